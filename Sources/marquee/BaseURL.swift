@@ -2,11 +2,11 @@ import FoundationEssentials
 import LazyImages
 import SystemSupport
 
-/// The base URL of a list's relative addresses (RFC 3986 section 5.1), and the server that the user's own header fields
-/// are for.
+/// The base URL of a list's relative addresses (RFC 3986 section 5.1). Its server also gets the user's own header
+/// fields.
 struct BaseURL: Sendable {
     let url: URL
-    /// The URL that the user named. A redirect may have led from here to `url`, which gets no credentials by that.
+    /// The URL that the user named. A redirect may lead from here to `url`, but gives `url` no credentials.
     let origin: URL
 
     /// A base URL without redirects.
@@ -15,15 +15,15 @@ struct BaseURL: Sendable {
         origin = url
     }
 
-    /// The base URL of a list that the user named as `origin` and that was found at `final` (RFC 3986 section 5.1.3).
+    /// The base URL of a list that the user named as `origin` and a redirect moved to `final` (RFC 3986 section 5.1.3).
     init(origin: URL, redirectedTo final: URL) {
         self.origin = origin
-        // Credentials in the address that the user named are for everything at its origin.
+        // Credentials in the user's address are for its whole origin.
         url = SecurityPolicy.haveSameOrigin(origin, final) ? Self.adding(origin, to: final) : final
     }
 
-    /// Whether the user's own header fields are sent to `url`. A local list sends them to all its addresses, a list from the
-    /// network to its own origin.
+    /// Whether the user's own header fields are sent to `url`. A local list sends them to all its addresses; a list
+    /// from the network sends them to its own origin only.
     func sharesFields(with url: URL) -> Bool {
         origin.isFileURL || SecurityPolicy.haveSameOrigin(origin, url)
     }

@@ -2,21 +2,21 @@ import FoundationEssentials
 import Glibc
 import LazyImages
 
-/// Where the films come from: the sample catalogue, a file, or the network.
+/// The source of the films: the sample catalogue, a file, a library or the network.
 enum CatalogueSource: Sendable {
-    /// The sample catalogue in this folder; its posters travel over HTTP from the embedded origin.
+    /// The sample catalogue in this folder; the embedded origin serves its posters over HTTP.
     case sample(folder: String)
     case file(path: String)
     /// A library: an SQLite database.
     case library(path: String)
     case url(String)
-    /// No catalogue is named and the sample data is nowhere near.
+    /// No catalogue is named, and the sample data was not found.
     case missing
 
-    /// The stable name of the embedded origin: keys do not change from run to run though its port does.
+    /// The constant name of the embedded origin. Its port changes with each run, but the cache keys must not.
     static let sampleHost = "sample.localhost"
 
-    /// The source that `name` stands for; nil for the sample catalogue.
+    /// The source for a name; nil means the sample catalogue.
     init(_ name: String?) {
         if let name {
             self =
@@ -30,11 +30,11 @@ enum CatalogueSource: Sendable {
         }
     }
 
-    /// Whether a file is a library: it is called so, or begins as SQLite's files do. What cannot be read is none, and then
-    /// reading it says why.
+    /// Whether a file is a library: its name says so, or it begins like an SQLite file. An unreadable file is not;
+    /// reading it will report the error.
     private static func isLibrary(_ path: String) -> Bool {
         if path.lowercased().hasSuffix(".db") { return true }
-        // Only of a regular file: reading a pipe would take the bytes away.
+        // Only for a regular file: bytes read from a pipe would be lost.
         var status = stat()
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -47,18 +47,18 @@ enum CatalogueSource: Sendable {
 
     var isLibrary: Bool { if case .library = self { true } else { false } }
 
-    /// How messages call it.
+    /// The source's name in messages.
     var name: String {
         switch self {
         case .sample(let folder): folder + "/movies.json"
         case .file(let path), .library(let path): path
-        // Credentials in an address are nobody's to read on a screen.
+        // Hides credentials in an address. Losing the error is right: the text is then shown as typed.
         case .url(let text): (try? URL(typed: text))?.displayText ?? text
         case .missing: "the sample catalogue"
         }
     }
 
-    /// The base URL of the manifest at `path`: its own, or for a file of the sample data that of the embedded origin.
+    /// The base URL of the manifest at `path`: the file's own, or the embedded origin's for a file of the sample data.
     func base(ofFile path: String) -> BaseURL {
         let file = URL(filePath: path)
         guard case .sample(let folder) = self,
@@ -71,11 +71,11 @@ enum CatalogueSource: Sendable {
     /// The address of the embedded origin.
     static let sampleBase = URL(string: "http://\(sampleHost)/") ?? URL(filePath: "/")
 
-    /// Reads the catalogue: one page of a file, one or several from the network.
+    /// Reads the catalogue: one page from a file, one or more from the network.
     /// - Parameters:
-    ///   - top: so many of the best are enough, where a service tells them. Default: all films.
-    ///   - limit: bytes of a file at most.
-    ///   - heard: hears of each page as it comes.
+    /// - top: only this many of the best films are needed, if the service can select them. Default: all films.
+    /// - limit: the most bytes of a file.
+    /// - heard: called with each page.
     func read(
         with session: Session, top: Int? = nil, limit: Int = Input.limit,
         heard: CataloguePages.Listener? = nil
@@ -83,7 +83,7 @@ enum CatalogueSource: Sendable {
         switch self {
         case .missing:
             throw Failure(
-                "the sample catalogue is neither in the working folder nor beside the program; "
+                "the sample catalogue is not in the working folder or beside the program; "
                     + "name a catalogue with --catalogue FILE or --catalogue URL")
         case .sample:
             return try await Self.read(file: name, BaseURL(Self.sampleBase), heard: heard)
@@ -102,7 +102,7 @@ enum CatalogueSource: Sendable {
         return CataloguePages([page])
     }
 
-    /// What the network has, or offline what is left of the last time.
+    /// Reads from the network, or from the cache when offline.
     static func read(
         url text: String, with session: Session, top: Int? = nil, heard: CataloguePages.Listener? = nil
     ) async throws -> CataloguePages {
@@ -130,12 +130,12 @@ enum CatalogueSource: Sendable {
         }
     }
 
-    /// The folder `sample-data` in the working folder, or beside the program, or beside a folder that the program is in:
-    /// that is where a build leaves it.
+    /// Finds `sample-data` in the working folder, beside the program, or beside one of the program's parent folders
+    /// (where a build puts it).
     private static func sampleFolder() -> String? {
         let working = FileManager.default.currentDirectoryPath
         var candidates = [working]
-        // Losing the error is right: where /proc is not there, the working folder is all there is to look in.
+        // Losing the error is right: without /proc, only the working folder is searched.
         if let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
             var folder = URL(filePath: program).deletingLastPathComponent()
             for _ in 0..<5 {

@@ -2,8 +2,8 @@ import CatalogueService
 import LazyImages
 import SystemSupport
 
-/// The network with the origin of the sample catalogue in it, on a port that the system chooses, under a stable name. The
-/// origin starts with the first transfer: what is cached needs none.
+/// The network with the origin of the sample catalogue in it, on a port chosen by the system, under a constant name.
+/// The origin starts with the first transfer; cached posters do not need it.
 final class EmbeddedOrigin: Transport {
     private struct Running {
         let service: CatalogueService
@@ -27,7 +27,7 @@ final class EmbeddedOrigin: Transport {
             network = try started()
         } catch {
             let (url, reason) = (request.url.displayText, "the sample catalogue's own server: \(error)")
-            // What the system refuses a server on this machine is a descriptor, a thread or memory.
+            // If the system refuses a server on this machine, it lacks a descriptor, a thread or memory.
             if case CatalogueServiceError.server(.system) = error {
                 throw .resourcesShort(url: url, reason: reason)
             }
@@ -50,7 +50,7 @@ final class EmbeddedOrigin: Transport {
         }
     }
 
-    /// Stops it, if it was started; waits for its threads.
+    /// Stops the origin, if it was started; waits for its threads.
     func stop() async {
         guard let service = running.withLock({ $0?.service }) else { return }
         await BlockingThreads.runInAnyCase { service.stop() }

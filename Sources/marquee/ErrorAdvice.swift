@@ -1,8 +1,8 @@
 import LazyImages
 
-/// What a user of the program can do about an error: the library does not know the program's options.
+/// Advice for the program's user about an error. The library does not know the program's options.
 extension ImageLoadingError {
-    /// What happened, and what to do about it: one line.
+    /// The error and the advice, in one line.
     var advised: String { advice.map { "\(self); \($0)" } ?? "\(self)" }
 
     private var advice: String? {
@@ -16,13 +16,13 @@ extension ImageLoadingError {
         }
     }
 
-    /// Whether the server did not answer, or said only that it cannot: what it has is not known.
+    /// Whether the server did not answer, or only answered that it cannot, so that its content is unknown.
     var isSilence: Bool {
         if case .malformedResponse = self { return true }
         return isRetryable
     }
 
-    /// A line about an error, for a reader who knows the address: without it, where the line begins with it.
+    /// An error's line for a reader who knows the address: an address at the beginning is left out.
     static func withoutAddress(_ line: String) -> String {
         guard let end = line.firstRange(of: ": ") else { return line }
         let start = line[..<end.lowerBound]
@@ -31,6 +31,6 @@ extension ImageLoadingError {
         return isAddress || start.hasPrefix("/") ? String(line[end.upperBound...]) : line
     }
 
-    /// The same for an error of any kind.
+    /// The same for any error.
     static func advised(_ error: any Error) -> String { (error as? ImageLoadingError)?.advised ?? "\(error)" }
 }

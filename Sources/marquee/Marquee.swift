@@ -3,19 +3,19 @@ import Glibc
 import LazyImages
 import TerminalGraphics
 
-/// The program `marquee`: reads the command line, runs one command, and ends with a status that tells how it went.
+/// The program `marquee`: reads the command line, runs one command, and ends with its exit status.
 @main
 struct Marquee {
     static let version = "0.1.0"
-    /// When that was released.
+    /// The date of this version.
     static let date = "November 23, 2026"
 
     static func main() {
         let interruption = Interruption()
-        // Detached, because `main` belongs to the main actor, whose thread is about to wait for signals.
+        // Detached, because `main` belongs to the main actor, whose thread will wait for signals.
         let work = Task.detached {
             let status = await run(Array(CommandLine.arguments.dropFirst()), interruption)
-            // What the terminal answers late is not for the shell.
+            // Swallows late answers of the terminal, so that they do not reach the shell.
             await TerminalInquiry.end()
             return status
         }
@@ -70,7 +70,7 @@ struct Marquee {
         return try await command.run(session)
     }
 
-    /// What `--help` and `--version` print; nil if neither was asked for.
+    /// The output of `--help` or `--version`; nil if neither was given.
     private static func information(_ arguments: Arguments) -> String? {
         if arguments.has("version") { return "marquee \(version)" }
         guard arguments.has("help") else { return nil }

@@ -5,18 +5,18 @@ import LazyImages
 import MovieCatalogue
 import SystemSupport
 
-/// What one run of the program works with: its settings, its output, and what it opens as it is needed.
+/// The state of one run of the program: its settings, its output, and what it opens when needed.
 struct Session: Sendable {
     let arguments: Arguments
     private(set) var settings: Settings
     private(set) var output: Output
-    /// The disk tier, nil where none is wanted.
+    /// The disk tier; nil if it is switched off.
     let disk: DiskCache?
     let source: CatalogueSource
     /// The signals that ask the program to end.
     let interruption: Interruption
 
-    /// - Parameter source: where the films come from. Default: what the settings say.
+    /// - Parameter source: the source of the films. Default: from the settings.
     init(
         arguments: Arguments, settings: Settings, output: Output, interruption: Interruption,
         source: CatalogueSource? = nil
@@ -29,26 +29,26 @@ struct Session: Sendable {
         self.source = source ?? CatalogueSource(settings.catalogue)
     }
 
-    /// The same while the program has the whole screen.
+    /// The same session while the program uses the whole screen.
     func besideScreen() -> Session {
         var session = self
         session.output = output.besideScreen()
         return session
     }
 
-    /// The same without a word on standard error.
+    /// The same session without messages on standard error.
     func quietly() -> Session {
         var session = self
         session.output = Output(isQuiet: true)
         return session
     }
 
-    /// A loader over the disk tier, and the network with the embedded origin or the library in it.
+    /// A loader over the disk tier and the network, which includes the embedded origin or the library.
     /// - Parameters:
-    ///   - keepsFiles: whether memory keeps the files too. A caller that asks again needs them there.
-    ///   - acceptsAnyContent: whether it takes what is no image too, whatever the settings say.
-    ///   - total: how long a transfer may take in all, unless the user says. Default: as the settings have it.
-    ///   - library: the library of the settings, opened for writing, if requests may write.
+    /// - keepsFiles: whether memory caches the files too, for a caller that asks again.
+    /// - acceptsAnyContent: whether it accepts files that are not images, whatever the settings say.
+    /// - total: the most time for a whole transfer, unless the user sets it. Default: from the settings.
+    /// - library: the library of the settings, opened for writing, if requests may write.
     func makeLoader(
         keepsFiles: Bool = true, acceptsAnyContent: Bool = false, total: Duration? = nil,
         writing library: FilmLibrary? = nil
@@ -64,7 +64,7 @@ struct Session: Sendable {
         }
     }
 
-    /// A loader of what servers answer, whatever its status and content. It keeps nothing.
+    /// A loader for servers' answers with any status and content. It caches nothing.
     func makeAnswerLoader() -> OpenLoader {
         var configuration = settings.downloads
         configuration.acceptsAnyContent = true
@@ -89,17 +89,17 @@ struct Session: Sendable {
         return OpenLoader(loader: loader, origin: origin, log: log, output: output)
     }
 
-    /// A loader of the pictures that are shown, over a loader of files.
-    /// - Parameter pressure: as in `ImageLoader`. A command that ends soon does without: the kernel takes some 10 ms to end
-    ///   a process that watches the memory pressure.
+    /// A loader of displayed pictures, over a loader of files.
+    /// - Parameter pressure: as in `ImageLoader`. A short command leaves it out: the kernel takes some 10 ms to end a
+    ///   process that watches the memory pressure.
     func imageLoader(over opened: OpenLoader, pressure: MemoryPressure? = nil) -> ImageLoader {
         ImageLoader(
             memory: MemoryCache(limit: settings.memoryLimit), files: opened.loader, pressure: pressure)
     }
 
-    /// The request for the address `text`. The user's own fields go along unless the address leads away from the server
-    /// that the user named.
-    /// - Parameter fields: more fields, which give way to the user's own.
+    /// The request for the address `text`. The user's own header fields are sent with it, unless it leads away from the
+    /// user's server.
+    /// - Parameter fields: further fields; the user's own win over them.
     func request(
         for text: String, relativeTo base: BaseURL?, checksum: String? = nil,
         adding fields: HTTPFields = HTTPFields()
@@ -113,24 +113,25 @@ struct Session: Sendable {
         return request
     }
 
-    /// Whether the disk tier has what the request names, and not only word that there is none, or it is local anyway.
+    /// Whether the disk tier has the file of a request (and not only a cached failure), or the file is local anyway.
     func hasCached(_ request: ImageRequest) -> Bool {
         if LibraryTransport.serves(request.url) { return true }
         if request.url.isFileURL { return unsafe access(request.url.path, R_OK) == 0 }
         return disk?.bodyLength(for: request.storageKey) ?? 0 > 0
     }
 
-    /// Says what the disk tier could not do, if there was anything; true then.
-    /// - Parameter other: another disk tier than the session's own.
+    /// Reports faults of the disk tier, if there were any; returns true then.
+    /// - Parameter other: a disk tier other than the session's own.
     @discardableResult
     func reportFaults(of other: DiskCache? = nil) -> Bool {
         guard let disk = other ?? disk, let fault = disk.counters.lastFault else { return false }
         output.failure(
-            "the cache does not work as it should: \(fault); choose another folder with --cache-dir")
+            "the cache does not work: \(fault); choose another folder with --cache-dir")
         return true
     }
 
-    /// The catalogue the settings name; of a library the films that a person may mean by `text`, and all where there are none.
+    /// The catalogue of the settings. From a library, only the films that `text` may mean, or all films if there are
+    /// none.
     func catalogue(for text: String) async throws -> OpenCatalogue {
         if case .library(let path) = source, let few = try await LibrarySource.few(text, path, output) {
             return few
@@ -138,11 +139,11 @@ struct Session: Sendable {
         return try await catalogue()
     }
 
-    /// The catalogue the settings name.
+    /// The catalogue of the settings.
     /// - Parameters:
-    ///   - top: so many of the best are enough, where a service tells them. Default: all films.
-    ///   - orCached: whether the films of the last time do where the server does not answer. `outage` says so then.
-    ///   - heard: hears of the films as their pages come.
+    /// - top: only this many of the best films are needed, if the service can select them. Default: all films.
+    /// - orCached: whether cached films will do if the server does not answer. `outage` then says why.
+    /// - heard: called with the films as their pages arrive.
     func catalogue(
         top: Int? = nil, orCached: Bool = false,
         heard: @escaping @Sendable (CatalogueParts) -> Void = { _ in }
@@ -192,21 +193,21 @@ struct Session: Sendable {
         }
     }
 
-    /// The films that the disk tier has of the last time; nil where it does not have all pages.
+    /// The cached films of the last reading; nil if not all pages are cached.
     private func cachedCatalogue(top: Int?, because outage: ImageLoadingError) async -> OpenCatalogue? {
         var offline = self
         offline.settings.isOffline = true
-        // Losing the error is right: why the server's own films could not be had says more.
+        // Losing the error is right: the server's own error says more.
         var cached = try? await offline.read(top: top) { _ in }
         cached?.outage = outage
         return cached
     }
 
-    /// Of so many films that are left out the reason is said.
+    /// The most left-out films whose reason is printed.
     private static let problemsNamed = 5
 
     /// The film that `text` names.
-    /// - Throws: `Failure` with the candidates when there are several or none.
+    /// - Throws: `Failure` with the candidates if there are several or none.
     func film(_ text: String, in catalogue: Catalogue) throws(Failure) -> Movie {
         func list(_ movies: [Movie]) -> String {
             movies.prefix(8).map { movie in
@@ -228,17 +229,18 @@ struct Session: Sendable {
     }
 }
 
-/// A loader and, while it lives, the origin that serves the sample posters to it and the log of its transfers.
+/// A loader with the origin of the sample posters and the log of transfers, which live as long as it.
 struct OpenLoader: Sendable {
     let loader: FileLoader
     let origin: EmbeddedOrigin?
     let log: Task<Void, Never>?
     let output: Output
 
-    /// Waits until everything is on disk and stops the origin. Says what stands in the way of resuming, if anything does.
+    /// Waits until everything is on disk, and stops the origin. Reports why interrupted downloads cannot be resumed, if
+    /// so.
     func close() async {
         await loader.flush()
-        // Where the whole cache folder does not work, that is said already.
+        // If the whole cache folder fails, that was reported already.
         if loader.disk?.counters.lastFault == nil, let fault = loader.downloader.partialCounters.lastFault {
             output.failure("downloads that break cannot be resumed: \(fault)")
         }
@@ -252,16 +254,16 @@ struct OpenLoader: Sendable {
 struct OpenCatalogue: Sendable {
     let catalogue: Catalogue
     let base: BaseURL
-    /// When its server last said that the films are so, in seconds since 1970; nil where nothing tells.
+    /// When the server last confirmed the films, in seconds since 1970; nil if that is unknown.
     var confirmed: Int?
-    /// Why these are the films of the last time: the server does not answer. Nil for those of now.
+    /// Why these are cached films: the server did not answer. Nil if they are current.
     var outage: ImageLoadingError?
 }
 
-/// Why a command cannot do what it is asked to, in one line that says what to do.
+/// Why a command failed, in one line that says what to do.
 struct Failure: Error, CustomStringConvertible {
     let description: String
-    /// A short, stable name for programs, as `ImageLoadingError` has one.
+    /// A short, stable name for programs, like that of `ImageLoadingError`.
     let code: String
 
     init(_ description: String, code: String = "failure") {
@@ -269,7 +271,7 @@ struct Failure: Error, CustomStringConvertible {
         self.code = code
     }
 
-    /// The system has none of something that `work` needs.
+    /// The system lacks a resource that `work` needs.
     init(_ shortage: ResourceShortage, doing work: String) {
         self.init("\(work): \(shortage); try again later", code: "resources-short")
     }

@@ -1,8 +1,8 @@
 import LazyImages
 
-/// Says on standard error what every transfer does, for `--verbose`.
+/// Prints what every transfer does to standard error, for `--verbose`.
 enum TransferLog {
-    /// Writes until the downloader goes or the task is cancelled, and then what is left to be written.
+    /// Writes until the downloader ends or the task is cancelled, then writes the rest.
     static func follow(_ activity: NetworkActivity, _ output: Output) -> Task<Void, Never> {
         let events = activity.events
         return Task {
@@ -15,9 +15,9 @@ enum TransferLog {
         let subject = "#\(event.transfer) \(event.url)"
         switch event.kind {
         case .waiting: return "\(subject) waits"
-        case .started(let wait): return "\(subject) begins after \(text(wait)) ms in the queue"
-        case .redirected(let target): return "\(subject) leads to \(target)"
-        case .retrying(let pause): return "\(subject) is tried again in \(text(pause)) ms"
+        case .started(let wait): return "\(subject) starts after \(text(wait)) ms in the queue"
+        case .redirected(let target): return "\(subject) redirects to \(target)"
+        case .retrying(let pause): return "\(subject) retries in \(text(pause)) ms"
         case .finished(let status, let metrics): return "\(subject) \(status), \(text(metrics))"
         case .failed(let error, let metrics):
             return "#\(event.transfer) \(error.code)" + (metrics.map { ", " + text($0) } ?? "")

@@ -33,7 +33,7 @@ struct CatalogueOutageTests {
             #expect(form == "--json" ? try JSON.array(after.text).count == 2 : after.lines == before.lines)
             #expect(after.errorLines.count == 1)
             #expect(after.errorText.hasPrefix("marquee: \(feed.catalogue): "))
-            #expect(after.errorText.contains("; these are the cached films, "))
+            #expect(after.errorText.contains("; showing the cached films, "))
             #expect(after.errorText.hasSuffix(" old\n"), "\(after.errorText)")
         }
     }

@@ -92,7 +92,7 @@ struct DoctorTests {
         let texts = TerminalCheck.findings(kitty, settings, isInTmux: false).map(\.text)
         #expect(texts == ["kitty 0.41.1", "in pixels, by kitty, cells of 8x17 pixels", "24 bits"])
         let tmux = TerminalCheck.findings(TerminalAnswers(isInTmux: true), settings, isInTmux: true)
-        #expect(tmux.last?.advice == "put this into ~/.tmux.conf: set -g allow-passthrough on")
+        #expect(tmux.last?.advice == "add this to ~/.tmux.conf: set -g allow-passthrough on")
         #expect(TerminalCheck.findings(TerminalAnswers(), settings, isInTmux: false)[0].level == .warning)
     }
 }

@@ -109,7 +109,7 @@ struct FilmCommandTests {
         #expect(run.status == 2 && run.text.isEmpty)
         #expect(
             run.errorText.contains(
-                "there is a film faust-1926 already: Faust (1926); change it with marquee edit"))
+                "the film faust-1926 exists already: Faust (1926); change it with marquee edit"))
     }
 
     @Test("problem details become one line with all faults")
@@ -171,12 +171,12 @@ struct FilmCommandTests {
         server.fail("PATCH", .refuse(FilmServer.response("412 Precondition Failed", "{}")))
         let refused = try await run(server, "edit", "faust", "--year", "1925")
         #expect(refused.status == 2)
-        #expect(refused.errorText == "marquee: Faust (1926) was changed meanwhile; run it again\n")
+        #expect(refused.errorText == "marquee: Faust (1926) has changed since; run the command again\n")
         server.fail("PATCH", .refuse(FilmServer.response("412 Precondition Failed", "{}")))
         #expect(try await run(server, "edit", "faust", "--year", "1926").status == 0)
         server.fail("DELETE", .refuse(FilmServer.response("412 Precondition Failed", "{}")))
         let kept = try await run(server, "remove", "faust", "--yes")
-        #expect(kept.status == 2 && kept.errorText.contains("changed meanwhile; run it again"))
+        #expect(kept.status == 2 && kept.errorText.contains("changed since; run the command again"))
     }
 
     @Test("rate votes under the user's name, or another, and can withdraw a vote")

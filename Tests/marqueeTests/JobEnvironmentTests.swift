@@ -97,7 +97,7 @@ struct JobEnvironmentTests {
                 environment: variables)
             #expect(started.status == 2 && started.errorLines.count == 1 && started.output.isEmpty)
             #expect(
-                started.errorText.contains("set XDG_STATE_HOME to a folder that can be written"),
+                started.errorText.contains("set XDG_STATE_HOME to a writable folder"),
                 "\(started.errorText)")
         }
         #expect(fixture.requests.isEmpty)

@@ -96,7 +96,7 @@ struct JobKillTests {
             stopped.status == 2 && stopped.text == "0 fetched (0 bytes), 0 already cached, 1 not tried\n")
         #expect(
             stopped.errorText
-                == "marquee: job night was stopped before its end; go on with marquee jobs resume night\n")
+                == "marquee: job night was stopped before its end; continue with marquee jobs resume night\n")
         #expect(try await fixture.run("jobs", "resume", "night").status == 0)
         #expect(await job.completion() == 0)
         #expect(origin.heads.count == 2)

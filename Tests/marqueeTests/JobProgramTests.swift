@@ -27,7 +27,7 @@ struct JobProgramTests {
         #expect(second.status == 2)
         #expect(
             second.errorText
-                == "marquee: job night exists, but is not running; go on with marquee jobs resume night, or remove it with marquee jobs remove night\n"
+                == "marquee: job night exists, but is not running; continue with marquee jobs resume night, or remove it with marquee jobs remove night\n"
         )
         #expect(try await fixture.run("jobs", "remove", "night").status == 0)
         #expect(try await fixture.run("jobs", "wait", "night").status == 2)
@@ -114,7 +114,7 @@ struct JobProgramTests {
         let left = await attached[2].outcome()
         #expect(left.status == 130)
         #expect(
-            left.errorText.hasPrefix("marquee: job night goes on; marquee jobs attach night"),
+            left.errorText.hasPrefix("marquee: job night keeps running; marquee jobs attach night"),
             "\(left.errorText)")
         gate.open()
         let outcomes = [await attached[0].outcome(), await attached[1].outcome()]

@@ -122,7 +122,7 @@ struct ListProgramTests {
         let shown = try await fixture.run("show", "a")
         #expect(shown.status == 0)
         #expect(
-            shown.errorLines == ["marquee: A has no poster in the catalogue; add the address of one there"])
+            shown.errorLines == ["marquee: A has no poster in the catalogue; add its address there"])
         let fetched = try await fixture.run("fetch", "a")
         #expect(fetched.status == 2)
         #expect(fetched.errorLines.count == 1)

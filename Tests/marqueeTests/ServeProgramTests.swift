@@ -42,10 +42,10 @@ struct ServeProgramTests {
         try Data("not films".utf8).write(to: URL(filePath: file))
         for (words, answer) in [
             (["serve", "--port", taken], "port \(taken) of 127.0.0.1 is in use; choose another"),
-            (["serve", file], "is no catalogue; name JSON, XML, a library or a folder"),
+            (["serve", file], "is not a catalogue; name JSON, XML, a library or a folder"),
             (["serve", "/nowhere"], "there is no /nowhere; name a folder"),
             (["serve", "/nowhere.db"], "/nowhere.db: there is no such file; marquee import makes a library"),
-            (["serve", "--writable"], "only a library can be written"),
+            (["serve", "--writable"], "only a library is writable"),
             (["serve", "--writable", "--address", "0.0.0.0"], "--writable needs --token-file"),
             (["serve", "--public-url", "films"], "--public-url wants an address"),
             (["serve", "--port", "70000"], "--port wants a whole number from 0 to 65535"),

@@ -69,7 +69,7 @@ struct SoapProgramTests {
             let added = try await run(soap, "add", "--title", "<A>", "--year", "1922", "--genre", "B & C")
             #expect(added.text == "added <A> (1922) as a-1922\n", "\(added.errorText)")
             let again = try await run(soap, "add", "--title", "Other", "--id", "a-1922")
-            #expect(again.errorText.contains("there is a film a-1922 already: <A> (1922)"))
+            #expect(again.errorText.contains("the film a-1922 exists already: <A> (1922)"))
             let edited = try await run(soap, "edit", "a-1922", "--year", "", "--score", "7.5", "--json")
             let film = try JSON.object(edited.text)
             #expect(film["year"] == nil && film["score"] as? Double == 7.5)

@@ -61,7 +61,7 @@ struct HelpTests {
     @Test("the first line says that plain marquee opens the browser, and examples follow")
     func beginning() {
         let lines = Help.overview(specifications).split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.first?.hasPrefix("marquee opens the browser") == true)
+        #expect(lines.first?.hasPrefix("marquee opens a browser") == true)
         #expect(lines.dropFirst().first == "" && lines.dropFirst(2).first == "Examples")
     }
 

@@ -2,21 +2,20 @@ import Glibc
 import HTTPSemantics
 import MovieCatalogue
 
-/// The words of a command line, told apart. Options may stand anywhere, `--name=value` and `--name value` mean the same,
-/// `-o DIR` and `-oDIR` too, and after `--` everything is an operand.
+/// A parsed command line. Options may be anywhere. `--name=value` equals `--name value`, `-oDIR` equals `-o DIR`, and
+/// every word after `--` is an operand.
 struct Arguments: Sendable {
     private(set) var command: CommandSpecification
-    /// Whether the command was named, or is the default.
+    /// Whether the user named the command; false if it is the default.
     let isCommandNamed: Bool
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
-    /// Options that the environment gave, and not the command line.
+    /// Options from the environment that the command line does not give.
     private var fromEnvironment: Set<String> = []
 
-    /// Reads a command line. Without a command it is the one named first in `commands`; a file in the command's place is
-    /// the catalogue.
-    /// - Parameter environment: options come from here too where the command's specification says so and the command line
-    ///   does not give them.
+    /// Parses a command line. The default command is the first of `commands`. A file in the command's place is the
+    /// catalogue.
+    /// - Parameter environment: gives options that the command line does not, if the command's specification allows it.
     init(
         _ words: [String], commands: [CommandSpecification], environment: [String: String] = [:]
     ) throws(UsageError) {
@@ -39,7 +38,7 @@ struct Arguments: Sendable {
         }
     }
 
-    /// The error of a command, with the variable's name in the place of the option's where the environment gave it.
+    /// The same error, naming the variable instead of the option if the value came from the environment.
     func naming(_ error: UsageError) -> UsageError {
         var words = error.description.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         for (index, word) in words.enumerated() where word.hasPrefix("--") {
@@ -50,16 +49,16 @@ struct Arguments: Sendable {
         return UsageError(words.joined(separator: " "))
     }
 
-    /// Whether the option was given.
+    /// Whether the option is given.
     func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// Whether an option of the command's own was given.
+    /// Whether any of the command's own options is given.
     var hasOwnOption: Bool { command.options.contains { has($0.name) } }
 
-    /// The option's value; the last one if it was given more than once.
+    /// The option's value; the last one if there are several.
     func value(_ name: String) -> String? { values[name]?.last }
 
-    /// Every value the option was given.
+    /// All values of the option.
     func values(_ name: String) -> [String] { values[name] ?? [] }
 
     /// The option's value as a whole number in a range.
@@ -75,7 +74,7 @@ struct Arguments: Sendable {
         return number
     }
 
-    /// The option's value as a size in bytes: 1048576, 512K, 32M, 2G (powers of 1024; KiB and KB mean the same).
+    /// The option's value as a number of bytes: 1048576, 512K, 32M, 2G (powers of 1024; KiB and KB are equal to K).
     func bytes(_ name: String) throws(UsageError) -> Int? {
         guard let text = value(name) else { return nil }
         let digits = text.prefix { $0.isASCII && $0.isNumber }
@@ -105,7 +104,7 @@ struct Arguments: Sendable {
         return networks
     }
 
-    /// The option's value as seconds, fractions allowed.
+    /// The option's value in seconds, with fractions.
     func seconds(_ name: String) throws(UsageError) -> Double? {
         guard let text = value(name) else { return nil }
         guard let seconds = Double(text), seconds > 0, seconds <= 86_400 else {
@@ -122,7 +121,7 @@ struct Arguments: Sendable {
         let valued = (commands.flatMap(\.options) + CommandSpecification.global).filter { $0.value != nil }
         var index = 0
         while index < words.count, words[index].hasPrefix("-"), words[index] != "-", words[index] != "--" {
-            // An option before the command may have a value of its own, which is not the command.
+            // An option before the command may have a value, which is not the command.
             index += takesNext(words[index], valued) ? 2 : 1
         }
         guard index < words.count, words[index] != "--" else { return (commands[0], nil, false) }
@@ -135,15 +134,15 @@ struct Arguments: Sendable {
                 + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; see marquee --help"))
     }
 
-    /// Whether a word in the command's place is a file: it is written as a path, or is called as catalogues are, or there
-    /// is a file of that name.
+    /// Whether a word in the command's place is a file: it is written as a path, has a catalogue's extension, or is the
+    /// name of a file.
     private static func isCatalogue(_ word: String) -> Bool {
         let name = word.lowercased()
         return unsafe word.contains("/") || name.hasSuffix(".json") || name.hasSuffix(".xml")
             || name.hasSuffix(".db") || access(word, F_OK) == 0
     }
 
-    /// Whether the value of the option `word` is the word after it: `--output DIR`, `-o DIR`, but not `-oDIR`.
+    /// Whether the option `word` takes the next word as its value: `--output DIR` and `-o DIR`, but not `-oDIR`.
     private static func takesNext(_ word: String, _ valued: [Option]) -> Bool {
         if word.hasPrefix("--") { return valued.contains { "--" + $0.name == word } }
         let letters = word.dropFirst()

@@ -1,8 +1,8 @@
 import LazyImages
 
-/// `--no-cellular`: a mobile network, which may cost by the byte, is not used.
+/// `--no-cellular`: refuses a mobile network, which may cost by the byte.
 enum CellularRefusal {
-    /// - Throws: where the way to the internet is a mobile network.
+    /// - Throws: if the internet is reached through a mobile network.
     static func check(_ path: NetworkPath = PathMonitor.currentPath()) throws(Failure) {
         guard path.link == .cellular else { return }
         throw Failure(
@@ -13,5 +13,5 @@ enum CellularRefusal {
 
 extension Option {
     static let noCellular = Option(
-        name: "no-cellular", help: "refuse where the network is a mobile one; a job waits for another")
+        name: "no-cellular", help: "refuse a mobile network; a job waits for another")
 }

@@ -1,38 +1,38 @@
 import TerminalGraphics
 
-/// One option a command takes.
+/// One option of a command.
 struct Option: Sendable {
     /// The long form without its dashes: `output`.
     let name: String
-    /// The one letter that stands for it, if there is one.
+    /// The short form, if there is one.
     var letter: Character?
-    /// What its value is, for the help: `DIR`. Nil for a flag.
+    /// The placeholder of its value in the help: `DIR`. Nil for a flag.
     var value: String?
     let help: String
-    /// The values there are, where `value` does not list them.
+    /// The possible values, if `value` does not list them.
     var choices: [String] = []
-    /// Whether it may be given more than once.
+    /// Whether it may be given several times.
     var isRepeatable = false
-    /// Whether white space and commas may be part of a value: in the environment several values stand on a line each then.
+    /// Whether a value may contain white space and commas. In the environment, each value then has its own line.
     var isText = false
 }
 
-/// What a command is called, takes and does. The parser and the help both read it.
+/// The name, operands and options of a command. The parser, the help, the manual page and the completions read it.
 struct CommandSpecification: Sendable {
     let name: String
-    /// The operands as the help shows them: `FILM`, `[MANIFEST]`.
+    /// The operands in the help: `FILM`, `[MANIFEST]`.
     var operands = ""
-    /// How many operands it takes.
+    /// The possible numbers of operands.
     var operandCount = 0...0
     let summary: String
     var examples: [(command: String, meaning: String)] = []
     var options: [Option] = []
-    /// Paragraphs of the help behind the options.
+    /// Paragraphs of the help after the options.
     var notes: [String] = []
-    /// Whether its options may come from the environment too, as `EnvironmentOptions` reads them.
+    /// Whether options may also come from the environment (see `EnvironmentOptions`).
     var readsEnvironment = false
 
-    /// Options every command takes.
+    /// The options of every command.
     static let global: [Option] = [
         Option(
             name: "catalogue", value: "FILE|URL",
@@ -41,15 +41,15 @@ struct CommandSpecification: Sendable {
         Option(name: "cache-size", value: "BYTES", help: "the cache's limit: 512M, 2G, ... (default: 512M)"),
         Option(
             name: "memory-size", value: "BYTES",
-            help: "what decoded posters may take of memory while browsing (default: 64M)"),
-        Option(name: "no-disk-cache", help: "keep nothing on disk and read nothing from the cache"),
+            help: "memory for decoded posters while browsing (default: 64M)"),
+        Option(name: "no-disk-cache", help: "do not use the cache on disk"),
         Option(
-            name: "timeout", value: "S", help: "how long a transfer may stand still, in seconds (default: 15)"
+            name: "timeout", value: "S", help: "seconds that a transfer may stall (default: 15)"
         ),
         Option(
             name: "max-time", value: "S",
-            help: "how long a transfer may take in all, in seconds (default: 300)"),
-        Option(name: "max-bytes", value: "N", help: "the largest file taken: 32M, ... (default: 32M)"),
+            help: "seconds that a transfer may take (default: 300)"),
+        Option(name: "max-bytes", value: "N", help: "the largest file to load: 32M, ... (default: 32M)"),
         Option(
             name: "header", value: "'K: V'",
             help: "a header field to send, never to another origin after a redirect",
@@ -78,9 +78,9 @@ struct CommandSpecification: Sendable {
             name: "key", value: "HOST=FILE",
             help: "its private key (PEM, without a password), if --cert does not hold it", isRepeatable: true),
         Option(name: "proxy", value: "env|URL|none", help: "go through a proxy (default none)"),
-        Option(name: "offline", help: "use what is cached, never the network"),
+        Option(name: "offline", help: "use only the cache, never the network"),
         Option(name: "json", help: "output for programs"),
-        Option(name: "checksum", help: "give the SHA-256 of every file too"),
+        Option(name: "checksum", help: "add the SHA-256 of every file"),
         Option(
             name: "color", value: "WHEN", help: "colours and pictures: auto, always or never (default: auto)",
             choices: ColourChoice.allCases.map(\.rawValue)),
@@ -91,15 +91,15 @@ struct CommandSpecification: Sendable {
             choices: ["auto"] + GraphicsMode.allCases.map(\.rawValue)),
         Option(
             name: "player", value: "COMMAND",
-            help: "what plays a film from its page while browsing: mpv, ... (default: $MARQUEE_PLAYER)"),
-        Option(name: "quiet", letter: "q", help: "say nothing but errors"),
-        Option(name: "verbose", letter: "v", help: "say more on standard error"),
+            help: "the program that plays films while browsing: mpv, ... (default: $MARQUEE_PLAYER)"),
+        Option(name: "quiet", letter: "q", help: "print only data and errors"),
+        Option(name: "verbose", letter: "v", help: "print more on standard error"),
         Option(name: "help", letter: "h", help: "show help"),
         Option(name: "version", letter: "V", help: "show the version"),
     ]
 }
 
-/// A command line that cannot be obeyed: exit status 2.
+/// An invalid command line: exit status 2.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
 

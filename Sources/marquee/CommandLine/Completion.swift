@@ -1,32 +1,32 @@
-/// What can stand at the end of a command line that is being typed. It is made from the commands' specifications, as the help
-/// is, and the same for every shell.
+/// The possible words at the end of an unfinished command line. They come from the commands' specifications, like the
+/// help, and are the same for every shell.
 struct Completion: Equatable {
-    /// A word that can stand there, and what it means.
+    /// A possible word, and its meaning.
     struct Candidate: Equatable {
         let text: String
         var meaning = ""
     }
 
-    /// What the shell itself completes.
+    /// The paths that the shell itself completes.
     enum Paths { case none, files, folders }
 
     private(set) var candidates: [Candidate] = []
     private(set) var paths = Paths.none
-    /// Whether a film's id can stand there.
+    /// Whether a film's id is possible.
     private(set) var wantsFilm = false
 
-    /// - Parameter words: what was typed behind the program's name; the last one is completed, and may be empty.
+    /// - Parameter words: the words after the program's name. The last one is completed, and may be empty.
     init(_ words: [String], _ specifications: [CommandSpecification]) {
         var scan = Scan(specifications)
         for word in words.dropLast() { scan.take(word) }
         let word = words.last ?? ""
         if let option = scan.awaitingValue {
-            // Bash has a word of its own for the sign.
+            // Bash gives the equals sign as a word of its own.
             addValues(of: option, behind: "")
         } else if !scan.hasEnded, word.hasPrefix("-"), let sign = word.firstIndex(of: "=") {
             guard let option = scan.option(String(word[..<sign])) else { return }
             addValues(of: option, behind: String(word[...sign]))
-            // A shell completes paths of whole words alone.
+            // A shell completes paths only as whole words.
             paths = .none
         } else if !scan.hasEnded, word.hasPrefix("-") {
             candidates = scan.openOptions.map { Candidate(text: "--" + $0.name, meaning: $0.help) }
@@ -34,7 +34,7 @@ struct Completion: Equatable {
             addOperand(of: command, number: scan.operands, specifications)
         } else {
             candidates = specifications.map { Candidate(text: $0.name, meaning: $0.summary) }
-            // The catalogue can stand in the command's place.
+            // A catalogue may be in the command's place.
             paths = .files
         }
         candidates = candidates.filter { $0.text.hasPrefix(word == "=" ? "" : word) }
@@ -62,7 +62,7 @@ struct Completion: Equatable {
         }
     }
 
-    /// Adds what `FILM|URL|FILE...` or `json|text|off` stand for: a word in small letters is meant as it is.
+    /// Adds the alternatives of `FILM|URL|FILE...` or `json|text|off`. A word in small letters is literal.
     private mutating func add(alternatives: String, behind start: String) {
         let alternatives = alternatives.replacing("...", with: "").split(separator: "|").map(String.init)
         for alternative in alternatives {
@@ -78,15 +78,15 @@ struct Completion: Equatable {
     }
 }
 
-/// The words before the one that is completed, told apart as `Arguments` does it, but without errors.
+/// Parses the words before the completed one, as `Arguments` does, but ignores errors.
 private struct Scan {
     private let specifications: [CommandSpecification]
     private(set) var command: CommandSpecification?
-    /// How many operands there were.
+    /// The number of operands so far.
     private(set) var operands = 0
     /// The option whose value comes next.
     private(set) var awaitingValue: Option?
-    /// Whether no options follow any more.
+    /// Whether no more options may follow.
     private(set) var hasEnded = false
     private var used: Set<String> = []
 
@@ -112,7 +112,7 @@ private struct Scan {
         }
     }
 
-    /// The option that a word such as `--name`, `--name=value` or `-oDIR` is.
+    /// The option of a word such as `--name`, `--name=value` or `-oDIR`.
     func option(_ word: String) -> Option? {
         if word.hasPrefix("--") {
             let name = word.dropFirst(2).prefix { $0 != "=" }
@@ -125,7 +125,7 @@ private struct Scan {
         (command?.options ?? specifications.flatMap(\.options)) + CommandSpecification.global
     }
 
-    /// The options that can be given here, those of the command first.
+    /// The options that may still be given, the command's own first.
     var openOptions: [Option] {
         ((command ?? specifications.first)?.options ?? []).filter(isOpen)
             + CommandSpecification.global.filter(isOpen)

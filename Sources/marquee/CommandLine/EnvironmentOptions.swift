@@ -4,9 +4,9 @@
 ///     MARQUEE_SOURCE="image.tmdb.org, posters.example.org:8443"        several values
 ///     MARQUEE_WRITABLE=yes                                             a flag
 ///
-/// A variable that is empty counts as absent.
+/// An empty variable counts as absent.
 struct EnvironmentOptions {
-    /// By the option's name, as `Arguments` keeps them.
+    /// The values by option name, as in `Arguments`.
     private(set) var values: [String: [String]] = [:]
 
     init(_ options: [Option], _ environment: [String: String]) throws(UsageError) {
@@ -33,10 +33,10 @@ struct EnvironmentOptions {
         "MARQUEE_" + name.uppercased().replacing("-", with: "_")
     }
 
-    /// Images of containers say their own version in `MARQUEE_VERSION`, and nobody asks for help that way.
+    /// Options without a variable. Container images often set `MARQUEE_VERSION` to their own version.
     private static let never: Set<String> = ["help", "version"]
 
-    /// Whether the variable is not meant for this program: Kubernetes tells where a service called `marquee` is by
+    /// Whether the variable is Kubernetes' own. For a service called `marquee` it sets
     /// `MARQUEE_PORT=tcp://10.0.0.11:80`.
     private static func isLink(_ text: String, _ option: Option) -> Bool {
         option.name == "port" && (text.hasPrefix("tcp://") || text.hasPrefix("udp://"))

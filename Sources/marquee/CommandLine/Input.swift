@@ -2,17 +2,17 @@ import Glibc
 import LazyImages
 import SystemSupport
 
-/// What is piped into the program, and the files it is pointed at.
+/// Reads standard input and files.
 enum Input {
-    /// Larger inputs are no catalogue and no list of addresses.
+    /// The most bytes of an input. Catalogues and lists of addresses are smaller.
     static let limit = 64 * 1024 * 1024
 
-    /// Everything that is piped in.
+    /// All of standard input.
     static func standard() async throws(Failure) -> [UInt8] {
         try await reading { () throws(Failure) in try all(of: STDIN_FILENO, name: "standard input") }
     }
 
-    /// The content of the file at `path`, which may be a pipe: at most `limit` bytes.
+    /// The content of a file, which may be a pipe: at most `limit` bytes.
     static func file(_ path: String, limit: Int = limit) async throws(Failure) -> [UInt8] {
         try await reading { () throws(Failure) in
             let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -22,7 +22,7 @@ enum Input {
         }
     }
 
-    /// The first bytes of the file at `path`, for what it is to be told by.
+    /// The first bytes of a file, to detect its format.
     static func beginning(of path: String) throws(Failure) -> ArraySlice<UInt8> {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Failure("\(path): \(reason(errno)); check the path") }
@@ -31,8 +31,8 @@ enum Input {
         return try some(of: descriptor, name: path, &chunk)
     }
 
-    /// Runs `read` on a thread of its own, since a pipe may never end. Cancelling the task leaves that thread where it is:
-    /// the program is about to end.
+    /// Runs `read` on a thread of its own, since a pipe may never end. If the task is cancelled, the thread stays until
+    /// the program ends, which is soon.
     static func reading<Value: Sendable>(
         _ read: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -64,7 +64,7 @@ enum Input {
         }
     }
 
-    /// What one read gives; empty at the end.
+    /// The bytes of one read; empty at the end.
     static func some(
         of descriptor: Int32, name: String, _ chunk: inout [UInt8]
     ) throws(Failure) -> ArraySlice<UInt8> {

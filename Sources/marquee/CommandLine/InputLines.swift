@@ -1,12 +1,12 @@
 import Glibc
 import LazyImages
 
-/// The lines piped into the program, each as soon as it is there, without blank ones and without comments, which begin
-/// with `#`. One caller at a time.
+/// The lines of standard input, each as soon as it arrives, without blank lines and comments, which begin with `#`. One
+/// caller at a time.
 actor InputLines {
     private static let name = "standard input"
     private var lines: ArraySlice<String> = []
-    /// What has come of a line whose end has not.
+    /// The beginning of a line whose end has not arrived.
     private var unfinished: [UInt8] = []
     private var hasBegun = false
     private var hasEnded = false
@@ -27,15 +27,15 @@ actor InputLines {
         return lines.popFirst()
     }
 
-    /// The lines that are there already, without waiting for more of them.
+    /// The lines that have already arrived; does not wait for more.
     func rest() -> [String] {
         var count = 0
-        // What is written without an end would never end here either.
+        // The limit ends the loop even if a writer never stops.
         while !hasEnded, count < Input.limit {
             var ready = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&ready, 1, 0) > 0 else { break }
             var chunk = [UInt8](repeating: 0, count: 64 * 1024)
-            // Losing the error is right: the program is about to end, and what was read counts.
+            // Losing the error is right: the program is about to end, and the bytes read so far count.
             let more = (try? Input.some(of: STDIN_FILENO, name: Self.name, &chunk)) ?? []
             count += more.count
             take(Array(more))
@@ -51,7 +51,7 @@ actor InputLines {
         guard let end else { return }
         var text = String(decoding: unfinished, as: UTF8.self)[...]
         unfinished = Array(bytes[end...])
-        // A byte order mark, which some editors put before the first line.
+        // Skips a byte order mark, which some editors write before the first line.
         if !hasBegun, text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
         hasBegun = true
         lines += text.split(whereSeparator: \.isNewline).map { $0.trimmingWhitespace() }

@@ -2,33 +2,34 @@ import Glibc
 import LazyImages
 import SystemSupport
 
-/// Ctrl-C and the signals that ask a program to end: the first cancels what runs, so that it can end in order; the second
-/// ends the program at once, which loses nothing either, because nothing half-written is ever in place.
+/// Ctrl-C and the other signals that ask a program to end. The first one cancels the work, so that it ends in order.
+/// The second one ends the program at once. Neither leaves a half-written file in place.
 final class Interruption: Sendable {
     private let first = Lock<Int32?>(nil)
-    /// A signal that comes so soon after the first is the same one: `timeout` sends it to the program and to its group.
-    /// Nobody presses a key twice as fast.
+    /// A second signal within this time counts as the same one: `timeout` signals the program and its group. No person
+    /// presses a key twice as fast.
     private static let echo = Duration.milliseconds(100)
     private let numbers: [Int32]
-    /// Until when Ctrl-C is for another program that shares the terminal; nil for never.
+    /// The time until which Ctrl-C belongs to another program in the terminal; nil if it does not.
     private let sharing = Lock<ContinuousClock.Instant?>(nil)
-    /// How late the signal of a Ctrl-C may be seen here that has ended the other program.
+    /// How late this program may see a Ctrl-C that has ended the other program.
     private static let lag = Duration.milliseconds(500)
 
-    /// Takes the signals over, for the threads that are started from here on too: call it before any. One that the parent
-    /// has this program ignore, as `nohup` does, stays ignored.
+    /// Takes over the signals for this thread and all later ones, so call it before starting any. A signal that the
+    /// parent process ignores, as with `nohup`, stays ignored.
     init() {
         numbers = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
         var signals = Self.set(of: numbers)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-        // Writing past the end of a pipe or of what `ulimit -f` allows is an error to report, not a reason to die.
+        // Writing to a closed pipe, or beyond the limit of `ulimit -f`, is an error to report. It must not end the
+        // program.
         for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
     }
 
-    /// Waits for signals from now on, and does `cancel` at the first. Never returns; the main thread's place is here.
+    /// Waits for signals, and calls `cancel` at the first. Never returns; call it on the main thread.
     ///
-    /// An asynchronous `main` would hand the main thread to Dispatch, which starts a thread that blocks no signal at all:
-    /// there the first one would end the program.
+    /// An asynchronous `main` would give the main thread to Dispatch, which starts a thread that blocks no signals.
+    /// There the first signal would end the program.
     func watch(cancel: () -> Void) -> Never {
         var signals = Self.set(of: numbers)
         var first: (number: Int32, time: ContinuousClock.Instant)?
@@ -51,7 +52,7 @@ final class Interruption: Sendable {
         }
     }
 
-    /// Whether a second signal is the first once more.
+    /// Whether a second signal is a repetition of the first.
     static func isEcho(
         of first: (number: Int32, time: ContinuousClock.Instant), _ number: Int32,
         at time: ContinuousClock.Instant
@@ -59,13 +60,13 @@ final class Interruption: Sendable {
         number == first.number && time - first.time < echo
     }
 
-    /// Leaves Ctrl-C and Ctrl-\ to another program that shares the terminal, as a shell does, until `unshare()`.
+    /// Leaves Ctrl-C and Ctrl-\ to another program in the terminal, as a shell does, until `unshare()`.
     func share() {
         sharing.withLock { $0 = ContinuousClock.now + .seconds(1 << 40) }
         Glibc.signal(SIGQUIT, SIG_IGN)
     }
 
-    /// Takes them again.
+    /// Takes these keys back.
     func unshare() {
         sharing.withLock { $0 = ContinuousClock.now + Self.lag }
         Glibc.signal(SIGQUIT, SIG_DFL)
@@ -75,17 +76,17 @@ final class Interruption: Sendable {
         sharing.withLock { end in end.map { time < $0 } ?? false }
     }
 
-    /// The signal that cancelled the work; nil as long as none has come.
+    /// The signal that cancelled the work; nil if none came.
     var signal: Int32? { first.withLock { $0 } }
 
-    /// What the program ends with after its work ended with `status`. A signal shows: 128 and its number; but SIGTERM is
-    /// how a service is meant to end.
+    /// The exit code after the work has ended with `status`. A signal gives 128 plus its number, but SIGTERM is the
+    /// normal way to end a service.
     func exitCode(after status: ExitStatus) -> Int32 {
         guard let number = signal else { return status.code }
         return status == .stopped && number == SIGTERM ? status.code : Self.code(ofSignal: number)
     }
 
-    /// Ends the program at once as the signal does by default; a terminal that is held is given back on the way.
+    /// Ends the program at once, as the signal does by default, after restoring the terminal.
     private static func end(by number: Int32) -> Never {
         var signals = set(of: [number])
         unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
@@ -105,7 +106,7 @@ final class Interruption: Sendable {
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard unsafe sigaction(number, nil, &action) == 0 else { return false }
-        // Handlers are functions, which Swift does not compare; SIG_IGN is one by its address.
+        // Swift cannot compare functions, so the handler's address is compared with SIG_IGN.
         return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
             == unsafeBitCast(SIG_IGN, to: Int.self)
     }

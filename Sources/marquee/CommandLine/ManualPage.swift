@@ -1,18 +1,18 @@
 import TerminalGraphics
 
-/// The manual page in the macros of mdoc(7), made from what the help is made from.
+/// The manual page in mdoc(7), made from the same specifications as the help.
 enum ManualPage {
     static func text(_ specifications: [CommandSpecification]) -> String {
         let lines =
             [
                 ".Dd \(Marquee.date)", ".Dt MARQUEE 1", ".Os", ".Sh NAME", ".Nm marquee",
-                ".Nd films and their posters in a terminal, and a service of pictures",
+                ".Nd films and their posters in a terminal, and a picture service",
                 ".Sh SYNOPSIS", ".Nm", ".Op Ar CATALOGUE", ".Nm", ".Ar COMMAND", ".Op Ar OPTION ...",
                 ".Sh DESCRIPTION",
             ]
             + paragraph(
-                "marquee opens the browser of films and their posters. In a pipe it lists them. Each command has its "
-                    + "own options; those of every command stand under OPTIONS.")
+                "marquee opens a browser of films and their posters. In a pipe it lists the films. Each command has its "
+                    + "own options; OPTIONS has those of every command.")
             + [".Sh COMMANDS"] + specifications.flatMap(section)
             + [".Sh OPTIONS"] + list(CommandSpecification.global.map(Help.line))
             + [".Sh ENVIRONMENT"] + list(Help.environment.map { ($0.name, $0.meaning) })
@@ -33,21 +33,21 @@ enum ManualPage {
             + list(command.examples.map { ($0.command, $0.meaning) })
     }
 
-    /// Names, each with its meaning below it.
+    /// A list of names, each with its meaning below.
     private static func list(_ pairs: [(String, String)]) -> [String] {
         pairs.isEmpty
             ? []
             : [".Bl -tag -width Ds"] + pairs.flatMap { [".It " + argument($0)] + paragraph($1) } + [".El"]
     }
 
-    /// Lines of text, a sentence on lines of its own: nothing in them is a macro.
+    /// Lines of text. Each sentence begins a line, and no text is read as a macro.
     private static func paragraph(_ text: String) -> [String] {
         let sentences = escaped(text).replacing(". ", with: ".\n")
         return TerminalText.wrapped(sentences, toWidth: 78).filter { !$0.isEmpty }
             .map { ($0.hasPrefix(".") || $0.hasPrefix("'") ? "\\&" : "") + $0 }
     }
 
-    /// The one argument of a macro: quoted, not a macro's name itself, and not the end of a sentence.
+    /// One argument of a macro: quoted, never read as a macro's name or as the end of a sentence.
     private static func argument(_ text: String) -> String {
         "\"\\&" + escaped(text).replacing("\"", with: "\"\"") + "\\&\""
     }

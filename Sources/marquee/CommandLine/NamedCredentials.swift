@@ -3,17 +3,17 @@ import Glibc
 import LazyImages
 import SystemSupport
 
-/// The credentials of `MARQUEE_CREDENTIALS`, or of the file that `--credentials-file` names, each for the host it names and no other, so that no server that asks gets what
-/// was meant for another:
+/// The credentials of `MARQUEE_CREDENTIALS` or of `--credentials-file`. Each is for one named host, so no other server
+/// can ask for it:
 ///
 ///     nas.local anna:s3cret; films.example:8443 Bearer 2YotnFZFEjr1zCsicMWpAA
 ///
-/// One after the other, separated by semicolons or line ends; a line that begins with `#` is a comment. A password answers
-/// Basic and Digest.
+/// Entries are separated by semicolons or line ends; a line that begins with `#` is a comment. A password answers Basic
+/// and Digest.
 struct NamedCredentials: Authenticator {
     private var credentials: [String: Credential]
 
-    /// The credentials of a file that nobody else can read.
+    /// Reads the credentials of a file that only its owner can read.
     init(file path: String) throws(UsageError) {
         let calls = FileCalls()
         let bytes: [UInt8]
@@ -35,20 +35,20 @@ struct NamedCredentials: Authenticator {
         try self.init(String(decoding: bytes, as: UTF8.self), of: "--credentials-file \(path)")
     }
 
-    /// The hosts they are for, in order.
+    /// The hosts of the credentials, in order.
     var hosts: [String] { credentials.keys.sorted() }
 
-    /// Larger files hold something else.
+    /// The most bytes of a file.
     private static let maximumBytes = 1 << 20
 
-    /// - Parameter source: where the text is from, for messages.
+    /// - Parameter source: the name of the text in messages.
     init(_ text: String, of source: String = "MARQUEE_CREDENTIALS") throws(UsageError) {
         var credentials: [String: Credential] = [:]
         for entry in text.split(whereSeparator: { $0 == ";" || $0.isNewline }) {
             if entry.drop(while: { $0 == " " }).first == "#" { continue }
             let words = entry.split(separator: " ", maxSplits: 1)
             guard words.count == 2, let credential = Self.credential(words[1]) else {
-                // Without the entry itself: it holds a secret.
+                // The message leaves out the entry, which holds a secret.
                 throw UsageError(
                     "\(source) wants entries like \"HOST USER:PASSWORD\" or \"HOST Bearer TOKEN\"")
             }
@@ -57,7 +57,7 @@ struct NamedCredentials: Authenticator {
         self.credentials = credentials
     }
 
-    /// These, and others for hosts that these do not name.
+    /// These credentials, and those of `others` for all other hosts.
     func adding(_ others: NamedCredentials) -> NamedCredentials {
         var all = self
         all.credentials.merge(others.credentials) { own, _ in own }
@@ -65,7 +65,7 @@ struct NamedCredentials: Authenticator {
     }
 
     func credential(for challenge: AuthenticationChallenge) async -> Credential? {
-        // What was not taken once is not taken a second time.
+        // A credential that was refused once is not sent again.
         guard !challenge.isRepeated else { return nil }
         let host = challenge.origin.lowercasedHost
         let withPort = challenge.origin.port.flatMap { credentials["\(host):\($0)"] }

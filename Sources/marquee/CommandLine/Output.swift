@@ -5,15 +5,15 @@ import MovieCatalogue
 import SystemSupport
 import TerminalGraphics
 
-/// Data to standard output, messages to standard error. Every text passes through `TerminalText` on its way, so that
-/// nothing from outside can steer the terminal. A reader that has gone ends the program without a word.
+/// Writes data to standard output and messages to standard error. Every text passes through `TerminalText`, so nothing
+/// from outside can steer the terminal. If the reader closes the pipe, the program ends silently.
 struct Output: Sendable {
     let isQuiet: Bool
     let isVerbose: Bool
-    /// How far the work is; nowhere but on a terminal, and not for a quiet program.
+    /// The progress of the work. Shown only on a terminal, and not with --quiet.
     let progress: ProgressLine
     private let buffer: OutputBuffer
-    /// Messages that wait; nil where they are written at once.
+    /// Messages held back; nil if messages are written at once.
     private let held: HeldMessages?
 
     init(isQuiet: Bool = false, isVerbose: Bool = false) {
@@ -32,51 +32,51 @@ struct Output: Sendable {
         held = isatty(STDERR_FILENO) == 1 ? HeldMessages() : nil
     }
 
-    /// The output of a program that has the whole screen: messages to that terminal wait for `releaseMessages`, and who wants
-    /// to show how far the work is asks `progress`.
+    /// The output of a program that uses the whole screen. Messages to that terminal wait for `releaseMessages`, and
+    /// progress is read from `progress`.
     func besideScreen() -> Output { Output(beside: self) }
 
-    /// Writes the messages that have waited.
+    /// Writes the messages that were held back.
     func releaseMessages() {
         for message in held?.take() ?? [] { write(message: message) }
     }
 
-    /// Whether standard output is a terminal, and how wide.
+    /// Whether standard output is a terminal.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// One line of data, for people.
     func line(_ text: String) { buffer.append(TerminalText.visible(text) + "\n") }
 
-    /// A picture, or a piece of a screen, with its colours.
+    /// A picture, or a part of a screen, with its colours.
     func picture(_ picture: InlinePicture) {
         let lines = InlineEncoder(depth: picture.depth).lines(of: picture.cells, under: picture.drawing)
         buffer.append(String(decoding: lines, as: UTF8.self))
     }
 
-    /// One line of data for programs that split at tabs: a tab within a field is made visible, never a separator.
+    /// One line of data for programs that split at tabs. A tab within a field becomes visible text, never a separator.
     func line(fields: [String]) {
         buffer.append(fields.map { TerminalText.visible($0) }.joined(separator: "\t") + "\n")
     }
 
-    /// A value for programs, on one line of JSON.
+    /// A value for programs, as JSON on one line.
     func json(_ value: some Encodable) { buffer.append(Self.json(value) + "\n") }
 
-    /// A value that is JSON already, on one line.
+    /// A JSON value, on one line.
     func json(_ value: JSONText) {
         buffer.append(
             TerminalText.harmless(
                 json: value.text, onlyASCII: Terminal.showsOnlyASCII(STDOUT_FILENO)) + "\n")
     }
 
-    /// Bytes for another program, as they are.
+    /// Bytes for another program, unchanged.
     func bytes(_ bytes: ImageBytes) {
         flush()
         Self.write(bytes.array, to: STDOUT_FILENO)
     }
 
-    /// A body, byte for byte; on a terminal its text, where it is text.
-    /// - Parameter type: the media type that its sender gave it.
-    /// - Returns: false where a terminal cannot show it: then nothing was printed.
+    /// A body, byte for byte; on a terminal its text, if it is text.
+    /// - Parameter type: the media type that the sender gave.
+    /// - Returns: false if a terminal cannot show the body; then nothing was printed.
     func body(_ bytes: ImageBytes, type: String?) -> Bool {
         guard Self.isTerminal else {
             self.bytes(bytes)
@@ -87,16 +87,16 @@ struct Output: Sendable {
         return true
     }
 
-    /// What is said in place of a body that a terminal cannot show.
+    /// The note in place of a body that a terminal cannot show.
     func noteHiddenBody(_ bytes: ImageBytes) { line("(\(bytes.count) bytes, not shown on a terminal)") }
 
-    /// Lines from outside, in a form that steers no terminal.
+    /// Lines from outside, made safe for a terminal.
     func text(_ text: String) {
         buffer.append(TerminalText.visible(text, keepingNewlines: true))
         if !text.hasSuffix("\n") { buffer.append("\n") }
     }
 
-    /// An answer's status line and header as HTTP writes them, and its body, byte for byte; on a terminal only how long it is.
+    /// An answer's status line, header and body, as HTTP writes them. A terminal shows only the body's length.
     func answer(_ head: ResponseHead, _ body: ImageBytes) {
         var text = "HTTP/1.1 \(head.status) \(HTTPStatus(rawValue: head.status).reason)\r\n"
         for field in head.fields.fields {
@@ -111,8 +111,8 @@ struct Output: Sendable {
         }
     }
 
-    /// Several values for programs, as one JSON array with a line each.
-    /// - Parameter value: makes a value by its number, from 0; on several threads at once.
+    /// Several values for programs, as one JSON array with one value on each line.
+    /// - Parameter value: makes the value with this number, from 0; called on several threads at once.
     func jsonArray(count: Int, _ value: @Sendable (Int) -> some Encodable) {
         guard count > 0 else { return buffer.append("[]\n") }
         let pieces = (count + Self.valuesAPiece - 1) / Self.valuesAPiece
@@ -129,26 +129,26 @@ struct Output: Sendable {
         buffer.append("\n]\n")
     }
 
-    /// How long arrays are divided among the processors.
+    /// How a long array is divided among the processors.
     private static let (valuesAPiece, piecesAtATime) = (256, 16)
 
-    /// Hands everything so far to whoever reads.
+    /// Writes everything so far.
     func flush() { buffer.flush() }
 
-    /// A message that a quiet program leaves out.
+    /// A message that --quiet leaves out.
     func note(_ text: String) {
         if !isQuiet { error("marquee: " + text) }
     }
 
-    /// A message for who wants to know more.
+    /// A message that only --verbose prints.
     func detail(_ text: String) {
         if isVerbose { error("marquee: " + text) }
     }
 
-    /// What went wrong, and what to do about it, on one line.
+    /// An error and its remedy, on one line.
     func failure(_ text: String) { error("marquee: " + text) }
 
-    /// A question, after which a person types on the same line.
+    /// A question that the person answers on the same line.
     func question(_ text: String) {
         flush()
         Self.write(TerminalText.visible(text), to: STDERR_FILENO)
@@ -170,14 +170,15 @@ struct Output: Sendable {
     }
 
     private static func json(_ value: some Encodable, _ encoder: JSONEncoder = encoder()) -> String {
-        // Our own values are strings, whole numbers and finite ones: there is nothing that cannot be encoded.
+        // Losing the error is right: our own values are strings and finite numbers, which can always be encoded.
         let data = (try? encoder.encode(value)) ?? Data("null".utf8)
         return TerminalText.harmless(
             json: String(decoding: data, as: UTF8.self), onlyASCII: Terminal.showsOnlyASCII(STDOUT_FILENO))
     }
 
-    /// Writes all of it. A closed pipe on standard output ends the program quietly: the reader has what it wanted.
-    /// Data that cannot be written otherwise ends it with a word; a message that cannot is lost, and the work goes on.
+    /// Writes the whole text. A closed pipe on standard output ends the program silently: the reader has what it
+    /// wanted. Any other error of standard output ends it with a message. An error of standard error is ignored, and
+    /// the work goes on.
     static func write(_ text: String, to descriptor: Int32) {
         let shown = Terminal.showsOnlyASCII(descriptor) ? TerminalText.ascii(text) : text
         write(Array(shown.utf8), to: descriptor)
@@ -185,14 +186,14 @@ struct Output: Sendable {
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
         do {
-            // The reader may have made a pipe one that does not block: this waits until there is room.
+            // Waits for room if the reader has made the pipe non-blocking.
             try FileCalls().write(bytes, toStream: descriptor)
         } catch {
             if descriptor == STDOUT_FILENO { endWithoutReader(error.code) }
         }
     }
 
-    /// Not `exit`: other threads are in the middle of transfers, and what `exit` tears down is in use by them.
+    /// Not `exit`: it destroys objects that other threads still use.
     private static func endWithoutReader(_ code: Int32) -> Never {
         if code == EPIPE { _exit(ExitStatus.done.code) }
         write("marquee: standard output cannot be written: \(SystemError.text(code))\n", to: STDERR_FILENO)
@@ -200,9 +201,9 @@ struct Output: Sendable {
     }
 }
 
-/// Messages that wait for the screen, each once.
+/// Messages held back while the screen is in use. Each is kept once.
 private final class HeldMessages: Sendable {
-    /// More than a person reads.
+    /// The most messages; nobody reads more.
     private static let limit = 1000
     private let messages = Lock<[String]>([])
 
@@ -220,7 +221,7 @@ private final class HeldMessages: Sendable {
     }
 }
 
-/// Collects output so that a long list is not written line by line.
+/// Collects output, so that a long list is not written line by line.
 private final class OutputBuffer: Sendable {
     private static let size = 32 * 1024
     private let text = Lock("")
@@ -255,15 +256,15 @@ private final class OutputBuffer: Sendable {
     }
 }
 
-/// How the program ended, for the shell.
+/// The program's exit status, for the shell.
 enum ExitStatus {
     case done
     case someFailed
-    /// A command line that cannot be obeyed, or nothing was done.
+    /// The command line is invalid, or nothing was done.
     case nothingDone
-    /// A person has ended it with Ctrl-C, or it tells of something that was.
+    /// A person has pressed Ctrl-C; or the program reports an interrupted run.
     case interrupted
-    /// A service, which ends only when it is told to, has ended in order.
+    /// A service has ended in order, after it was told to.
     case stopped
 
     var code: Int32 {

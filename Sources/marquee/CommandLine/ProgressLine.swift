@@ -3,10 +3,11 @@ import LazyImages
 import SystemSupport
 import TerminalGraphics
 
-/// The line on standard error that says how far the work is: from 40 milliseconds on, some twenty times a second, and
-/// only on a person's terminal. Other output takes its place, and the line comes back below it.
+/// The line on standard error that shows the progress of the work. It appears after 40 milliseconds, changes some
+/// twenty times a second, and is shown only on a person's terminal. Other output takes its place, and the line comes
+/// back below.
 final class ProgressLine: Sendable {
-    /// In microseconds: work that ends before needs no line. With the second it is less than a tenth of a second.
+    /// In microseconds. Shorter work needs no line. Together with the second pause it is less than a tenth of a second.
     private static let firstPause: useconds_t = 40_000
     private static let pause: useconds_t = 45_000
 
@@ -17,7 +18,7 @@ final class ProgressLine: Sendable {
     }
 
     private struct State {
-        /// The last one is shown: a catalogue that loads for a fetch, then the fetch.
+        /// The last one is shown: first a catalogue that loads for a fetch, then the fetch.
         var jobs: [Job] = []
         var lastNumber = 0
         var isDrawn = false
@@ -28,15 +29,15 @@ final class ProgressLine: Sendable {
     private let isDrawn: Bool
     private let state = Lock(State())
 
-    /// - Parameter isDrawn: whether the line draws itself. Default: yes; else `present` gives it.
+    /// - Parameter isDrawn: whether the line draws itself. Default: yes; otherwise read it from `present`.
     init(isWanted: Bool, isDrawn: Bool = true) {
         self.isWanted = isWanted
         self.isDrawn = isDrawn
     }
 
-    /// Shows a piece of work until `end`.
-    /// - Parameter progress: how far it is; called on a thread of the line's own.
-    /// - Returns: what to end it by.
+    /// Shows the progress of some work until `end`.
+    /// - Parameter progress: reports the progress; called on the line's own thread.
+    /// - Returns: the number for `end`.
     func begin(_ progress: @escaping @Sendable () -> JobProgress) -> Int {
         guard isWanted else { return 0 }
         let rate = TransferRate(progress().traffic.received)
@@ -47,7 +48,7 @@ final class ProgressLine: Sendable {
             defer { state.hasThread = true }
             return (state.lastNumber, !state.hasThread)
         }
-        // A thread that sleeps: a task would wait for the pool, which may be busy with the very work.
+        // A thread that sleeps. A task would wait for the pool, which the work itself may keep busy.
         if needsThread {
             do throws(ResourceShortage) {
                 try BlockingThreads.startThread(name: "progress") { [self] in
@@ -55,14 +56,14 @@ final class ProgressLine: Sendable {
                     while draw() { usleep(Self.pause) }
                 }
             } catch {
-                // The work goes on without its line.
+                // Without a thread, the work goes on without the line.
                 state.withLock { $0.hasThread = false }
             }
         }
         return number
     }
 
-    /// Ends a piece of work and clears the line. Once it has ended, or for none, it does nothing.
+    /// Ends some work and clears the line. A second call, or nil, does nothing.
     func end(_ number: Int?) {
         guard isWanted, let number else { return }
         state.withLock { state in
@@ -71,7 +72,7 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// Writes something else to the terminal, in place of the line. Under the lock, so that the line does not come between.
+    /// Writes something else in place of the line. Holds the lock, so that the line does not come between.
     func hidden(_ write: () -> Void) {
         guard isWanted else { return write() }
         state.withLock { state in
@@ -80,7 +81,7 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// Draws the line; false when there is no work any more.
+    /// Draws the line; false when no work is left.
     private func draw() -> Bool {
         let job = state.withLock { state in
             if state.jobs.isEmpty { state.hasThread = false }
@@ -88,7 +89,7 @@ final class ProgressLine: Sendable {
         }
         guard let job else { return false }
         let progress = job.progress()
-        // The last column stays free: a cursor beyond it would make the next drawing begin a line further down.
+        // The last column stays free: otherwise the cursor would go to the next line.
         let width = (Terminal.width(of: STDERR_FILENO) ?? 80) - 1
         state.withLock { state in
             guard let rate = Self.rate(of: job.number, progress, &state) else { return }
@@ -100,7 +101,7 @@ final class ProgressLine: Sendable {
         return true
     }
 
-    /// How far the work is that began last, in so many cells at most; nil when there is none.
+    /// The progress of the most recent work, in at most `width` cells; nil when there is none.
     func present(width: Int) -> String? {
         guard let job = state.withLock({ $0.jobs.last }) else { return nil }
         let progress = job.progress()
@@ -108,7 +109,7 @@ final class ProgressLine: Sendable {
         return progress.line(rate: rate ?? 0, width: width, isUnicode: true)
     }
 
-    /// The bytes a second of a job; nil once it has ended.
+    /// The bytes a second of some work; nil after its end.
     private static func rate(of number: Int, _ progress: JobProgress, _ state: inout State) -> Double? {
         guard let index = state.jobs.lastIndex(where: { $0.number == number }) else { return nil }
         return state.jobs[index].rate.note(progress.traffic.received)
@@ -121,20 +122,20 @@ final class ProgressLine: Sendable {
     }
 }
 
-/// How far a piece of work is.
+/// The progress of some work.
 struct JobProgress: Sendable {
-    /// What is worked on; empty where the command line says it.
+    /// Its name; empty if the command line names it.
     var label = ""
-    /// How many are done.
+    /// The number of finished parts.
     var done = 0
-    /// Of how many; nil where that is not known yet.
+    /// The number of all parts; nil if it is not yet known.
     var total: Int? = 1
     var failed = 0
-    /// The bytes; nil for work that has none.
+    /// The transferred bytes; nil for work without transfers.
     var bytes: NetworkActivity.Traffic?
 
     private static let mostCells = 24
-    /// What the numbers beside the bar take, more or less.
+    /// The approximate cells of the numbers beside the bar.
     private static let noteCells = 50
 
     var traffic: NetworkActivity.Traffic { bytes ?? NetworkActivity.Traffic() }
@@ -165,10 +166,10 @@ struct JobProgress: Sendable {
             parts.filter { !$0.isEmpty }.joined(separator: "  "), toWidth: width)
     }
 
-    /// `0:12 left`, `1:02:03 left`; nil where nothing is left, and while nothing moves.
+    /// `0:12 left`, `1:02:03 left`; nil when nothing is left, or nothing moves.
     private func timeLeft(rate: Double) -> String? {
         let seconds = Double(traffic.remaining) / rate
-        // Nobody waits for a hundred hours.
+        // A hundred hours or more are not shown.
         guard traffic.remaining > 0, seconds < 360_000 else { return nil }
         let whole = Int(seconds.rounded(.up))
         let (hours, minutes) = (whole / 3600, whole / 60 % 60)
@@ -176,7 +177,7 @@ struct JobProgress: Sendable {
         return (hours > 0 ? "\(hours):\(two(minutes))" : "\(minutes)") + ":\(two(whole % 60)) left"
     }
 
-    /// Empty where there is nothing to measure by, or no room.
+    /// Empty if the share is unknown, or there is no room.
     private static func bar(_ share: Double, width: Int, _ isUnicode: Bool) -> String {
         guard share.isFinite else { return "" }
         let cells = min(mostCells, max(0, width - noteCells))
@@ -186,17 +187,17 @@ struct JobProgress: Sendable {
     }
 }
 
-/// How many bytes come in a second, by the last few seconds.
+/// The bytes a second over the last few seconds.
 struct TransferRate: Sendable {
     private static let window = Duration.seconds(3)
     private var samples: [(time: ContinuousClock.Instant, bytes: Int)]
 
-    /// A rate from now on, where so many bytes have come already.
+    /// A rate that starts now, with this many bytes already received.
     init(_ bytes: Int, now: ContinuousClock.Instant = .now) { samples = [(now, bytes)] }
 
-    /// So many bytes have come in all; returns the bytes a second.
+    /// Takes the number of bytes received in all; returns the bytes a second.
     mutating func note(_ bytes: Int, now: ContinuousClock.Instant = .now) -> Double {
-        // What is sent again counts from its beginning.
+        // A transfer that starts again counts from its beginning.
         if bytes < samples[samples.count - 1].bytes { samples = [] }
         samples.append((now, bytes))
         while samples.count > 2, now - samples[1].time > Self.window { samples.removeFirst() }

@@ -1,13 +1,13 @@
 import FoundationEssentials
 import HTTPSemantics
 
-/// The body of an answer as text for a person, where it is text.
+/// The body of an answer as text for a person, if it is text.
 enum ReadableText {
-    /// The text; nil for what is none, or is in a charset that is not read here: the system's converters have been broken
-    /// by hostile bytes more than once, and the web is UTF-8.
+    /// The text; nil if the body is not text, or has a charset that is not supported. (The system's converters had
+    /// security holes more than once, and the web uses UTF-8.)
     ///
-    /// A mark at its beginning says most of its charset, then its type; what says nothing must be UTF-8 without control
-    /// characters to count as text. It steers no terminal only after `TerminalText.visible`.
+    /// The charset comes from a byte order mark, else from the media type. Without either, the body must be UTF-8
+    /// without control characters. Pass the text through `TerminalText.visible` before showing it on a terminal.
     static func text(of bytes: [UInt8], type: String?) -> String? {
         let type = type.flatMap { ContentType($0) }
         let marks: [([UInt8], String.Encoding)] = [
@@ -24,7 +24,7 @@ enum ReadableText {
         case "utf-8", "utf8", "us-ascii", "ascii": return String(decoding: bytes, as: UTF8.self)
         case "iso-8859-1", "latin1", "windows-1252", "cp1252": return latin(bytes)
         case "utf-16le": return String(bytes: bytes, encoding: .utf16LittleEndian)
-        // Without a mark it is big endian (RFC 2781 section 4.3).
+        // The default is big endian (RFC 2781 section 4.3).
         case "utf-16", "utf-16be": return String(bytes: bytes, encoding: .utf16BigEndian)
         default: return nil
         }
@@ -45,7 +45,7 @@ enum ReadableText {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Every byte as the scalar of its number.
+    /// Each byte becomes the scalar of the same number.
     private static func latin(_ bytes: [UInt8]) -> String {
         String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }

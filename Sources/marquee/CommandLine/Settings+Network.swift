@@ -2,7 +2,7 @@ import FoundationEssentials
 import LazyImages
 
 extension Settings {
-    /// Which servers are spoken to, and what they are trusted by.
+    /// The servers that may be connected to, and how they are authenticated.
     static func security(_ arguments: Arguments) throws(UsageError) -> SecurityPolicy {
         var policy = SecurityPolicy(insecureHosts: try hosts(arguments.values("insecure-http")))
         policy.certificateAuthorityFile = try arguments.value("cacert").map { file throws(UsageError) in
@@ -31,7 +31,7 @@ extension Settings {
         return policy
     }
 
-    /// The values of an option that says something of one host each: `HOST=VALUE`, the host in lower case.
+    /// The values of an option for single hosts: `HOST=VALUE`, the host in lower case.
     private static func byHost(
         _ option: String, _ value: String, _ arguments: Arguments
     ) throws(UsageError) -> [(host: String, value: String)] {
@@ -46,7 +46,7 @@ extension Settings {
         return values
     }
 
-    /// What servers that ask for credentials are answered with: those of the file go before those of the environment.
+    /// The credentials for servers that ask. Those of the file come before those of the environment.
     static func credentials(_ arguments: Arguments, _ variable: String?) throws(UsageError)
         -> NamedCredentials?
     {
@@ -56,7 +56,7 @@ extension Settings {
         return named.map { own.adding($0) } ?? own
     }
 
-    /// The proxy that `--proxy` asks for: none, the environment's, or a URL.
+    /// The proxy of `--proxy`: none, the environment's, or a URL.
     static func proxy(_ text: String?) throws(UsageError) -> CurlTransport.Proxy {
         switch text {
         case nil, "none": return .none
@@ -73,7 +73,7 @@ extension Settings {
         }
     }
 
-    /// A certificate's file, or a key as curl writes its digest.
+    /// A certificate's file, or a key's digest in curl's form.
     private static func trust(_ text: String) throws(UsageError) -> SecurityPolicy.ServerTrust {
         let prefix = "sha256//"
         guard text.hasPrefix(prefix) else { return .authorities(file: try existing(text, of: "trust")) }
@@ -94,7 +94,7 @@ extension Settings {
         return file
     }
 
-    /// Host names only: an address, a port or a pattern in their place would never match and leave the user wondering.
+    /// Host names only. An address, a port or a pattern would never match, and the user would not know why.
     private static func hosts(_ texts: [String]) throws(UsageError) -> Set<String> {
         for text in texts where text.isEmpty || text.contains(where: { "/:@ *?#".contains($0) }) {
             let isAddress = text.hasPrefix("[") && text.hasSuffix("]")

@@ -3,24 +3,25 @@ import Glibc
 import LazyImages
 import TerminalGraphics
 
-/// What the command line and the environment say, checked: flags win over the environment, which wins over the defaults.
+/// The settings from the command line and the environment, checked. Flags win over the environment, which wins over the
+/// defaults.
 struct Settings: Sendable {
     let catalogue: String?
     let cacheFolder: String
     let cacheLimit: Int
-    /// What decoded posters may take of memory while browsing, in bytes.
+    /// The memory for decoded posters while browsing, in bytes.
     let memoryLimit: Int
     let usesDisk: Bool
     var isOffline: Bool
-    /// What the cache keys leave out of addresses.
+    /// The query items that cache keys leave out.
     let ignoredQuery: IgnoredQuery
     let fields: HTTPFields
     let wantsJSON: Bool
     let wantsChecksum: Bool
     let colourDepth: ColourDepth
-    /// How pictures are drawn; where the terminal is to be asked, how without an answer.
+    /// How pictures are drawn. If the terminal is to be asked, this is the mode until it answers.
     let graphics: GraphicsMode
-    /// Whether the terminal is asked how it draws pictures: nothing else was said.
+    /// Whether the terminal is asked how it draws pictures, because nothing else decides.
     let asksForGraphics: Bool
     var downloads = ImageDownloader.Configuration()
     var transport = CurlTransport.Configuration()
@@ -61,7 +62,7 @@ struct Settings: Sendable {
         transport.proxy = try Self.proxy(arguments.value("proxy"))
         downloads.authenticator = try Self.credentials(arguments, variable("MARQUEE_CREDENTIALS"))
         if let seconds = try arguments.seconds("timeout") {
-            // The limit for standing still in any phase; a transfer that moves may take as long as --max-time says.
+            // The stall limit of every phase. A transfer that moves may take as long as --max-time allows.
             downloads.timeouts = Timeouts(
                 connect: .seconds(seconds), firstByte: .seconds(seconds), stall: .seconds(seconds),
                 total: max(downloads.timeouts.total, .seconds(seconds)))
@@ -69,10 +70,10 @@ struct Settings: Sendable {
         if let seconds = try arguments.seconds("max-time") { downloads.timeouts.total = .seconds(seconds) }
     }
 
-    /// A thousand posters of a list in a large window.
+    /// Enough for a thousand posters of a list in a large window.
     private static let standardMemoryLimit = 64 << 20
 
-    /// One of the words that an option knows.
+    /// The value of an option that takes one of several words.
     private static func choice<Choice: CaseIterable & RawRepresentable<String>>(
         _ name: String, _ arguments: Arguments, besides others: [String] = []
     ) throws(UsageError) -> Choice? {

@@ -2,24 +2,24 @@ import FoundationEssentials
 import Glibc
 import TerminalGraphics
 
-/// The terminal the program runs in, as far as plain output needs it.
+/// The program's terminal, as far as plain output needs it.
 enum Terminal {
-    /// The width in cells of the terminal that standard output goes to; nil if it goes to none.
+    /// The width of standard output's terminal in cells; nil if there is none.
     static var width: Int? { width(of: STDOUT_FILENO) }
 
-    /// The width in cells of the terminal behind a descriptor; nil if there is none, or it does not say.
+    /// The width of a descriptor's terminal in cells; nil if there is none, or it does not tell.
     static func width(of descriptor: Int32) -> Int? { TerminalSize(of: descriptor)?.cells.columns }
 
-    /// The size of the terminal that standard output goes to; nil if it goes to none, or it does not say.
+    /// The size of standard output's terminal; nil if there is none, or it does not tell.
     static var size: TerminalSize? { TerminalSize(of: STDOUT_FILENO) }
 
     /// Whether tmux is between the program and the terminal.
     static var isInTmux: Bool { !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty }
 
-    /// Whether the terminal is Konsole, by what it tells the programs it starts.
+    /// Whether the terminal is Konsole, which sets a variable for its programs.
     static var isKonsole: Bool { ProcessInfo.processInfo.environment["KONSOLE_VERSION"] != nil }
 
-    /// Whether the terminal may be asked what it can do: it is a person's.
+    /// Whether the terminal may be asked for its features: it is a person's.
     static var canBeAsked: Bool {
         let term = ProcessInfo.processInfo.environment["TERM"] ?? ""
         return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !term.isEmpty && term != "dumb"
@@ -30,14 +30,14 @@ enum Terminal {
         (ProcessInfo.processInfo.environment["SSH_CONNECTION"] ?? "").isEmpty ? .seconds(1) : .seconds(3)
     }
 
-    /// Whether a descriptor leads to a terminal that the locale says shows no UTF-8 (`LC_ALL=C`). What goes anywhere else
-    /// is UTF-8 in any locale.
+    /// Whether a descriptor leads to a terminal that shows no UTF-8 according to the locale (`LC_ALL=C`). All other
+    /// output is UTF-8 in any locale.
     static func showsOnlyASCII(_ descriptor: Int32) -> Bool { !localeHasUTF8 && isatty(descriptor) == 1 }
 
     private static let localeHasUTF8 = hasUTF8(ProcessInfo.processInfo.environment)
 
-    /// What the locale's variables say of the terminal's encoding: the first that is not empty (POSIX, section 8.2). Where
-    /// none is set, which says nothing, it is UTF-8, as nearly everywhere.
+    /// Whether the locale's variables say UTF-8: the first that is not empty decides (POSIX, section 8.2). Without any,
+    /// UTF-8 is assumed.
     static func hasUTF8(_ environment: [String: String]) -> Bool {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"]
         guard let locale = names.lazy.compactMap({ environment[$0] }).first(where: { !$0.isEmpty }) else {
@@ -47,7 +47,7 @@ enum Terminal {
         return encoding.contains("utf-8") || encoding.contains("utf8")
     }
 
-    /// Whether the terminal is at the other end of SSH, by what sshd tells the programs it starts.
+    /// Whether the terminal is remote, over SSH; sshd sets a variable.
     static var isRemote: Bool { ProcessInfo.processInfo.environment["SSH_TTY"] != nil }
 
     /// Whether messages go to a person's terminal that can redraw a line.

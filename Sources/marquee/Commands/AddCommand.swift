@@ -10,7 +10,7 @@ enum AddCommand: Command {
             ("marquee add --title Faust --poster faust.jpg", "with its poster"),
         ],
         options: FilmMembers.options + [
-            Option(name: "id", value: "ID", help: "what it is called (default: made from title and year)"),
+            Option(name: "id", value: "ID", help: "the film's id (default: made from title and year)"),
             Option(
                 name: "wire", value: "FORMAT",
                 help: "json, xml, form, multipart or soap (default: json; with a file, multipart)",
@@ -51,8 +51,8 @@ enum AddCommand: Command {
         }
     }
 
-    /// Adds the film, and its poster where that did not go along with it. A film that is there already and is the same is
-    /// taken for this one: its answer was lost, now or in an earlier run.
+    /// Adds the film, and the poster if it was not sent along. An equal film that exists already counts as added: its
+    /// answer was lost, now or in an earlier run.
     private static func add(
         _ film: FilmDocument, id: String, _ poster: PosterFile?, _ wire: FilmWire, _ client: FilmClient
     ) async throws -> FilmClient.Film {
@@ -62,12 +62,12 @@ enum AddCommand: Command {
             return try await withPoster(poster, of: added, client)
         }
         guard let existing = try await client.film(id) else {
-            throw Failure("the id \(id) was taken and is free again; run it again")
+            throw Failure("the id \(id) was taken but is free again; run the command again")
         }
         guard existing.document.isSame(as: film) else {
             throw Failure(
-                "there is a film \(id) already: \(existing.name); change it with marquee edit, "
-                    + "or give this one another --id", code: "id-taken")
+                "the film \(id) exists already: \(existing.name); change it with marquee edit, "
+                    + "or use another --id", code: "id-taken")
         }
         guard let poster else { return existing }
         return try await withPoster(poster, of: existing, client)
@@ -82,15 +82,15 @@ enum AddCommand: Command {
 }
 
 extension FilmDocument {
-    /// What a library says of a film that nobody has sent it.
+    /// Members that the library adds to a film.
     private static let added: Set<String> = ["rating", "votes", "created_at", "updated_at"]
 
-    /// Whether a film of a library is the one that was sent there.
+    /// Whether a library's film equals the sent one.
     fileprivate func isSame(as sent: FilmDocument) -> Bool {
         func facts(_ document: FilmDocument) -> [String: FilmValue] {
             var facts: [String: FilmValue] = [:]
             for member in document.members where !Self.added.contains(member.name) {
-                // A poster that was sent as a file has an address of the library's own.
+                // The library gives the address of a poster that was sent as a file.
                 if member.name == "poster", sent["poster"] == nil { continue }
                 facts[member.name] = FilmValue(member.value)
             }
@@ -100,7 +100,7 @@ extension FilmDocument {
     }
 }
 
-/// A value to compare: 8 and 8.0 are the same number, and escapes in a text make no difference.
+/// A value for comparison: 8 equals 8.0, and escapes in a text do not matter.
 private indirect enum FilmValue: Equatable {
     case text(String)
     case number(Double)

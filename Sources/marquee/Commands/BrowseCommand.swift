@@ -25,8 +25,8 @@ enum BrowseCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         guard isPossible else { throw Failure("browsing wants a terminal; marquee list works without one") }
         let player = try Player.chosen(session.arguments, ProcessInfo.processInfo.environment)
-        // Blocks of 64 KiB and more, the pictures above all, do not stay in the heaps of all threads when they end: with
-        // the memory tier full that is a fifth of the program's memory.
+        // Large blocks (64 KiB and more), above all pictures, go back to the system when they are freed. Otherwise the
+        // heaps of all threads would keep a fifth of the program's memory when the memory tier is full.
         csystem_heap_returns_blocks(64 * 1024)
         let terminal: TerminalSession
         do {

@@ -1,20 +1,20 @@
 import LazyImages
 import SystemSupport
 
-/// `marquee cache`: looks after the disk tier. Every action is safe while another marquee runs.
+/// `marquee cache`: shows and cleans the disk tier. Every action is safe while another marquee runs.
 enum CacheCommand: Command {
     static let specification = CommandSpecification(
         name: "cache", operands: "info|verify|trim|clear|path", operandCount: 1...1,
         summary: "look after the cache: info, verify, trim, clear, path",
         examples: [
-            ("marquee cache info", "how much there is, and from where"),
-            ("marquee cache verify", "read everything and remove what is wrong"),
-            ("marquee cache trim --to 100M", "remove what was not used for longest"),
-            ("marquee cache clear --host example.org", "remove what came from one host"),
+            ("marquee cache info", "its size, and the hosts of its entries"),
+            ("marquee cache verify", "read all entries and remove broken ones"),
+            ("marquee cache trim --to 100M", "remove the least recently used entries"),
+            ("marquee cache clear --host example.org", "remove the entries of one host"),
         ],
         options: [
-            Option(name: "to", value: "BYTES", help: "trim: how much may stay"),
-            Option(name: "host", value: "HOST", help: "clear: only what came from this host"),
+            Option(name: "to", value: "BYTES", help: "trim: the bytes to keep"),
+            Option(name: "host", value: "HOST", help: "clear: only the entries of this host"),
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -56,7 +56,7 @@ enum CacheCommand: Command {
         return session.reportFaults() ? .someFailed : .done
     }
 
-    /// What there is of broken downloads belongs to the cache too.
+    /// The partial bodies of interrupted downloads belong to the cache too.
     private static func removeParts(besides disk: DiskCache) async {
         await BlockingThreads.runInAnyCase {
             PartialStore(path: PartialStore.path(besides: disk), limit: .max).removeAll()

@@ -1,13 +1,13 @@
 import LazyImages
 
-/// How often a lookup found what it wanted, in all processes so far.
+/// How often lookups found an entry, in all processes so far.
 protocol Served {
     var hits: Int { get }
     var misses: Int { get }
 }
 
 extension Served {
-    /// From 0 to 1; nil where nothing was looked for.
+    /// From 0 to 1; nil if there were no lookups.
     var hitRate: Double? { hits + misses == 0 ? nil : Double(hits) / Double(hits + misses) }
 
     var hitRateText: String {
@@ -46,7 +46,7 @@ struct InfoRecord: Encodable, Served {
     let hits: Int
     let misses: Int
     let corrupt: Int
-    /// Of this look alone.
+    /// The faults during this command.
     let faults: Int
     let hosts: [HostRecord]
 

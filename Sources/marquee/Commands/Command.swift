@@ -1,9 +1,9 @@
-/// One command of the program: what it is called and takes, and what it does.
+/// One command of the program: its specification and its work.
 protocol Command: SendableMetatype {
     static var specification: CommandSpecification { get }
 
-    /// Does the work and says how it ended.
-    /// - Throws: `UsageError` or `Failure` when nothing could be done.
+    /// Does the work, and returns how it ended.
+    /// - Throws: `UsageError` or `Failure` when the command could do nothing.
     static func run(_ session: Session) async throws -> ExitStatus
 }
 

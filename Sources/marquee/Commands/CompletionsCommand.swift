@@ -8,18 +8,18 @@ import TerminalGraphics
 enum CompletionsCommand: Command {
     static let specification = CommandSpecification(
         name: "completions", operands: "bash|zsh|fish", operandCount: 0...Int.max,
-        summary: "have a shell complete commands, options, values and films",
+        summary: "complete commands, options, values and films in a shell",
         examples: [
             ("eval \"$(marquee completions bash)\"", "in ~/.bashrc"),
-            ("eval \"$(marquee completions zsh)\"", "in ~/.zshrc, behind compinit"),
+            ("eval \"$(marquee completions zsh)\"", "in ~/.zshrc, after compinit"),
             ("marquee completions fish | source", "in ~/.config/fish/config.fish"),
         ],
         notes: [
-            "The shell asks \"marquee completions words -- WORD...\" at each Tab: a candidate a line, a tab and what it "
-                + "means; :files and :folders have the shell complete paths."
+            "At each Tab the shell runs \"marquee completions words -- WORD...\": each line is a candidate, a tab and its "
+                + "meaning; :files and :folders ask the shell to complete paths."
         ])
 
-    /// Films that are offered at most: a list of more helps nobody.
+    /// The most films in a list of candidates: a longer list helps nobody.
     private static let mostFilms = 500
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -46,7 +46,7 @@ enum CompletionsCommand: Command {
         }
     }
 
-    /// The films whose ids begin as the last word does. Nothing is fetched for them, and a catalogue that cannot be read has none.
+    /// The films whose ids begin with the last word. Fetches nothing; an unreadable catalogue gives no films.
     private static func films(_ words: [String], _ interruption: Interruption) async -> [Completion.Candidate]
     {
         var line = ["list", "--offline", "--quiet"]

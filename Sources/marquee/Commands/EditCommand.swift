@@ -1,14 +1,14 @@
 import LazyImages
 import MovieCatalogue
 
-/// `marquee edit FILM`: changes what a library or a service says of a film.
+/// `marquee edit FILM`: changes a film of a library or a service.
 enum EditCommand: Command {
     static let specification = CommandSpecification(
         name: "edit", operands: "FILM", operandCount: 1...1,
         summary: "change a film of a library or a service",
         examples: [
             ("marquee edit nosferatu --year 1922", "by id, or by a part of the title"),
-            ("marquee edit faust --country ''", "an empty value removes what there is"),
+            ("marquee edit faust --country ''", "an empty value removes the country"),
             ("marquee edit faust --poster faust.jpg", "another poster"),
         ],
         options: FilmMembers.options + [FilmWire.option])
@@ -58,12 +58,12 @@ enum EditCommand: Command {
         _ film: FilmClient.Film, _ patch: JSONText, _ client: FilmClient
     ) async throws -> FilmClient.Film {
         if let changed = try await client.change(film, patch) { return changed }
-        // Where the answer to the first try was lost, it is our own change that stands there.
+        // If the answer to the first try was lost, the film has our own change already.
         if let now = try await client.film(film.id) {
             var wanted = now.document
             try wanted.merge(patch)
             if wanted == now.document { return now }
         }
-        throw Failure("\(film.name) was changed meanwhile; run it again", code: "changed-meanwhile")
+        throw Failure("\(film.name) has changed since; run the command again", code: "changed-meanwhile")
     }
 }

@@ -5,22 +5,22 @@ import MovieCatalogue
 import SystemSupport
 import TerminalGraphics
 
-/// `marquee export LIBRARY.db`: a library as a catalogue on standard output, with votes and posters, so that an import has
-/// it all.
+/// `marquee export LIBRARY.db`: writes a library as a catalogue to standard output, with its votes and posters, so that
+/// an import restores all of it.
 enum ExportCommand: Command {
     static let specification = CommandSpecification(
         name: "export", operands: "LIBRARY.db", operandCount: 1...1,
         summary: "write a library as a catalogue in JSON or XML, with its posters and votes",
         examples: [
-            ("marquee export films.db > films.json", "a copy that any program reads"),
+            ("marquee export films.db > films.json", "a copy that any program can read"),
             ("marquee export films.db --format xml", "in XML"),
-            ("marquee import films.json copy.db", "and back: nothing is lost"),
+            ("marquee import films.json copy.db", "back to a library: nothing is lost"),
         ],
         options: [
             Option(
                 name: "format", value: "FORMAT", help: "json or xml (default: json)",
                 choices: ["json", "xml"]),
-            Option(name: "no-posters", help: "leave out the posters that are stored in the library"),
+            Option(name: "no-posters", help: "leave out the posters stored in the library"),
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -60,11 +60,11 @@ enum ExportCommand: Command {
         return .done
     }
 
-    /// So many bytes are written at once.
+    /// The bytes of one write.
     private static let pieceBytes = 256 << 10
 
-    /// JSON whose characters cannot steer a terminal; it means the same. XML cannot write them so: on a terminal they are
-    /// made visible.
+    /// Escapes characters in JSON that could steer a terminal; the meaning is the same. XML has no such escapes, so on
+    /// a terminal these characters are made visible.
     private static func harmless(_ text: String, _ format: CatalogueWriter.Format) -> String {
         switch format {
         case .json: TerminalText.harmless(json: text)

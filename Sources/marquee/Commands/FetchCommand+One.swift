@@ -14,12 +14,12 @@ extension FetchCommand {
             session.output.answer(file.head ?? ResponseHead(status: 200), file.bytes)
             return .done
         } failure: { error in
-            // What a cache answers that may not ask (RFC 9111 section 5.2.1.7).
+            // A cache answers 504 if it must not ask the server (RFC 9111 section 5.2.1.7).
             if case .notCached = error { session.output.answer(ResponseHead(status: 504), ImageBytes([])) }
         }
     }
 
-    /// Prints the body, byte for byte; on a terminal only text, of which nothing can steer the terminal.
+    /// Prints the body, byte for byte. On a terminal it prints only text, made safe.
     static func printBody(_ session: Session) async throws -> ExitStatus {
         let words = session.arguments.operands
         guard words.count == 1, words[0] != "-", !session.settings.wantsJSON else {
@@ -34,8 +34,8 @@ extension FetchCommand {
         return await session.withFile(of: target) { file in
             if session.output.body(file.bytes, type: file.contentType) { return .done }
             session.output.failure(
-                "\(target.displayText): \(file.bytes.count) bytes that are no text for a terminal; "
-                    + "save them with -o DIR, or with > FILE")
+                "\(target.displayText): \(file.bytes.count) bytes that are not text; "
+                    + "save them with -o DIR or > FILE")
             return .nothingDone
         } failure: { _ in
         }
@@ -43,7 +43,7 @@ extension FetchCommand {
 }
 
 extension Session {
-    /// Fetches one file and hands it on; an error is told, after `failure` has seen it.
+    /// Fetches one file and passes it to `body`. An error is printed, after `failure` has seen it.
     fileprivate func withFile(
         of target: FetchTarget, body: (LoadedFile) -> ExitStatus, failure: (ImageLoadingError) -> Void
     ) async -> ExitStatus {

@@ -4,7 +4,8 @@ import LazyImages
 import MovieCatalogue
 import SystemSupport
 
-/// `marquee fetch`: loads films' posters, or any addresses, on demand; many at once, each reported as it is done.
+/// `marquee fetch`: loads films' posters, or images at any addresses. Many load at once; each is reported when it is
+/// done.
 enum FetchCommand: Command {
     static let specification = CommandSpecification(
         name: "fetch", operands: "FILM|URL|FILE...", operandCount: 1...Int.max,
@@ -12,23 +13,23 @@ enum FetchCommand: Command {
         examples: [
             ("marquee fetch metropolis -o posters", "one film's poster, into a folder"),
             ("marquee fetch https://example.org/a.jpg --json", "any image; one JSON object a line"),
-            ("marquee fetch - < urls.txt", "every film, address and file of a list"),
+            ("marquee fetch - < urls.txt", "all films, addresses and files of a list"),
             ("marquee fetch metropolis -o - | djpeg", "one file, to another program"),
             ("marquee fetch --include URL --any-content", "one answer as HTTP, as the cache gives it"),
         ],
         options: [
             Option(
                 name: "output", letter: "o", value: "DIR",
-                help: "write the files into this folder too; - writes one, whatever it is, to standard output"
+                help: "also write the files to this folder; - writes one file to standard output"
             ),
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
             Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
-            Option(name: "any-content", help: "take what is not an image too"),
+            Option(name: "any-content", help: "accept files that are not images"),
             .noCellular,
             Option(
                 name: "include",
                 help:
-                    "one address: print the answer's status line and header, whatever they are, and its body"),
+                    "print one answer with its status line and header"),
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -53,7 +54,7 @@ enum FetchCommand: Command {
             while let step = await group.next() {
                 switch step {
                 case .next(.target(let target)):
-                    // Here, in the order of the arguments, so that no name depends on which transfer ends first.
+                    // In the order of the arguments, so that file names do not depend on which transfer ends first.
                     let job = Job(target, in: folder, session)
                     group.addTask { .ended(await job.run(with: opened.loader, session)) }
                     slots -= 1
@@ -84,17 +85,17 @@ enum FetchCommand: Command {
         return report.status
     }
 
-    /// Whether a word names a file, data, or an address of this machine: no network is asked for it.
+    /// Whether a word names a file, data, or an address of this machine, which need no network.
     private static func isOfThisMachine(_ word: String) -> Bool {
         guard let target = FetchTarget(word) else { return false }
-        // Losing the error is right: what is no address is asked for nowhere.
+        // Losing the error is right: an invalid address is never fetched.
         return (try? URL(typed: target.address))?.isOfThisMachine ?? true
     }
 
-    /// How many there are to fetch; nil while standard input may name more.
+    /// The number of items; nil if standard input may name more.
     private static func total(_ operands: [String]) -> Int? { operands.contains("-") ? nil : operands.count }
 
-    /// Shows how far it is, unless the addresses are typed on the same terminal.
+    /// Shows the progress, unless the person types addresses on the same terminal.
     private static func beginProgress(
         _ session: Session, _ report: FetchReport, _ activity: NetworkActivity,
         total: @escaping @Sendable () -> Int?
@@ -106,13 +107,13 @@ enum FetchCommand: Command {
         }
     }
 
-    /// What the tasks of a fetch come back with.
+    /// The results of a fetch's tasks.
     private enum Step: Sendable {
         case next(FetchTargets.Item)
         case ended(FetchRecord)
-        /// Standard input cannot be read.
+        /// Standard input is not readable.
         case fault(Failure)
-        /// There were so many.
+        /// The list has ended, after this many items.
         case end(Int)
 
         init(asking targets: FetchTargets) async {

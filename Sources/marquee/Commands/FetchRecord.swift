@@ -2,7 +2,7 @@ import FoundationEssentials
 import LazyImages
 import PictureService
 
-/// What became of one address: a line of `fetch`, and its object in `fetch --json`. `JSONHelp` has its members.
+/// The result for one address: a line of `fetch`, and an object of `fetch --json`. `JSONHelp` lists its members.
 struct FetchRecord: Encodable, Sendable {
     struct ErrorRecord: Encodable, Sendable {
         let code: String
@@ -16,12 +16,12 @@ struct FetchRecord: Encodable, Sendable {
     var format: String?
     var width: Int?
     var height: Int?
-    /// From the transfer's start.
+    /// Counted from the transfer's start.
     let milliseconds: Double
-    /// How long the transfer waited for a slot before that, in milliseconds.
+    /// How long the transfer was queued before that, in milliseconds.
     let queued: Double
     var sha256: String?
-    /// The path it was written to.
+    /// The path of the written file.
     var file: String?
     private(set) var error: ErrorRecord?
 
@@ -38,7 +38,7 @@ struct FetchRecord: Encodable, Sendable {
         sha256 = wantsChecksum ? image.bytes.checksum : nil
     }
 
-    /// A picture that memory had: of its file no more is known.
+    /// A picture from memory. Nothing more is known of its file.
     init(_ image: LoadedImage, of url: String, timing: LoadTiming) {
         self.url = url
         outcome = image.source.rawValue
@@ -49,7 +49,7 @@ struct FetchRecord: Encodable, Sendable {
         queued = timing.queued.milliseconds
     }
 
-    /// What became of an image of a job.
+    /// The result of one image of a job.
     init(_ result: JobResult) {
         url = result.url
         outcome = result.outcome
@@ -73,7 +73,7 @@ struct FetchRecord: Encodable, Sendable {
         error = ErrorRecord(code: failure.code, message: failure.advised)
     }
 
-    /// What was asked for is not in the catalogue: there is no address, only the user's own word for it.
+    /// The catalogue has no such film, so there is only the user's word and no address.
     init(_ failure: Failure, of word: String) {
         url = word
         outcome = "failed"
@@ -82,7 +82,7 @@ struct FetchRecord: Encodable, Sendable {
         error = ErrorRecord(code: failure.code, message: failure.description)
     }
 
-    /// Tells of the picture that was made of the file, not of the file.
+    /// Describes the picture made from the file instead of the file.
     mutating func become(_ picture: Picture, wantsChecksum: Bool) {
         bytes = picture.bytes.count
         format = picture.format.name
@@ -91,16 +91,16 @@ struct FetchRecord: Encodable, Sendable {
         sha256 = wantsChecksum ? picture.bytes.checksum : nil
     }
 
-    /// Marks a loaded file as failed: it could not be written.
+    /// Marks a loaded file as failed, because it could not be written.
     mutating func fail(_ failure: Failure) {
         outcome = "failed"
         error = ErrorRecord(code: failure.code, message: failure.description)
     }
 
-    /// Whether it was given up because the program is to end.
+    /// Whether it was cancelled because the program is ending.
     var isCancelled: Bool { error?.code == "cancelled" }
 
-    /// Loads the file that `request` names and records how that went; the file too, if there is one.
+    /// Loads the file of a request and records the result. Returns the file too, if there is one.
     static func fetching(
         _ request: ImageRequest, with loader: FileLoader, _ session: Session
     ) async -> (record: FetchRecord, file: LoadedFile?) {
@@ -112,8 +112,8 @@ struct FetchRecord: Encodable, Sendable {
         }
     }
 
-    /// Loads the picture that `request` names, as the browser does, and records how its file came: a file that cannot be
-    /// decoded is no failure of the record.
+    /// Loads the picture of a request, as the browser does, and records how its file was loaded. A file that cannot be
+    /// decoded is not a failure of the record.
     static func fetching(
         _ request: ImageRequest, with loader: ImageLoader, _ session: Session
     ) async -> (record: FetchRecord, image: Result<LoadedImage, ImageLoadingError>) {
@@ -142,7 +142,7 @@ struct FetchRecord: Encodable, Sendable {
         ].compactMap(\.self).joined(separator: "  ")
     }
 
-    /// `jpeg  500 x 750`, and the checksum where it is wanted.
+    /// `jpeg  500 x 750`, and the checksum if the user wants it.
     var shortSummary: String {
         error != nil ? "failed" : [format ?? "file", size, sha256].compactMap(\.self).joined(separator: "  ")
     }
@@ -151,17 +151,17 @@ struct FetchRecord: Encodable, Sendable {
 }
 
 extension LoadTiming {
-    /// Of what was not tried.
+    /// The timing of a load that was not tried.
     static let none = LoadTiming(total: .zero, queued: .zero)
 }
 
 extension Duration {
-    /// To the tenth.
+    /// To a tenth of a millisecond.
     var milliseconds: Double { (seconds * 10_000).rounded() / 10 }
 }
 
 extension Double {
-    /// `8.9`; in no language's manner but the plain one.
+    /// `8.9`, in the same form in every language.
     func formatted(decimals: Int) -> String {
         var scale = 1.0
         for _ in 0..<decimals { scale *= 10 }

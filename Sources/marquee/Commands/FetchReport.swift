@@ -1,7 +1,7 @@
 import LazyImages
 import SystemSupport
 
-/// Tells what became of each address, as it is done, and at last how it went.
+/// Reports the result of each address when it is done, and the summary at the end.
 final class FetchReport: Sendable {
     private struct State {
         var done = 0
@@ -17,10 +17,10 @@ final class FetchReport: Sendable {
         state = Lock(State(failures: FailureReport(session.output)))
     }
 
-    /// How many have ended, and how many of them badly.
+    /// How many loads have ended, and how many of them failed.
     var counts: (ended: Int, failed: Int) { state.withLock { ($0.done + $0.failed, $0.failed) } }
 
-    /// One more has ended. What was given up because the program is to end has an object and no message.
+    /// Takes one result. A cancelled load has a JSON object but no message.
     func add(_ record: FetchRecord) {
         if session.settings.wantsJSON {
             session.output.json(record)
@@ -37,7 +37,7 @@ final class FetchReport: Sendable {
         }
     }
 
-    /// Something that names no address has failed.
+    /// Takes a failure that has no address.
     func add(_ failure: Failure) {
         state.withLock { state in
             state.failed += 1
@@ -50,7 +50,7 @@ final class FetchReport: Sendable {
     }
 }
 
-/// Says what failed, a line each; what would be the same line for every address only once.
+/// Prints one line for each failure. A line that would repeat for every address is printed once.
 struct FailureReport {
     private let output: Output
     private var seen: Set<String> = []

@@ -6,10 +6,10 @@ import LazyImages
 struct FetchTarget: Sendable {
     let address: String
     var base: BaseURL?
-    /// What the file is called, for a film; nil if its address says.
+    /// The file's name for a film; nil if the address gives the name.
     var name: String?
 
-    /// The target that a word names by itself, without a catalogue: an address, or the path of a file. Nil for a film.
+    /// The target that a word names without a catalogue: an address, or the path of a file. Nil for a film.
     init?(_ word: String) {
         if Self.isAddress(word) {
             address = word
@@ -20,7 +20,7 @@ struct FetchTarget: Sendable {
         }
     }
 
-    /// An address as it was typed.
+    /// An address as typed.
     init(address: String) { self.address = address }
 
     /// A film's poster.
@@ -28,27 +28,27 @@ struct FetchTarget: Sendable {
         (self.address, self.base, self.name) = (address, base, name)
     }
 
-    /// Whether a word is an address and not a film: it has a scheme that is followed by `//`, or is a data URL.
+    /// Whether a word is an address and not a film: it has a scheme followed by `//`, or is a data URL.
     static func isAddress(_ word: String) -> Bool {
         word.contains("://") || word.lowercased().hasPrefix("data:") || word.lowercased().hasPrefix("file:")
     }
 
-    /// Whether a word is the path of a file: it begins as one, or has a slash and the file is there.
+    /// Whether a word is the path of a file: it begins like a path, or it has a slash and the file exists.
     private static func isPath(_ word: String) -> Bool {
         if ["/", "./", "../"].contains(where: { word.hasPrefix($0) }) { return true }
         guard word.contains("/") else { return false }
         return unsafe access(word, F_OK) == 0
     }
 
-    /// How its record calls it, without credentials.
+    /// The address in its record, without credentials.
     var displayText: String {
-        // What is no address is shown as it was given.
+        // Losing the error is right: an invalid address is shown as typed.
         (try? URL(typed: address, relativeTo: base?.url))?.displayText ?? address
     }
 }
 
-/// What `fetch` is to fetch, one after the other: what its operands name and, in place of `-`, what the lines of standard
-/// input name, each as soon as it is there. What names nothing is a failure of its own and does not stop the others.
+/// The targets of `fetch`, one after the other: its operands and, in place of `-`, the lines of standard input, each as
+/// soon as it arrives. A word that names nothing becomes a failure of its own and does not stop the others.
 actor FetchTargets {
     enum Item: Sendable {
         case target(FetchTarget)
@@ -60,7 +60,7 @@ actor FetchTargets {
     private var words: ArraySlice<String>
     private var readsInput = false
     private var catalogue: Result<OpenCatalogue, any Error>?
-    /// How many there were so far.
+    /// The number of targets so far.
     private(set) var count = 0
 
     init(_ session: Session) {
@@ -80,7 +80,7 @@ actor FetchTargets {
         return item(film: word)
     }
 
-    /// What was not asked for yet, as far as it is known, for a program that is to end: nothing is waited for.
+    /// The remaining targets as far as they are known, for a program that is ending. Does not wait.
     func rest() async -> [FetchRecord] {
         var rest: [String] = readsInput ? await input.rest() : []
         for word in words { rest += word == "-" ? await input.rest() : [word] }
@@ -101,7 +101,7 @@ actor FetchTargets {
                     if let line = try await input.next() { return line }
                     readsInput = false
                 } catch {
-                    // It does not stop the operands behind it; after an interruption `rest` looks once more.
+                    // The operands after it are still fetched. After an interruption, `rest` reads once more.
                     readsInput = Task.isCancelled
                     throw error
                 }
@@ -146,7 +146,7 @@ actor FetchTargets {
 }
 
 extension Failure {
-    /// The same, with how to name the file of this name, where there is one.
+    /// The same, with advice on naming a file of this name, if there is one.
     func naming(file: String) -> Failure {
         guard code == "no-such-film", unsafe access(file, F_OK) == 0 else { return self }
         return Failure("\(description); for the file, write ./\(file)", code: code)

@@ -1,14 +1,14 @@
 import MovieCatalogue
 
-/// A film as `list --json` and `show --json` give it: all that the catalogue says, and what is known of its poster.
-/// `JSONHelp` has its members.
+/// A film in `list --json` and `show --json`: all facts of the catalogue, and the state of its poster. `JSONHelp` lists
+/// its members.
 struct FilmRecord: Encodable {
     let movie: Movie
-    /// The poster's whole address; nil leaves it as the catalogue has it.
+    /// The poster's whole address; nil keeps the catalogue's.
     let poster: String?
-    /// Whether the poster is in the cache, where that was looked up.
+    /// Whether the poster is cached, if that was looked up.
     var isCached: Bool?
-    /// What became of the poster, where it was fetched.
+    /// The result of the poster's fetch, if it was fetched.
     var fetch: FetchRecord?
 
     private enum CodingKeys: String, CodingKey {

@@ -1,41 +1,41 @@
 import MovieCatalogue
 import TerminalGraphics
 
-/// What `show` prints of a film on a terminal: its picture as high as the terminal, and beside it what the catalogue says.
-/// In a narrow terminal the picture stands above.
+/// The output of `show` on a terminal: the poster as high as the terminal, and beside it the catalogue's facts. In a
+/// narrow terminal the poster is above the facts.
 struct FilmSheet {
-    /// One line of what is said.
+    /// One line of text.
     struct Line {
         let label: String
         let text: String
         var style = CellStyle()
     }
 
-    /// Columns of a terminal that has room for a picture and words side by side.
+    /// The fewest columns of a terminal for a picture and text side by side.
     private static let narrowestTerminal = 60
-    /// The columns that the words have at least beside a picture, and at most anywhere.
+    /// The fewest columns of text beside a picture, and the most anywhere.
     private static let narrowestText = 30
     static let widestText = 72
     private static let gap = 2
     private static let labelWidth = 10
 
     private let width: Int
-    /// The most cells that a picture may take.
+    /// The largest picture in cells.
     let room: CellSize
 
-    /// - Parameter terminal: its size.
+    /// - Parameter terminal: the terminal's size.
     init(terminal: CellSize) {
         width = max(1, terminal.columns - 1)
         let words = terminal.columns < Self.narrowestTerminal ? 0 : Self.narrowestText + Self.gap
-        // The line of the command, and the one of the next prompt.
+        // Leaves a line for the command and a line for the next prompt.
         room = CellSize(columns: width - words, rows: max(1, terminal.rows - 2))
     }
 
-    /// The sheet in pieces, one below the other.
+    /// The sheet in parts, one below the other.
     /// - Parameters:
-    ///   - summary: what is said of the poster's file; nil for nothing.
+    /// - summary: the text about the poster's file; nil for none.
     ///   - picture: the poster; nil for none.
-    ///   - depth: the colours where there is no picture.
+    /// - depth: the colours if there is no picture.
     func pieces(
         of movie: Movie, _ summary: String?, _ picture: InlinePicture?, depth: ColourDepth
     ) -> [InlinePicture] {
@@ -103,7 +103,7 @@ struct FilmSheet {
 
 /// The facts of a film, labelled.
 enum FilmFacts {
-    /// In the order of `show`; nil for what the catalogue does not say.
+    /// In the order of `show`; nil for facts that the catalogue does not have.
     static func all(of movie: Movie) -> [(label: String, value: String?)] {
         [
             ("year", movie.year.map(String.init)), ("director", movie.director), ("country", movie.country),

@@ -1,12 +1,12 @@
 import TerminalGraphics
 
-/// The films as a table on a terminal, with a line that says what its signs mean:
+/// The films as a table on a terminal. The last line explains the signs:
 ///
 ///        Score  Year  Title                Director
 ///     ●  ★ 8.6  1902  A Trip to the Moon   Georges Méliès
 ///     36 films: ● 12 posters cached, ○ 24 not; marquee prewarm fetches the rest
 struct FilmTable {
-    /// Where the columns begin, in cells.
+    /// The first cells of the columns.
     private static let (scoreColumn, yearColumn, titleColumn) = (3, 10, 16)
     private static let gap = 2
     /// Longer titles are cut.
@@ -24,13 +24,13 @@ struct FilmTable {
         directorColumn = Self.titleColumn + widths.title + Self.gap
     }
 
-    /// What the titles take without a terminal that limits them.
+    /// The width of the titles if no terminal limits it.
     static func titleWidth(_ rows: [FilmRecord]) -> Int {
         min(widestTitle, rows.map { TerminalText.width(TerminalText.visible($0.movie.title)) }.max() ?? 0)
     }
 
-    /// Room for titles and directors: what they need where the terminal is wide, else what it has, and three fifths of that
-    /// for the titles.
+    /// The widths of titles and directors: the widths they need if the terminal is wide enough; otherwise the titles
+    /// get three fifths of its width.
     static func columnWidths(_ rows: [FilmRecord], in width: Int) -> (title: Int, director: Int) {
         let title = titleWidth(rows)
         let room = max(0, width - titleColumn - gap)
@@ -89,7 +89,7 @@ struct FilmTable {
         grid.put(text, at: CellPosition(column: column, row: 0), style: style)
     }
 
-    /// How many films there are, and what the signs before them mean.
+    /// The number of films, and the meaning of the signs before them.
     static func summary(_ rows: [FilmRecord]) -> String {
         let films = rows.count == 1 ? "1 film" : "\(rows.count) films"
         let posters = rows.count { $0.movie.poster != nil }

@@ -2,40 +2,40 @@ import Glibc
 import MovieCatalogue
 import TerminalGraphics
 
-/// The help, made from the commands' own descriptions; no line is wider than `width`.
+/// The help, made from the commands' specifications. No line is wider than `width`.
 enum Help {
-    /// A page of the help that belongs to no command.
+    /// A page of the help that is not about a command.
     struct Topic: Sendable {
-        /// What follows `marquee help`.
+        /// The word after `marquee help`.
         let name: String
         let summary: String
         let text: @Sendable () -> String
     }
 
-    /// Columns of every page.
+    /// The columns of every page.
     static let width = 80
 
-    /// Every page that belongs to no command.
+    /// All pages that are not about a command.
     static let topics = [
         Topic(name: "options", summary: "the options that every command takes") {
             titled("Options of every command", CommandSpecification.global.map(line)) + "\n\n"
-                + filled("Cookies are neither kept nor sent, but for one that --header 'Cookie: ...' names.")
+                + filled("Cookies are not stored. Only a cookie in --header 'Cookie: ...' is sent.")
         }
     ]
 
     /// The variables that every command reads.
     static let environment: [(name: String, meaning: String)] = [
-        ("MARQUEE_CATALOGUE", "the catalogue, where --catalogue names none"),
-        ("MARQUEE_CACHE_DIR", "the cache folder, where --cache-dir names none"),
+        ("MARQUEE_CATALOGUE", "the catalogue, if --catalogue is not given"),
+        ("MARQUEE_CACHE_DIR", "the cache folder, if --cache-dir is not given"),
         (
             "MARQUEE_CREDENTIALS",
-            "credentials by host: HOST USER:PASSWORD or HOST Bearer TOKEN; a semicolon between two"
+            "credentials by host: HOST USER:PASSWORD or HOST Bearer TOKEN; separated by ;"
         ),
-        ("MARQUEE_PLAYER", "what plays films, where --player names nothing"),
+        ("MARQUEE_PLAYER", "the player, if --player is not given"),
         ("XDG_CACHE_HOME", "the folder of all programs' caches"),
-        ("XDG_STATE_HOME", "the folder of all programs' states: jobs are there"),
-        ("MARQUEE_LIBCURL", "the file of libcurl, where it is not found"),
-        ("MARQUEE_LIBSQLITE", "the file of SQLite, where it is not found"),
+        ("XDG_STATE_HOME", "the folder of all programs' states, for jobs"),
+        ("MARQUEE_LIBCURL", "the file of libcurl, if it is not found"),
+        ("MARQUEE_LIBSQLITE", "the file of SQLite, if it is not found"),
     ]
 
     static let exitStatuses: [(status: Int, meaning: String)] = [
@@ -48,16 +48,16 @@ enum Help {
             ([$0.name, $0.operands].filter { !$0.isEmpty }.joined(separator: " "), $0.summary)
         }
         return [
-            "marquee opens the browser of films and their posters; in a pipe it lists them",
+            "marquee opens a browser of films and their posters; in a pipe it lists the films",
             titled(
                 "Examples",
                 [
                     ("marquee", "browse the sample catalogue; q quits, ? shows the keys"),
                     ("marquee films.json", "browse the films of a file: JSON, XML or a library"),
                     ("marquee list --top 10", "the ten best"),
-                    ("marquee show metropolis", "all about one film, with its poster"),
+                    ("marquee show metropolis", "one film with its poster"),
                     ("marquee fetch URL -o DIR", "fetch any image into a folder"),
-                    ("marquee prewarm", "fetch every poster ahead of time"),
+                    ("marquee prewarm", "fetch all posters ahead of time"),
                 ]),
             titled("Usage", [("marquee [CATALOGUE]", ""), ("marquee COMMAND [OPTION...]", "")]),
             titled("Commands", commands),
@@ -87,14 +87,14 @@ enum Help {
             parts.append(
                 filled(
                     "Every option may come from the environment: --\(option.name) is "
-                        + "\(EnvironmentOptions.variable(option.name)); several values stand with commas between "
-                        + "them, and a flag is 1 or 0."))
+                        + "\(EnvironmentOptions.variable(option.name)); separate several values with commas; "
+                        + "a flag is 1 or 0."))
         }
         parts.append(filled("Options of every command, such as --catalogue and --json: marquee help options"))
         return parts.joined(separator: "\n\n")
     }
 
-    /// `marquee help NAME`, of a command or a topic.
+    /// `marquee help NAME` for a command or a topic.
     static func page(_ name: String, _ specifications: [CommandSpecification]) throws(UsageError) -> String {
         if let command = specifications.first(where: { $0.name == name }) { return text(for: command) }
         if let topic = topics.first(where: { $0.name == name }) { return topic.text() }
@@ -119,7 +119,7 @@ enum Help {
         TerminalText.wrapped(text, toWidth: width).joined(separator: "\n")
     }
 
-    /// Two columns; what is too long for the first has a line of its own.
+    /// Two columns. A long entry in the first one gets a line of its own.
     private static func lines(_ pairs: [(String, String)]) -> String {
         let widest = 30
         let left = min(widest, (pairs.map(\.0.count).max() ?? 0) + 2)

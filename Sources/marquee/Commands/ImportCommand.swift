@@ -4,22 +4,22 @@ import LazyImages
 import MovieCatalogue
 import SystemSupport
 
-/// `marquee import CATALOGUE LIBRARY.db`: films into a library, in one transaction.
+/// `marquee import CATALOGUE LIBRARY.db`: copies films into a library, in one transaction.
 enum ImportCommand: Command {
     static let specification = CommandSpecification(
         name: "import", operands: "CATALOGUE LIBRARY.db", operandCount: 2...2,
-        summary: "take the films of a catalogue into a library; makes the library if need be",
+        summary: "copy a catalogue's films into a library, which is made if needed",
         examples: [
-            ("marquee import films.json films.db", "a library of the films of a file, JSON or XML"),
-            ("marquee import http://nas:8080/films films.db", "of what a server has"),
-            ("marquee import more.db films.db --skip", "what another library has and this one has not"),
-            ("marquee list --catalogue films.db", "what is in it"),
+            ("marquee import films.json films.db", "from a file in JSON or XML"),
+            ("marquee import http://nas:8080/films films.db", "from a server"),
+            ("marquee import more.db films.db --skip", "only the films that this library lacks"),
+            ("marquee list --catalogue films.db", "list the library's films"),
         ],
         options: [
             Option(
                 name: "replace",
-                help: "films of the same id take the place of the library's (default: nothing is imported)"),
-            Option(name: "skip", help: "films whose id the library has already are left out"),
+                help: "replace films of the same id (default: import nothing then)"),
+            Option(name: "skip", help: "leave out films whose id is in the library"),
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -47,7 +47,7 @@ enum ImportCommand: Command {
                 }
             }
         } catch {
-            // Nothing has come in, so a library that was made for it is not wanted either.
+            // Nothing was imported, so a library made for this import is removed.
             if isNew { removeLibrary(path) }
             throw error is CancellationError ? Failure("interrupted; nothing was imported") : error
         }
@@ -68,12 +68,12 @@ enum ImportCommand: Command {
 
     private static func removeLibrary(_ path: String) {
         for file in ["", "-wal", "-shm", "-journal"] {
-            // A file that was not made cannot be removed.
+            // Losing the error is right: a file that was not made need not be removed.
             try? FileManager.default.removeItem(atPath: path + file)
         }
     }
 
-    /// What `--json` prints. `JSONHelp` has its members.
+    /// The output of `--json`. `JSONHelp` lists its members.
     private struct Record: Encodable {
         let library: String
         let added: Int
@@ -91,18 +91,18 @@ enum ImportCommand: Command {
     }
 }
 
-/// Where imported films come from: a file, the network, or another library.
+/// The source of imported films: a file, the network, or another library.
 private struct FilmSource: Sendable {
-    /// How messages call it.
+    /// Its name in messages.
     let label: String
     let name: String?
     let count: Int
-    /// What poster addresses are relative to.
+    /// The base URL of its posters' addresses.
     let base: BaseURL
     private let films: Films
 
     private enum Films: Sendable {
-        /// Page after page.
+        /// The pages of a catalogue.
         case documents([CatalogueDocuments])
         case library(FilmLibrary)
     }
@@ -124,13 +124,13 @@ private struct FilmSource: Sendable {
             throw Failure("\(source.name): \(error)")
         }
         label = source.name
-        // The pages of a service lie side by side, and differ in their queries.
+        // The pages of a service have the same path and differ in their queries.
         (self.name, base) = (documents[0].name, pages[0].base)
         count = documents.reduce(0) { $0 + $1.count }
         films = .documents(documents)
     }
 
-    /// Gives each film to `body` with its place from 1, and its poster if that is stored.
+    /// Calls `body` with each film, its position from 1, and its poster if that is stored.
     func forEach(
         _ body: (Int, Result<FilmDocument, CatalogueError>, StoredPoster?) throws -> Void
     ) throws {

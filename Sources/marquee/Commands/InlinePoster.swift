@@ -2,38 +2,39 @@ import ImageCodecs
 import LazyImages
 import TerminalGraphics
 
-/// A picture among lines: cells, or cells and a drawing in pixels over them.
+/// A picture among lines of text: cells, or cells with a drawing in pixels over them.
 struct InlinePicture {
     var cells: CellGrid
-    /// What draws the pixels from the top left cell on; empty where the cells are all there is.
+    /// The bytes that draw the pixels from the top left cell; empty for a picture in cells only.
     var drawing: [UInt8] = []
-    /// The colours that the cells are drawn in.
+    /// The colours of the cells.
     let depth: ColourDepth
 }
 
-/// Pictures among the lines of other output. They load as in the browser: decoded by an `ImageLoader`, at the size that
-/// the cells can show.
+/// Pictures among the lines of other output. An `ImageLoader` decodes them at the size that the cells can show, as in
+/// the browser.
 struct InlinePoster {
     private enum Way {
         case cells(any Canvas)
         case pixels(PictureProtocol)
     }
 
-    /// The colours for what is drawn in cells.
+    /// The colours of pictures in cells.
     let depth: ColourDepth
     private let way: Way
     private let cell: ImageSize
     /// The rows of the terminal, if there is one.
     private let terminalRows: Int?
-    /// Kitty's pictures have numbers from here on: others than those of other programs and earlier runs.
+    /// The number of the next Kitty picture. It starts at random, so that it differs from those of other programs and
+    /// earlier runs.
     private var count = Int.random(in: 0..<KittyPlaceholders.numbers)
 
-    /// Asks the terminal where nothing else was said, in up to a second (three over SSH) on a thread of its own. Nil if no
-    /// pictures are wanted: standard output is no terminal, and the user has not asked for colours.
+    /// Asks the terminal if nothing else decides. That takes up to a second (three over SSH) on a thread of its own.
+    /// Nil if no pictures are wanted: standard output is not a terminal, and the user has not asked for colours.
     static func make(_ settings: Settings) async -> InlinePoster? {
         guard Output.isTerminal || settings.colourDepth > .none else { return nil }
         let depth = settings.colourDepth
-        // Blocks want to know whether there are 24-bit colours.
+        // Blocks need to know whether there are 24-bit colours.
         let asks = settings.asksForGraphics || (settings.graphics.isBlocks && depth < .trueColour)
         guard asks, depth > .none, Terminal.canBeAsked else {
             return InlinePoster(settings, TerminalAnswers())
@@ -60,7 +61,7 @@ struct InlinePoster {
         terminalRows = terminal?.cells.rows
     }
 
-    /// As much of a room as can be drawn on: pixels need a row below them and the line after it, or the screen scrolls under
+    /// The usable part of a room. Pixels need a free row below them and the next line, or the screen would scroll under
     /// them.
     func room(_ wanted: CellSize) -> CellSize {
         guard let terminalRows else { return wanted }
@@ -68,7 +69,7 @@ struct InlinePoster {
         return CellSize(columns: wanted.columns, rows: max(1, min(wanted.rows, terminalRows - 2)))
     }
 
-    /// The pixels that a picture should be loaded with.
+    /// The size in pixels that a picture should be loaded at.
     func pictureSize(in room: CellSize) -> ImageSize {
         switch way {
         case .cells(let canvas): canvas.pictureSize(for: room)
@@ -76,7 +77,7 @@ struct InlinePoster {
         }
     }
 
-    /// The picture, undistorted, in at most so many cells.
+    /// The undistorted picture, at most as large as `room`.
     mutating func draw(_ image: LoadedImage, within room: CellSize) -> InlinePicture {
         let size = image.header.size ?? image.bitmap.size
         let pixels: PictureProtocol

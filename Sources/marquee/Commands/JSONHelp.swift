@@ -1,6 +1,6 @@
-/// `marquee help json`: what `--json` prints, member by member. A test compares it with what is printed.
+/// `marquee help json`: the members that `--json` prints. A test compares them with the output.
 enum JSONHelp {
-    /// The command line that asks for it.
+    /// The command line that prints it.
     static let words = ["help", "json"]
 
     static let text = """

@@ -2,24 +2,24 @@ import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
-/// `marquee list`: the films, and whether each poster is cached. Asks no network but for a catalogue that is there.
+/// `marquee list`: the films, and whether each poster is cached. Needs the network only for a catalogue on it.
 enum ListCommand: Command {
     static let specification = CommandSpecification(
-        name: "list", summary: "the films, and whether each poster is cached",
+        name: "list", summary: "list the films, and whether each poster is cached",
         examples: [
             ("marquee list --top 10", "the ten best"),
             ("marquee list --top 10 --sort year", "the ten oldest"),
-            ("marquee list --sort year", "in the order of their years"),
+            ("marquee list --sort year", "ordered by year"),
             ("marquee list --json | jq -r '.[].title'", "for programs"),
         ],
         options: [
-            Option(name: "top", value: "N", help: "only the N best, or the first N of --sort"),
+            Option(name: "top", value: "N", help: "only the N best, or the first N in the order of --sort"),
             Option(
                 name: "sort", value: "ORDER",
                 help: "score, year or title (default: the catalogue's own order; with --top, score)",
                 choices: Catalogue.Sort.allCases.map(\.rawValue)),
-            Option(name: "posters", help: "with their posters, where there is a terminal or --color always"),
-            Option(name: "plain", help: "a film a line, columns separated by tabs"),
+            Option(name: "posters", help: "show the posters too, on a terminal or with --color always"),
+            Option(name: "plain", help: "one film on each line, with tabs between columns"),
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -33,7 +33,7 @@ enum ListCommand: Command {
         if let outage = open.outage {
             let age = open.confirmed.map { Age.text(WallClock.system.seconds - $0) + " old" }
             session.output.failure(
-                "\(outage.advised); these are the cached films, \(age ?? "of unknown age")")
+                "\(outage.advised); showing the cached films, \(age ?? "of unknown age")")
         }
         if session.settings.wantsJSON {
             session.output.jsonArray(count: movies.count) { row(for: movies[$0], open: open, session) }
@@ -53,7 +53,7 @@ enum ListCommand: Command {
         return open.outage == nil ? .done : .someFailed
     }
 
-    /// The films that are listed: without another order, so many of them are the best. A library gives those and no more.
+    /// The listed films: without another order, the best. A library reads no more than these.
     private static func chosen(
         top: Int?, order: Catalogue.Sort?, _ session: Session
     ) async throws -> (OpenCatalogue, [Movie]) {
@@ -83,7 +83,7 @@ enum ListCommand: Command {
     }
 
     private static func row(for movie: Movie, open: OpenCatalogue, _ session: Session) -> FilmRecord {
-        // A poster whose address is none is not cached; `show` says why.
+        // Losing the error is right: a poster with an invalid address is not cached, and `show` says why.
         let request = movie.poster.flatMap { try? session.request(for: $0, relativeTo: open.base) }
         return FilmRecord(
             movie: movie, poster: request?.url.displayText,
@@ -98,13 +98,13 @@ enum ListCommand: Command {
         ]
     }
 
-    /// A line a film, uncut, for a program or a file.
+    /// One line for each film, uncut, for a program or a file.
     private static func table(_ rows: [FilmRecord], _ output: Output) {
         let titleWidth = FilmTable.titleWidth(rows)
         for row in rows {
             let movie = row.movie
             let title = TerminalText.visible(movie.title)
-            // All of a title, whatever that does to the columns.
+            // Prints the whole title, even if that moves the columns.
             let isLong = TerminalText.width(title) > titleWidth
             let columns = [
                 row.isCached == true ? "●" : "○",

@@ -5,8 +5,8 @@ enum ManCommand: Command {
     static let specification = CommandSpecification(
         name: "man", summary: "print the manual page, for man and mandoc",
         examples: [
-            ("marquee man | man -l -", "read it"),
-            ("marquee man > ~/.local/share/man/man1/marquee.1", "have man find it"),
+            ("marquee man | man -l -", "read the page"),
+            ("marquee man > ~/.local/share/man/man1/marquee.1", "install the page"),
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {

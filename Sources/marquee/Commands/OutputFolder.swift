@@ -4,16 +4,16 @@ import ImageCodecs
 import LazyImages
 import SystemSupport
 
-/// The folder that `fetch -o` writes to. Each file appears whole or not at all, and one that is there and equal is left
-/// alone. Names are claimed before anything is fetched: who claims first has the plain one.
+/// The folder of `fetch -o`. Each file appears whole or not at all, and an equal file is left alone. Names are claimed
+/// before anything is fetched; the first to claim a name gets it without a number.
 final class OutputFolder: Sendable {
     fileprivate struct Claims {
-        /// One file for each address.
+        /// The name of each address.
         var names: [CacheKey: String] = [:]
-        /// The names given out, and what they are without their endings.
+        /// The claimed names, and the same without their endings.
         var taken: Set<String> = []
         var stems: Set<String> = []
-        /// The number that was given out last for a name.
+        /// The last number for each name.
         var numbers: [String: Int] = [:]
     }
 
@@ -21,21 +21,21 @@ final class OutputFolder: Sendable {
     private let threads = BlockingThreads(count: 1)
     private let claims = Lock(Claims())
 
-    /// Makes the folder if it is not there.
+    /// Makes the folder if it does not exist.
     init(_ path: String) throws(Failure) {
         self.path = path.hasSuffix("/") ? String(path.dropLast()) : path
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw Failure("\(path): the folder cannot be made; choose another with -o")
+            throw Failure("\(path): cannot make the folder; choose another with -o")
         }
         guard unsafe access(path, W_OK | X_OK) == 0 else {
-            throw Failure("\(path): the folder cannot be written; choose another with -o")
+            throw Failure("\(path): the folder is not writable; choose another with -o")
         }
     }
 
-    /// The name for what the request brings, `poster.jpg`, `poster-2.jpg`, …: the film's, or the last part of the address.
-    /// Nobody else in this run has it, whatever ending either gets when it is written.
+    /// The file's name: the film's, or the last part of the address: `poster.jpg`, `poster-2.jpg`, … No other file of
+    /// this run has this name, whatever its ending.
     func claim(_ request: ImageRequest, name: String?) -> String {
         let (stem, ending) = Self.name(of: request.url, name: name)
         return claims.withLock { claims in
@@ -51,7 +51,7 @@ final class OutputFolder: Sendable {
         }
     }
 
-    /// Writes the image's bytes under the name, with the ending that fits what they are.
+    /// Writes the image's bytes under the name, with the ending of their format.
     /// - Returns: the file's path.
     func write(_ image: LoadedFile, as name: String) async throws(Failure) -> String {
         let file = path + "/" + Self.fileName(name, format: image.header?.format)
@@ -72,7 +72,7 @@ final class OutputFolder: Sendable {
                     return nil
                 } catch {
                     return Failure(
-                        "\(file): cannot be written; is there room, and may you write there?",
+                        "\(file): cannot be written; check the free space and the permissions",
                         code: "not-written")
                 }
             }
@@ -82,17 +82,17 @@ final class OutputFolder: Sendable {
         if let failure { throw failure }
     }
 
-    /// Whether the file is there with these bytes. A pipe or a device of this name is not read: it might never end.
+    /// Whether the file has exactly these bytes. A pipe or a device is not read: it might never end.
     static func holds(_ file: String, _ bytes: Data) -> Bool {
         var status = stat()
         guard unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             Int(status.st_size) == bytes.count
         else { return false }
-        // Losing the error is right: what cannot be read is written anew.
+        // Losing the error is right: an unreadable file is written again.
         return (try? Data(contentsOf: URL(filePath: file))) == bytes
     }
 
-    /// The last part of the address, or the film's name, without anything that means something to a file system.
+    /// The last part of the address, or the film's name, without characters that file systems treat specially.
     static func name(of url: URL, name: String?) -> (stem: String, ending: String) {
         let isNamed = url.scheme?.lowercased() != "data" && url.lastPathComponent != "/"
         let last = name ?? (isNamed ? url.lastPathComponent : "")
@@ -105,7 +105,7 @@ final class OutputFolder: Sendable {
         return (String(safe[..<dot]), String(safe[dot...]))
     }
 
-    /// The name with the format's ending behind it, unless it has that already.
+    /// The name with the format's ending, unless it has it already.
     static func fileName(_ name: String, format: ImageFormat?) -> String {
         guard let format else { return name }
         let ending = dot(in: name).map { name[$0...].lowercased() }
@@ -113,15 +113,15 @@ final class OutputFolder: Sendable {
         return fitting.contains(ending ?? "") ? name : name + "." + format.fileExtension
     }
 
-    /// Where the ending begins.
+    /// The index of the ending's dot.
     fileprivate static func dot(in name: String) -> String.Index? {
         name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? $0 : nil }
     }
 
-    /// In bytes; file systems take 255 for the whole name, which has an ending and perhaps a number.
+    /// In bytes. File systems allow 255 for the whole name, with its ending and number.
     private static let longestStem = 200
 
-    /// What neither separates folders nor misleads who lists the folder.
+    /// Whether a character is safe in a file name and in a listing.
     private static func isUsable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
@@ -131,7 +131,7 @@ final class OutputFolder: Sendable {
 }
 
 extension OutputFolder.Claims {
-    /// Whether the name, or what it becomes with an ending, may be another's: `a` and `a.png` are one if `a` is a PNG.
+    /// Whether the name with some ending may equal a claimed one: `a` and `a.png` are the same if `a` is a PNG.
     func isTaken(_ name: String) -> Bool {
         taken.contains(name) || stems.contains(name) || Self.stem(of: name).map(taken.contains) == true
     }

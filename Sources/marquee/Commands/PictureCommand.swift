@@ -3,22 +3,22 @@ import LazyImages
 import PictureService
 import SystemSupport
 
-/// `marquee picture URL|FILE... RECIPE -o OUT`: pictures at a size, byte for byte what the picture service sends.
+/// `marquee picture URL|FILE... RECIPE -o OUT`: makes pictures at a size, byte for byte as the picture service does.
 enum PictureCommand: Command {
     static let specification = CommandSpecification(
         name: "picture", operands: "URL|FILE... RECIPE", operandCount: 2...Int.max,
         summary: "make pictures at a size, as the picture service does",
         examples: [
-            ("marquee picture poster.jpg w342 -o small.jpg", "342 pixels wide at most"),
-            ("marquee picture *.jpg 342x513.fill -o small", "covering a size, into a folder"),
-            ("marquee picture - w185.q60 -o small < urls.txt", "every file and address of a list"),
+            ("marquee picture poster.jpg w342 -o small.jpg", "at most 342 pixels wide"),
+            ("marquee picture *.jpg 342x513.fill -o small", "filling a size, into a folder"),
+            ("marquee picture - w185.q60 -o small < urls.txt", "all files and addresses of a list"),
         ],
         options: [
             Option(
                 name: "output", letter: "o", value: "OUT", help: "the file to write; for several, the folder"),
             Option(
                 name: "workers", value: "N",
-                help: "threads that decode and encode (default: one a processor)"),
+                help: "threads that decode and encode (default: one for each processor)"),
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
             Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
         ])
@@ -39,7 +39,7 @@ enum PictureCommand: Command {
                         report.add(record)
                         slots += 1
                     }
-                    // Here, in the order of the words, so that no name depends on which is made first.
+                    // In the order of the words, so that file names do not depend on which picture is made first.
                     let job = maker.job(for: word)
                     group.addTask { await job.run(with: opened.loader) }
                     slots -= 1
@@ -65,7 +65,7 @@ enum PictureCommand: Command {
         }
     }
 
-    /// A folder for several, or where one is named; else a file.
+    /// A folder for several pictures, or if the output names one; else a file.
     private static func output(
         _ session: Session, _ sources: ArraySlice<String>
     ) throws -> PictureOutput {
@@ -88,7 +88,8 @@ enum PictureOutput: Sendable {
 }
 
 extension PictureCommand {
-    /// The words that name pictures: the operands and, in place of `-`, the lines of standard input. One caller at a time.
+    /// The words that name pictures: the operands and, in place of `-`, the lines of standard input. One caller at a
+    /// time.
     private actor Words {
         private let input = InputLines()
         private var words: ArraySlice<String>
@@ -109,15 +110,15 @@ extension PictureCommand {
         }
     }
 
-    /// What all pictures of a run have in common.
+    /// What all pictures of a run share.
     private struct Maker: Sendable {
         let recipe: PictureRecipe
         let output: PictureOutput
         let session: Session
         let threads: BlockingThreads
 
-        /// - Parameter workers: pictures that are made at once, each of which takes a processor and its memory. Default: as
-        ///   many as there are processors.
+        /// - Parameter workers: pictures made at once, each with a processor and its memory. Default: one for each
+        ///   processor.
         init(recipe: PictureRecipe, output: PictureOutput, workers: Int?, _ session: Session) {
             (self.recipe, self.output, self.session) = (recipe, output, session)
             threads = BlockingThreads(count: workers ?? ProcessInfo.processInfo.activeProcessorCount)
@@ -141,7 +142,7 @@ extension PictureCommand {
         let maker: Maker
         let address: String
         let request: Result<ImageRequest, ImageLoadingError>
-        /// Its name in the folder.
+        /// The file's name in the folder.
         let name: String?
 
         func run(with loader: FileLoader) async -> FetchRecord {

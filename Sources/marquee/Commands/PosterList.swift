@@ -3,10 +3,10 @@ import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
-/// `marquee list --posters`: each film beside its poster, loaded on demand and printed in order.
+/// `marquee list --posters`: each film beside its poster. The posters load on demand and are printed in order.
 enum PosterList {
     private static let largest = CellSize(columns: 16, rows: 12)
-    /// Posters loaded ahead of the one that is printed.
+    /// The number of posters loaded ahead of the printed one.
     private static let lookAhead = 12
 
     static func print(

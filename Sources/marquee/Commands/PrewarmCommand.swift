@@ -3,33 +3,33 @@ import Glibc
 import LazyImages
 import MovieCatalogue
 
-/// `marquee prewarm`: fills the cache from a manifest; what is there already is skipped, so a killed run goes on where it
+/// `marquee prewarm`: fills the cache from a manifest. Cached images are skipped, so a killed run continues where it
 /// stopped.
 enum PrewarmCommand: Command {
     static let specification = CommandSpecification(
         name: "prewarm", operands: "[MANIFEST]", operandCount: 0...1,
         summary: "fill the cache from a manifest (default: the catalogue's posters)",
         examples: [
-            ("marquee prewarm", "every poster of the catalogue"),
-            ("marquee prewarm manifest.json", "what a manifest names: JSON, a list of URLs, or a catalogue"),
-            ("marquee prewarm - < urls.txt", "what a list names"),
+            ("marquee prewarm", "all posters of the catalogue"),
+            ("marquee prewarm manifest.json", "a manifest: JSON, a list of URLs, or a catalogue"),
+            ("marquee prewarm - < urls.txt", "the images of a list"),
             ("marquee prewarm list.txt --detach", "in the background: see marquee help jobs"),
         ],
         options: [
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
             Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
-            Option(name: "any-content", help: "take what is not an image too"),
+            Option(name: "any-content", help: "accept files that are not images"),
             .noCellular,
             Option(
-                name: "detach", help: "do it in the background, as a job that goes on without this terminal"),
+                name: "detach", help: "run in the background, as a job that outlives this terminal"),
             Option(name: "name", value: "NAME", help: "the job's name (default: the manifest's)"),
         ])
 
-    /// What is to be fetched.
+    /// The images to fetch.
     struct List {
-        /// Each with whether the user's own header fields go along.
+        /// The requests, and whether the user's own header fields are sent with each.
         var requests: [(request: ImageRequest, sendsFields: Bool)] = []
-        /// Entries that name no image.
+        /// The number of entries that name no image.
         var rejected = 0
     }
 
@@ -59,7 +59,7 @@ enum PrewarmCommand: Command {
         return failed > 0 || hasFaults ? .someFailed : .done
     }
 
-    /// Reads the manifest, and tells what of it names no image.
+    /// Reads the manifest, and reports entries that name no image.
     private static func list(_ session: Session) async throws -> List {
         let manifests = try await manifests(session)
         var failures = FailureReport(session.output)
@@ -89,12 +89,12 @@ enum PrewarmCommand: Command {
         return list
     }
 
-    /// The object of what names no image.
+    /// Prints the object of an entry that names no image.
     private static func record(_ record: FetchRecord, _ session: Session) {
         if session.settings.wantsJSON { session.output.json(record) }
     }
 
-    /// The posters of a library that are not in it.
+    /// The posters of a library that are not stored in it.
     private static func libraryManifest(
         _ path: String, _ output: Output
     ) async throws -> (manifest: Manifest, base: BaseURL?) {
@@ -105,7 +105,7 @@ enum PrewarmCommand: Command {
         return (Manifest(entries: elsewhere.map { Manifest.Entry(address: $0) }), open.base)
     }
 
-    /// The manifest that the command line names, in its pages, and their base URLs.
+    /// The manifest of the command line, in its pages, with their base URLs.
     private static func manifests(
         _ session: Session
     ) async throws -> [(manifest: Manifest, base: BaseURL?)] {

@@ -1,7 +1,8 @@
 import LazyImages
 import SystemSupport
 
-/// Shows a prewarm as it goes: a bar on standard error for a person, a line an image otherwise, an object for programs.
+/// Shows the progress of a prewarm: a bar on standard error for a person; otherwise a line for each image, or an object
+/// for programs.
 final class PrewarmReport: Sendable {
     private struct State {
         var reported: Set<Int> = []
@@ -10,14 +11,14 @@ final class PrewarmReport: Sendable {
     }
 
     private let session: Session
-    /// What is prewarmed, without credentials.
+    /// The addresses, without credentials.
     private let urls: [String]
     private let state: Lock<State>
-    /// The bar on the same terminal tells enough.
+    /// False if the bar is on the same terminal, which is enough.
     private let printsLines: Bool
     private let work = Lock<Int?>(nil)
 
-    /// - Parameter traffic: the bytes that have come so far.
+    /// - Parameter traffic: the bytes received so far.
     init(
         _ session: Session, _ urls: [String], traffic: @escaping @Sendable () -> NetworkActivity.Traffic
     ) {
@@ -43,7 +44,7 @@ final class PrewarmReport: Sendable {
         case .alreadyCached(let image), .fetched(let image):
             record = FetchRecord(
                 image, of: url, timing: timing, wantsChecksum: session.settings.wantsChecksum)
-        // A prewarm to memory, which is not asked for here.
+        // Only a prewarm into memory gives this result; the command does not ask for one.
         case .alreadyDecoded: return
         case .failed(let error):
             record = FetchRecord(error, of: url, timing: timing)
@@ -51,7 +52,7 @@ final class PrewarmReport: Sendable {
         add(record, index: result.index)
     }
 
-    /// What became of one of the images. One that had failed may come again: a job was resumed.
+    /// The result of one image. A failed image may come again after a job has been resumed.
     func add(_ record: FetchRecord, index: Int) {
         let url = record.url
         if session.settings.wantsJSON {
@@ -74,8 +75,8 @@ final class PrewarmReport: Sendable {
     /// Ends the bar.
     func end() { session.output.progress.end(work.withLock { $0 }) }
 
-    /// What became of the others, after an interruption, and the last line: what became of all of them.
-    /// - Parameter duration: how long it took; nil where nobody knows.
+    /// Reports the images left after an interruption, and then the summary.
+    /// - Parameter duration: how long it took; nil if that is unknown.
     func finish(_ summary: Prewarmer.Summary, unreadable: Int, duration: Duration?) {
         end()
         if session.settings.wantsJSON {

@@ -3,19 +3,19 @@ import HTTPSemantics
 import LazyImages
 import PictureService
 
-/// `marquee purge URL...`: has a picture service forget sources, so that they are fetched anew.
+/// `marquee purge URL...`: removes sources from a picture service, so that they are fetched again.
 enum PurgeCommand: Command {
     static let specification = CommandSpecification(
         name: "purge", operands: "URL...", operandCount: 1...Int.max,
-        summary: "have the picture service forget pictures and all their sizes",
+        summary: "remove sources and their pictures from the picture service",
         examples: [
-            ("marquee purge https://example.org/a.jpg --admin 127.0.0.1:9090", "of a service that runs"),
-            ("marquee purge https://example.org/a.jpg", "of one that does not run at the moment"),
+            ("marquee purge https://example.org/a.jpg --admin 127.0.0.1:9090", "from a running service"),
+            ("marquee purge https://example.org/a.jpg", "from one that is not running"),
         ],
         options: [
             Option(
                 name: "admin", value: "ADDRESS",
-                help: "where the service tells its health, HOST:PORT, as of marquee serve")
+                help: "the service's admin address, HOST:PORT, as in marquee serve")
         ], readsEnvironment: true)
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -23,7 +23,7 @@ enum PurgeCommand: Command {
             do {
                 return try PictureSource(text)
             } catch {
-                throw UsageError("\"\(text)\" is no absolute address such as https://example.org/a.jpg")
+                throw UsageError("\"\(text)\" is not an absolute address such as https://example.org/a.jpg")
             }
         }
         let admin = try session.arguments.value("admin").map(address)
@@ -35,11 +35,11 @@ enum PurgeCommand: Command {
                 }
             if !isKnown {
                 unknown += 1
-                session.output.note("nothing is kept of \(source.text)")
+                session.output.note("nothing is stored for \(source.text)")
             }
         }
         if admin == nil {
-            session.output.note("a service that runs may have it in memory; name it with --admin HOST:PORT")
+            session.output.note("a running service may have it in memory; name it with --admin HOST:PORT")
         }
         return unknown == sources.count ? .nothingDone : .done
     }
@@ -51,7 +51,7 @@ enum PurgeCommand: Command {
         return text
     }
 
-    /// Has a running service forget a source.
+    /// Removes a source from a running service.
     private static func remove(
         _ source: PictureSource, from admin: String, _ session: Session
     ) async throws -> Bool {
@@ -74,7 +74,7 @@ enum PurgeCommand: Command {
         }
     }
 
-    /// Removes what the service's folder has.
+    /// Removes a source from the service's folder.
     private static func removeFromDisk(_ source: PictureSource, _ session: Session) async throws -> Bool {
         var configuration = PictureService.Configuration(rules: try PictureRules(sizes: []))
         configuration.disk = DiskCache(

@@ -2,19 +2,19 @@ import FoundationEssentials
 import LazyImages
 import MovieCatalogue
 
-/// `marquee rate FILM 8.5`: votes on a film of a library or a service.
+/// `marquee rate FILM 8.5`: sets a vote on a film of a library or a service.
 enum RateCommand: Command {
     static let specification = CommandSpecification(
         name: "rate", operands: "FILM 0-10", operandCount: 1...2,
         summary: "vote on a film of a library or a service",
         examples: [
-            ("marquee rate metropolis 8.5", "your vote; another one takes its place"),
-            ("marquee rate metropolis 7 --as anna", "somebody else's"),
-            ("marquee rate metropolis --remove", "takes your vote back"),
+            ("marquee rate metropolis 8.5", "your vote; a later one replaces it"),
+            ("marquee rate metropolis 7 --as anna", "another person's vote"),
+            ("marquee rate metropolis --remove", "remove your vote"),
         ],
         options: [
-            Option(name: "as", value: "NAME", help: "whose vote it is (default: $USER)"),
-            Option(name: "remove", help: "take the vote back"),
+            Option(name: "as", value: "NAME", help: "the voter's name (default: $USER)"),
+            Option(name: "remove", help: "remove the vote"),
             FilmWire.option,
         ])
 
@@ -22,7 +22,7 @@ enum RateCommand: Command {
         let arguments = session.arguments
         let value = try vote(arguments)
         let rater = arguments.value("as") ?? ProcessInfo.processInfo.environment["USER"] ?? ""
-        if rater.isEmpty { throw UsageError("rate does not know whose vote it is; say so with --as NAME") }
+        if rater.isEmpty { throw UsageError("rate does not know the voter's name; give it with --as NAME") }
         return try await session.withFilms(try FilmWire.named(arguments)) { client in
             let film = try await session.film(arguments.operands[0], of: client)
             try await client.rate(film, by: rater, value)
@@ -36,11 +36,11 @@ enum RateCommand: Command {
         }
     }
 
-    /// The vote; nil to take it back.
+    /// The vote; nil to remove it.
     private static func vote(_ arguments: Arguments) throws(UsageError) -> Double? {
         if arguments.has("remove") {
             if arguments.operands.count > 1 {
-                throw UsageError("--remove takes the vote back: leave out \"\(arguments.operands[1])\"")
+                throw UsageError("--remove needs no number; leave out \"\(arguments.operands[1])\"")
             }
             return nil
         }

@@ -2,21 +2,21 @@ import Glibc
 import LazyImages
 import MovieCatalogue
 
-/// `marquee remove FILM`: takes a film out of a library or a service.
+/// `marquee remove FILM`: removes a film from a library or a service.
 enum RemoveCommand: Command {
     static let specification = CommandSpecification(
         name: "remove", operands: "FILM", operandCount: 1...1,
         summary: "remove a film from a library or a service",
         examples: [
             ("marquee remove nosferatu", "asks first"),
-            ("marquee remove nosferatu --yes", "for scripts, which nobody answers for"),
+            ("marquee remove nosferatu --yes", "for scripts, without the question"),
         ],
         options: [Option(name: "yes", letter: "y", help: "do not ask"), FilmWire.option])
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let isSure = session.arguments.has("yes")
         guard isSure || isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 else {
-            throw UsageError("remove asks on a terminal, and there is none: add --yes")
+            throw UsageError("remove asks on a terminal, and there is none; add --yes")
         }
         return try await session.withFilms(try FilmWire.named(session.arguments)) { client in
             let film = try await session.film(session.arguments.operands[0], of: client)
@@ -25,7 +25,8 @@ enum RemoveCommand: Command {
                 return .nothingDone
             }
             guard try await client.remove(film) else {
-                throw Failure("\(film.name) was changed meanwhile; run it again", code: "changed-meanwhile")
+                throw Failure(
+                    "\(film.name) has changed since; run the command again", code: "changed-meanwhile")
             }
             if session.settings.wantsJSON {
                 session.output.json(JSONText(members: film.document.members))

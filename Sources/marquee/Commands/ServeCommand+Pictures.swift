@@ -3,31 +3,31 @@ import HTTPSemantics
 import LazyImages
 import PictureService
 
-/// The part of `marquee serve` that makes pictures at a size.
+/// The part of `marquee serve` that makes pictures.
 extension ServeCommand {
     static let pictureOptions = [
         Option(
             name: "source", value: "HOST[:PORT]",
-            help: "a host whose pictures anybody may have, beside those of the catalogue's posters",
+            help: "allow pictures from this host, besides those of the catalogue's posters",
             isRepeatable: true),
         Option(
             name: "sizes", value: "RECIPES",
-            help: "the sizes on offer, such as w342,342x513.fill (default: w92 to w780, original)",
+            help: "the listed sizes: w342,342x513.fill, ... (default: w92 to w780, original)",
             isRepeatable: true),
         Option(
             name: "sign-key-file", value: "FILE",
-            help: "keys, one a line; who signs with one gets any size (see marquee sign)"),
+            help: "keys, one on each line; a signed address allows any size (see marquee sign)"),
         Option(
             name: "allow-private", value: "CIDR",
-            help: "a network to fetch from although it is not public: 192.168.1.0/24, ...",
+            help: "allow fetching from a network that is not public: 192.168.1.0/24, ...",
             isRepeatable: true),
-        Option(name: "workers", value: "N", help: "pictures made at once (default: one a processor)"),
+        Option(name: "workers", value: "N", help: "pictures made at once (default: one for each processor)"),
         Option(
-            name: "queue", value: "N", help: "sources under way beside those (default: 128); more: 503"),
+            name: "queue", value: "N", help: "other sources in progress (default: 128); more get 503"),
         Option(name: "decode-memory", value: "BYTES", help: "memory for making pictures (default: 512M)"),
     ]
 
-    /// The folder of what the service keeps. It keeps what everybody may see, so it shares nothing with the cache of a user.
+    /// The folder of the service's cache. It contains what everybody may see, so it shares nothing with a user's cache.
     static func pictureFolder(_ settings: Settings) -> String { settings.cacheFolder + "/service" }
 
     /// How pictures are made.
@@ -35,7 +35,7 @@ extension ServeCommand {
         let (arguments, settings) = (session.arguments, session.settings)
         guard settings.transport.proxy == .none else {
             throw UsageError(
-                "--proxy does not go with serve: only the proxy would know from where it fetches")
+                "--proxy does not work with serve: the proxy would hide the addresses to check")
         }
         var configuration = PictureService.Configuration(rules: try await rules(arguments))
         configuration.allowedNetworks = try arguments.networks("allow-private")
@@ -52,7 +52,7 @@ extension ServeCommand {
         return configuration
     }
 
-    /// The settings of transfers, but for limits of time and number that nobody has set: a service has its own.
+    /// The settings of transfers. Limits that the user has not set are the service's own.
     private static func downloads(
         _ settings: Settings, _ standard: ImageDownloader.Configuration, _ arguments: Arguments
     ) -> ImageDownloader.Configuration {

@@ -6,19 +6,19 @@ import HTTPServer
 import LazyImages
 import SystemSupport
 
-/// `marquee serve`: a folder, a catalogue or a library over HTTP, as fast or as slow and faulty as wanted.
+/// `marquee serve`: serves a folder, a catalogue or a library over HTTP, optionally slow or with errors.
 enum ServeCommand: Command {
     static let specification = CommandSpecification(
         name: "serve", operands: "[FOLDER|CATALOGUE|LIBRARY.db]", operandCount: 0...1,
         summary: "serve films and their posters over HTTP (default: the sample catalogue)",
         examples: [
-            ("marquee serve films.db --writable --port 8080", "a library, for programs of this machine"),
+            ("marquee serve films.db --writable --port 8080", "a library, for programs on this machine"),
             ("curl -d title=Faust -d year=1926 localhost:8080/films", "add a film"),
-            ("marquee --catalogue http://127.0.0.1:8080/", "the films it serves"),
+            ("marquee --catalogue http://127.0.0.1:8080/", "browse the films it serves"),
             ("curl localhost:8080/films/metropolis/poster/w342 -o small.jpg", "a poster at a size"),
-            ("marquee serve --source images.example.org --admin 127.0.0.1:9090", "any picture of that host"),
+            ("marquee serve --source images.example.org --admin 127.0.0.1:9090", "with that host's pictures"),
             ("marquee serve films.db --writable --address 0.0.0.0 --token-file tokens", "for the household"),
-            ("marquee serve --port 8080 --latency 300", "a slow server, to watch posters come in"),
+            ("marquee serve --port 8080 --latency 300", "a slow server, to watch posters load"),
         ],
         options: [
             Option(name: "port", value: "N", help: "the port (default: one the system chooses)"),
@@ -28,13 +28,13 @@ enum ServeCommand: Command {
             Option(name: "writable", help: "let clients add, change, rate and remove films of a library"),
             Option(
                 name: "token-file", value: "FILE",
-                help: "tokens that may write, one a line; needed where other machines reach the service"),
+                help: "tokens for writing, one on each line; needed if other machines can reach the service"),
             Option(
                 name: "public-url", value: "URL",
-                help: "an address by which a proxy makes the service public", isRepeatable: true),
-            Option(name: "latency", value: "MS", help: "wait so many milliseconds before each answer"),
-            Option(name: "bandwidth", value: "BYTES", help: "bytes a second each connection gets: 100K, ..."),
-            Option(name: "fail", value: "RATE", help: "answer this part of requests with an error: 0 to 1"),
+                help: "the address under which a proxy publishes the service", isRepeatable: true),
+            Option(name: "latency", value: "MS", help: "milliseconds to wait before each answer"),
+            Option(name: "bandwidth", value: "BYTES", help: "bytes a second for each connection: 100K, ..."),
+            Option(name: "fail", value: "RATE", help: "answer this share of requests with an error: 0 to 1"),
         ] + pictureOptions + ServeOperations.options, readsEnvironment: true)
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -59,7 +59,7 @@ enum ServeCommand: Command {
         let content = try content(session)
         if case .library = content {
         } else if configuration.films.isWritable {
-            throw Failure("only a library can be written; make one with: marquee import CATALOGUE LIBRARY.db")
+            throw Failure("only a library is writable; make one with: marquee import CATALOGUE LIBRARY.db")
         }
         configuration.clients = try ServeOperations.clients(arguments)
         configuration.requestsPerClient = try arguments.number("per-client", in: 1...1_000_000)
@@ -80,7 +80,7 @@ enum ServeCommand: Command {
         try operations.becomeReady()
         if case .folder(let folder) = content, service.catalogueName == nil {
             output.note(
-                "\(folder) has no movies.json or movies.xml; --catalogue takes the address and a file's name")
+                "\(folder) has no movies.json or movies.xml; clients must add a file's name to the address")
         }
         await untilCancelled()
         await BlockingThreads.runInAnyCase { operations.end(service, after: session.interruption.signal) }
@@ -91,7 +91,7 @@ enum ServeCommand: Command {
         return .stopped
     }
 
-    /// Whom films are given to, and who may write them.
+    /// Who may read films, and who may write them.
     private static func films(
         _ arguments: Arguments, _ listen: ListenAddress
     ) async throws -> FilmServiceConfiguration {
@@ -115,13 +115,13 @@ enum ServeCommand: Command {
         }
         if films.isWritable, films.isReachable, films.tokens.isEmpty {
             throw UsageError(
-                "--writable needs --token-file where other machines reach the service; "
+                "--writable needs --token-file if other machines can reach the service; "
                     + "write a token into it with: openssl rand -base64 24")
         }
         return films
     }
 
-    /// What is served: the operand, else the catalogue of the settings.
+    /// The content to serve: the operand, else the catalogue of the settings.
     private static func content(_ session: Session) throws -> CatalogueService.Content {
         if let path = session.arguments.operands.first {
             var isFolder: Bool = false
@@ -141,16 +141,16 @@ enum ServeCommand: Command {
             guard FileManager.default.fileExists(atPath: path) else {
                 throw Failure("there is no \(path); name a folder, a catalogue or a library")
             }
-            // All of it is read when the first client asks for films.
+            // The whole catalogue is read when the first client asks for films.
             let start = try Input.beginning(of: path)
             guard let first = start.first(where: { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }),
                 "{[<".utf8.contains(first)
-            else { throw Failure("\(path) is no catalogue; name JSON, XML, a library or a folder") }
+            else { throw Failure("\(path) is not a catalogue; name JSON, XML, a library or a folder") }
             return .catalogue(path: path)
         case .url(let text):
             throw Failure("\(text) is on the network; import it: marquee import \(text) LIBRARY.db")
         case .missing:
-            throw Failure("the sample catalogue is nowhere near; name the folder to serve")
+            throw Failure("the sample catalogue was not found; name the folder to serve")
         }
     }
 
@@ -161,11 +161,11 @@ enum ServeCommand: Command {
         guard address.hasPrefix("unix:") else {
             return .internet(address: address, port: UInt16(port ?? 0))
         }
-        if port != nil { throw UsageError("--port says nothing with --address unix:PATH") }
+        if port != nil { throw UsageError("--port does not work with --address unix:PATH") }
         return .local(path: String(address.dropFirst("unix:".count)))
     }
 
-    /// Where a service is, as clients name it.
+    /// The service's address for clients.
     static func text(_ address: ListenAddress, port: UInt16) -> String {
         switch address {
         case .internet(let address, _):
@@ -174,7 +174,7 @@ enum ServeCommand: Command {
         }
     }
 
-    /// What `--json` prints. `JSONHelp` has its member.
+    /// The output of `--json`. `JSONHelp` lists its member.
     private struct Record: Encodable {
         let url: String
         let admin: String?
@@ -186,7 +186,7 @@ enum ServeCommand: Command {
         return "\(answer.method) \(answer.target) \(answer.status), \(answer.bytes) bytes in \(time) ms"
     }
 
-    /// Returns when the task is cancelled: by Ctrl-C or SIGTERM.
+    /// Returns when Ctrl-C or SIGTERM cancels the task.
     private static func untilCancelled() async {
         let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
         await withTaskCancellationHandler {

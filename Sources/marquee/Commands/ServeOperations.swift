@@ -6,43 +6,43 @@ import PictureService
 import ServiceOperations
 import SystemSupport
 
-/// What operators see of a service, and how it ends: the listener for health and metrics, the log of requests, the word to
-/// the service manager, and the drain.
+/// The operators' part of a service: the listener for health and metrics, the log of requests, the message to the
+/// service manager, and the drain.
 final class ServeOperations: Sendable {
     static let options = [
         Option(
             name: "admin", value: "ADDRESS",
-            help: "tell health and metrics at HOST:PORT or unix:PATH: /health/ready, /metrics, ..."),
+            help: "serve /health/ready, /metrics, ... at HOST:PORT or unix:PATH"),
         Option(
             name: "drain", value: "S",
             help:
-                "seconds to go on after SIGTERM, while /health/ready answers 503 (default: 5 with --admin, else 0)"
+                "seconds to serve after SIGTERM with /health/ready 503 (default: 5 with --admin, else 0)"
         ),
         Option(
             name: "log", value: "json|text|off",
             help: "a line for each request on standard output (default: off)"),
         Option(
             name: "per-client", value: "N",
-            help: "requests a second that a client may send; more: 429 (default: any number)"),
+            help: "requests a second for each client; more get 429 (default: no limit)"),
         Option(
             name: "trusted-proxy", value: "CIDR",
-            help: "proxies whose X-Forwarded-For tells the client", isRepeatable: true),
+            help: "proxies whose X-Forwarded-For is trusted", isRepeatable: true),
     ]
 
-    /// For every part of the service to register its figures.
+    /// The parts of the service register their metrics here.
     let metrics = Metrics()
     let readiness = Readiness()
-    /// Takes each answer; nil where none is wanted.
+    /// Takes each answer; nil if there is no log.
     private let log: RequestLog?
-    /// How long requests take; nil where nobody asks for figures.
+    /// How long requests take; nil without --admin.
     private let times: Histogram?
-    /// What makes pictures; nil until it is there.
+    /// The picture service; nil until it is made.
     private let pictures: Pictures
     private let admin: HTTPServer?
     private let listen: ListenAddress?
     private let drain: Duration
 
-    /// How long answers under way may take after the drain: a picture may have to be fetched.
+    /// How long running answers may take after the drain: a picture may have to be fetched.
     private static let answerGrace = Duration.seconds(10)
     private static let defaultDrain = 5
 
@@ -50,8 +50,8 @@ final class ServeOperations: Sendable {
         let service = Lock<PictureService?>(nil)
     }
 
-    /// Listens; nothing is served yet.
-    /// - Parameter clients: tells the log who the client is.
+    /// Listens, but serves nothing yet.
+    /// - Parameter clients: finds the client of a request, for the log.
     init(_ arguments: Arguments, clients: ForwardedClient) throws {
         let pictures = Pictures()
         self.pictures = pictures
@@ -66,12 +66,12 @@ final class ServeOperations: Sendable {
         times = listen.map { [metrics] _ in
             metrics.histogram(
                 "marquee_http_request_seconds",
-                "Time of requests, from the last byte of each to the last of its answer.")
+                "Time of requests, from a request's last byte to its answer's last byte.")
         }
         admin = try listen.map { [metrics, readiness] listen in
             var configuration = HTTPServer.Configuration()
             configuration.addresses = [listen]
-            // Nobody but programs of the operator come here, now and then.
+            // Only the operator's programs use this listener, and not often.
             (configuration.eventThreads, configuration.blockingThreads) = (1, 2)
             configuration.maximumConnections = 256
             var hosts: [String] = []
@@ -82,19 +82,19 @@ final class ServeOperations: Sendable {
         }
     }
 
-    /// Takes an answer into the log and the figures. Any thread may.
+    /// Adds an answer to the log and the metrics. Any thread may call it.
     func note(_ answer: HTTPServer.Answer) {
         log?.record(answer)
         times?.observe(answer.time)
     }
 
-    /// Where health and metrics are; nil where they are nowhere.
+    /// The address of health and metrics; nil without --admin.
     var address: String? {
         guard let listen, let admin else { return nil }
         return ServeCommand.text(listen, port: admin.ports.lazy.compactMap(\.self).first ?? 0)
     }
 
-    /// Tells health and metrics from now on; the service is not ready yet.
+    /// Serves health and metrics; the service is not ready yet.
     func start(_ service: CatalogueService) throws {
         metrics.watchProcess(version: Marquee.version)
         metrics.watch(server: { service.statistics })
@@ -103,22 +103,22 @@ final class ServeOperations: Sendable {
             self.pictures.service.withLock { $0 = pictures }
         }
         if let log {
-            metrics.counter("marquee_log_dropped_lines_total", "Lines of the log that found no room.") {
+            metrics.counter("marquee_log_dropped_lines_total", "Dropped lines of the request log.") {
                 Double(log.droppedLines)
             }
         }
         try admin?.start()
     }
 
-    /// The service listens: lines of the log follow the address that the program has printed.
+    /// The service listens now. The log begins after the address has been printed.
     func becomeReady() throws {
         try log?.start()
         readiness.becomeReady()
         ServiceManager.notify(.ready)
     }
 
-    /// Ends the service. After SIGTERM balancers learn of it first: the service goes on for the time of the drain, and then
-    /// lets answers finish. Any other signal ends it at once. Blocks.
+    /// Ends the service. After SIGTERM it first serves for the time of the drain, so that load balancers learn of it,
+    /// and then lets answers finish. Any other signal ends it at once. Blocks.
     func end(_ service: CatalogueService, after signal: Int32?) {
         readiness.becomeUnready(because: "stopping")
         ServiceManager.notify(.stopping)
@@ -133,7 +133,7 @@ final class ServeOperations: Sendable {
         log?.close()
     }
 
-    /// Proxies that are trusted to tell the client.
+    /// The proxies that are trusted to name the client.
     static func clients(_ arguments: Arguments) throws(UsageError) -> ForwardedClient {
         ForwardedClient(trusting: try arguments.networks("trusted-proxy"))
     }

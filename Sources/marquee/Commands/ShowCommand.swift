@@ -2,11 +2,11 @@ import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
-/// `marquee show FILM`: all about one film, with its poster; of an address or a file, the picture.
+/// `marquee show FILM`: one film with its poster. For an address or a file: the picture.
 enum ShowCommand: Command {
     static let specification = CommandSpecification(
         name: "show", operands: "FILM|URL|FILE", operandCount: 1...1,
-        summary: "all about one film; fetches its poster on demand",
+        summary: "show one film with its poster, which is fetched on demand",
         examples: [
             ("marquee show metropolis", "by id"),
             ("marquee show 'trip to the moon'", "by a part of the title"),
@@ -24,7 +24,7 @@ enum ShowCommand: Command {
         }
         if session.settings.wantsJSON {
             let (poster, _) = await loadPoster(of: movie, base, nil, session)
-            // A film's poster is its address, wherever a film is printed.
+            // A film's poster is shown by its address, wherever a film is printed.
             let address = poster?.url ?? movie.poster
             session.output.json(FilmRecord(movie: movie, poster: address, fetch: poster))
             return end(poster, session, failing: .someFailed)
@@ -47,9 +47,9 @@ enum ShowCommand: Command {
         return end(poster, session, failing: .someFailed)
     }
 
-    /// Shows a picture that is no film's.
+    /// Shows a picture that is not a film's poster.
     private static func show(_ target: FetchTarget, _ session: Session) async -> ExitStatus {
-        // Below the picture a line is free, and two tell of it; then comes the prompt.
+        // Leaves room below the picture: a free line, two lines of text, and the prompt.
         let room =
             Output.isTerminal
             ? CellSize(columns: terminal.columns - 1, rows: max(1, terminal.rows - 5)) : pipeRoom
@@ -66,18 +66,18 @@ enum ShowCommand: Command {
         return end(record, session, failing: .nothingDone)
     }
 
-    /// What is said of a poster's file on a terminal: what it is, for who wants to know.
+    /// The text about a poster's file on a terminal, for --verbose.
     private static func summary(of poster: FetchRecord, _ session: Session) -> String? {
         if session.output.isVerbose { return poster.summary }
         return session.settings.wantsChecksum ? poster.shortSummary : nil
     }
 
-    /// The most cells of a picture where there is no terminal.
+    /// The largest picture without a terminal, in cells.
     private static let pipeRoom = CellSize(columns: 60, rows: 30)
 
     private static var terminal: CellSize { Terminal.size?.cells ?? CellSize(columns: 80, rows: 24) }
 
-    /// How a picture is drawn, and in what room.
+    /// How a picture is drawn, and its room.
     private struct Drawing {
         let inline: InlinePoster
         let room: CellSize
@@ -98,13 +98,13 @@ enum ShowCommand: Command {
         of movie: Movie, _ base: BaseURL, _ drawing: Drawing?, _ session: Session
     ) async -> (FetchRecord?, Result<InlinePicture, ImageLoadingError>?) {
         guard let address = movie.poster else {
-            session.output.note("\(movie.title) has no poster in the catalogue; add the address of one there")
+            session.output.note("\(movie.title) has no poster in the catalogue; add its address there")
             return (nil, nil)
         }
         return await load(FetchTarget(address: address, base: base, name: movie.id), drawing, session)
     }
 
-    /// Loads the file that a target names, and its picture if one is to be printed.
+    /// Loads the file of a target, and its picture if it will be printed.
     private static func load(
         _ target: FetchTarget, _ drawing: Drawing?, _ session: Session
     ) async -> (FetchRecord, Result<InlinePicture, ImageLoadingError>?) {
@@ -137,7 +137,7 @@ enum ShowCommand: Command {
         return (record, record.error == nil ? image.map { inline.draw($0, within: drawing.room) } : nil)
     }
 
-    /// The picture, if there is one; says why its file cannot be decoded.
+    /// The drawn picture, if there is one; an error if its file cannot be decoded.
     private static func drawn(
         _ picture: Result<InlinePicture, ImageLoadingError>?, _ session: Session
     ) -> InlinePicture? {

@@ -2,7 +2,7 @@ import HTTPSemantics
 import LazyImages
 import PictureService
 
-/// `marquee sign URL RECIPE`: the address at which a picture service gives a size that it does not offer to everyone.
+/// `marquee sign URL RECIPE`: the address of a picture at a size that the picture service does not offer to everyone.
 enum SignCommand: Command {
     static let specification = CommandSpecification(
         name: "sign", operands: "URL RECIPE", operandCount: 2...2,
@@ -14,7 +14,7 @@ enum SignCommand: Command {
         options: [
             Option(
                 name: "sign-key-file", value: "FILE",
-                help: "the keys, one a line, each with a name before it; the first one signs"),
+                help: "the keys, one on each line after its name; the first one signs"),
             Option(name: "base", value: "URL", help: "the service's address, to print before the path"),
         ], readsEnvironment: true)
 
@@ -49,27 +49,27 @@ enum SignCommand: Command {
         }
     }
 
-    /// The signed address; what a service would refuse all the same is refused here.
+    /// The signed address. An address that a service would refuse anyway is refused here.
     private static func address(
         _ source: String, _ recipe: String, _ keys: SigningKeys
     ) throws(UsageError) -> PictureAddress {
         do {
             let source = try PictureSource(source)
             let address = PictureAddress(try PictureRecipe(recipe), of: source, signedBy: keys)
-            // Which sources there are is for the service to say.
+            // The service decides which sources are allowed.
             let sources = source.origin.map { [PictureRules.Source($0)] } ?? []
             try PictureRules(sources: Set(sources), keys: keys).check(address, now: WallClock.system.seconds)
             return address
         } catch .malformedAddress {
-            throw UsageError("\"\(source)\" is no absolute address such as https://example.org/a.jpg")
+            throw UsageError("\"\(source)\" is not an absolute address such as https://example.org/a.jpg")
         } catch .forbiddenSource {
-            throw UsageError("an address with a user's name or password is not fetched; leave them out")
+            throw UsageError("leave out the user name and the password: such addresses are not fetched")
         } catch {
             throw UsageError("\(error)")
         }
     }
 
-    /// The beginning of an address without the slash at its end.
+    /// The beginning of an address, without a slash at its end.
     private static func base(_ text: String) throws(UsageError) -> String {
         guard WebOrigin(text) != nil, !text.contains("?"), !text.contains("#") else {
             throw UsageError("--base wants an address such as https://pictures.example.org, not \"\(text)\"")

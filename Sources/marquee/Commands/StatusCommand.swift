@@ -1,16 +1,16 @@
 import LazyImages
 import SystemSupport
 
-/// `marquee status [--watch]`: how far this machine reaches.
+/// `marquee status [--watch]`: the reach of this machine's network.
 enum StatusCommand: Command {
     static let specification = CommandSpecification(
         name: "status",
-        summary: "say whether there is a network, and what kind",
+        summary: "show the network: internet, local or none, and its kind",
         examples: [
             ("marquee status", "internet over wifi (wlan0)"),
             ("marquee status --watch", "a line for each change, until Ctrl-C"),
         ],
-        options: [Option(name: "watch", help: "go on, with a line for each change")])
+        options: [Option(name: "watch", help: "keep running, and print a line for each change")])
 
     private struct Record: Encodable {
         let reach: String

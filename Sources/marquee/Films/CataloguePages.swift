@@ -3,35 +3,35 @@ import HTTPSemantics
 import LazyImages
 import MovieCatalogue
 
-/// A catalogue from the network, in one page or several: each links to the next (RFC 8288), at the same server.
+/// A catalogue from the network, in one or more pages. Each links to the next (RFC 8288) at the same server.
 struct CataloguePages: Sendable {
     struct Page: Sendable {
         let bytes: [UInt8]
         let base: BaseURL
-        /// When the server last said that the page is so, in seconds since 1970; nil where nothing tells.
+        /// When the server last confirmed the page, in seconds since 1970; nil if that is unknown.
         var confirmed: Int?
-        /// Whether none follows it.
+        /// Whether it is the last page.
         var isLast = true
     }
 
-    /// Hears of each page as it comes, before the next one is asked for. What it throws ends the reading.
+    /// Called with each page before the next one is requested. An error that it throws ends the reading.
     typealias Listener = @Sendable (Page) async throws -> Void
 
-    /// At least one.
+    /// The pages, at least one.
     private(set) var pages: [Page] = []
 
-    /// More pages, or bytes, than any library has.
+    /// The most pages and bytes of a catalogue.
     static let (maximumPages, maximumBytes) = (10_000, 512 << 20)
 
     private init() {}
 
-    /// Pages that are here already, at least one.
+    /// Pages that are already loaded, at least one.
     init(_ pages: [Page]) { self.pages = pages }
 
     /// One page.
     init(_ bytes: [UInt8], _ base: BaseURL) { pages = [Page(bytes: bytes, base: base)] }
 
-    /// As `read`; nil where there is no such address, or offline where nothing is left of it.
+    /// Like `read`; nil if there is no such address, or if it is not cached while offline.
     static func readIfThere(
         _ url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener? = nil
     ) async throws -> CataloguePages? {
@@ -44,7 +44,7 @@ struct CataloguePages: Sendable {
         return try await read(first, from: url, opened, session, heard: heard)
     }
 
-    /// Reads the page at an address and all that follow it.
+    /// Reads the page at an address and all pages after it.
     static func read(
         _ url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener? = nil
     ) async throws -> CataloguePages {
@@ -52,8 +52,8 @@ struct CataloguePages: Sendable {
             try await answer(url, opened, session), from: url, opened, session, heard: heard)
     }
 
-    /// Reads the pages that follow the first one. A reading that fails leaves the disk tier with the pages that it had, which
-    /// are a whole catalogue where some new and some old ones need not be.
+    /// Reads the pages after the first one. If that fails, the disk tier keeps its old pages: they are a whole
+    /// catalogue, but a mixture of new and old pages might not be.
     private static func read(
         _ first: Answer, from url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener?
     ) async throws -> CataloguePages {
@@ -96,15 +96,15 @@ struct CataloguePages: Sendable {
         }
     }
 
-    /// What came for the request of a page.
+    /// The answer to the request for a page.
     private struct Answer {
         let request: ImageRequest
         let file: LoadedFile
-        /// What the disk tier had in its place before; nil for nothing, and for the same.
+        /// The file that the disk tier had before; nil if it had none, or the same.
         var before: LoadedFile?
     }
 
-    /// One page. The server is asked each time, whether what the disk tier has of it still holds; offline only that tier is.
+    /// One page. It is revalidated with the server each time; offline it comes from the disk tier only.
     private static func answer(
         _ url: URL, _ opened: OpenLoader, _ session: Session
     ) async throws(ImageLoadingError) -> Answer {
@@ -117,7 +117,7 @@ struct CataloguePages: Sendable {
             for: url.absoluteString, relativeTo: nil, adding: ["Cache-Control": "no-cache"])
         var cached = request
         cached.cachePolicy = .cacheOnly
-        // Losing the error is right: nothing is cached.
+        // Losing the error is right: nothing is cached then.
         let before = try? await loader.file(for: cached)
         let file = try await loader.file(for: request)
         return Answer(request: request, file: file, before: file.source == .revalidated ? nil : before)
@@ -129,7 +129,7 @@ struct CataloguePages: Sendable {
         let url = try URL(typed: target.isEmpty ? page.absoluteString : target, relativeTo: page)
         guard SecurityPolicy.haveSameOrigin(url, page) else {
             throw Failure(
-                "\(page.displayText): its next page is at another server, \(url.displayText); "
+                "\(page.displayText): the next page is on another server, \(url.displayText); "
                     + "name that one with --catalogue if you trust it")
         }
         return url

@@ -1,13 +1,13 @@
 import FoundationEssentials
 import MovieCatalogue
 
-/// The films of a catalogue's pages that have come so far. Each page is parsed once.
+/// The films of the pages that have arrived. Each page is parsed once.
 struct CatalogueParts: Sendable {
     private var first: OpenCatalogue
     private var rest: [Catalogue] = []
-    /// How many films have come. One that stands on two pages counts twice.
+    /// The number of films so far. A film on two pages counts twice.
     private(set) var films: Int
-    /// Whether these are all pages.
+    /// Whether all pages are here.
     private(set) var isWhole: Bool
 
     /// The films of the first page.
@@ -27,7 +27,7 @@ struct CatalogueParts: Sendable {
         rest.append(isBeside ? catalogue : catalogue.resolvingAddresses(against: page.base.url))
         films += catalogue.movies.count
         isWhole = page.isLast
-        // The whole is as old as its oldest page.
+        // The catalogue is as old as its oldest page.
         first.confirmed = [first.confirmed, page.confirmed].compactMap(\.self).min()
     }
 

@@ -3,16 +3,16 @@ import HTTPSemantics
 import LazyImages
 import MovieCatalogue
 
-/// A film service and what a user can ask of it. All changes go this way, whether the service is on the network or is the
-/// program's own over a library file.
+/// A film service, and the requests that a user can make. Every change goes through it, both for a service on the
+/// network and for the program's own service of a library file.
 struct FilmClient: Sendable {
-    /// A film as the service answered it.
+    /// A film in the service's answer.
     struct Film: Sendable {
         let document: FilmDocument
-        /// Its entity tag; nil where the service gives none.
+        /// Its entity tag; nil if the service gives none.
         let tag: String?
 
-        /// What the service calls it.
+        /// Its id in the service.
         var id: String {
             document["id"].map { $0.string ?? $0.text } ?? ""
         }
@@ -26,18 +26,18 @@ struct FilmClient: Sendable {
 
     let address: FilmsAddress
     let opened: OpenLoader
-    /// The library's file, for messages; nil for a service on the network, which is named by its addresses.
+    /// The library's file, for messages; nil for a service on the network, which its addresses name.
     private let library: String?
     private let uploader: Uploader
     private let fields: HTTPFields
-    /// Nil where the service is asked in REST.
+    /// Nil if the service is used by REST.
     let soap: SoapCaller?
     private let log: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - opened: what leads to the service. `close` closes it.
+    /// - opened: the loader that reaches the service. `close` closes it.
     ///   - fields: the user's own header fields.
-    ///   - library: the path of the library, if the service is that of a file.
+    /// - library: the path of the library, if the service is a file's.
     init(_ address: FilmsAddress, _ opened: OpenLoader, fields: HTTPFields, library: String?) {
         self.address = address
         self.opened = opened
@@ -54,7 +54,7 @@ struct FilmClient: Sendable {
         log = opened.output.isVerbose ? TransferLog.follow(uploader.activity, opened.output) : nil
     }
 
-    /// Ends what was opened.
+    /// Closes the loader.
     func close() async {
         log?.cancel()
         await log?.value
@@ -63,7 +63,7 @@ struct FilmClient: Sendable {
 
     // MARK: Requests
 
-    /// The film of an id; nil where there is none.
+    /// The film with an id; nil if there is none.
     func film(_ id: String) async throws -> Film? {
         if let soap { return try await soap.film(id) }
         let response = try await send(address.film(id), .get)
@@ -71,8 +71,8 @@ struct FilmClient: Sendable {
         return try film(in: response)
     }
 
-    /// Adds a film that has an id. Sent again when its answer is lost: the id keeps it from being added twice.
-    /// - Returns: the film, or nil where the id is taken.
+    /// Adds a film that has an id. If the answer is lost, the request is sent again: the id prevents a second film.
+    /// - Returns: the film, or nil if the id is taken.
     func create(_ body: UploadBody) async throws -> Film? {
         if let soap { return try await soap.create(body) }
         let response = try await send(address.films, .post, body, mayBeRepeated: true)
@@ -80,8 +80,8 @@ struct FilmClient: Sendable {
         return try film(in: response)
     }
 
-    /// Merges a patch into a film, if it is still the one that is known.
-    /// - Returns: nil where it has changed meanwhile.
+    /// Merges a patch into a film, unless the film has changed since it was read.
+    /// - Returns: nil if it has changed.
     func change(_ film: Film, _ patch: JSONText) async throws -> Film? {
         if let soap { return try await soap.change(film, patch) }
         let body = UploadBody.bytes(Array(patch.text.utf8), mediaType: "application/merge-patch+json")
@@ -91,8 +91,8 @@ struct FilmClient: Sendable {
         return try self.film(in: response)
     }
 
-    /// Removes a film, if it is still the one that is known. One that is gone already is removed.
-    /// - Returns: false where it has changed meanwhile.
+    /// Removes a film, unless it has changed since it was read. A missing film counts as removed.
+    /// - Returns: false if it has changed.
     func remove(_ film: Film) async throws -> Bool {
         if let soap {
             guard try await soap.remove(film) else { return false }
@@ -105,7 +105,7 @@ struct FilmClient: Sendable {
         return true
     }
 
-    /// Gives a film its poster, or takes it away.
+    /// Sets a film's poster, or removes it.
     func setPoster(of film: Film, _ poster: PosterFile?) async throws {
         let body = poster.map { UploadBody.file($0.path, mediaType: $0.mediaType) }
         let response = try await send(address.poster(of: film.id), body == nil ? .delete : .put, body)
@@ -113,7 +113,7 @@ struct FilmClient: Sendable {
         try check(response)
     }
 
-    /// Sets a vote, or takes it back where there is no value; a vote that is not there is taken back already.
+    /// Sets a vote, or removes it if the value is nil. A missing vote counts as removed.
     func rate(_ film: Film, by rater: String, _ value: Double?) async throws {
         if let soap { return try await soap.rate(film, by: rater, value) }
         let url = address.rating(of: film.id, by: rater)
@@ -151,12 +151,12 @@ struct FilmClient: Sendable {
             return Film(document: document, tag: response.fields["etag"])
         } catch {
             throw Failure(
-                "\(response.url.displayText): what it answered is no film: \(error); "
+                "\(response.url.displayText): the answer is not a film: \(error); "
                     + "name a film service with --catalogue http://HOST:PORT/films")
         }
     }
 
-    /// Whether an answer is that of a film service, and not of a server that has no films.
+    /// Whether a film service has answered, and not a server without films.
     private func isService(_ response: UploadResponse) -> Bool {
         response.fields["content-type"]?.lowercased().hasPrefix("application/") == true
     }

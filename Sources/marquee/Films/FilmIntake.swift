@@ -4,21 +4,21 @@ import ImageCodecs
 import LazyImages
 import MovieCatalogue
 
-/// Decides what becomes of each film of an import, and counts it.
+/// Decides about each film of an import, and counts the results.
 struct FilmIntake {
-    /// What is done with a film whose id another film of the library has.
+    /// What happens to a film whose id is taken in the library.
     enum Policy: Sendable {
         case refuse, replace, skip
     }
 
-    /// How an import went.
+    /// The result of an import.
     struct Report: Sendable {
         var added = 0
         var replaced = 0
         var unchanged = 0
         var skipped = 0
         var leftOut = 0
-        /// Posters that came into the library.
+        /// The posters stored in the library.
         var posters = 0
         var warnings: [String] = []
 
@@ -37,9 +37,9 @@ struct FilmIntake {
         }
     }
 
-    /// Of so many films that are in the library already the ids are named.
+    /// The most ids in the message about taken ones.
     private static let idsNamed = 5
-    /// Larger files are no posters.
+    /// The largest file that is read as a poster.
     private static let maximumPosterBytes = 64 << 20
 
     private let importing: FilmImport
@@ -55,7 +55,7 @@ struct FilmIntake {
         self.base = base
     }
 
-    /// Takes a film in, or notes why not.
+    /// Adds a film, or notes why not.
     mutating func add(
         _ film: Result<FilmDocument, CatalogueError>, _ stored: StoredPoster?, position: Int
     ) throws {
@@ -63,7 +63,7 @@ struct FilmIntake {
         let id: String
         do throws(CatalogueError) {
             document = try film.get()
-            // What has no id gets one; what has a wrong one is not right.
+            // A missing id is made up; an invalid one is an error.
             let hasID = document["id"].map { !$0.isNull } ?? false
             let movie = try document.movie(id: hasID ? nil : "film", position: position)
             id = try identifier(hasID ? movie.id : "", movie)
@@ -87,15 +87,15 @@ struct FilmIntake {
         if poster != nil { report.posters += 1 }
     }
 
-    /// The report, once all films were given.
-    /// - Throws: `Failure` where films would be replaced that nobody said may be.
+    /// The report, after all films.
+    /// - Throws: `Failure` if ids are taken and no policy was given.
     func finish() throws(Failure) -> Report {
         guard existing.isEmpty else {
             let names = existing.prefix(Self.idsNamed).joined(separator: ", ")
             let more = existing.count > Self.idsNamed ? " and \(existing.count - Self.idsNamed) more" : ""
             throw Failure(
                 "the library has other films with these ids: \(names)\(more); nothing was imported; "
-                    + "--replace puts the new ones in their place, --skip leaves them as they are",
+                    + "--replace replaces the library's films, --skip keeps them",
                 code: "id-taken")
         }
         return report
@@ -106,7 +106,7 @@ struct FilmIntake {
         report.warnings.append("\(reason); it is left out")
     }
 
-    /// The film's id, or another where a library cannot have it.
+    /// The film's id, or another one if the library cannot have it.
     private mutating func identifier(_ written: String, _ movie: Movie) throws(CatalogueError) -> String {
         if FilmID.fault(written) == nil {
             guard ids.insert(written).inserted else { throw .duplicateIdentifier(id: written, line: nil) }
@@ -126,8 +126,8 @@ struct FilmIntake {
         return id
     }
 
-    /// The bytes of a poster that is on this machine or in the catalogue itself. An address that leads to the network becomes
-    /// whole, and stays one.
+    /// The bytes of a poster that is on this machine or in the catalogue itself. A network address is made absolute and
+    /// kept.
     private mutating func poster(of document: inout FilmDocument, _ id: String) -> PosterBytes? {
         guard let address = document["poster"]?.string, !address.isEmpty else { return nil }
         let url: URL
@@ -138,7 +138,7 @@ struct FilmIntake {
             return nil
         }
         guard url.isFileURL || url.scheme?.lowercased() == "data" else {
-            // The user's credentials for the catalogue's server are for nobody who reads the library.
+            // Readers of the library must not get the user's credentials for the catalogue's server.
             let isWhole = address.contains("://")
             document["poster"] = JSONText(
                 isWhole ? url.absoluteString : url.withoutCredentials.absoluteString)
@@ -147,7 +147,7 @@ struct FilmIntake {
         do throws(ImageLoadingError) {
             let bytes = try LocalContent.read(url, limit: Self.maximumPosterBytes)
             guard let format = ImageFormat(detecting: bytes.span) else {
-                report.warnings.append("the poster of \"\(id)\" is no picture; its address is kept")
+                report.warnings.append("the poster of \"\(id)\" is not a picture; its address is kept")
                 return nil
             }
             return PosterBytes(mediaType: format.mediaType, bytes: bytes)

@@ -1,19 +1,19 @@
 import MovieCatalogue
 
-/// The options that say what a film is, and the members that they make.
+/// The options for a film's facts, and the members that they set.
 enum FilmMembers {
     /// The options of `add` and `edit`.
     static let options: [Option] = [
         Option(name: "title", value: "T", help: "the title"),
         Option(name: "year", value: "Y", help: "the year of the first showing"),
-        Option(name: "director", value: "D", help: "who directed"),
+        Option(name: "director", value: "D", help: "the director"),
         Option(name: "original-title", value: "T", help: "the title in the film's own language"),
-        Option(name: "country", value: "C", help: "where it was made"),
-        Option(name: "minutes", value: "N", help: "how long it is"),
+        Option(name: "country", value: "C", help: "the country of production"),
+        Option(name: "minutes", value: "N", help: "the length in minutes"),
         Option(name: "genre", value: "G", help: "a genre; give the option once for each", isRepeatable: true),
         Option(name: "overview", value: "TEXT", help: "a few sentences about it"),
         Option(name: "score", value: "0-10", help: "the catalogue's own score"),
-        Option(name: "media", value: "FILE|URL", help: "the film itself, which the browser plays"),
+        Option(name: "media", value: "FILE|URL", help: "the film's file, which the browser plays"),
         Option(name: "poster", value: "FILE|URL", help: "the poster: a JPEG or PNG file, or its address"),
     ]
 
@@ -22,7 +22,7 @@ enum FilmMembers {
         ("country", "country"), ("overview", "overview"), ("media", "media"),
     ]
 
-    /// The members that the options name, in the order of a film's own; null for an empty value.
+    /// The members of the given options, in the order of a film's members; null for an empty value.
     static func members(_ arguments: Arguments) throws(UsageError) -> [JSONText.Member] {
         var values: [String: JSONText] = [:]
         for (option, member) in texts {
@@ -56,7 +56,7 @@ enum FilmMembers {
         return JSONText(score)
     }
 
-    /// A score or a vote as a person types it, 0 to 10; nil for anything else.
+    /// A score or a vote as typed, 0 to 10; nil for any other text.
     static func number(_ text: String) -> Double? {
         Double(text.replacing(",", with: ".")).flatMap { Movie.scores.contains($0) ? $0 : nil }
     }

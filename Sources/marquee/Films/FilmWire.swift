@@ -2,16 +2,16 @@ import CatalogueService
 import LazyImages
 import MovieCatalogue
 
-/// How a film is written in a request.
+/// The format of a film in a request.
 enum FilmWire: String, CaseIterable, Sendable {
     case json, xml, form, multipart, soap
 
-    /// The option of commands that send no whole film.
+    /// The option of commands that do not send a whole film.
     static let option = Option(
-        name: "wire", value: "FORMAT", help: "how it is sent: json or soap (default: as --catalogue is)",
+        name: "wire", value: "FORMAT", help: "the format: json or soap (default: as in --catalogue)",
         choices: ["json", "soap"])
 
-    /// The one that the arguments name; nil where they name none.
+    /// The format that the arguments name; nil if they name none.
     static func named(
         _ arguments: Arguments, among wires: [FilmWire] = [.json, .soap]
     ) throws(UsageError) -> FilmWire? {
@@ -22,7 +22,7 @@ enum FilmWire: String, CaseIterable, Sendable {
     }
 
     /// A film as the body of a request.
-    /// - Parameter poster: goes along in a form with files, and in no other.
+    /// - Parameter poster: sent only in a multipart form.
     func body(of film: FilmDocument, poster: PosterFile?) -> UploadBody {
         switch self {
         case .json: return .bytes(Array(film.json().utf8), mediaType: "application/json")

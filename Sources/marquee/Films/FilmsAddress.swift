@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPSemantics
 import LazyImages
 
-/// Where a film service has its films, told from the address of a catalogue that it serves:
+/// The addresses of a film service, found from the address of a catalogue that it serves:
 ///
 ///     http://nas:8080/                     http://nas:8080/films
 ///     http://nas:8080/films?sort=year      http://nas:8080/films
@@ -11,14 +11,14 @@ import LazyImages
 struct FilmsAddress: Sendable {
     /// The list of all films, without a slash at its end.
     let films: URL
-    /// Whether the catalogue's address is the list itself, or the root of the service, and asks for nothing in particular.
+    /// Whether the catalogue's address is the list itself or the service's root, without a query.
     let isWhole: Bool
-    /// Whether the address names the list, and not only the server, which may be one of plain files.
+    /// Whether the address names the list, not only the server, which may have only plain files.
     let isNamed: Bool
-    /// Whether the service is asked in SOAP. Default: where the address is that of SOAP.
+    /// Whether the service is used by SOAP. Default: yes if the address is the SOAP one.
     var isSoap = false
 
-    /// Nil for an address that names another file: `https://example.org/movies.json`.
+    /// Nil if the address names another file: `https://example.org/movies.json`.
     init?(catalogue url: URL) {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
         let path = components.percentEncodedPath
@@ -55,7 +55,7 @@ struct FilmsAddress: Sendable {
         ["films", "films.json", "films.xml", "films.html"].contains(segment)
     }
 
-    /// Where the service is asked in SOAP.
+    /// The address for SOAP.
     var soap: URL { url(films.absoluteString.dropLast("films".count) + "soap") }
 
     /// One film.
@@ -72,19 +72,19 @@ struct FilmsAddress: Sendable {
     /// The best films.
     func top(_ count: Int) -> URL { below("top/\(count)") }
 
-    /// The list, in pages as large as the service gives them.
+    /// The list, in the largest pages that the service gives.
     func pages(searching text: String? = nil) -> URL {
         let search = text.map { "&q=" + PercentEncoding.encoded($0) } ?? ""
         return url(films.absoluteString + "?limit=\(Self.pageLimit)" + search)
     }
 
-    /// Films of a page. A service that gives fewer links to the next page.
+    /// The films of a page. A service with smaller pages links to the next one.
     private static let pageLimit = 1000
 
     private func below(_ path: String) -> URL { url(films.absoluteString + "/" + path) }
 
     private func url(_ text: String) -> URL {
-        // A URL with a path of unreserved characters behind it is one.
+        // A URL followed by a path of unreserved characters is always a URL.
         URL(string: text) ?? films
     }
 }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import LazyImages
 import MovieCatalogue
 
-/// A library where a catalogue is wanted: all of its films, or those that are needed.
+/// A library as a catalogue: all of its films, or only the needed ones.
 enum LibrarySource {
     /// All films, in the library's order.
     static func all(_ path: String, _ output: Output) async throws -> OpenCatalogue {
@@ -21,7 +21,7 @@ enum LibrarySource {
         return opened(films, name: try library.name, path)
     }
 
-    /// The first films of an order, in that order.
+    /// The first films in an order.
     static func first(
         _ count: Int, by order: Catalogue.Sort, _ path: String, _ output: Output
     ) async throws -> OpenCatalogue {
@@ -42,10 +42,11 @@ enum LibrarySource {
         return opened(page.films, name: try library.name, path)
     }
 
-    /// Films that are searched for by title at most.
+    /// The most films that a search by title reads.
     private static let mostAlike = 1000
 
-    /// The film with the id `text`, or those in which its words stand; nil where there are none, or too many to tell.
+    /// The film with the id `text`, or the films whose titles have its words; nil if there are none, or too many to
+    /// choose from.
     static func few(_ text: String, _ path: String, _ output: Output) async throws -> OpenCatalogue? {
         try await LibraryWork.run("reading", total: nil, output) { _ in try few(text, path) }
     }
@@ -55,7 +56,7 @@ enum LibrarySource {
         if let film = try library.film(text) { return opened([film], name: nil, path) }
         let page = try library.films(FilmQuery(search: text, limit: mostAlike))
         let few = opened(page.films, name: nil, path)
-        // The words may stand in another place than the title.
+        // The words may be outside the title.
         if page.next == nil, case .none = few.catalogue.match(text) { return nil }
         return page.next == nil ? few : nil
     }
@@ -63,7 +64,7 @@ enum LibrarySource {
     private static func opened(_ films: [StoredFilm], name: String?, _ path: String) -> OpenCatalogue {
         let address = LibraryTransport.base(path)
         let movies = films.compactMap { film in
-            // What is in a library was checked on its way in.
+            // Losing the error is right: films are checked on their way into the library, so it does not occur.
             try? film.movie(poster: LibraryTransport.address(of: film, address))
         }
         return OpenCatalogue(

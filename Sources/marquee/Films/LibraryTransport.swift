@@ -6,9 +6,9 @@ import HTTPServer
 import LazyImages
 import SystemSupport
 
-/// The network with the service of a library in it, under a stable name: `http://library-4f0c….localhost/films/faust/poster`.
-/// Nothing listens: a request for that name is given to the service as the server would give it, and no other program can
-/// reach it meanwhile.
+/// The network with the service of a library in it, under a constant name:
+/// `http://library-4f0c….localhost/films/faust/poster`. Nothing listens: a request for that name goes to the service
+/// directly, so no other program can reach it.
 final class LibraryTransport: Transport {
     private let path: String
     private let host: String
@@ -17,7 +17,7 @@ final class LibraryTransport: Transport {
     private let service: Lock<FilmService?>
 
     /// - Parameters:
-    ///   - path: of the library. It is opened for reading when it is first asked for something.
+    /// - path: the library's path. It is opened for reading at the first request.
     ///   - library: the library opened for writing, if requests may write.
     init(path: String, library: FilmLibrary? = nil, network: any Transport) {
         self.path = path
@@ -29,10 +29,10 @@ final class LibraryTransport: Transport {
     private static let hostPrefix = "library-"
     private static let hostSuffix = ".localhost"
 
-    /// The name of the library at `path`: the same whatever way leads there.
+    /// The host name of the library at `path`. It is the same for every path to the same file.
     private static func host(_ path: String) -> String {
         let real = URL(filePath: path).resolvingSymlinksInPath().path
-        // FNV-1a: it tells the libraries of one machine apart.
+        // FNV-1a: it distinguishes the libraries of one machine.
         let hash = real.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return hostPrefix + String(hash, radix: 16) + hostSuffix
     }
@@ -40,14 +40,14 @@ final class LibraryTransport: Transport {
     /// The base URL of the library's posters.
     static func base(_ path: String) -> String { "http://\(host(path))/films/" }
 
-    /// Whether a URL leads into a library.
+    /// Whether a URL belongs to a library.
     static func serves(_ url: URL) -> Bool {
         let host = url.lowercasedHost
         return host.hasPrefix(hostPrefix) && host.hasSuffix(hostSuffix)
     }
 
-    /// The address of a film's poster if that is stored.
-    /// - Parameter base: that of the library.
+    /// The address of a film's poster, if that is stored.
+    /// - Parameter base: the library's base URL.
     static func address(of film: StoredFilm, _ base: String) -> String? {
         guard case .stored = film.poster else { return nil }
         return base + PercentEncoding.encoded(film.id) + "/poster"
@@ -73,7 +73,7 @@ final class LibraryTransport: Transport {
         return head
     }
 
-    /// Has the service answer. Blocks.
+    /// Lets the service answer. Blocks.
     private func answer(_ request: TransportRequest) throws(ImageLoadingError) -> (ResponseHead, [UInt8]) {
         let url = request.url.displayText
         let service: FilmService
@@ -89,12 +89,12 @@ final class LibraryTransport: Transport {
         do {
             head = try RequestHead(parsing: Self.text(request, bodyLength: content?.count).utf8)
         } catch {
-            throw .malformedResponse(url: url, reason: "the request is none: \(error)")
+            throw .malformedResponse(url: url, reason: "the request is malformed: \(error)")
         }
         let response = Self.response(to: head, content, of: service)
         var fields = response.fields
         var bytes: [UInt8] = []
-        // The service answers with bytes alone: only folders have files.
+        // The service answers with bytes only; files belong to folders.
         if case .bytes(let content) = response.body {
             bytes = content
             fields["Content-Length"] = "\(content.count)"
@@ -126,14 +126,14 @@ final class LibraryTransport: Transport {
         // Films are answered at once or by a thread that waits.
         case .later: return .plain(.notImplemented)
         case .handle(let limit) where content?.count ?? 0 > limit:
-            return .plain(.contentTooLarge, "a body has at most \(limit) bytes here")
+            return .plain(.contentTooLarge, "the body must have at most \(limit) bytes")
         case .handle:
             let body = content.map { RequestBody.bytes($0) } ?? .none
             return service.respond(to: HTTPRequest(head: head, body: body, peer: peer))
         }
     }
 
-    /// The head of a request as it would come over a connection.
+    /// The head of a request as a connection would bring it.
     private static func text(_ request: TransportRequest, bodyLength: Int?) -> String {
         let path = request.url.path(percentEncoded: true)
         let query = request.url.query(percentEncoded: true).map { "?" + $0 } ?? ""

@@ -2,15 +2,15 @@ import FilmLibrary
 import Synchronization
 import SystemSupport
 
-/// Work with a library that takes long, on a thread of its own: every call of a library blocks.
+/// Long work with a library, on a thread of its own: every call of a library blocks.
 enum LibraryWork {
-    /// How far it is, and whether it is still wanted.
+    /// The progress of the work, and whether it is cancelled.
     final class Progress: Sendable {
         private let done = Atomic(0)
         private let isCancelled = Atomic(false)
 
-        /// Notes one more film.
-        /// - Throws: `CancellationError` once the work is not wanted any more.
+        /// Counts one more film.
+        /// - Throws: `CancellationError` after a cancellation.
         func step() throws {
             done.wrappingAdd(1, ordering: .relaxed)
             if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
@@ -21,8 +21,8 @@ enum LibraryWork {
         fileprivate func cancel() { isCancelled.store(true, ordering: .relaxed) }
     }
 
-    /// Runs `work` and shows how far it is.
-    /// - Parameter total: the number of films; nil where that is not known.
+    /// Runs `work` and shows its progress.
+    /// - Parameter total: the number of films; nil if it is unknown.
     static func run<Value: Sendable>(
         _ label: String, total: Int?, _ output: Output,
         _ work: @escaping @Sendable (Progress) throws -> Value

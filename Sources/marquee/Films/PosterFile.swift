@@ -2,12 +2,12 @@ import FoundationEssentials
 import ImageCodecs
 import SystemSupport
 
-/// A poster on this machine that is to be sent.
+/// A poster file to send.
 struct PosterFile: Sendable {
     let path: String
     let mediaType: String
 
-    /// Looks at the beginning of the file: a service takes pictures only, and says so later.
+    /// Checks the beginning of the file: a service would refuse a file that is not a picture, but later.
     init(_ path: String) throws(Failure) {
         var beginning = [UInt8](repeating: 0, count: 32)
         do {
@@ -27,12 +27,12 @@ struct PosterFile: Sendable {
     }
 }
 
-/// What `--poster` names.
+/// The value of `--poster`.
 enum PosterArgument: Sendable {
-    /// An address that the film gets as it is.
+    /// An address, which the film gets unchanged.
     case address(String)
     case file(PosterFile)
-    /// The film has none.
+    /// The film has no poster.
     case none
 
     init(_ text: String) throws(Failure) {

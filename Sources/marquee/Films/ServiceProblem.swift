@@ -2,8 +2,7 @@ import HTTPSemantics
 import LazyImages
 import MovieCatalogue
 
-/// Why a film service did not do what it was asked to, in one line: what problem details say (RFC 9457), and what the user
-/// can do about it.
+/// Why a film service has refused a request, in one line: the problem details (RFC 9457), and advice for the user.
 ///
 ///     http://nas:8080/films: 422 Unprocessable Content: 2 members are wrong (/year must be a number; /score must be …)
 struct ServiceProblem {
@@ -11,16 +10,16 @@ struct ServiceProblem {
     private let name: String
     private let members: FilmDocument?
 
-    /// - Parameter name: how the user calls what answered.
+    /// - Parameter name: the name of the service in messages.
     init(_ response: UploadResponse, from name: String) {
         self.init(response.status, response.body, from: name)
     }
 
-    /// - Parameter body: problem details in JSON, or anything else.
+    /// - Parameter body: problem details in JSON, or any other body.
     init(_ status: Int, _ body: [UInt8], from name: String) {
         self.status = status
         self.name = name
-        // Losing the error is right: an answer that is no JSON has its status only.
+        // Losing the error is right: an answer that is not JSON gives only its status.
         members =
             (try? JSONText(parsing: body)).flatMap {
                 try? FilmDocument(json: $0, takesRepeated: true)
@@ -34,7 +33,7 @@ struct ServiceProblem {
         if !reason.isEmpty { text += " " + reason }
         if let detail = members?["detail"]?.string, !detail.isEmpty { text += ": " + detail }
         let errors = errors
-        // One alone is the detail once more.
+        // A single error repeats the detail.
         if errors.count > 1 || members?["detail"] == nil, !errors.isEmpty {
             text += " (" + errors.joined(separator: "; ") + ")"
         }
@@ -42,7 +41,7 @@ struct ServiceProblem {
         return Failure(text, code: "http-status")
     }
 
-    /// Each with its pointer: `/year must be a number`.
+    /// Each error with its pointer: `/year must be a number`.
     private var errors: [String] {
         (members?["errors"]?.elements ?? []).compactMap { element in
             guard let error = try? FilmDocument(json: element, takesRepeated: true) else { return nil }

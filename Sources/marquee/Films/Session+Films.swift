@@ -4,8 +4,8 @@ import LazyImages
 import MovieCatalogue
 
 extension Session {
-    /// The service whose films a command changes.
-    /// - Parameter wire: how it is asked. Default: in SOAP where the catalogue's address is that of SOAP.
+    /// The service of the catalogue, for changes.
+    /// - Parameter wire: REST or SOAP. Default: SOAP if the catalogue's address is the SOAP one.
     /// - Throws: `Failure` for a catalogue that cannot be changed.
     func filmClient(_ wire: FilmWire?) throws -> FilmClient {
         if settings.isOffline { throw UsageError("leave out --offline: changes go to the service at once") }
@@ -18,12 +18,12 @@ extension Session {
             url = try URL(typed: LibraryTransport.base(path))
         case .sample, .file, .missing:
             throw Failure(
-                "\(source.name): a catalogue in a file is read only; make a library with "
+                "\(source.name): a catalogue file is read-only; make a library with "
                     + "marquee import \(source.name) films.db, and name it with --catalogue films.db")
         }
         guard var address = FilmsAddress(catalogue: url) else {
             throw Failure(
-                "\(source.name): it names a file and no film service; "
+                "\(source.name): this is a file, not a film service; "
                     + "name a service with --catalogue http://HOST:PORT/films, or a library with --catalogue films.db"
             )
         }
@@ -34,7 +34,7 @@ extension Session {
             library: library == nil ? nil : source.name)
     }
 
-    /// Does something with the service whose films a command changes, and closes what it opened.
+    /// Opens the service of the catalogue, calls `body`, and closes the service.
     func withFilms(
         _ wire: FilmWire? = nil, _ body: (FilmClient) async throws -> ExitStatus
     ) async throws -> ExitStatus {
@@ -49,13 +49,13 @@ extension Session {
         return try result.get()
     }
 
-    /// The film of a service that `text` names: by its id, else by what its title holds.
-    /// - Throws: `Failure` with the candidates when there are several or none.
+    /// The film that `text` names in a service: by id, else by title.
+    /// - Throws: `Failure` with the candidates if there are several or none.
     func film(_ text: String, of client: FilmClient) async throws -> FilmClient.Film {
         if FilmID.fault(text) == nil, let film = try await client.film(text) { return film }
         guard let (movie, _) = try await search(text, client.address, client.opened) else {
             throw Failure(
-                "\(client.address.films.displayText): there is no film service; "
+                "\(client.address.films.displayText): no film service answers; "
                     + "name one with --catalogue http://HOST:PORT/films")
         }
         guard let film = try await client.film(movie.id) else {

@@ -4,7 +4,7 @@ import LazyImages
 import MovieCatalogue
 
 extension Session {
-    /// The film that `text` names, to be shown, and the base URL of its poster. A service is asked for the one film first.
+    /// The film that `text` names, and the base URL of its poster. A service is first asked for the one film.
     func find(_ text: String) async throws -> (movie: Movie, base: BaseURL) {
         if case .url(let name) = source, let address = FilmsAddress(catalogue: try URL(typed: name)),
             address.isWhole || address.isSoap
@@ -21,7 +21,7 @@ extension Session {
         return (try film(text, in: open.catalogue), open.base)
     }
 
-    /// The film of an id; nil where there is none.
+    /// The film with an id; nil if there is none.
     private func one(
         _ id: String, _ address: FilmsAddress, _ opened: OpenLoader
     ) async throws -> (movie: Movie, base: BaseURL)? {
@@ -36,12 +36,12 @@ extension Session {
         do throws(CatalogueError) {
             return (try FilmDocument(json: try JSONText(parsing: page.bytes)).movie(), page.base)
         } catch {
-            throw Failure("\(url.displayText): what it answered is no film: \(error)")
+            throw Failure("\(url.displayText): the answer is not a film: \(error)")
         }
     }
 
-    /// The film that a title names, among those that the service finds for it; nil where there is no service. All films are
-    /// asked for where it finds none, to name those that are spelt alike.
+    /// The film that a title names, from the service's search; nil without a service. If the search finds none, all
+    /// films are read, to suggest similar names.
     func search(
         _ text: String, _ address: FilmsAddress, _ opened: OpenLoader
     ) async throws -> (movie: Movie, base: BaseURL)? {
@@ -66,10 +66,10 @@ extension Session {
         return try await CataloguePages.readIfThere(address.pages(searching: text), opened, self)
     }
 
-    /// Asks a service in SOAP.
+    /// The caller for a service in SOAP.
     func soap(_ address: FilmsAddress, _ opened: OpenLoader) throws -> SoapCaller {
         if settings.isOffline {
-            throw UsageError("leave out --offline: answers in SOAP are not kept")
+            throw UsageError("leave out --offline: answers in SOAP are not cached")
         }
         return SoapCaller(
             url: address.soap, uploader: Uploader(opened.loader),
@@ -77,7 +77,7 @@ extension Session {
             name: address.soap.displayText)
     }
 
-    /// Does something with a loader of catalogues, and closes it.
+    /// Opens a loader for catalogues, calls `body`, and closes the loader.
     func withLoader<Value: Sendable>(
         reading name: String, _ body: (OpenLoader) async throws -> Value
     ) async throws -> Value {

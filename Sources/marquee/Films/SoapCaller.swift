@@ -4,28 +4,28 @@ import HTTPSemantics
 import LazyImages
 import MovieCatalogue
 
-/// A film service that is asked in SOAP 1.1.
+/// A film service, used by SOAP 1.1.
 struct SoapCaller: Sendable {
     let url: URL
     let uploader: Uploader
     /// The user's own header fields.
     let fields: HTTPFields
-    /// How messages call the service.
+    /// The service's name in messages.
     let name: String
 
-    /// What came back.
+    /// The service's answer.
     private enum Reply {
         case result(QualifiedElement)
-        /// The operation was refused with this status, which the caller expected.
+        /// The service refused the operation with this status, which the caller expected.
         case refused(Int)
     }
 
-    /// Bytes of an answer at most: a page of films has some megabytes.
+    /// The most bytes of an answer: a page of films has some megabytes.
     private static let answerLimit = 64 << 20
-    /// Films of a page. A service that gives fewer says where the next page begins.
+    /// The films of a page. A service with smaller pages gives a cursor.
     private static let pageLimit = 1000
 
-    /// The message that asks for an operation.
+    /// The message for an operation.
     /// - Parameter parameters: elements without a prefix.
     static func message(_ operation: SoapOperation, _ parameters: String) -> UploadBody {
         let element =
@@ -35,19 +35,19 @@ struct SoapCaller: Sendable {
 
     // MARK: Operations
 
-    /// The film of an id; nil where there is none.
+    /// The film with an id; nil if there is none.
     func film(_ id: String) async throws -> FilmClient.Film? {
         let parameters = Self.element("id", id)
         return film(in: try await ask(.film, Self.message(.film, parameters), expecting: [404]), .film)
     }
 
-    /// Adds a film; nil where its id is taken.
-    /// - Parameter message: the one that adds it.
+    /// Adds a film; nil if its id is taken.
+    /// - Parameter message: the message that adds it.
     func create(_ message: UploadBody) async throws -> FilmClient.Film? {
         film(in: try await ask(.add, message, expecting: [409]), .add)
     }
 
-    /// Merges a patch into a film; nil where that has changed meanwhile.
+    /// Merges a patch into a film; nil if the film has changed since it was read.
     func change(_ film: FilmClient.Film, _ patch: JSONText) async throws -> FilmClient.Film? {
         let change = SoapFilm.xml(try FilmDocument(json: patch), tag: film.tag, as: "film")
         let message = Self.message(.edit, Self.element("id", film.id) + change)
@@ -55,8 +55,8 @@ struct SoapCaller: Sendable {
         return self.film(in: reply, .edit)
     }
 
-    /// Removes a film; one that is gone already is removed.
-    /// - Returns: false where it has changed meanwhile.
+    /// Removes a film. A missing film counts as removed.
+    /// - Returns: false if it has changed since it was read.
     func remove(_ film: FilmClient.Film) async throws -> Bool {
         let tag = film.tag.map { Self.element("tag", $0) } ?? ""
         let message = Self.message(.remove, Self.element("id", film.id) + tag)
@@ -64,7 +64,7 @@ struct SoapCaller: Sendable {
         return true
     }
 
-    /// Sets a vote, or takes it back where there is no value; a vote that is not there is taken back already.
+    /// Sets a vote, or removes it if the value is nil. A missing vote counts as removed.
     func rate(_ film: FilmClient.Film, by rater: String, _ value: Double?) async throws {
         let vote = value.map { Self.element("value", "\($0)") } ?? "<value xsi:nil=\"true\"/>"
         let parameters = Self.element("id", film.id) + Self.element("rater", rater) + vote
@@ -72,8 +72,8 @@ struct SoapCaller: Sendable {
             .rate, Self.message(.rate, parameters), expecting: value == nil ? [404] : [])
     }
 
-    /// The films, or those in which all words of a text stand.
-    /// - Parameter top: so many of the best are enough. Default: all films.
+    /// The films, or those with all words of a text.
+    /// - Parameter top: only this many of the best films are needed. Default: all films.
     func pages(
         searching text: String? = nil, top: Int? = nil, heard: CataloguePages.Listener? = nil
     ) async throws -> CataloguePages {
@@ -116,8 +116,8 @@ struct SoapCaller: Sendable {
     }
 
     /// - Parameters:
-    ///   - expecting: statuses of refusals that are no failures.
-    ///   - mayBeRepeated: whether the message does no harm where it arrives twice.
+    /// - expecting: the statuses of refusals that are not failures.
+    /// - mayBeRepeated: whether sending the message twice does no harm.
     private func ask(
         _ operation: SoapOperation, _ message: UploadBody, expecting: Set<Int> = [],
         mayBeRepeated: Bool = true
@@ -147,7 +147,7 @@ struct SoapCaller: Sendable {
     }
 
     private func noAnswer() -> Failure {
-        Failure("\(name): it does not answer as a film service in SOAP; check the address")
+        Failure("\(name): this is not a film service in SOAP; check the address")
     }
 
     private func film(in reply: Reply, _ operation: SoapOperation) -> FilmClient.Film? {

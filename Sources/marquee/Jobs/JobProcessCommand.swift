@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 import LazyImages
 
-/// The process of a job. No person calls it: `prewarm --detach` and `jobs resume` do.
+/// The process of a job. `prewarm --detach` and `jobs resume` start it, never a person.
 enum JobProcessCommand {
-    /// The command line that asks for it.
+    /// The command line that starts it.
     static let words = ["jobs", "--process"]
 
     static func run(_ interruption: Interruption) async -> ExitStatus {
@@ -35,7 +35,7 @@ enum JobProcessCommand {
 }
 
 extension Session {
-    /// The request of an order's item.
+    /// The request of an item of a job.
     fileprivate func request(for item: JobOrder.Item) throws(ImageLoadingError) -> ImageRequest {
         let url = try URL(typed: item.url)
         var request = ImageRequest(
@@ -47,7 +47,7 @@ extension Session {
 }
 
 extension ExitStatus {
-    /// What a job ended with.
+    /// The exit status of a job.
     init(job status: Int32) {
         self =
             switch status {

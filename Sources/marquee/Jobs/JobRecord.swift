@@ -1,6 +1,6 @@
 import LazyImages
 
-/// A job, for programs. `JSONHelp` has its members.
+/// A job, for programs. `JSONHelp` lists its members.
 struct JobRecord: Encodable, Sendable {
     let name: String
     let state: String
@@ -26,7 +26,7 @@ extension JobStatus {
         return "job \(name)  \(stateText)  \(finished.grouped) of \(total.grouped) images\(failures)"
     }
 
-    /// What it is about, and what can be done.
+    /// The job's state, and what can be done.
     private var stateText: String {
         if let wait { return wait.text }
         return switch state {
@@ -47,7 +47,7 @@ extension JobWait {
 }
 
 extension Int {
-    /// `4,000`: a number with a comma before every three digits.
+    /// `4,000`: a number with a comma after every three digits.
     var grouped: String {
         let digits = Array(String(magnitude))
         let groups = digits.indices.map { index in

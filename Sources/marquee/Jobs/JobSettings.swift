@@ -3,25 +3,25 @@ import Glibc
 import LazyImages
 import SystemSupport
 
-/// What a job's process needs to know of a command line, and what of it is secret.
+/// The part of a command line that a job's process needs, and its secrets.
 ///
-/// The options of the command line are the job's, with absolute paths, since it works in `/`. Options that are only about
-/// what is shown are left out, and secrets are told apart: they go by a pipe and are stored nowhere.
+/// The job gets the options of the command line, with absolute paths, because its working folder is `/`. Options about
+/// the output are left out. Secrets are separate: they go through a pipe and are never stored.
 struct JobSettings: Sendable {
-    /// What is secret, as it goes through the pipe.
+    /// The secrets, in the form that goes through the pipe.
     struct Secrets: Codable, Sendable {
         /// The values of --header.
         var fields: [String] = []
-        /// Credentials by host, as `MARQUEE_CREDENTIALS` has them: those of the file last, since they win.
+        /// Credentials by host, in the form of `MARQUEE_CREDENTIALS`. Those of the file come last, since they win.
         var credentials: String?
-        /// A proxy's URL with a password.
+        /// The URL of a proxy with a password.
         var proxy: String?
         /// Variables that name a proxy with a password.
         var variables: [String: String] = [:]
 
         init() {}
 
-        /// What a process was told.
+        /// Reads the secrets that a process has received.
         init(_ bytes: [UInt8]) throws(Failure) {
             do {
                 self = try JSONDecoder().decode(Secrets.self, from: Data(bytes))
@@ -31,11 +31,11 @@ struct JobSettings: Sendable {
         }
 
         var bytes: [UInt8] {
-            // Losing the error is right: texts are always encoded.
+            // Losing the error is right: texts can always be encoded.
             (try? JSONEncoder().encode(self)).map { [UInt8]($0) } ?? []
         }
 
-        /// How messages call what there is.
+        /// The secrets' names in messages.
         var names: [String] {
             (fields.isEmpty ? [] : ["--header"])
                 + (credentials == nil ? [] : ["MARQUEE_CREDENTIALS or --credentials-file"])
@@ -43,11 +43,11 @@ struct JobSettings: Sendable {
         }
     }
 
-    /// The folder of the sample catalogue, empty where that is not the source, and then the words of a command line.
+    /// The folder of the sample catalogue, or an empty text if it is not the source; then the words of a command line.
     let stored: [String]
     let secrets: Secrets
 
-    /// What of a prewarm's command line a job needs.
+    /// The part of a prewarm's command line that a job needs.
     init(_ session: Session) throws(Failure) {
         let environment = ProcessInfo.processInfo.environment
         secrets = try Self.secrets(session.arguments, environment)
@@ -57,7 +57,7 @@ struct JobSettings: Sendable {
             sample, PrewarmCommand.specification.name,
             "--cache-dir=" + Self.absolute(session.settings.cacheFolder),
         ]
-        // The list is read already. Only a library has more than its list, and an address may hold a password.
+        // The list has been read, and its address may contain a password. Only a library is needed beyond its list.
         if case .library(let path) = session.source { words.append("--catalogue=" + Self.absolute(path)) }
         for option in PrewarmCommand.specification.options + CommandSpecification.global
         where !Self.left.contains(option.name) && !(option.name == "proxy" && secrets.proxy != nil) {
@@ -70,7 +70,7 @@ struct JobSettings: Sendable {
         stored = words
     }
 
-    /// Options that are told in another way, are secret, or are about what is shown.
+    /// Options that go another way, are secret, or are about the output.
     private static let left: Set<String> = [
         "cache-dir", "catalogue", "header", "credentials-file", "detach", "name", "json", "color", "graphics",
         "memory-size", "player", "quiet", "verbose", "help", "version",
@@ -98,7 +98,7 @@ struct JobSettings: Sendable {
         return secrets
     }
 
-    /// The command line of a job, and its secrets, as settings.
+    /// The session of a job, from its command line and its secrets.
     static func session(_ process: JobProcess, _ interruption: Interruption) throws -> Session {
         let secrets = process.secrets.isEmpty ? Secrets() : try Secrets(process.secrets)
         for (name, value) in secrets.variables { unsafe setenv(name, value, 1) }
@@ -115,7 +115,7 @@ struct JobSettings: Sendable {
             source: !sample.isEmpty ? .sample(folder: sample) : arguments.has("catalogue") ? nil : .missing)
     }
 
-    /// This program, as a job's process. It gets of the environment what finding folders and libraries needs.
+    /// This program as a job's process. Its environment has only what is needed to find folders and libraries.
     static var command: JobCommand {
         let names: Set = ["HOME", "PATH", "TMPDIR", "TZ", "LANG", "MARQUEE_LIBCURL", "MARQUEE_LIBSQLITE"]
         let beginnings = ["XDG_", "LC_", "LD_LIBRARY", "MEMORY_PRESSURE_", "SSL_CERT_", "TSAN_", "ASAN_"]
@@ -129,7 +129,7 @@ struct JobSettings: Sendable {
                 let isPath =
                     ["TMPDIR", "MARQUEE_LIBCURL", "MARQUEE_LIBSQLITE"].contains(variable.key)
                     || variable.key.hasPrefix("SSL_CERT_")
-                // A library's bare name is looked for by the linker.
+                // The dynamic linker searches for a library's bare name.
                 environment[variable.key] =
                     isPath && variable.value.contains("/") ? absolute(variable.value) : variable.value
             })

@@ -2,19 +2,19 @@ import FoundationEssentials
 import LazyImages
 import SystemSupport
 
-/// `marquee jobs`: looks after the prewarms in the background.
+/// `marquee jobs`: shows and controls prewarms in the background.
 enum JobsCommand: Command {
     static let specification = CommandSpecification(
         name: "jobs", operands: "[attach|wait|cancel|resume|remove NAME]", operandCount: 0...2,
-        summary: "look after prewarms in the background: prewarm --detach starts one",
+        summary: "show and control prewarms in the background",
         examples: [
-            ("marquee prewarm list.txt --detach", "start one; it goes on when the terminal is closed"),
-            ("marquee jobs", "what there is, and how far it is"),
-            ("marquee jobs attach night", "what it has done and does; Ctrl-C leaves it running"),
-            ("marquee jobs wait night && echo done", "wait for its end; the exit status is the job's"),
-            ("marquee jobs cancel night", "end it; what it has fetched stays"),
-            ("marquee jobs resume night", "go on after a cancel, a kill or a restart of the machine"),
-            ("marquee jobs remove night", "forget it; the cache keeps what it brought"),
+            ("marquee prewarm list.txt --detach", "start a job; it outlives the terminal"),
+            ("marquee jobs", "list the jobs and their progress"),
+            ("marquee jobs attach night", "show its progress; Ctrl-C leaves it running"),
+            ("marquee jobs wait night && echo done", "wait for its end and return its exit status"),
+            ("marquee jobs cancel night", "end it; fetched images stay in the cache"),
+            ("marquee jobs resume night", "continue after a cancel, a kill or a reboot"),
+            ("marquee jobs remove night", "remove its record; the cache keeps the images"),
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -81,11 +81,11 @@ enum JobsCommand: Command {
         }
     }
 
-    /// Shows what the job has done and what it does, as `prewarm` does.
+    /// Shows the job's results so far and its progress, as `prewarm` does.
     private static func attach(_ job: BackgroundJob, _ session: Session) async throws -> ExitStatus {
         let order = try job.order
         let urls = order.items.map { (try? URL(typed: $0.url))?.displayText ?? $0.url }
-        // What had come before is no part of the rate that the bar shows.
+        // Bytes received before this do not count in the bar's rate.
         let before = try job.status.bytesFetched
         let received = Lock(before)
         let report = PrewarmReport(session, urls) {
@@ -108,7 +108,7 @@ enum JobsCommand: Command {
         if Task.isCancelled {
             report.end()
             session.output.failure(
-                "job \(job.name) goes on; marquee jobs attach \(job.name) shows it, marquee jobs cancel \(job.name) ends it"
+                "job \(job.name) keeps running; marquee jobs attach \(job.name) shows it, marquee jobs cancel \(job.name) ends it"
             )
             return .interrupted
         }
@@ -117,28 +117,28 @@ enum JobsCommand: Command {
         return try ended(job, summary.status, session)
     }
 
-    /// The exit status of a job; a word where it has none.
+    /// The exit status of a job; a message if it has none.
     private static func ended(_ job: BackgroundJob, _ status: Int32?, _ session: Session) throws
         -> ExitStatus
     {
         if Task.isCancelled { return .interrupted }
         guard let status else {
             throw Failure(
-                "job \(job.name) was stopped before its end; go on with marquee jobs resume \(job.name)",
+                "job \(job.name) was stopped before its end; continue with marquee jobs resume \(job.name)",
                 code: "job-stopped")
         }
         return ExitStatus(job: status)
     }
 }
 
-/// What has become of a job's images, by its events.
+/// The results of a job's images, from its events.
 struct JobSummary {
     private var results: [Int: JobResult] = [:]
-    /// When its run under way, or the one that was killed, began, in seconds since 1970.
+    /// When the present run began, or the run that was killed, in seconds since 1970.
     private var started: Double?
-    /// How long its runs took, in seconds; nil once one was killed.
+    /// The time of its runs in seconds; nil after one was killed.
     private var seconds: Double? = 0
-    /// What it ended with; nil as long as it has not.
+    /// Its exit status; nil until it has ended.
     private(set) var status: Int32?
     private(set) var bytesFetched = 0
 
@@ -158,7 +158,7 @@ struct JobSummary {
         }
     }
 
-    /// How long it took in all; nil where nobody knows, because it was killed.
+    /// The time of all runs; nil if it is unknown, because one was killed.
     var duration: Duration? { started == nil ? seconds.map { .seconds($0) } : nil }
 
     func counts(of order: JobOrder) -> Prewarmer.Summary {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LazyImages
 
 extension PrewarmCommand {
-    /// Starts a job that fills the cache with what the list names, and returns.
+    /// Starts a job that fills the cache from the list, and returns.
     static func detach(_ list: List, _ session: Session) throws -> ExitStatus {
         let settings = try JobSettings(session)
         var items: [JobOrder.Item] = []
@@ -39,7 +39,7 @@ extension PrewarmCommand {
         return .done
     }
 
-    /// A name that no job has: that of the manifest, with a number if need be.
+    /// A name that no job has: the manifest's, with a number if needed.
     private static func freeName(_ session: Session, _ jobs: BackgroundJobs) throws(BackgroundJobsError)
         -> String
     {
@@ -61,8 +61,8 @@ extension PrewarmCommand {
 }
 
 extension Failure {
-    /// What stands in the way of a job, and what to do about it.
-    /// - Parameter action: the word behind `marquee jobs`; nil where a job was to start.
+    /// Why a job command failed, and what to do.
+    /// - Parameter action: the word after `marquee jobs`; nil if a job was to start.
     init(_ error: BackgroundJobsError, of action: String? = nil) {
         let advice: String? =
             switch error {
@@ -72,11 +72,11 @@ extension Failure {
             case .running(let name):
                 "follow it with marquee jobs attach \(name), or give another name with --name"
             case .exists(let name):
-                "go on with marquee jobs resume \(name), or remove it with marquee jobs remove \(name)"
+                "continue with marquee jobs resume \(name), or remove it with marquee jobs remove \(name)"
             case .notFound: "marquee jobs lists them"
-            case .notRunning(let name): "marquee jobs remove \(name) removes it"
-            case .complete(let name): "marquee jobs attach \(name) shows what it did"
-            case .storageFailed: "set XDG_STATE_HOME to a folder that can be written"
+            case .notRunning(let name): "remove it with marquee jobs remove \(name)"
+            case .complete(let name): "see its results with marquee jobs attach \(name)"
+            case .storageFailed: "set XDG_STATE_HOME to a writable folder"
             case .invalidName, .secretsMissing, .notStarted: nil
             }
         self.init(advice.map { "\(error); \($0)" } ?? "\(error)", code: error.code)

@@ -3,17 +3,17 @@ import FoundationEssentials
 import Glibc
 import LazyImages
 
-/// `marquee doctor`: what the program finds where it runs, and what to do about it.
+/// `marquee doctor`: checks the program's surroundings, and says what to do.
 enum DoctorCommand: Command {
     static let specification = CommandSpecification(
         name: "doctor",
-        summary: "look at the terminal, libraries, cache, catalogue and network, and say what is wrong",
+        summary: "check the terminal, libraries, cache, catalogue and network",
         examples: [
             ("marquee doctor", "a line for each: ok, warning or problem"),
-            ("marquee doctor --catalogue URL", "also whether that catalogue can be read"),
+            ("marquee doctor --catalogue URL", "also check that catalogue"),
             ("marquee doctor --json", "one object, for a report"),
         ],
-        notes: ["Exit status 1 means that there is a problem; a warning is none."])
+        notes: ["The exit status is 1 if there is a problem; warnings do not count."])
 
     private struct Report: Encodable {
         let findings: [Finding]
@@ -45,7 +45,7 @@ enum DoctorCommand: Command {
         }
     }
 
-    /// Only libraries need it.
+    /// A problem only for a library, which needs SQLite.
     private static func sqlite(_ source: CatalogueSource) -> Finding {
         do {
             return Finding("sqlite", "SQLite \(try FilmLibrary.engineVersion())")
@@ -56,21 +56,21 @@ enum DoctorCommand: Command {
     }
 
     private static var pressure: Finding {
-        Finding("memory", "pressure is told by " + MemoryPressure.systemSource)
+        Finding("memory", "the source of memory pressure is " + MemoryPressure.systemSource)
     }
 
     private static func network() -> Finding {
         let path = PathMonitor.currentPath()
         return path.reach == .none
             ? Finding(
-                "network", .warning, "this machine reaches no other", advice: "connect it, or use --offline")
+                "network", .warning, "this machine has no network", advice: "connect it, or use --offline")
             : Finding("network", path.description)
     }
 
     private static func proxy(_ settings: Settings) -> Finding {
         switch settings.transport.proxy {
-        case .url(let text): return Finding("proxy", URL(string: text)?.displayText ?? "as --proxy says")
-        case .environment: return Finding("proxy", "as http_proxy, https_proxy, all_proxy and no_proxy say")
+        case .url(let text): return Finding("proxy", URL(string: text)?.displayText ?? "set by --proxy")
+        case .environment: return Finding("proxy", "set by http_proxy, https_proxy, all_proxy and no_proxy")
         case .none:
             let environment = ProcessInfo.processInfo.environment
             let names = ["https_proxy", "http_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"]
@@ -78,7 +78,7 @@ enum DoctorCommand: Command {
                 return Finding("proxy", "none")
             }
             return Finding(
-                "proxy", .warning, "none, though \(name) names one", advice: "use --proxy env if it is needed"
+                "proxy", .warning, "none, although \(name) is set", advice: "use --proxy env if it is needed"
             )
         }
     }
@@ -88,7 +88,7 @@ enum DoctorCommand: Command {
 private enum CacheCheck {
     static func findings(_ session: Session) async -> [Finding] {
         guard let disk = session.disk else {
-            return [Finding("cache", .warning, "nothing is kept on disk (--no-disk-cache)")]
+            return [Finding("cache", .warning, "no cache on disk (--no-disk-cache)")]
         }
         let report = await disk.forEachEntry { _ in }
         if let fault = disk.counters.lastFault ?? fault(ofWritingTo: disk.path) {
@@ -99,18 +99,18 @@ private enum CacheCheck {
         let folder = Finding("cache", "\(disk.path): \(used)")
         guard let free = freeBytes(disk.path) else { return [folder] }
         let wanted = max(0, disk.limit - report.bytes)
-        let text = "\(ByteCount.text(free)) are free where the cache is"
+        let text = "\(ByteCount.text(free)) are free on the cache's disk"
         return [
             folder,
             free >= wanted
                 ? Finding("room", text)
                 : Finding(
-                    "room", .warning, text + ", and it may want \(ByteCount.text(wanted)) more",
+                    "room", .warning, text + ", and the cache may need \(ByteCount.text(wanted)) more",
                     advice: "make room, or set a lower --cache-size"),
         ]
     }
 
-    /// Why nothing can be stored there; nil where something can.
+    /// Why the folder is not writable; nil if it is.
     private static func fault(ofWritingTo folder: String) -> String? {
         let probe = URL(filePath: folder).appending(path: ".marquee-doctor-\(getpid())")
         do {
@@ -119,11 +119,11 @@ private enum CacheCheck {
             try FileManager.default.removeItem(at: probe)
             return nil
         } catch {
-            return "\(folder): nothing can be written there"
+            return "\(folder): the folder is not writable"
         }
     }
 
-    /// What this user may still write there; nil where the system does not say.
+    /// The bytes that this user may still write there; nil if the system does not tell.
     private static func freeBytes(_ path: String) -> Int? {
         var status = statvfs()
         guard unsafe statvfs(path, &status) == 0 else { return nil }
@@ -143,7 +143,7 @@ private enum CatalogueCheck {
             let text = "\(session.source.name): \(films.movies.count) films"
             guard films.problems.isEmpty else {
                 return Finding(
-                    "catalogue", .warning, "\(text), and \(films.problems.count) that are left out",
+                    "catalogue", .warning, "\(text), and \(films.problems.count) are left out",
                     advice: "marquee list -v names them")
             }
             return Finding("catalogue", text)
@@ -152,7 +152,7 @@ private enum CatalogueCheck {
         }
     }
 
-    /// Asks each server that there are credentials for.
+    /// Tests the credentials of each server.
     private static func credentials(_ session: Session) async -> [Finding] {
         guard let named = session.settings.downloads.authenticator as? NamedCredentials else { return [] }
         let opened = session.makeAnswerLoader()
@@ -174,11 +174,11 @@ private enum CatalogueCheck {
             let status = try await loader.file(for: request).head?.status ?? 200
             return status == 401 || status == 403
                 ? Finding(
-                    "credentials", .problem, "\(host) answers \(status) to them",
-                    advice: "look at the user, the password or the token")
-                : Finding("credentials", "\(host) takes them, or asks for none on its first page")
+                    "credentials", .problem, "\(host) refuses them with status \(status)",
+                    advice: "check the user, the password or the token")
+                : Finding("credentials", "\(host) accepts them, or asks for none on its first page")
         } catch {
-            return Finding("credentials", .warning, "whether \(host) takes them is unknown: \(error.advised)")
+            return Finding("credentials", .warning, "cannot test them at \(host): \(error.advised)")
         }
     }
 }

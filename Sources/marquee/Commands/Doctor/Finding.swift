@@ -1,13 +1,13 @@
-/// What `marquee doctor` found of one thing.
+/// One result of `marquee doctor`.
 struct Finding: Encodable, Equatable {
     enum Level: String, Encodable { case ok, warning, problem }
 
-    /// What was looked at: `terminal`, `cache`, ...
+    /// The checked part: `terminal`, `cache`, ...
     let name: String
     let level: Level
-    /// How it is, in one line.
+    /// Its state, in one line.
     let text: String
-    /// What to do about it; nil where nothing is to be done.
+    /// What to do; nil if nothing needs to be done.
     let advice: String?
 
     /// All is well.

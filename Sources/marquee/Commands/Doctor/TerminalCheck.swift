@@ -2,16 +2,16 @@ import FoundationEssentials
 import Glibc
 import TerminalGraphics
 
-/// What the terminal says when it is asked, and what follows from that.
+/// The terminal's answers, and what follows from them.
 enum TerminalCheck {
     static func findings(_ settings: Settings) async -> [Finding] {
         let term = ProcessInfo.processInfo.environment["TERM"] ?? ""
         guard isatty(STDIN_FILENO) == 1, !term.isEmpty else {
-            return [Finding("terminal", "none here; marquee lists films and draws nothing")]
+            return [Finding("terminal", "none; marquee lists films and draws no pictures")]
         }
         guard term != "dumb" else {
             return [
-                Finding("terminal", .warning, "TERM is dumb", advice: "set TERM to what the terminal is")
+                Finding("terminal", .warning, "TERM is dumb", advice: "set TERM to the terminal's type")
             ]
         }
         let answers = await TerminalInquiry.answers(isInTmux: Terminal.isInTmux, limit: Terminal.answerLimit)
@@ -22,14 +22,14 @@ enum TerminalCheck {
         let name = [answers.name, answers.version.map(String.init).joined(separator: ".")]
             .compactMap { $0?.isEmpty == true ? nil : $0 }.joined(separator: " ")
         var findings: [Finding] = []
-        let called = TerminalText.visible(name.isEmpty ? "a terminal that says no name" : name)
+        let called = TerminalText.visible(name.isEmpty ? "an unnamed terminal" : name)
         if answers.isComplete || isInTmux {
             findings.append(Finding("terminal", isInTmux && name.isEmpty ? "tmux" : called))
         } else {
             findings.append(
                 Finding(
                     "terminal", .warning, "it did not answer in time",
-                    advice: "choose with --graphics if pictures are coarse"))
+                    advice: "choose a protocol with --graphics if pictures are coarse"))
         }
         let mode = answers.graphics
         let depth = answers.showsTrueColour ? ColourDepth.trueColour : settings.colourDepth
@@ -41,8 +41,8 @@ enum TerminalCheck {
         if isInTmux, mode == nil, !answers.isComplete {
             findings.append(
                 Finding(
-                    "tmux", .warning, "it lets no pictures through to the terminal around it",
-                    advice: "put this into ~/.tmux.conf: set -g allow-passthrough on"))
+                    "tmux", .warning, "it passes no pictures through to the terminal",
+                    advice: "add this to ~/.tmux.conf: set -g allow-passthrough on"))
         }
         return findings
     }
@@ -52,10 +52,10 @@ enum TerminalCheck {
         case .trueColour: Finding("colours", "24 bits")
         case .indexed256:
             Finding(
-                "colours", .warning, "256", advice: "set COLORTERM=truecolor if the terminal shows more")
+                "colours", .warning, "256", advice: "set COLORTERM=truecolor if the terminal has more")
         case .ansi16:
-            Finding("colours", .warning, "16", advice: "set TERM=xterm-256color if the terminal shows more")
-        case .none: Finding("colours", "none (--color, NO_COLOR or TERM says so)")
+            Finding("colours", .warning, "16", advice: "set TERM=xterm-256color if the terminal has more")
+        case .none: Finding("colours", "none (because of --color, NO_COLOR or TERM)")
         }
     }
 }

@@ -20,7 +20,7 @@ enum UploadCommand: Command {
                 name: "method", value: "PUT|POST",
                 help: "the method (default: PUT for a file, POST for a form)"),
             Option(
-                name: "type", value: "TYPE", help: "the file's media type (default: by its name's ending)"),
+                name: "type", value: "TYPE", help: "the file's media type (default: from its name's ending)"),
             Option(
                 name: "form", value: "NAME=VALUE", help: "a field of a form", isRepeatable: true, isText: true
             ),
@@ -29,22 +29,22 @@ enum UploadCommand: Command {
                 help: "send the file in a form, in this field (default with --form: file)"),
             Option(
                 name: "recipe", value: "R",
-                help: "send the picture made anew, as marquee picture makes it: w342, 342x513.fill.q80, ..."),
+                help: "send a picture of the file, as marquee picture makes it: w342, 342x513.fill.q80, ..."),
         ],
         notes: [
             "A file is the whole body; with --form or --field it is a part of a form (multipart/form-data). Fields "
                 + "without a file are url-encoded.",
             "JSON and XML, by --type or the name's ending, are checked before they go: UTF-8, no DOCTYPE, at most "
-                + "16 MiB. As application/octet-stream everything is sent unchecked.",
-            "Standard input is kept in a file without a name first ($TMPDIR, else /var/tmp). The body is sent again "
-                + "from its beginning where a server asks for credentials (401), after 307 and 308 within the "
-                + "origin, and with PUT after a failure; never to another origin. There is no limit to the whole "
-                + "time but --max-time. Cookies are neither kept nor sent.",
+                + "16 MiB. With application/octet-stream, files are sent unchecked.",
+            "Standard input is first stored in an unnamed file ($TMPDIR, else /var/tmp). The body is sent again "
+                + "from its beginning if a server asks for credentials (401), after 307 and 308 within the "
+                + "origin, and with PUT after a failure; never to another origin. Only --max-time limits the whole "
+                + "time. Cookies are neither stored nor sent.",
             "The answer's body goes to standard output, on a terminal only if it is text; --verbose shows the "
                 + "header. Exit status: 0 for an answer of 2xx, 1 for any other or none, 2 if nothing could be sent.",
         ])
 
-    /// How long an upload may take, unless the user says: one that stands still ends by --timeout.
+    /// How long an upload may take by default. A stalled one ends by --timeout.
     private static let longest = Duration.seconds(30 * 86_400)
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -81,8 +81,8 @@ enum UploadCommand: Command {
         }
     }
 
-    /// Sends a request and shows how far it is.
-    /// - Returns: the answer, and how long the body is.
+    /// Sends a request and shows the progress.
+    /// - Returns: the answer, and the body's length.
     private static func send(
         _ request: UploadRequest, label: String, _ session: Session
     ) async throws(ImageLoadingError) -> (UploadResponse, sent: Int) {
@@ -112,7 +112,7 @@ enum UploadCommand: Command {
         return (try outcome.get(), newest.withLock { $0?.total } ?? 0)
     }
 
-    /// Prints the answer's body, and what --verbose wants to know.
+    /// Prints the answer's body, and with --verbose its header.
     private static func show(_ response: UploadResponse, _ session: Session) {
         let output = session.output
         let reason = HTTPStatus(rawValue: response.status).reason
@@ -122,10 +122,10 @@ enum UploadCommand: Command {
             let body = ImageBytes(response.body)
             if !output.body(body, type: response.fields["content-type"]) { output.noteHiddenBody(body) }
         }
-        if !response.isWhole { output.note("the answer's body is not whole: it broke off, or is too long") }
+        if !response.isWhole { output.note("the answer's body is incomplete: cut off, or too long") }
     }
 
-    /// Prints the object for programs, and says how it ended.
+    /// Prints the object for programs, and reports how it ended.
     private static func report(_ record: UploadRecord, _ session: Session) {
         if session.settings.wantsJSON { session.output.json(record) }
         if let error = record.error {

@@ -2,26 +2,25 @@ import HTTPSemantics
 import LazyImages
 import PictureService
 
-/// What `marquee upload` sends, as its command line says: a file as it is; a form with a file (RFC 7578); or the fields of a
-/// form, url-encoded.
+/// What `marquee upload` sends: a file, a form with a file (RFC 7578), or the fields of a form, url-encoded.
 struct UploadContent: Sendable {
-    /// What the command line says, checked.
+    /// The command line, checked.
     struct Order: Sendable {
         /// A path, or `-`; nil for a form without a file.
         let file: String?
         let method: HTTPMethod
         let type: String?
         let fields: [(name: String, value: String)]
-        /// The field of the file; nil where the file is the whole body.
+        /// The form field of the file; nil if the file is the whole body.
         let fileField: String?
         let recipe: PictureRecipe?
     }
 
     let body: UploadBody
-    /// The SHA-256 of the file, if it was asked for.
+    /// The SHA-256 of the file, if the user wants it.
     let checksum: String?
 
-    /// Reads what has to be known before anything is sent. Blocks.
+    /// Reads what must be known before sending. Blocks.
     init(_ order: Order, _ settings: Settings) throws(Failure) {
         guard let word = order.file else {
             (body, checksum) = (.urlEncoded(order.fields), nil)
@@ -42,7 +41,7 @@ struct UploadContent: Sendable {
             } else {
                 body = file.body
             }
-            // What cannot be read is told before anything is sent.
+            // An unreadable file is reported before anything is sent.
             _ = try body.open()
             checksum = settings.wantsChecksum ? try file.checksum() : nil
         } catch {
@@ -52,7 +51,7 @@ struct UploadContent: Sendable {
 }
 
 extension UploadContent.Order {
-    /// The name of the file's field in a form, unless one is given.
+    /// The default name of the file's field in a form.
     private static let usualField = "file"
 
     init(_ arguments: Arguments) throws(UsageError) {
@@ -70,7 +69,7 @@ extension UploadContent.Order {
             throw UsageError("upload wants FILE or -, and URL; or URL and --form NAME=VALUE")
         }
         for name in ["field", "type", "recipe"] where file == nil && arguments.has(name) {
-            throw UsageError("--\(name) is about a file; name one before the URL")
+            throw UsageError("--\(name) needs a file; name one before the URL")
         }
         let field = arguments.value("field")
         if field?.isEmpty == true { throw UsageError("--field wants the name of the file's field") }
@@ -87,7 +86,7 @@ extension UploadContent.Order {
             throw UsageError("--type wants a media type such as image/jpeg, not \"\(type)\"")
         }
         if let text = arguments.value("recipe") {
-            if type != nil { throw UsageError("leave out --type: the picture of --recipe has its own") }
+            if type != nil { throw UsageError("leave out --type: the picture of --recipe has its own type") }
             do throws(PictureError) { recipe = try PictureRecipe(text) } catch {
                 throw UsageError("--recipe: \(error)")
             }

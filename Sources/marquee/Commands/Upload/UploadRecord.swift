@@ -1,9 +1,9 @@
 import HTTPSemantics
 import LazyImages
 
-/// What became of an upload: the object of `upload --json`. `JSONHelp` has its members.
+/// The result of an upload: the object of `upload --json`. `JSONHelp` lists its members.
 struct UploadRecord: Encodable, Sendable {
-    /// Where the answer came from; where it was to be sent, without one.
+    /// The address that answered; without an answer, the address of the request.
     private(set) var url: String
     let method: String
     private(set) var outcome = "failed"
@@ -17,14 +17,14 @@ struct UploadRecord: Encodable, Sendable {
     private(set) var sha256: String?
     private(set) var error: FetchRecord.ErrorRecord?
 
-    /// An upload that came to nothing.
+    /// An upload that failed.
     init(_ method: HTTPMethod, to url: String, _ failure: Failure) {
         self.url = url
         self.method = method.rawValue
         error = FetchRecord.ErrorRecord(code: failure.code, message: failure.description)
     }
 
-    /// An answer. Only one of 2xx says that what was asked is done.
+    /// An answer. Only 2xx means success.
     init(
         _ request: UploadRequest, _ response: UploadResponse, sent: Int, time: Duration, checksum: String?
     ) {

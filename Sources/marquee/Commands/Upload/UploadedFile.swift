@@ -5,8 +5,7 @@ import LazyImages
 import MovieCatalogue
 import PictureService
 
-/// The file that `marquee upload` sends: one of this machine, what standard input had, or the picture that is made of
-/// either. Everything here blocks.
+/// The file that `marquee upload` sends: a file, standard input, or a picture made from either. Every call blocks.
 struct UploadedFile: Sendable {
     private enum Content {
         case path(String)
@@ -14,19 +13,19 @@ struct UploadedFile: Sendable {
         case bytes([UInt8])
     }
 
-    /// What the server is told; the field of a form takes the place of one that standard input does not have.
+    /// The file name for the server. In a form, standard input has the field's name instead.
     private(set) var name: String?
     private(set) var mediaType: String
-    /// As messages call it.
+    /// Its name in messages.
     private let title: String
     private var content: Content
 
-    /// JSON and XML are checked up to so many bytes.
+    /// The most bytes of JSON or XML that are checked.
     private static let checkedLimit = 16 << 20
 
     /// - Parameters:
-    ///   - word: a path; `-` for standard input, which is read to its end.
-    ///   - type: the media type. Default: by the name's ending.
+    /// - word: a path; or `-` for standard input, which is read to its end.
+    /// - type: the media type. Default: from the name's ending.
     init(_ word: String, type: String?) throws(ImageLoadingError) {
         let isInput = word == "-"
         title = isInput ? "standard input" : word
@@ -35,12 +34,12 @@ struct UploadedFile: Sendable {
         content = isInput ? .stream(try SpooledStream(STDIN_FILENO)) : .path(word)
     }
 
-    /// Makes the picture anew. Its bytes are sent then, and neither name nor type says more than they hold.
-    /// - Parameter limit: the most bytes that the file may have.
+    /// Replaces the file by a picture of it. Name and type then follow from the picture's bytes.
+    /// - Parameter limit: the most bytes of the file.
     mutating func remake(by recipe: PictureRecipe, limit: Int) throws(Failure) {
         let bytes = try all(limit: limit) { limit in
             Failure(
-                "\(title): larger than \(ByteCount.text(limit)), the most that a picture is made of; "
+                "\(title): larger than \(ByteCount.text(limit)), the limit for making a picture; "
                     + "allow more with --max-bytes", code: "too-large")
         }
         do throws(PictureError) {
@@ -56,29 +55,29 @@ struct UploadedFile: Sendable {
         }
     }
 
-    /// Checks JSON and XML, so that what breaks their grammar is not sent. What was checked is what is sent, whatever becomes
-    /// of the file.
+    /// Checks JSON and XML, so that malformed files are not sent. The checked bytes are sent, even if the file changes
+    /// meanwhile.
     mutating func check() throws(Failure) {
         guard let grammar = ContentType(mediaType).flatMap({ DocumentGrammar(mediaType: $0.mediaType) })
         else { return }
         let unchecked = "send it unchecked with --type application/octet-stream"
         let bytes = try all(limit: Self.checkedLimit) { limit in
             Failure(
-                "\(title): \(grammar.rawValue) is checked before it is sent, up to \(ByteCount.text(limit)); "
+                "\(title): \(grammar.rawValue) can only be checked up to \(ByteCount.text(limit)); "
                     + unchecked, code: "too-large")
         }
         do throws(CatalogueError) {
             try grammar.check(bytes)
         } catch .empty {
             throw Failure(
-                "\(title): it is empty, and no \(grammar.rawValue); \(unchecked)", code: "malformed")
+                "\(title): it is empty, so it is not \(grammar.rawValue); \(unchecked)", code: "malformed")
         } catch {
             throw Failure("\(title): \(error); correct it, or \(unchecked)", code: "malformed")
         }
         content = .bytes(bytes)
     }
 
-    /// The file alone.
+    /// The file as the whole body.
     var body: UploadBody {
         switch content {
         case .path(let path): .file(path, mediaType: mediaType)
@@ -110,7 +109,7 @@ struct UploadedFile: Sendable {
         return hash.finish().hexadecimal
     }
 
-    /// All of it in memory.
+    /// The whole file, in memory.
     private func all(limit: Int, tooLarge: (Int) -> Failure) throws(Failure) -> [UInt8] {
         do throws(ImageLoadingError) {
             let body = try body.open()
@@ -123,6 +122,6 @@ struct UploadedFile: Sendable {
 }
 
 extension Failure {
-    /// The library's error, with what the user can do about it.
+    /// The library's error, with advice for the user.
     init(_ error: ImageLoadingError) { self.init(error.advised, code: error.code) }
 }
