@@ -1,7 +1,7 @@
 import Foundation
 
-/// The command `marquee-bench`: what is fast, and against what. Every subcommand measures a reference in the same run,
-/// in turn with ours, and prints both medians and their ratio.
+/// The command `marquee-bench`: measures Marquee beside references. Each subcommand measures ours and a reference in
+/// turn in the same run, and prints both medians and their ratio.
 @main
 struct Bench {
     static let usage = """
@@ -109,7 +109,7 @@ struct Bench {
         }
     }
 
-    /// Foundation's own text for a file that cannot be read is a dump of all it knows.
+    /// Foundation's own text for an unreadable file is a long dump.
     private static func reason(for error: any Error) -> String {
         guard let error = error as? CocoaError, let path = error.filePath else { return "\(error)" }
         return "\(path): \(error.localizedDescription)"
@@ -128,7 +128,7 @@ struct Options {
     var flags: Set<String> = []
     var values: [String: String] = [:]
 
-    /// - Throws: `BenchmarkFailure` for an option that there is not, or whose value is missing or no number above 0.
+    /// - Throws: `BenchmarkFailure` for an unknown option, or one whose value is missing or not a number above 0.
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -143,11 +143,11 @@ struct Options {
             }
             let isNumber = Self.numbers.contains(name)
             guard isNumber || Self.texts.contains(name) else {
-                throw BenchmarkFailure(description: "there is no \(argument); --help lists what there is")
+                throw BenchmarkFailure(description: "unknown option \(argument); see --help")
             }
             guard let value = rest.popFirst(), !isNumber || (Int(value) ?? 0) > 0 else {
                 let kind = isNumber ? "number above 0" : "value"
-                throw BenchmarkFailure(description: "\(argument) wants a \(kind)")
+                throw BenchmarkFailure(description: "\(argument) needs a \(kind)")
             }
             values[name] = value
         }

@@ -8,7 +8,7 @@ struct BenchmarkResult: Encodable {
     let ours: Double
     var reference: Double?
     var referenceName: String?
-    /// Ours over the reference's: what a figure that is a time should keep small.
+    /// Ours divided by the reference. For times, smaller is better.
     var ratio: Double?
 
     init(name: String, unit: String, ours: Double, reference: Double? = nil, referenceName: String? = nil) {
@@ -23,7 +23,7 @@ struct BenchmarkResult: Encodable {
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        // Only numbers that are not finite could fail to encode, and a ratio to zero is such a one.
+        // Losing the error is right: only numbers that are not finite cannot be encoded, and a ratio to zero is one.
         let data = (try? encoder.encode(self)) ?? Data("{}".utf8)
         return String(decoding: data, as: UTF8.self)
     }
@@ -43,8 +43,8 @@ struct BenchmarkResult: Encodable {
     }
 }
 
-/// Runs ours and the reference in turn, so that both meet the same noise, and gives the medians in seconds. The first
-/// round warms up and does not count.
+/// Runs ours and the reference in turn, so that both meet the same noise, and returns the medians in seconds. The first
+/// round is a warm-up and does not count.
 func alternating(
     runs: Int, ours: () async throws -> Void, reference: (() async throws -> Void)?
 ) async throws -> (ours: Double, reference: Double?) {
@@ -73,32 +73,32 @@ func median(_ values: [Double]) -> Double {
         ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted.count == 1 ? last : sorted[middle]
 }
 
-/// How much memory a decoding has in use at once.
+/// The memory that a decode uses at its peak.
 enum PeakMemory {
-    /// Measures in a process of its own, where nothing was freed yet that could be used again unseen: this program once
-    /// more, with `--memory`.
+    /// Measures in a new process, which has no freed memory that could be reused unseen. It runs this program again
+    /// with `--memory`.
     static func ofDecoding(_ path: String, fitting target: ImageSize?) throws -> Int {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let fit = target.map { ["--fit", "\($0.width)x\($0.height)"] } ?? []
-        // Larger pieces are mapped one by one, and given back when they are freed.
+        // Larger blocks are then mapped one by one, and returned when they are freed.
         let output = try Subprocess.output(
             "MALLOC_MMAP_THRESHOLD_=65536", [program, "decode", path, "--memory"] + fit)
         guard let bytes = Int(String(decoding: output, as: UTF8.self).filter(\.isNumber)) else {
-            throw BenchmarkFailure(description: "no size of \(path)'s decoding")
+            throw BenchmarkFailure(description: "no memory figure for decoding \(path)")
         }
         return bytes
     }
 
-    /// The bytes by which the process grows at most while `work` runs, by the kernel's count of its pages.
+    /// The most bytes by which the process grows while `work` runs, according to the kernel's page counts.
     static func growth(_ work: () throws -> Void) throws -> Int {
-        // 5 sets the high-water mark back to what is in use now (proc(5)).
+        // 5 resets the high-water mark to the present use (proc(5)).
         try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
         let before = try kibibytes("VmRSS")
         try work()
         return (try kibibytes("VmHWM") - before) * 1024
     }
 
-    /// A line of a process's status (`VmHWM:     70000 kB`); by default of this one's.
+    /// A line of a process's status (`VmHWM:     70000 kB`); by default this process's.
     static func kibibytes(_ field: String, of process: String = "self") throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         for line in status.split(separator: "\n") where line.hasPrefix(field + ":") {

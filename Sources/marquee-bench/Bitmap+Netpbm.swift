@@ -15,7 +15,7 @@ extension Bitmap {
         return Data(header.utf8) + Data(pixels)
     }
 
-    /// The bitmap of a binary PPM as `djpeg` writes it; nil if it is none.
+    /// The bitmap of a binary PPM from `djpeg`; nil if the bytes are not one.
     init?(ppm: [UInt8]) {
         let lines = ppm.prefix(64).split(separator: UInt8(ascii: "\n"), maxSplits: 3)
         guard lines.count == 4, lines[0].elementsEqual("P6".utf8) else { return nil }

@@ -4,11 +4,11 @@ import Glibc
 import SystemSupport
 import TestSupport
 
-/// A catalogue of many films (100,000 are 51 MB of JSON): what it takes to list one film of it, to list all as JSON, to see
-/// the browser's first screen, and to see what a key of the filter leaves.
+/// A catalogue of many films (100,000 are 51 MB of JSON): the cost of listing one film, of listing all as JSON, of the
+/// browser's first screen, and of a key of the filter.
 ///
-/// Beside each list stands Python's own parser, which is C, in the same run: what counts is the ratio. Memory is the most a
-/// run had at once, shared libraries included; of the browser from its start to the last key.
+/// The reference for each list is Python's parser, written in C, in the same run; the ratio counts. Memory is the peak
+/// of a run with its shared libraries; for the browser, from its start to the last key.
 func catalogueBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let films = options.number("films", default: 100_000)
     let scratch = try ScratchFolder()
@@ -51,7 +51,7 @@ private func browse(
         keys += run.keys
         memory = max(memory, run.memory)
     }
-    // As asked of 100,000 and of 10,000 films.
+    // The goals for 100,000 and for 10,000 films.
     let bound = films > 10_000 ? 50.0 : 16
     return [
         BenchmarkResult(
@@ -68,15 +68,15 @@ private func browse(
     ]
 }
 
-/// One run of the browser in a pseudoterminal, in which a filter is typed and taken back, key by key.
+/// One run of the browser in a pseudoterminal. A filter is typed and deleted, key by key.
 private struct FilteredBrowser {
     private static let filter = "silent moon 19"
 
     /// From the start of the process to the first film on the screen, in seconds.
     let firstScreen: Double
-    /// From each key to the frame that shows what it leaves, in seconds.
+    /// From each key to the frame with its result, in seconds.
     private(set) var keys: [Double] = []
-    /// The most it had at once, in bytes.
+    /// The peak memory in bytes.
     let memory: Double
 
     init(_ program: String, _ arguments: [String], films: Int) throws {
@@ -97,7 +97,7 @@ private struct FilteredBrowser {
             keys.append(pressed.duration(to: .now) / .seconds(1))
         }
         memory = Double(try PeakMemory.kibibytes("VmHWM", of: "\(terminal.process)")) * 1024
-        // The first leaves the filter.
+        // The first key leaves the filter.
         terminal.type("\rq")
         guard terminal.waitForEnd() == .exited(0) else {
             throw BenchmarkFailure(description: "the browser did not end in order")
@@ -107,7 +107,7 @@ private struct FilteredBrowser {
     private static func wait(
         _ terminal: PseudoTerminal, _ what: String, until isReached: (VirtualScreen) -> Bool
     ) throws {
-        // Mode 2026 holds while a frame is written.
+        // Mode 2026 is set while a frame is being written.
         guard terminal.waits(seconds: 120, until: { !$0.modes.contains(2026) && isReached($0) }) else {
             throw BenchmarkFailure(
                 description: "waited in vain for \(what):\n" + terminal.screen.rows.joined(separator: "\n"))
@@ -115,8 +115,8 @@ private struct FilteredBrowser {
     }
 }
 
-/// Writes a catalogue that is always the same for as many films: members in any order, some left out, texts with accents
-/// and escapes, and members that Marquee does not know.
+/// Writes a catalogue that is the same for the same number of films: members in varying order, some left out, texts
+/// with accents and escapes, and members unknown to Marquee.
 private struct CatalogueWriter {
     private static let words = """
         silent season moon train night city river house golem shadow lost empire garden street winter woman king dream castle \
@@ -135,7 +135,7 @@ private struct CatalogueWriter {
 
     init(films: Int) { self.films = films }
 
-    /// Returns how many bytes were written.
+    /// Returns the number of bytes written.
     func write(to path: String) throws -> Int {
         var writer = self
         var text = #"{"name": "Many", "edition": {"number": 3},"# + "\n \"movies\": [\n"
@@ -176,9 +176,9 @@ private struct CatalogueWriter {
     private mutating func below(_ limit: Int) -> Int { random.below(limit) }
 }
 
-/// A program that is waited for, with what it took.
+/// A program that runs to its end, and its memory.
 private enum MeasuredProcess {
-    /// Runs a program whose output nobody reads, and returns the most memory it had at once, in bytes.
+    /// Runs a program, discards its output, and returns its peak memory in bytes.
     static func run(_ program: String, _ arguments: [String]) throws -> Double {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)

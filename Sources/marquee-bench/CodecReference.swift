@@ -1,23 +1,23 @@
 import Foundation
 import ImageCodecs
 
-/// The C library of a format, in a program that decodes or encodes one file again and again.
+/// The C library of a format, in a program that decodes or encodes one file repeatedly.
 struct CodecReference {
-    /// How long each side works in a round.
+    /// How long each side runs in a round.
     static let roundTime = Duration.milliseconds(200)
 
     let name: String
     private let program: String
     private let arguments: [String]
-    /// Kept for as long as the program may want its file.
+    /// Keeps the folder of the program's file.
     private let folder: ScratchFolder?
 
-    /// Decodes a file. Nil where a format has none here, and with a message where the program is not there.
+    /// Decodes a file. Nil if the format has no reference; if the program is missing, a message says so.
     init?(for path: String, format: ImageFormat?, _ denominator: Int) throws {
         let seconds = String(Self.roundTime / .seconds(1))
         switch format {
         case .jpeg:
-            // tjbench takes a file for a JPEG by the end of its name, and writes beside it unless told not to.
+            // tjbench recognises a JPEG by its name's ending, and writes a file beside it by default.
             let folder = try ScratchFolder()
             let copy = folder.path + "/file.jpg"
             try FileManager.default.copyItem(atPath: path, toPath: copy)
@@ -41,7 +41,7 @@ struct CodecReference {
         }
     }
 
-    /// Encodes the pixels of a PPM or PGM file as a JPEG.
+    /// Encodes the pixels of a PPM or PGM file as JPEG.
     init(encoding path: String, quality: Int, subsampling: String) {
         name = "libjpeg-turbo (tjbench)"
         program = "tjbench"
@@ -51,7 +51,7 @@ struct CodecReference {
         folder = nil
     }
 
-    /// What the program says one round of it took, in the mean.
+    /// The mean time of one operation, from the program's output.
     func meanMilliseconds() throws -> Double {
         let output = String(decoding: try Subprocess.output(program, arguments), as: UTF8.self)
         // tjbench: "Decompress    --> Frame rate:         219.724378 fps", or "Compress"; ours over libpng: "4.551 ms".
@@ -64,7 +64,7 @@ struct CodecReference {
     }
 }
 
-/// The medians of the milliseconds that rounds of both took; the first round warms up and does not count.
+/// The medians of both sides' rounds in milliseconds. The first round is a warm-up and does not count.
 func rounds(
     _ runs: Int, ours: () throws -> Void, _ reference: CodecReference?
 ) async throws -> (ours: Double, reference: Double?) {
@@ -81,7 +81,7 @@ func rounds(
     return (median(own), reference == nil ? nil : median(other))
 }
 
-/// How long `work` takes when it is done again and again, as the references do theirs.
+/// The mean time of `work` when it is repeated, measured as the references do.
 private func meanMilliseconds(_ work: () throws -> Void) throws -> Double {
     let begin = ContinuousClock.now
     var count = 0

@@ -3,9 +3,9 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// What connections cost `marquee serve`, and what hostile clients do to it: memory for each of `--connections` idle ones;
-/// requests a second beside 1,000 idle ones and without; then clients that break the rules in every way, after which it must
-/// have its memory and descriptors back and answer as before.
+/// The cost of connections to `marquee serve`, and the effect of hostile clients: the memory of each of `--connections`
+/// idle connections; requests a second with and without 1,000 idle connections; then clients that break the rules in
+/// many ways. Afterwards the service must have its former memory and descriptors, and answer as before.
 func connectionsBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     raiseDescriptorLimit()
     let scratch = try ScratchFolder()
@@ -25,11 +25,11 @@ func connectionsBenchmark(_ options: Options) async throws -> [BenchmarkResult] 
 }
 
 private func idle(_ server: ServiceProcess, count: Int) throws -> [BenchmarkResult] {
-    // What the first connections need is there then.
+    // Allocates what the first connections need.
     _ = try RawClient(port: server.port).get("/movies.json")
     let before = try server.bytes
     let clients = try (0..<count).map { _ in try RawClient(port: server.port) }
-    // Each has been served, and waits for its next request.
+    // Each has been served once, and waits for its next request.
     for client in clients {
         guard try client.get("/movies.json").status == 200 else {
             throw BenchmarkFailure(description: "a connection is not served")
@@ -44,7 +44,7 @@ private func idle(_ server: ServiceProcess, count: Int) throws -> [BenchmarkResu
     ]
 }
 
-/// Requests a second over 64 connections, each with its next request as soon as it has an answer.
+/// Requests a second over 64 connections. Each sends its next request as soon as it has an answer.
 private func busy(_ server: ServiceProcess, seconds: Int) throws -> Double {
     let clients = try (0..<64).map { _ in try RawClient(port: server.port) }
     let request = "GET /movies.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -58,7 +58,7 @@ private func busy(_ server: ServiceProcess, seconds: Int) throws -> Double {
     return Double(count) / Double(seconds)
 }
 
-/// What the service has open without connections, at most.
+/// The most descriptors of the service without connections.
 private let idleDescriptors = 20
 
 private func hostile(_ server: ServiceProcess) throws -> [BenchmarkResult] {
@@ -83,7 +83,7 @@ private func hostile(_ server: ServiceProcess) throws -> [BenchmarkResult] {
     ]
 }
 
-/// Ways to break the rules. Each is tried by some connections at once.
+/// Ways to break the rules. Several connections try each at once.
 private enum HostileClient: CaseIterable {
     case slowHead, longHeader, manyFields, garbage, pipelinedAndGone, halfClosed, shortBody, longBody,
         bothLengths
@@ -91,11 +91,11 @@ private enum HostileClient: CaseIterable {
 
     static let connections = 200
 
-    /// How many of the connections got an answer, or were closed.
+    /// The number of connections that got an answer or were closed.
     func run(port: UInt16) throws -> Int {
         let clients = try (0..<Self.connections).map { _ in try RawClient(port: port) }
         for (number, client) in clients.enumerated() { send(to: client, number) }
-        // One byte at a time does not push a deadline away: it comes while these are sent.
+        // Single bytes must not postpone a deadline: it comes while they are sent.
         if self == .slowHead || self == .slowBody {
             for _ in 0..<40 {
                 for client in clients { client.send("x") }
@@ -140,7 +140,7 @@ private enum HostileClient: CaseIterable {
     }
 }
 
-/// The bench has as many connections open as the service.
+/// The benchmark opens as many connections as the service.
 func raiseDescriptorLimit() {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

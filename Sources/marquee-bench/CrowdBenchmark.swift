@@ -3,7 +3,7 @@ import HTTPServer
 import SystemSupport
 import TestSupport
 
-/// An origin whose only poster waits until all clients have asked for it.
+/// An origin whose only poster waits until all clients have requested it.
 private final class HeldOrigin: HTTPHandler {
     private struct State {
         var isOpen = false
@@ -46,8 +46,8 @@ private final class HeldOrigin: HTTPHandler {
     func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
 }
 
-/// What `--clients` (10,000) connections to `marquee serve` cost that all want one poster it does not have, in four sizes: how
-/// often the origin is asked, how often the poster is decoded and encoded, and how soon all have their pictures.
+/// The cost of `--clients` (10,000) connections to `marquee serve` that all want one uncached poster, in four sizes:
+/// the requests at the origin, the decodes, the encodes, and the time until all have their pictures.
 func crowdBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     raiseDescriptorLimit()
     let count = options.number("clients", default: 10_000)
@@ -69,7 +69,7 @@ func crowdBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     for (number, client) in clients.enumerated() {
         client.send("GET \(sizes[number % 4]) HTTP/1.1\r\nHost: localhost\r\n\r\n")
     }
-    // All of them have joined the first one.
+    // Waits until all have joined the first one.
     while try figure("marquee_pictures_total{how=\"joined\"}", admin) < count - 1 { poll(nil, 0, 20) }
     let waiting = try service.bytes
     let start = ContinuousClock.now
@@ -95,7 +95,7 @@ func crowdBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     ]
 }
 
-/// A figure that the service tells of itself.
+/// A metric of the service.
 private func figure(_ name: String, _ admin: String) throws -> Int {
     let text = try RawClient(path: admin).get("/metrics").text
     let line = text.split(separator: "\n").first { $0.hasPrefix(name + " ") }

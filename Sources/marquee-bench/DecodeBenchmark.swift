@@ -1,12 +1,12 @@
 import Foundation
 import ImageCodecs
 
-/// Decodes files: milliseconds, beside libjpeg-turbo's `tjbench` or a small program over libpng; megapixels of the result a
-/// second; bytes a pixel in use at once. In every round ours and the reference decode for a fifth of a second each, and the
-/// medians of the rounds' means count.
+/// Decodes files: milliseconds, beside libjpeg-turbo's `tjbench` or a small program that uses libpng; megapixels of the
+/// result a second; peak memory in bytes a pixel. In every round ours and the reference each decode for a fifth of a
+/// second. The result is the median of the rounds' means.
 ///
-/// With `--scale 1/8` (or 1/2, 1/4) to that part of the size, with `--fit WxH` to fit into that. With `--ppm OUT` writes the
-/// pixels too, as PPM, or as PAM where some are transparent, so that any other decoder can be compared.
+/// `--scale 1/8` (or 1/2, 1/4) decodes to that part of the size, `--fit WxH` to fit into that box. `--ppm OUT` also
+/// writes the pixels as PPM, or as PAM if some are transparent, for comparison with other decoders.
 func decodeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard options.words.count > 1 else { throw BenchmarkFailure(description: "decode wants image files") }
     let denominator = try options.denominator
@@ -55,7 +55,7 @@ func decodeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
 }
 
 extension Options {
-    /// The number below the line of `--scale 1/N`; 1 without it.
+    /// The denominator of `--scale 1/N`; 1 without the option.
     fileprivate var denominator: Int {
         get throws {
             guard let scale = values["scale"] else { return 1 }

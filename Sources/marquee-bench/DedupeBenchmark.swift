@@ -2,8 +2,8 @@ import CatalogueService
 import Foundation
 import LazyImages
 
-/// Many callers of one URL at once: how many requests the origin sees, and what a caller costs. The origin is our own,
-/// on a real socket; it waits a moment before it answers, so that everyone comes while the transfer is under way.
+/// Many callers of one URL at once: the requests at the origin, and the cost of a caller. Our own origin, on a real
+/// socket, waits a moment before it answers, so that all callers come during the transfer.
 func dedupeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let callers = options.number("callers", default: 10_000)
     let folder = try ScratchFolder()

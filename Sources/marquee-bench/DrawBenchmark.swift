@@ -2,8 +2,9 @@ import Foundation
 import ImageCodecs
 import TerminalGraphics
 
-/// Draws files in blocks, beside chafa with its default symbols: milliseconds a file, decoding included, against chafa's
-/// whole process; the bytes that a terminal gets; and how near the cells come to the pictures, as means over the files.
+/// Draws files in blocks, beside chafa with its default symbols: milliseconds a file, decoding included, against
+/// chafa's whole process; the bytes sent to the terminal; and the likeness of the cells to the pictures, as means over
+/// the files.
 func drawBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let size = (options.values["size"] ?? "40x30").split(separator: "x").compactMap { Int($0) }
     guard options.words.count > 1, size.count == 2, size.allSatisfy({ $0 > 0 && $0 < 1000 }) else {
@@ -52,7 +53,7 @@ func drawBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     ]
 }
 
-/// What was printed for one file.
+/// The output for one file.
 private struct Drawing {
     let bytes: Int
     let quality: PictureQuality

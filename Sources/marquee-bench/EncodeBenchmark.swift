@@ -2,8 +2,8 @@ import Foundation
 import ImageCodecs
 import TestSupport
 
-/// Encodes the pictures of files as JPEG, 4:2:0: milliseconds, beside libjpeg-turbo's `tjbench` with its default Huffman
-/// tables; bytes, beside `cjpeg -optimize`; and how near the pixels of both are to the picture's as `djpeg` decodes them.
+/// Encodes the pictures of files as JPEG, 4:2:0: milliseconds, beside libjpeg-turbo's `tjbench` with its default
+/// Huffman tables; bytes, beside `cjpeg -optimize`; and the likeness of both to the picture, as `djpeg` decodes them.
 /// Rounds as in `decodeBenchmark`.
 func encodeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard options.words.count > 1 else { throw BenchmarkFailure(description: "encode wants image files") }
@@ -50,7 +50,7 @@ func encodeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     return results
 }
 
-/// How near the pixels that `djpeg` makes of a file are to a picture.
+/// The likeness of a file's pixels, decoded by `djpeg`, to a picture.
 private func likeness(of file: [UInt8], to bitmap: Bitmap, in folder: ScratchFolder) throws -> Double {
     let path = folder.path + "/file.jpg"
     try Data(file).write(to: URL(filePath: path))

@@ -1,7 +1,7 @@
 import LazyImages
 import SystemSupport
 
-/// The memory tier as it would be with plain LRU, built as flatly as ours: what the policy costs beside it.
+/// The memory tier with plain LRU, built as compactly as ours, to measure the cost of our policy.
 final class ExactLRU<Value: AnyObject & Sendable>: Sendable {
     private let store: Lock<Store>
 
@@ -54,7 +54,7 @@ final class ExactLRU<Value: AnyObject & Sendable>: Sendable {
             linkAsNewest(index)
         }
 
-        /// The value ends when another takes its place: good enough for a reference.
+        /// The old value is freed when another replaces it, which is good enough for a reference.
         private mutating func remove(_ index: Int) {
             unlink(index)
             places[nodes[index].key] = nil

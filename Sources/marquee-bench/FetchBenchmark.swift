@@ -1,10 +1,10 @@
 import Foundation
 import LazyImages
 
-/// Loads every URL of a list with a fresh loader, beside curl's own program with the same number at once; both begin
-/// without a connection. With `--disk` ours stores what it loads in a new cache and waits until all is there, and curl
-/// writes files that are then renamed one by one. An https server whose certificate is of the authorities in the file of
-/// `--cacert` is spoken to over HTTP/2 by both, if it can do that.
+/// Loads every URL of a list with a new loader, beside curl's own program with the same concurrency. Both begin without
+/// a connection. With `--disk` ours stores the files in a new cache and waits until all are on disk; curl's files are
+/// then renamed one by one. With `--cacert` both use HTTP/2 to an https server of these authorities, if it supports
+/// that.
 func fetchBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard options.words.count > 1 else {
         throw BenchmarkFailure(description: "fetch wants a file with a URL a line")
@@ -42,11 +42,11 @@ func fetchBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     ]
 }
 
-/// Loads everything once, through every tier there is.
+/// Loads everything once, through all tiers.
 private func loadAll(
     _ requests: [ImageRequest], disk: DiskCache?, _ configuration: ImageDownloader.Configuration
 ) async throws {
-    // As `prewarm` and `ImageLoader` have it: files stay in memory only where there is no disk tier.
+    // As in `prewarm` and `ImageLoader`: files stay in memory only without a disk tier.
     let memory = disk == nil ? MemoryCache<LoadedFile>(limit: 16 * 1024 * 1024) : nil
     let loader = FileLoader(memory: memory, disk: disk, configuration: configuration)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -63,7 +63,7 @@ private func loadAll(
     await loader.flush()
 }
 
-/// curl's own program, set up to fetch a list of URLs.
+/// curl's own program, configured to fetch a list of URLs.
 private struct CurlProgram {
     private let configuration: String
     private let concurrency: Int
@@ -71,8 +71,8 @@ private struct CurlProgram {
     private let files: [(from: String, to: String)]
 
     /// - Parameters:
-    ///   - folder: where to write and rename the files; nil throws them away.
-    ///   - authorities: a file with those whose servers are trusted; nil for the system's.
+    /// - folder: the folder for the files; nil discards them.
+    /// - authorities: a file of trusted authorities; nil for the system's.
     init(urls: [String], concurrency: Int, folder: String?, authorities: String?, scratch: ScratchFolder)
         throws
     {
@@ -91,7 +91,7 @@ private struct CurlProgram {
 
     func run() throws {
         var arguments = ["--silent", "--no-progress-meter", "--fail", "--parallel"]
-        // Over TLS transfers may share a connection, which this would keep it from.
+        // Over TLS transfers may share a connection, which this option would prevent.
         arguments += authorities.map { ["--cacert", $0] } ?? ["--parallel-immediate"]
         arguments += ["--parallel-max", "\(concurrency)", "-K", configuration]
         try Subprocess.run("curl", arguments)

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// A catalogue of any length: the sample films again and again, each time by another name, and each poster at an address of
-/// its own, so that no two films share an image.
+/// A catalogue of any length: the sample films repeated, each with another name and a poster at its own address, so
+/// that no two films share an image.
 struct FilmFolder {
     let path: String
 

@@ -1,9 +1,9 @@
-/// Which part of a cell's pixels a character covers, as a terminal draws it that makes blocks and lines itself.
+/// The part of a cell's pixels that a character covers, in a terminal that draws blocks and lines itself.
 struct GlyphShape {
     static let width = 8
     static let height = 16
 
-    /// For each pixel, row by row, how much of it is covered: 0 to 1.
+    /// The coverage of each pixel, row by row: 0 to 1.
     private(set) var coverage = [Float](repeating: 0, count: width * height)
 
     /// Nil for a character that is neither a block nor a line.
@@ -33,7 +33,7 @@ struct GlyphShape {
         case 0x2594: fill(all.columns, 0..<Self.height / 8)
         case 0x2595: fill(Self.width * 7 / 8..<Self.width, all.rows)
         default:
-            // Quadrants, a bit each: upper left, upper right, lower left, lower right.
+            // The quadrants, one bit each: upper left, upper right, lower left, lower right.
             let sets = [4, 8, 1, 13, 9, 7, 11, 2, 6, 14]
             for quadrant in 0..<4 where sets[Int(value - 0x2596)] >> quadrant & 1 == 1 {
                 let column = quadrant % 2 * Self.width / 2
@@ -51,8 +51,9 @@ struct GlyphShape {
         }
     }
 
-    /// Box Drawing, from the names, such as `BOX DRAWINGS RIGHT HEAVY AND LEFT DOWN LIGHT`: arms from the middle of the
-    /// cell, a pixel wide or two. A weight holds for its part between two `AND`s, and for those after it that have none.
+    /// Box Drawing, from the characters' names, such as `BOX DRAWINGS RIGHT HEAVY AND LEFT DOWN LIGHT`: arms from the
+    /// middle of the cell, one or two pixels wide. A weight applies to its part between two `AND`s, and to later parts
+    /// without one.
     private mutating func drawLines(named name: String) {
         let words = name.split(separator: " ").dropFirst(2)
         let dashes = ["DOUBLE": 2, "TRIPLE": 3, "QUADRUPLE": 4]
@@ -80,7 +81,7 @@ struct GlyphShape {
         }
     }
 
-    /// Takes the last pixel or two of each dash away.
+    /// Removes the last pixel or two of each dash.
     private mutating func cutDashes(_ count: Int, isVertical: Bool) {
         let length = (isVertical ? Self.height : Self.width) / count
         let gap = max(1, length / 3)

@@ -4,20 +4,20 @@ import ImageCodecs
 import TerminalGraphics
 import TestSupport
 
-/// One run of the browser, and what was seen of it.
+/// One run of the browser, and its measurements.
 struct HeldScroll {
     private static let down = "\u{1B}[B"
     private static let up = "\u{1B}[A"
     private static let pressesAtOnce = 100
     private static let singlePresses = 20
-    /// The private mode that holds while a frame is written.
+    /// The private mode that is set while a frame is written.
     private static let synchronizedOutput = 2026
-    /// What the browser takes for a cell's pixels where it is not told.
+    /// The browser's assumed size of a cell in pixels.
     private static let cell = ImageSize(width: 8, height: 16)
-    /// What the browser takes for the end of a burst, in seconds.
+    /// The browser's pause that ends a burst, in seconds.
     private static let burstPause = 0.120
 
-    /// What frames cost.
+    /// The cost of frames.
     struct Cost {
         var frames = 0
         var bytes = 0
@@ -42,7 +42,7 @@ struct HeldScroll {
     private(set) var sentWhileHeld = 0
     private(set) var sentAgain = 0
     private(set) var sent = 0
-    /// In bytes.
+    /// The peak memory in bytes.
     private(set) var memory = 0.0
     private(set) var highWaterMark = 0.0
 
@@ -68,9 +68,9 @@ struct HeldScroll {
             cellPixels: graphics == .blocks ? nil : Self.cell)
     }
 
-    /// Holds the key for so many presses in bursts, then presses it a few times singly, and quits.
+    /// Holds the key for this many presses in bursts, presses it a few times singly, and quits.
     mutating func scroll(presses: Int) throws {
-        // The figures tell what is loading.
+        // The figures show what is loading.
         terminal.type("i")
         for first in stride(from: 0, to: presses, by: Self.pressesAtOnce) {
             cost = try cost + hold(min(Self.pressesAtOnce, presses - first))
@@ -83,7 +83,7 @@ struct HeldScroll {
         for step in [1, -1, 1, -1, 1] {
             costInMemory = try costInMemory + hold(Self.singlePresses, step: step)
         }
-        // What is painted is sent again wherever it comes to rest. So few films have no picture in common.
+        // A painted picture is sent again at each place where it rests. The films are few, so none share a picture.
         sentAgain =
             terminal.screen.paintings > 0
             ? sentWhileHeld - held : Self.repeated(in: terminal.screen.strings[strings...])
@@ -95,7 +95,7 @@ struct HeldScroll {
         }
     }
 
-    /// A burst, and the rest after it until the pictures are there.
+    /// One burst, and the rest after it until all pictures are shown.
     private mutating func hold(_ presses: Int, step: Int = 1) throws -> Cost {
         try wait("a screen at rest") { [self] in isAtRest($0) }
         let requests = service.statistics.requests
@@ -104,7 +104,7 @@ struct HeldScroll {
         let pictures = picturesSent
         let time = try processorTimeNow()
         let key = step > 0 ? Self.down : Self.up
-        // Two at once, because the first alone is a single press, which may load.
+        // Two at once: the first alone would be a single press, which may load.
         terminal.type(key + key)
         lastPress = .now
         selected += 2 * step
@@ -127,7 +127,7 @@ struct HeldScroll {
         return cost
     }
 
-    /// How many files came more than once by kitty's protocol.
+    /// The number of files that were sent more than once in kitty's protocol.
     private static func repeated(in strings: ArraySlice<String>) -> Int {
         var files: [String] = []
         for string in strings {
@@ -142,7 +142,7 @@ struct HeldScroll {
 
     private mutating func pressOnce() throws {
         try wait("a screen at rest") { [self] in isAtRest($0) }
-        // What came before must not join it in one burst.
+        // Waits, so that the press does not join the burst before.
         while Self.seconds(since: lastPress) < 2 * Self.burstPause { poll(nil, 0, 10) }
         let requests = service.statistics.requests
         lastPress = .now
@@ -159,22 +159,21 @@ struct HeldScroll {
         try wait("film \(selected)") { [self] in $0.text(ofRow: 0).hasSuffix(" \(selected)/\(films)") }
     }
 
-    /// The films are there, no poster is on its way, and none of the visible ones is missing.
+    /// The films are here, no poster is loading, and no visible poster is missing.
     private func isAtRest(_ screen: VirtualScreen) -> Bool {
         let status = screen.text(ofRow: screen.size.rows - 1)
         return screen.text(ofRow: 0).hasSuffix("/\(films)") && status.contains(" 0 loading ")
             && status.contains(" 0 deferred ") && isWithoutCard(screen)
     }
 
-    /// Cards in place of posters are the only thing in the browser with such corners, in the list and of the selected film
-    /// beside it.
+    /// Only the cards in place of posters have such corners in the browser, in the list and beside it.
     private func isWithoutCard(_ screen: VirtualScreen) -> Bool {
         (1..<screen.size.rows - 1).allSatisfy { row in
             !screen.text(ofRow: row).contains { "╭╰".contains($0) } && !isInBlocks(screen, row: row)
         }
     }
 
-    /// Whether a row's poster is still to be drawn in pixels.
+    /// Whether a row's poster is still drawn in blocks.
     private func isInBlocks(_ screen: VirtualScreen, row: Int) -> Bool {
         let cell = screen.cell(column: 2, row: row)
         return screen.cellPixels != nil && (cell.text != " " || cell.style.background != .standard)
@@ -182,7 +181,7 @@ struct HeldScroll {
     }
 
     private func wait(_ what: String, until isReached: (VirtualScreen) -> Bool) throws {
-        // Only whole frames count: the rest of one that is not read would keep the browser from its next key.
+        // Only whole frames count. An unread rest of a frame would keep the browser from reading its next key.
         let isWholeAndReached = { !$0.modes.contains(Self.synchronizedOutput) && isReached($0) }
         guard terminal.waits(seconds: 30, until: isWholeAndReached) else {
             throw BenchmarkFailure(
@@ -192,7 +191,7 @@ struct HeldScroll {
 
     // MARK: What the system says
 
-    /// Seconds that all threads of the browser have had of a processor.
+    /// The processor time of all threads of the browser, in seconds.
     private func processorTimeNow() throws -> Double {
         var clock = clockid_t()
         var time = timespec()

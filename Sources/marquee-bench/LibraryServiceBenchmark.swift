@@ -3,9 +3,9 @@ import Glibc
 import SystemSupport
 import TestSupport
 
-/// What a library keeps when many write at once and when the service is killed: 8 clients with 200 edits each, of which every
-/// one must count once; then `--kills` rounds (300) in which the service is killed at a random moment of four clients' writes.
-/// Afterwards the library opens, and every write that was answered with 2xx is in it.
+/// Tests that a library loses no writes. First 8 clients make 200 edits each, and every edit must count once. Then come
+/// `--kills` rounds (300), each of which kills the service at a random moment while four clients write. Afterwards the
+/// library must open, and every write that was answered 2xx must be in it.
 func libraryServiceBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let scratch = try ScratchFolder()
     let library = scratch.path + "/films.db"
@@ -48,7 +48,7 @@ private func makeLibrary(_ path: String, in scratch: ScratchFolder) throws {
     try Subprocess.run(try Program.path("marquee"), ["import", source, path])
 }
 
-/// Every client adds one to the film's counter, over and over, by the entity tag that it has read.
+/// Each client repeatedly adds one to the film's counter, with the entity tag that it has read.
 private func editAtOnce(_ library: String, clients: Int, edits: Int) async throws -> Int {
     let service = try ServiceProcess([library, "--writable"])
     defer { service.stop() }
@@ -91,7 +91,7 @@ private func count(of film: String) throws -> Int {
     return count
 }
 
-/// Kills the service while four clients write, and looks at what is left.
+/// Kills the service while four clients write, and checks the library.
 private func killedWrites(_ library: String, round: Int) async throws -> KillOutcome {
     let service = try ServiceProcess([library, "--writable"])
     let port = service.port
@@ -115,7 +115,7 @@ private func killedWrites(_ library: String, round: Int) async throws -> KillOut
     let left = try ServiceProcess([library, "--writable"])
     defer { left.stop() }
     let client = try RawClient(port: left.port)
-    // Of each film the last write that was answered counts, or a later one.
+    // Each film must have its last answered write, or a later one.
     for (id, number) in Dictionary(answered, uniquingKeysWith: max) {
         let film = try client.get("/films/\(id)")
         let isThere = try film.status == 200 && count(of: film.text) >= number
@@ -125,9 +125,9 @@ private func killedWrites(_ library: String, round: Int) async throws -> KillOut
     return outcome
 }
 
-/// Writes until the service is gone; the films and numbers that were answered with 2xx.
+/// Writes until the service is gone. Returns the films and numbers that were answered 2xx.
 private func write(port: UInt16, _ id: String, _ round: Int) throws -> [(String, Int)] {
-    // The service may be gone before it is reached.
+    // Losing the error is right: the service may be killed before a client connects.
     guard let client = try? RawClient(port: port) else { return [] }
     var answered: [(String, Int)] = []
     for number in (round * 1_000_000)... {
@@ -135,6 +135,7 @@ private func write(port: UInt16, _ id: String, _ round: Int) throws -> [(String,
         client.send(
             "PUT /films/\(id) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        // Losing the error is right: the service has been killed.
         guard let answer = try? client.answer() else { break }
         guard (200...299).contains(answer.status) else {
             throw BenchmarkFailure(
@@ -145,9 +146,10 @@ private func write(port: UInt16, _ id: String, _ round: Int) throws -> [(String,
     return answered
 }
 
-/// What SQLite's own program says of the library; true where that is not installed.
+/// Whether SQLite's own program finds the library intact; true if it is not installed.
 private func isWhole(_ library: String) -> Bool {
     guard
+        // Losing the error is right: the program may not be installed.
         let output = try? Subprocess.output(
             "sqlite3", [library, "PRAGMA integrity_check; PRAGMA foreign_key_check"])
     else { return !FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3") }

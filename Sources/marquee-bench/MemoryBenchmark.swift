@@ -3,11 +3,11 @@ import LazyImages
 import Synchronization
 import SystemSupport
 
-/// A hit, a miss and a store of the memory tier on 1, 2 and 4 threads, beside a `[String: Object]` under a mutex and beside
-/// plain LRU, with the same access pattern: 2,000 keys of about 60 characters in a random order, keys and objects made
-/// beforehand. Stores replace a value each, or go again and again through twice as many keys as there is room for, or through
-/// eight times as many. Then plain LRU evicts with every store, and the dictionary removes the key that has been in it for
-/// longest; ours keeps what fits, so that it evicts with every second store, or with seven of eight.
+/// A hit, a miss and a store of the memory tier on 1, 2 and 4 threads, beside a `[String: Object]` under a mutex and
+/// beside plain LRU, with the same accesses: 2,000 keys of about 60 characters in a random order, made beforehand.
+/// Stores replace one value each; or cycle through twice as many keys as there is room for; or through eight times as
+/// many. In these cycles plain LRU evicts at every store, and the dictionary removes its oldest key; ours keeps what
+/// fits, so it evicts at every second store, or at seven of eight.
 func memoryBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let tiers = MemoryTiers()
     let runs = options.runs * 3
@@ -52,19 +52,19 @@ func memoryBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     return results
 }
 
-/// Runs `body` on so many threads at once and waits for all.
+/// Runs `body` on this many threads at once and waits for all.
 private func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) async {
     await withTaskGroup { group in
         for _ in 0..<count { group.addTask { await BlockingThreads.runInAnyCase(body) } }
     }
 }
 
-/// The tiers under test and what the runs share.
+/// The tiers under test, and the keys and objects of all runs.
 private struct MemoryTiers: Sendable {
     static let count = 2_000
     static let lookups = 200_000
 
-    /// How many keys are stored in turn.
+    /// The number of keys in a cycle of stores.
     static func turn(_ work: Work) -> Int { work == .evict ? 2 * count : 8 * count }
 
     enum Work: String, CaseIterable {

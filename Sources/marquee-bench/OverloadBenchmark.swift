@@ -1,8 +1,8 @@
 import Foundation
 import HTTPServer
 
-/// What `marquee serve` does with four times as many new pictures as it can make, for `--seconds` (60): how many it still
-/// makes, how soon it refuses the rest, how soon it answers what it has, and what becomes of its memory.
+/// Sends `marquee serve` four times as many new pictures as it can make, for `--seconds` (60): how many it still makes,
+/// how soon it refuses the rest, how soon it serves hits, and how much memory it needs.
 func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let seconds = Double(options.number("seconds", default: 60))
     let scratch = try ScratchFolder()
@@ -19,8 +19,8 @@ func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     @Sendable func hot(_ number: Int) -> String {
         pictureTarget(-1 - number % 50, "w342", originPort: originPort)
     }
-    // As many pictures as fill the memory and the disk, as those of a service that has run for a while are. Then what is asked
-    // for again and again, and what the service can bear beside it.
+    // First fills memory and disk with pictures, like a service that has run for a while. Then come the pictures that
+    // are requested repeatedly, and the measurement of what the service can make.
     _ = await PictureLoad(port: port, clients: 32).run(seconds: 15) { number in
         pictureTarget(2_000_000 + number, "w342", originPort: originPort)
     }
@@ -64,7 +64,7 @@ func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
             reference: Double(hitAnswers.count), referenceName: "of"),
         BenchmarkResult(
             name: "most memory", unit: "MiB", ours: megabytes(peak),
-            // What both tiers, files and records may take, and the program itself.
+            // Both tiers, files, records and the program itself.
             reference: Double(budget.decoding + budget.pictures + 64 + 32), referenceName: "at most"),
         BenchmarkResult(
             name: "memory when idle again", unit: "MiB", ours: megabytes(after), reference: megabytes(idle),

@@ -5,16 +5,16 @@ import Synchronization
 import SystemSupport
 import TestSupport
 
-/// An origin of distinct posters: one poster, with the number of the request's path behind its end, where decoders pass over
-/// it. Its answers are fresh for an hour.
+/// An origin of distinct posters: one poster followed by the number in the request's path, which decoders ignore. Its
+/// answers are fresh for an hour.
 final class PosterOrigin: HTTPHandler {
     private let poster: [UInt8]
     private let served = Atomic<Int>(0)
 
-    /// - Parameter path: of the poster.
+    /// - Parameter path: the poster's path.
     init(path: String) throws { poster = [UInt8](try Data(contentsOf: URL(filePath: path))) }
 
-    /// Requests answered so far.
+    /// The number of answered requests.
     var requests: Int { served.load(ordering: .relaxed) }
 
     func admit(_ head: RequestHead, from peer: Peer) -> Admission {
@@ -27,7 +27,7 @@ final class PosterOrigin: HTTPHandler {
 
     func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
 
-    /// A server of it at a port of this machine.
+    /// Starts a server of the origin on a port of this machine.
     static func start(path: String) throws -> (origin: PosterOrigin, server: HTTPServer, port: UInt16) {
         let origin = try PosterOrigin(path: path)
         let server = try HTTPServer(configuration: HTTPServer.Configuration(), handler: origin)
@@ -39,37 +39,38 @@ final class PosterOrigin: HTTPHandler {
     }
 }
 
-/// The poster that the benchmarks of pictures serve.
+/// The poster of the picture benchmarks.
 let benchmarkPoster = "sample-data/posters/a-page-of-madness.jpg"
 
-/// The address of a poster of the origin by a recipe, as a request's target.
+/// The target of a request for one of the origin's posters by a recipe.
 func pictureTarget(_ number: Int, _ recipe: String, originPort: UInt16) -> String {
     "/image/-/\(recipe)/" + Base64URL.encode("http://127.0.0.1:\(originPort)/\(number).jpg".utf8)
 }
 
-/// One answer to a request of a load.
+/// One answer in a load test.
 struct LoadSample: Sendable {
     let status: Int
-    /// From the request's departure to the answer's last byte.
+    /// From sending the request to the last byte of the answer.
     let time: Duration
 }
 
-/// Requests by some clients at once, each on a connection of its own.
+/// Requests from several clients at once, each with its own connection.
 struct PictureLoad: Sendable {
     let port: UInt16
     let clients: Int
-    /// Requests a second in all, sent whether or not earlier ones are answered while there is a client free; nil for as fast
-    /// as the answers come, from a thread for each client. At a rate one thread sends all: it takes little of the processors
-    /// that it shares with the service.
+    /// Requests a second in all, sent even if earlier ones are unanswered, as long as a client is free. Nil sends as
+    /// fast as the answers come, with a thread for each client. At a fixed rate one thread sends all requests, because
+    /// it shares the processors with the service.
     var rate: Double?
 
-    /// Sends requests for some seconds and gives their answers. A request that gets no answer has the status 0.
-    /// - Parameter target: of the request of a number, from 0.
+    /// Sends requests for some seconds and returns their answers. A request without an answer has the status 0.
+    /// - Parameter target: the target of the request with this number, from 0.
     func run(seconds: Double, target: @escaping @Sendable (Int) -> String) async -> [LoadSample] {
         let (start, next, port) = (ContinuousClock.now, Next(), port)
         let end = start + .seconds(seconds)
         if let rate {
             let thread = BlockingThreads(count: 1, name: "bench-client")
+            // Losing the error is right: without a thread there are no samples.
             let samples = try? await thread.run { self.atRate(rate, start, end, target) }
             return samples ?? []
         }
@@ -77,6 +78,7 @@ struct PictureLoad: Sendable {
         return await withTaskGroup(of: [LoadSample].self) { group in
             for _ in 0..<clients {
                 group.addTask {
+                    // Losing the error is right: without a thread there are no samples.
                     let samples = try? await threads.run {
                         Self.client(port, end, next, target)
                     }
@@ -117,11 +119,11 @@ struct PictureLoad: Sendable {
         return samples
     }
 
-    /// How often answers are looked for, in microseconds; times are measured as so much too long. To look whenever one comes
-    /// took more of the processors than the service needed to refuse a request.
+    /// The pause between two checks for answers, in microseconds; measured times are too long by that much. Checking at
+    /// every answer used more processor time than the service needed to refuse a request.
     private static let pause: UInt32 = 2000
 
-    /// Sends each request at its time, and takes the answers.
+    /// Sends each request at its time, and collects the answers.
     private func atRate(
         _ rate: Double, _ start: ContinuousClock.Instant, _ end: ContinuousClock.Instant,
         _ target: (Int) -> String
@@ -134,8 +136,9 @@ struct PictureLoad: Sendable {
         while due < end || !busy.isEmpty {
             while due < end, due <= .now, busy.count < clients {
                 let begin = ContinuousClock.now
-                // In turn, so that none is idle until the service closes it.
+                // Clients take turns, so that none is idle until the service closes its connection.
                 let waiting = idle.isEmpty ? nil : idle.removeFirst()
+                // Losing the error is right: a request without a connection is a sample of status 0.
                 if let client = waiting ?? (try? RawClient(port: port)) {
                     client.send("GET \(target(number)) HTTP/1.1\r\nHost: localhost\r\n\r\n")
                     busy.append((client, begin))
@@ -149,6 +152,7 @@ struct PictureLoad: Sendable {
             let isReady = Polling.ready(busy.map { ($0.client.descriptor, POLLIN) }, until: .now)
             for index in isReady.indices.reversed() where isReady[index] {
                 let (client, begin) = busy.remove(at: index)
+                // Losing the error is right: a missing answer is a sample of status 0.
                 let answer = try? client.answer()
                 if let answer, answer.fields["connection"] != "close" { idle.append(client) }
                 samples.append(LoadSample(status: answer?.status ?? 0, time: begin.duration(to: .now)))
@@ -159,7 +163,7 @@ struct PictureLoad: Sendable {
 }
 
 extension [LoadSample] {
-    /// The time within which a part of the answers came, in milliseconds; 0 without any.
+    /// The time within which this share of the answers came, in milliseconds; 0 without answers.
     func milliseconds(_ part: Double) -> Double {
         let times = map { $0.time / .milliseconds(1) }.sorted()
         return times.isEmpty ? 0 : times[Swift.min(times.count - 1, Int(Double(times.count) * part))]

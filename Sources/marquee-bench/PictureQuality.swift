@@ -3,16 +3,16 @@ import ImageCodecs
 import TerminalGraphics
 import TestSupport
 
-/// How near a picture in cells comes to the picture itself, both at 8 x 16 pixels a cell.
+/// The likeness of a picture in cells to the picture itself, both at 8 x 16 pixels a cell.
 struct PictureQuality {
-    /// Of all channels, in dB: the larger the nearer.
+    /// Over all channels, in dB: larger is nearer.
     let psnr: Double
-    /// The same of both pictures blurred (Gauss, 4 pixels), as from a distance, where only what the eye merges counts.
+    /// The same after blurring both pictures (Gauss, 4 pixels), as the eye sees them from a distance.
     let blurredPSNR: Double
     /// Of luma, in windows of 1.5 pixels (Gauss): 1 for equal pictures.
     let ssim: Double
 
-    /// - Parameter output: lines of cells as a program printed them.
+    /// - Parameter output: lines of cells as a program has printed them.
     init(of output: [UInt8], in cells: CellSize, comparedWith bitmap: Bitmap) throws {
         var screen = VirtualScreen(columns: cells.columns, rows: cells.rows + 1)
         for byte in output { screen.feed(byte == UInt8(ascii: "\n") ? [0x0D, 0x0A] : [byte]) }
@@ -64,7 +64,7 @@ private struct PixelPlanes {
     let height: Int
     var channels: [[Float]]
 
-    /// A bitmap on black.
+    /// A bitmap over black.
     init(_ bitmap: Bitmap) {
         width = bitmap.width
         height = bitmap.height
@@ -75,7 +75,7 @@ private struct PixelPlanes {
         }
     }
 
-    /// What a screen shows, light grey on black where nothing else is asked for.
+    /// The content of a screen. The default is light grey on black.
     init(_ screen: VirtualScreen, _ cells: CellSize) throws {
         width = cells.columns * GlyphShape.width
         height = cells.rows * GlyphShape.height
@@ -120,7 +120,7 @@ private struct PixelPlanes {
     }
 }
 
-/// A Gaussian of four deviations to each side; beyond an edge the picture goes on mirrored.
+/// A Gaussian of four deviations to each side. The picture is mirrored beyond its edges.
 private struct GaussianBlur {
     private let weights: [Float]
 

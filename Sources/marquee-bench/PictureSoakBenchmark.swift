@@ -2,9 +2,9 @@ import Foundation
 import HTTPServer
 import TestSupport
 
-/// `marquee serve` under mixed load, `--rate` (200) requests a second for `--seconds` (1800): pictures that memory has, new ones,
-/// sizes that are refused, sources that are not there, the list of films, and clients that leave before they are answered. How
-/// much its memory grows in the second half, and whether every descriptor is closed again.
+/// `marquee serve` under mixed load, `--rate` (200) requests a second for `--seconds` (1800): pictures in memory, new
+/// pictures, refused sizes, missing sources, the list of films, and clients that leave before their answer. Measures
+/// the growth of its memory in the second half, and whether every descriptor is closed again.
 func pictureSoakBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let seconds = Double(options.number("seconds", default: 1800))
     let rate = Double(options.number("rate", default: 200))
@@ -34,7 +34,7 @@ func pictureSoakBenchmark(_ options: Options) async throws -> [BenchmarkResult] 
     let parts = 20
     for part in 0..<parts {
         let first = part * 10_000_000
-        // Those who leave: each wants a new picture and goes.
+        // Clients that leave: each requests a new picture and closes.
         for number in 0..<50 {
             let client = try RawClient(port: port)
             client.send(

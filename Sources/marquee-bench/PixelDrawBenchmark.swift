@@ -3,9 +3,9 @@ import ImageCodecs
 import TerminalGraphics
 
 /// Draws files as pictures in pixels for the browser, in cells of 8 x 16 pixels: milliseconds a picture on the drawing
-/// thread, decoding not included, and the bytes that a terminal gets, beside chafa's, as means over the files. Where chafa
-/// has no terminal its cells are 8 x 8: it sends as many pixels as sixels, and half as many by kitty's protocol and
-/// iTerm2's.
+/// thread, without decoding, and the bytes sent to the terminal, beside chafa's, as means over the files. Without a
+/// terminal chafa's cells are 8 x 8: it then sends as many pixels as sixels, and half as many by kitty's and iTerm2's
+/// protocols.
 func pixelDrawBenchmark(
     _ options: Options, _ paths: [String], in cells: CellSize, by name: String
 ) async throws -> [BenchmarkResult] {
@@ -35,7 +35,7 @@ func pixelDrawBenchmark(
         times.append(best)
         var blocks = FrameEncoder(depth: .trueColour, pictures: nil)
         _ = blocks.frame(CellGrid(size: grid.size))
-        // What is drawn below painted pictures is blocks, and no part of the picture.
+        // Blocks drawn below painted pictures do not count.
         let below = way == .kitty ? 0 : blocks.frame(grid).count
         ours.append(Double(encoder.frame(grid).count - below))
         guard options.wantsReference else { continue }

@@ -3,9 +3,9 @@ import Glibc
 import ImageCodecs
 import LazyImages
 
-/// Real memory pressure, and how soon a loader in another process has made its memory tier smaller: once a service manager
-/// says so by systemd's protocol, and once the kernel tells whoever waits for it of stalls, which a control group without
-/// enough memory brings about. Making that group needs root and is left out where it is refused.
+/// Measures how soon a loader in another process shrinks its memory tier under real memory pressure: first when a
+/// service manager reports pressure by systemd's protocol, then when the kernel reports stalls in a control group with
+/// too little memory. Making the group needs root; without it, that part is left out.
 func pressureBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let scratch = try ScratchFolder()
     var results: [BenchmarkResult] = []
@@ -28,8 +28,8 @@ func pressureBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     return results
 }
 
-/// What the other process does: `marquee-bench pressure-worker`. It fills a memory tier, says so, and says when the tier has
-/// become smaller by half.
+/// The work of the other process: `marquee-bench pressure-worker`. It fills a memory tier, reports that, and reports
+/// when the tier has shrunk to half.
 enum PressureWorker {
     private static let limit = 200 << 20
 
@@ -50,14 +50,14 @@ enum PressureWorker {
         report("full")
         while loader.memory.counters.bytes > limit / 2 { poll(nil, 0, 1) }
         let moment = monotonicMilliseconds()
-        // What the tier lets go of is free once the loader has done with the news.
+        // The evicted memory is free after the loader has handled the event.
         poll(nil, 0, 200)
         report("smaller \(moment) \(residentMegabytes)")
     }
 
     private static func report(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-    /// Such a process, with its tier full.
+    /// Such a process with a full tier.
     struct Process {
         private let process = Foundation.Process()
         private let output = Pipe()
@@ -71,7 +71,7 @@ enum PressureWorker {
             _ = try line()
         }
 
-        /// How long after a moment its tier became smaller, and what it has in memory then.
+        /// How long after `moment` its tier shrank, and its memory then.
         func results(_ name: String, since moment: Double) throws -> [BenchmarkResult] {
             let numbers = try line().split(separator: " ").compactMap { Double($0) }
             process.waitUntilExit()
@@ -98,7 +98,7 @@ enum PressureWorker {
     }
 }
 
-/// A control group with less memory than its processes read again and again.
+/// A control group with less memory than its processes read repeatedly.
 private final class Thrashing {
     private static let limit = 32 << 20
     private let group: String
@@ -106,7 +106,7 @@ private final class Thrashing {
     private let process = Process()
     private let stalls: FileHandle
 
-    /// Nil where the kernel counts no stalls or groups may not be made.
+    /// Nil if the kernel counts no stalls, or if groups cannot be made.
     init?(_ file: String) throws {
         let roots = ["/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"]
         guard let stalls = FileHandle(forUpdatingAtPath: "/proc/pressure/memory"),
@@ -128,7 +128,7 @@ private final class Thrashing {
     deinit {
         // A killed process belongs to the group until it has ended.
         for _ in 0..<200 {
-            // A group that has gone has no processes.
+            // Losing the error is right: a group that is gone has no processes.
             let members = (try? String(contentsOfFile: "\(group)/cgroup.procs", encoding: .utf8)) ?? ""
             for member in members.split(separator: "\n").compactMap({ pid_t($0) }) { kill(member, SIGKILL) }
             if unsafe rmdir(group) == 0 { break }
@@ -138,7 +138,7 @@ private final class Thrashing {
     }
 
     func begin() throws {
-        // Pages that another group has read already would count there.
+        // Pages that another group has read would count there.
         let pages = unsafe open(file, O_RDONLY)
         fsync(pages)
         posix_fadvise(pages, 0, 0, POSIX_FADV_DONTNEED)
@@ -153,17 +153,17 @@ private final class Thrashing {
         try process.run()
     }
 
-    /// Waits for the kernel's word, as the other process does; the moment of that.
+    /// Waits for the kernel's event, as the other process does; returns its time.
     func event() throws -> Double {
         var trigger = pollfd(fd: stalls.fileDescriptor, events: Int16(POLLPRI), revents: 0)
         guard unsafe poll(&trigger, 1, 60_000) == 1 else {
-            throw BenchmarkFailure(description: "the kernel has told of no stalls for a minute")
+            throw BenchmarkFailure(description: "the kernel reported no stalls for a minute")
         }
         return monotonicMilliseconds()
     }
 }
 
-/// By the system's monotonic clock, the same in every process.
+/// The system's monotonic clock, which is the same in every process.
 private func monotonicMilliseconds() -> Double {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)

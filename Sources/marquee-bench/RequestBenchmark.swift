@@ -2,9 +2,9 @@ import Foundation
 import ImageCodecs
 import LazyImages
 
-/// A request made from text, from a URL, and from text with a size, beside what Foundation takes to make a URL of the same
-/// text: 2,000 addresses as catalogues have them, a query in every third, then addresses whose spelling has to be mended
-/// first.
+/// Requests made from text, from a URL, and from text with a size, beside Foundation's time to make a URL of the same
+/// text: 2,000 typical addresses of catalogues, every third with a query; then addresses whose spelling must be
+/// corrected first.
 func requestBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let plain = (0..<2_000).map { number in
         "https://posters.example.org/2024/films/\(10_000 + number)/poster-w500.jpg"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for one benchmark's files, removed when the object goes.
+/// A folder for one benchmark's files, removed with the object.
 final class ScratchFolder: Sendable {
     let path: String
 
@@ -10,11 +10,11 @@ final class ScratchFolder: Sendable {
     }
 
     deinit {
-        // What is left of it in the temporary folder harms nobody.
+        // Losing the error is right: files left in the temporary folder do no harm.
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// A new empty folder within, in the place of an older one of the name.
+    /// A new empty folder inside it. Replaces an older one of the same name.
     func new(_ name: String) throws -> String {
         let folder = path + "/" + name
         if FileManager.default.fileExists(atPath: folder) {
@@ -27,21 +27,21 @@ final class ScratchFolder: Sendable {
 
 /// The programs of this package.
 enum Program {
-    /// A program that was built together with this one: it lies beside it.
+    /// A program that was built with this one, and so is in the same folder.
     static func path(_ name: String) throws -> String {
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(filePath: own).deletingLastPathComponent().appending(path: name).path
     }
 }
 
-/// Other people's programs.
+/// Other programs.
 enum Subprocess {
-    /// Runs a program of the PATH, waits for it, and throws what it prints away.
+    /// Runs a program of the PATH, waits for it, and discards its output.
     static func run(_ program: String, _ arguments: [String]) throws {
         try launch(program, arguments, output: FileHandle.nullDevice).finish(program)
     }
 
-    /// Runs a program of the PATH and returns what it prints.
+    /// Runs a program of the PATH and returns its output.
     static func output(_ program: String, _ arguments: [String]) throws -> [UInt8] {
         let pipe = Pipe()
         let process = try launch(program, arguments, output: pipe)

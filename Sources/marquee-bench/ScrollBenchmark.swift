@@ -3,24 +3,25 @@ import Foundation
 import TerminalGraphics
 import TestSupport
 
-/// Holds the arrow key down in the real browser, through a list of films that each have a poster of their own, in a
-/// pseudoterminal: a press as soon as the frame of the one before is on the screen, a hundred at a time, then a rest until
-/// every poster is shown. Twice in new processes: with an empty disk tier, and with all that the first one stored.
+/// Holds the arrow key down in the real browser, in a pseudoterminal, through a list of films with a poster each. A
+/// press follows as soon as the frame of the last one is on the screen: a hundred presses, then a rest until every
+/// poster is shown. Two new processes do so: the first with an empty disk tier, the second with all that the first one
+/// stored.
 ///
 /// What is measured how:
-/// - processor time a frame: the browser's own (all its threads) from a burst's first press to the frame of its last, once
-///   through films that memory does not have, once up and down among films that it has;
-/// - loads started while a flag is set: requests that reach the origin between a burst's first press and its last, all
-///   posters being new to the cache; a machine that lets 120 ms pass between two presses ends the burst before, so the
-///   longest time between two is told with it;
-/// - a single press: from the key to the first request that reaches the origin;
+/// - processor time a frame: the browser's own (all threads) from a burst's first press to the frame of its last, once
+///   through films that are not in memory, once up and down among films that are;
+/// - loads started while a flag is set: requests at the origin between a burst's first press and its last, with all
+///   posters new to the cache. A pause of 120 ms between two presses ends the burst early, so the longest pause is
+///   printed too;
+/// - a single press: from the key to the first request at the origin;
 /// - pictures after a burst: from 120 ms after the last key to a screen without a placeholder, all posters on disk;
-/// - memory: the most that was seen of the browser's own (RssAnon, looked at after every burst), at most the limit of its
-///   memory tier, which `--memory-size MIB` sets (default 64), and 30 MB; and the high-water mark (VmHWM), which holds the
-///   system's shared libraries too;
-/// - pictures in pixels, with `--graphics kitty|iterm2|sixel` (default: blocks): how many were sent while a key was held
-///   in any film, and how many again, among films that were on the screen before; the bytes from a burst's
-///   last frame to all its pictures.
+/// - memory: the peak of the browser's own (RssAnon, read after every burst). Its limit is the memory tier's, set by
+///   `--memory-size MIB` (default 64), plus 30 MB. Also the high-water mark (VmHWM), which includes the system's shared
+///   libraries;
+/// - pictures in pixels, with `--graphics kitty|iterm2|sixel` (default: blocks): how many were sent while a key was
+///   held, and how many again among films that had been on the screen; the bytes from a burst's last frame to all its
+///   pictures.
 func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let size = (options.values["size"] ?? "80x24").split(separator: "x").compactMap { Int($0) }
     let rows = options.number("rows", default: 10_000)

@@ -6,7 +6,7 @@ final class ServiceProcess: Sendable {
     let port: UInt16
     private let process: Int32
 
-    /// - Parameter arguments: what stands behind `serve`.
+    /// - Parameter arguments: the words after `serve`.
     init(_ arguments: [String]) throws {
         let child = Process()
         let pipe = Pipe()
@@ -30,7 +30,7 @@ final class ServiceProcess: Sendable {
 
     private func end(_ signal: Int32) {
         Glibc.kill(process, signal)
-        // Foundation waits for its children; this waits until it has.
+        // Foundation reaps its children; this waits until it has.
         while Glibc.kill(process, 0) == 0 { poll(nil, 0, 2) }
     }
 
@@ -38,7 +38,7 @@ final class ServiceProcess: Sendable {
         get throws { try PeakMemory.kibibytes("VmRSS", of: "\(process)") * 1024 }
     }
 
-    /// The most there ever were.
+    /// The peak memory in bytes.
     var peakBytes: Int {
         get throws { try PeakMemory.kibibytes("VmHWM", of: "\(process)") * 1024 }
     }
@@ -47,7 +47,7 @@ final class ServiceProcess: Sendable {
         get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count }
     }
 
-    /// Waits until it has as many descriptors again, and returns how many it has.
+    /// Waits until it has this many descriptors again, and returns how many it has.
     func returns(to count: Int) throws -> Int {
         let patience = ContinuousClock.now + .seconds(120)
         while try descriptors > count, ContinuousClock.now < patience { poll(nil, 0, 50) }

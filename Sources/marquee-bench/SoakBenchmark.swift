@@ -2,9 +2,9 @@ import CatalogueService
 import Foundation
 import LazyImages
 
-/// Loads without a pause for `--seconds`, `--concurrency` at once, from an origin of our own in the same process, no URL
-/// twice: requests a second, how much the process's resident memory grows in the second half, and whether every descriptor
-/// that was opened is closed again. One load in fifty is cancelled at some moment.
+/// Loads without a pause for `--seconds`, `--concurrency` at once, from our own origin in the same process, no URL
+/// twice: requests a second, the growth of resident memory in the second half, and whether every descriptor is closed
+/// again. One load in fifty is cancelled at some moment.
 func soakBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let duration = Duration.seconds(options.number("seconds", default: 60))
     let scratch = try ScratchFolder()
@@ -14,7 +14,7 @@ func soakBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     try origin.start()
     defer { origin.stop() }
 
-    // The system's library opens a timer for each clock when it is first waited by, and keeps it.
+    // The system's library opens a timer for each clock at its first wait, and keeps it.
     try await Task.sleep(for: .milliseconds(1), clock: .continuous)
     try await Task.sleep(for: .milliseconds(1), clock: .suspending)
     let descriptors = openDescriptors
@@ -27,7 +27,7 @@ func soakBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
         configuration.transfersPerHost = configuration.transfers
         let loader = FileLoader(
             memory: MemoryCache(limit: 4 << 20), disk: nil, configuration: configuration)
-        // Twenty looks at the memory, each after an equal part of the time.
+        // Reads the memory twenty times, at equal intervals.
         for part in 1...20 {
             loads += try await load(
                 from: origin.port, with: loader, atOnce: configuration.transfers, first: loads,
@@ -36,7 +36,7 @@ func soakBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
         }
     }
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
-    // The transport's thread and the origin's connections end after their loader, not with it.
+    // The transport's thread and the origin's connections end some time after their loader.
     let patience = ContinuousClock.now + .seconds(10)
     while openDescriptors != descriptors, ContinuousClock.now < patience { poll(nil, 0, 20) }
     let secondHalf = memory[9...]
@@ -52,7 +52,7 @@ func soakBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     ]
 }
 
-/// Loads until the time has come; how many that were.
+/// Loads until `end`; returns the number of loads.
 private func load(
     from port: UInt16, with loader: FileLoader, atOnce count: Int, first: Int,
     until end: ContinuousClock.Instant
@@ -83,12 +83,13 @@ private func load(
 }
 
 private var openDescriptors: Int {
-    // The folder itself is one of them, each time.
+    // Losing the error is right: the figure is then 0. The folder itself is one of the descriptors, each time.
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
 }
 
 /// The second number of `/proc/self/statm`, in pages (proc(5)).
 var residentMegabytes: Double {
+    // Losing the error is right: the figure is then 0.
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
     let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
     return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1e6

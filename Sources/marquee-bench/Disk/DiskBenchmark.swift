@@ -1,9 +1,9 @@
 import Foundation
 import LazyImages
 
-/// A verified hit of the disk tier beside open, fstat, read and close of a file as long; and stores up to `flush()` beside
-/// writing the same bytes to a file and renaming it. Bodies of 60 KB, everything in the page cache. With `--entries N`
-/// instead what the number of entries costs.
+/// A verified hit of the disk tier, beside open, fstat, read and close of a file of the same length; and stores up to
+/// `flush()`, beside writing the same bytes to a file and renaming it. Bodies of 60 KB, all in the page cache.
+/// `--entries N` instead measures the cost of many entries.
 func diskBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     if let entries = options.values["entries"].flatMap({ Int($0) }) {
         return try await largeDiskBenchmark(options, entries: max(1, entries))
@@ -18,7 +18,7 @@ func diskBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
         runs: options.runs * 3,
         ours: { try lookUp(files.keys, in: cache) },
         reference: options.wantsReference ? { try files.readAll() } : nil)
-    // Both replace files that are there: folders are made once in a cache's life.
+    // Both replace existing files: folders are made only once in a cache's life.
     let written = try folder.new("written")
     let store = try await alternating(
         runs: options.runs,
@@ -39,7 +39,7 @@ func diskBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     ]
 }
 
-/// Synchronous, as a thread that may block calls it.
+/// Synchronous, like a call on a thread that may block.
 private func lookUp(_ keys: [CacheKey], in cache: DiskCache) throws {
     for key in keys {
         guard let entry = cache.entry(for: key), entry.body.count == PlainFiles.size else {
@@ -64,7 +64,7 @@ private struct PlainFiles {
         try writeAll(to: folder)
     }
 
-    /// Writes every file under another name and renames it.
+    /// Writes every file under a temporary name and renames it.
     func writeAll(to folder: String) throws {
         for number in 0..<Self.count {
             let descriptor = unsafe open("\(folder)/part", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

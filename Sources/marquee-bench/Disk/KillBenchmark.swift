@@ -1,9 +1,9 @@
 import Foundation
 import LazyImages
 
-/// Kills `marquee prewarm` again and again at random moments, and after every kill reads everything the cache holds:
-/// how many entries read wrong, and how many temporary files are left after the next whole run. Then once at every call of
-/// the system that a store with an eviction makes.
+/// Kills `marquee prewarm` repeatedly at random moments. After every kill it reads the whole cache: how many entries
+/// are corrupt, and how many temporary files remain after the next complete run. Then it kills once at each system call
+/// of a store with eviction.
 func killBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard let kills = options.words.dropFirst().first.flatMap({ Int($0) }), kills > 0 else {
         throw BenchmarkFailure(description: "kill wants a number of kills")
@@ -35,7 +35,7 @@ func killBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     ] + KillAtCalls.results()
 }
 
-/// One run of `marquee prewarm`, from beside this program.
+/// One run of `marquee prewarm`, the program beside this one.
 private struct Prewarm {
     private let process = Process()
 
@@ -53,7 +53,7 @@ private struct Prewarm {
         }
     }
 
-    /// Kills the run after so many seconds; false if it had ended by itself.
+    /// Kills the run after this time in seconds; false if it had already ended.
     func kill(after seconds: Double) throws -> Bool {
         poll(nil, 0, Int32(seconds * 1000))
         let isRunning = process.isRunning
@@ -64,21 +64,21 @@ private struct Prewarm {
 }
 
 extension DiskCache {
-    /// By the folder's own count.
+    /// The folder's own count.
     fileprivate var entriesOnDisk: Int { counters.entries }
 }
 
-/// Kills a process with SIGKILL before every single call of the system that stores with eviction make, one run for each,
-/// and looks at the cache after every kill: what was complete before must be there whole or have been evicted, nothing may
-/// read wrong, and after the next opening no temporary file is left.
+/// Kills a process with SIGKILL before each system call of stores with eviction, one run for each call. It checks the
+/// cache after every kill: complete entries must be intact or evicted, nothing may be corrupt, and after the next
+/// opening no temporary file remains.
 enum KillAtCalls {
-    /// Room for the values that are there before, and not for the new ones.
+    /// Room for the existing values, but not for the new ones.
     static let limit = 60_000
     static let stores = 2
     /// The number of the first value that a run stores.
     static let first = 500
     private static let fill = 12
-    /// The last of the values there before, which no eviction of the run has to take.
+    /// The number of the newest existing values. No run needs to evict them.
     private static let young = 2
 
     static func results() async throws -> [BenchmarkResult] {
@@ -93,7 +93,7 @@ enum KillAtCalls {
             left += try FileManager.default.contentsOfDirectory(atPath: folder + "/tmp").count
             let report = await cache.verify()
             wrong += report.removedEntries + newest(in: cache).wrong
-            // The eviction may take what is oldest; what was stored last before must stay.
+            // The eviction may take the oldest; the newest must stay.
             lost += newest(in: cache).missing
         }
         return [
@@ -107,7 +107,7 @@ enum KillAtCalls {
         ]
     }
 
-    /// One run on a cache that is nearly full; how many calls it made, if it lived.
+    /// One run on a cache that is nearly full. Returns the number of calls if the run survived.
     private static func run(in folder: String, killAt: Int) async throws -> Int {
         let cache = DiskCache(folder: folder, limit: limit)
         for number in 0..<fill { await cache.store(body(number), for: CacheWorker.key(number)) }
@@ -124,7 +124,7 @@ enum KillAtCalls {
 
     private static func body(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number), count: 4_800) }
 
-    /// What has become of the last of the values that were there before.
+    /// The state of the newest existing values.
     private static func newest(in cache: DiskCache) -> (missing: Int, wrong: Int) {
         var (missing, wrong) = (0, 0)
         for number in fill - young..<fill {

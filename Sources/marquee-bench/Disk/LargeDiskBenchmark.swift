@@ -1,8 +1,8 @@
 import Foundation
 import LazyImages
 
-/// A disk cache of very many small entries beside one of a thousand: opening, a hot hit, a miss, a store to `flush()`, and
-/// the longest store while every store must make room. Entries of 200 bytes; a hot set of a thousand.
+/// A disk cache of very many small entries, beside one of a thousand: opening, a hot hit, a miss, a store to `flush()`,
+/// and the longest store while every store must evict. Entries of 200 bytes; a hot set of a thousand.
 func largeDiskBenchmark(_ options: Options, entries: Int) async throws -> [BenchmarkResult] {
     let folder = try ScratchFolder()
     let large = try await FilledCache(folder: folder.new("large"), entries: entries)
@@ -28,11 +28,11 @@ func largeDiskBenchmark(_ options: Options, entries: Int) async throws -> [Bench
     return results
 }
 
-/// A cache with so many entries in it.
+/// A cache with this many entries.
 private struct FilledCache: Sendable {
     static let hotCount = 1_000
     private static let body = [UInt8](repeating: 7, count: 100)
-    /// What a file has beside the body: the header and a key of the length of ours.
+    /// The bytes of a file besides its body: the header and a key.
     private static let beside = 40 + 60
 
     let entries: Int
@@ -47,7 +47,7 @@ private struct FilledCache: Sendable {
         cache = DiskCache(folder: folder, limit: .max / 4)
         for number in 0..<entries { await cache.store(Self.body, for: Self.key(number)) }
         await cache.flush()
-        // From all over the cache, in no order of storing.
+        // Spread over the whole cache, not in the order of storing.
         hot = (0..<min(entries, Self.hotCount)).map { Self.key($0 &* 7_919 % entries) }
         absent = hot.indices.map { Self.key(entries + $0) }
         if let fault = cache.counters.lastFault { throw BenchmarkFailure(description: fault) }
@@ -91,7 +91,7 @@ private struct FilledCache: Sendable {
         await cache.flush()
     }
 
-    /// Stores with a limit that is reached already, each up to `flush()`.
+    /// Stores into a full cache, each up to `flush()`.
     func evictions(stores: Int) async -> [BenchmarkResult] {
         let limit = cache.counters.bytes
         let full = DiskCache(folder: folder, limit: limit)

@@ -1,5 +1,5 @@
 extension FrozenTrace {
-    /// What somebody does with a list of films: up and down, jumps, filters.
+    /// A person's use of a list of films: up and down, jumps, filters.
     static var browsing: [FrozenTrace] {
         let sizes = [60, 150, 400]
         return [
@@ -51,7 +51,7 @@ extension FrozenTrace {
     }
 }
 
-/// A list on a screen of ten rows: a row is used as it comes on the screen.
+/// A list on a screen of ten rows. A row is used when it comes onto the screen.
 private struct Browsing {
     private static let screen = 10
     let rows: [Int]

@@ -1,4 +1,4 @@
-/// A trace of uses, and the sizes of caches it is tried with.
+/// A trace of uses, and the cache sizes to try it with.
 struct FrozenTrace {
     let name: String
     let capacities: [Int]
@@ -17,12 +17,12 @@ extension FrozenTrace {
     /// Loops, scans, zigzags and web use.
     static var general: [FrozenTrace] { [loop, nestedLoops, scannedHotSet, zigzag, web, driftingWeb] }
 
-    /// What else caches meet: files, databases, use that depends on what was used last, and all of it mixed.
+    /// Other uses of caches: files, databases, use that depends on recent use, and a mixture.
     static var others: [FrozenTrace] {
         [sourceFiles, twoPools, joins, recency, shiftingRecency, mixture]
     }
 
-    /// A list that is gone through from beginning to end again and again.
+    /// A list that is read from beginning to end repeatedly.
     private static var loop: FrozenTrace {
         FrozenTrace("loop", [100, 400, 800]) { maker in
             for _ in 0..<80 { maker.use(0..<1_000) }
@@ -51,7 +51,7 @@ extension FrozenTrace {
         }
     }
 
-    /// A list gone down and up again.
+    /// A list read forwards and backwards.
     private static var zigzag: FrozenTrace {
         FrozenTrace("zigzag", [100, 400, 800]) { maker in
             for _ in 0..<20 {
@@ -61,7 +61,7 @@ extension FrozenTrace {
         }
     }
 
-    /// A page of a small index, then one of much data, by turns (as in O'Neil, O'Neil, Weikum 1993).
+    /// By turns a page of a small index and a page of much data (as in O'Neil, O'Neil, Weikum 1993).
     private static var twoPools: FrozenTrace {
         FrozenTrace("two pools", [80, 150, 500]) { maker in
             for _ in 0..<30_000 {
@@ -71,7 +71,7 @@ extension FrozenTrace {
         }
     }
 
-    /// Popular keys, and now and then a scan over keys that never come again.
+    /// Popular keys, and now and then a scan over keys that are used once.
     private static var scannedHotSet: FrozenTrace {
         FrozenTrace("scans", [100, 300, 1_000]) { maker in
             let popularity = Zipf(count: 2_000, skew: 0.9)
@@ -82,7 +82,7 @@ extension FrozenTrace {
         }
     }
 
-    /// An outer table read once, an inner one looped over, and an index.
+    /// An outer table read once, an inner table read in loops, and an index.
     private static var joins: FrozenTrace {
         FrozenTrace("joins", [100, 300, 600]) { maker in
             for query in 0..<6 {
@@ -98,14 +98,14 @@ extension FrozenTrace {
         }
     }
 
-    /// What was used a short while ago is what is used next.
+    /// Recently used keys are used next.
     private static var recency: FrozenTrace {
         FrozenTrace("recency", [100, 400, 1_000]) { maker in
             recent(&maker, uses: 50_000, newShare: 0.12, skew: 1.1)
         }
     }
 
-    /// As above, with loops in between.
+    /// The same, with loops in between.
     private static var shiftingRecency: FrozenTrace {
         FrozenTrace("recency and loops", [200, 500]) { maker in
             for _ in 0..<4 {
@@ -117,7 +117,7 @@ extension FrozenTrace {
 
     private static func recent(_ maker: inout TraceMaker, uses: Int, newShare: Double, skew: Double) {
         let depths = Zipf(count: 3_000, skew: skew)
-        // The most recently used last.
+        // The most recently used key is last.
         var stack: [Int] = []
         for _ in 0..<uses {
             let depth = depths.draw(&maker)
@@ -133,7 +133,7 @@ extension FrozenTrace {
         }
     }
 
-    /// Zipf's law, and a tenth of keys that come once.
+    /// Zipf's law, and a tenth of keys that are used once.
     private static var web: FrozenTrace {
         FrozenTrace("web", [100, 500, 2_000]) { maker in
             let popularity = Zipf(count: 10_000, skew: 1)
@@ -143,19 +143,19 @@ extension FrozenTrace {
         }
     }
 
-    /// What is popular changes as time goes on.
+    /// The popular keys change with time.
     private static var driftingWeb: FrozenTrace {
         FrozenTrace("drifting web", [100, 500, 2_000]) { maker in
             let popularity = Zipf(count: 10_000, skew: 1)
             for time in 0..<60_000 {
                 let rank = popularity.draw(&maker)
-                // A key holds a rank for a while; the popular ones change first.
+                // A key keeps its rank for a while; the popular ones change first.
                 maker.use(rank * 1_000 + time / (2_000 + 40 * rank))
             }
         }
     }
 
-    /// One after the other and all at once: loops, scans, popular keys.
+    /// Loops, scans and popular keys, one after the other and then all at once.
     private static var mixture: FrozenTrace {
         FrozenTrace("mixture", [200, 800]) { maker in
             let popularity = Zipf(count: 1_500, skew: 0.9)

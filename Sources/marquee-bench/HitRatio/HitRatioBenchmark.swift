@@ -1,8 +1,8 @@
 import Foundation
 import LazyImages
 
-/// The share of a trace's uses that caches of one size answer: LRU, CLOCK, SIEVE, ours, and the optimum that knows the
-/// future. Without a trace, those of traces that are made anew, and the same, in every run.
+/// The hit ratios of caches of one size: LRU, CLOCK, SIEVE, ours, and the optimum that knows the future. Without a
+/// trace, it uses traces that are made anew and identical in every run.
 func hitRatioBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     if let path = options.values["pairs"] { return try pairResults(list: path, options) }
     if let path = options.words.dropFirst().first {
@@ -18,8 +18,8 @@ func hitRatioBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
         + results(of: FrozenTrace.short(seed: 1), named: "short traces")
 }
 
-/// The ratios of each trace and capacity that a file names, a pair a line (`traces/gli.txt 500`), and their mean. The
-/// traces' paths are relative to the working folder.
+/// The hit ratios of each trace and capacity in a file, one pair on each line (`traces/gli.txt 500`), and their mean.
+/// The traces' paths are relative to the working folder.
 private func pairResults(list path: String, _ options: Options) throws -> [BenchmarkResult] {
     var results: [BenchmarkResult] = []
     var all: [HitRatios] = []
@@ -50,7 +50,7 @@ private func results(of traces: [FrozenTrace], named group: String) -> [Benchmar
     return results + HitRatios(meanOf: all).results(name: "mean of \(group)")
 }
 
-/// What each policy made of a trace, from 0 to 1.
+/// The hit ratio of each policy for a trace, 0 to 1.
 struct HitRatios {
     let lru: Double
     let clock: Double
@@ -81,7 +81,7 @@ struct HitRatios {
         (ours, optimum) = (mean(\.ours), mean(\.optimum))
     }
 
-    /// One line for each policy, beside the optimum.
+    /// One line for each policy, with the optimum as reference.
     func results(name: String) -> [BenchmarkResult] {
         [("LRU", lru), ("CLOCK", clock), ("SIEVE", sieve), ("ours", ours), ("optimum", optimum)].map {
             BenchmarkResult(
@@ -91,7 +91,7 @@ struct HitRatios {
     }
 }
 
-/// The memory tier itself, every entry at the cost of 1.
+/// The memory tier itself; every entry costs 1.
 private struct MemoryTier: ReplacementPolicy {
     private final class Object: Sendable {}
 
@@ -114,6 +114,6 @@ private struct MemoryTier: ReplacementPolicy {
 }
 
 extension CacheKey {
-    /// As long as a poster's address is.
+    /// As long as a poster's address.
     init(number: Int) { self.init(url: URL(fileURLWithPath: "/\(number)")) }
 }

@@ -1,5 +1,5 @@
-/// The hits of a cache that knows the future (Belady, "A study of replacement algorithms", 1966): it lets go of the key
-/// whose next use is furthest away, be it the one that has just come.
+/// The hits of a cache that knows the future (Belady, "A study of replacement algorithms", 1966): it evicts the key
+/// whose next use is furthest away, even if that is the newest.
 enum Optimum {
     private struct Use {
         let key: Int
@@ -9,7 +9,7 @@ enum Optimum {
 
     static func hits(_ trace: [Int], capacity: Int, keyCount: Int) -> Int {
         let next = nextUses(trace, keyCount: keyCount)
-        // When each key that is held is used next; no time for those that are not.
+        // The next use of each key in the cache; -1 for other keys.
         var held = [Int](repeating: -1, count: keyCount)
         var count = 0
         var heap: [Use] = []
@@ -19,7 +19,7 @@ enum Optimum {
             held[key] = next[time]
             push(Use(key: key, next: next[time]), to: &heap)
             while count > capacity, let furthest = pop(&heap) {
-                // Uses that are over, and keys that are gone, are still in the heap.
+                // The heap still contains past uses and evicted keys.
                 guard held[furthest.key] == furthest.next else { continue }
                 held[furthest.key] = -1
                 count -= 1
@@ -39,10 +39,10 @@ enum Optimum {
         return next
     }
 
-    /// Forgets uses that are over: they would only gather at the heap's bottom.
+    /// Removes past uses, which would collect at the heap's bottom.
     private static func tidy(_ heap: inout [Use], after time: Int) {
         heap.removeAll { $0.next <= time }
-        // Furthest first is a heap's order too.
+        // An array sorted with the furthest use first is a valid heap.
         heap.sort { $0.next > $1.next }
     }
 

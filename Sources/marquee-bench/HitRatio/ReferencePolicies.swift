@@ -1,12 +1,12 @@
-/// What decides which keys a cache of so many entries holds. Keys are small numbers, from 0 on.
+/// Decides which keys a cache of a fixed number of entries holds. Keys are small numbers, from 0 on.
 protocol ReplacementPolicy {
     init(capacity: Int, keyCount: Int)
 
-    /// One use of a key: true if it was there. It may be from then on.
+    /// Uses a key. Returns whether it was in the cache; the policy may admit it now.
     mutating func use(_ key: Int) -> Bool
 }
 
-/// A queue of keys, linked by their numbers: the newest in front.
+/// A queue of keys, linked by their numbers, the newest first.
 struct KeyQueue {
     private static let end = -1
     private var newer: [Int]
@@ -34,11 +34,11 @@ struct KeyQueue {
         count -= 1
     }
 
-    /// The key that came next after this one, or nil after the newest.
+    /// The next newer key; nil after the newest.
     func next(after key: Int) -> Int? { newer[key] == Self.end ? nil : newer[key] }
 }
 
-/// The least recently used key goes.
+/// Evicts the least recently used key.
 struct LeastRecentlyUsed: ReplacementPolicy {
     private let capacity: Int
     private var queue: KeyQueue
@@ -64,7 +64,7 @@ struct LeastRecentlyUsed: ReplacementPolicy {
     }
 }
 
-/// Second chance: a hand goes round the places and takes the first key that was not used since it last came by.
+/// Second chance: a hand circles over the entries and evicts the first key not used since its last visit.
 struct Clock: ReplacementPolicy {
     private let capacity: Int
     private var places: [Int] = []
@@ -100,8 +100,8 @@ struct Clock: ReplacementPolicy {
     }
 }
 
-/// SIEVE (Zhang, Yang, Yue, Vigfusson, Rashmi, NSDI 2024): as the clock, but what survives stays where it is and what is
-/// new stands before everything, out of the hand's way.
+/// SIEVE (Zhang, Yang, Yue, Vigfusson, Rashmi, NSDI 2024): like the clock, but surviving keys keep their place, and new
+/// keys enter at the front, away from the hand.
 struct Sieve: ReplacementPolicy {
     private let capacity: Int
     private var queue: KeyQueue

@@ -1,11 +1,11 @@
 extension FrozenTrace {
-    /// Traces of a few thousand uses beside caches of a few hundred entries: a cache has little time to learn from them.
-    /// Each seed gives other traces of the same kinds. No constant of the memory tier was chosen by any of them.
+    /// Traces of a few thousand uses, for caches of a few hundred entries, which have little time to learn. Each seed
+    /// gives different traces of the same kinds. No constant of the memory tier was tuned on them.
     static func short(seed: UInt64) -> [FrozenTrace] {
         [searches(seed), builds(seed), queries(seed), phases(seed), visits(seed)]
     }
 
-    /// Searches of an index: each reads all its pages in order, and some of them twice in a row.
+    /// Searches of an index: each reads all its pages in order, and some pages twice in a row.
     private static func searches(_ seed: UInt64) -> FrozenTrace {
         FrozenTrace("searches", [300, 700], seed: seed) { maker in
             let pages = 900 + maker.below(300)
@@ -18,7 +18,7 @@ extension FrozenTrace {
         }
     }
 
-    /// Builds of a program: its source files one after the other, and for each some of the same few headers.
+    /// Builds of a program: its source files one after the other, each with some of the same few headers.
     private static func builds(_ seed: UInt64) -> FrozenTrace {
         FrozenTrace("builds", [300, 600], seed: seed) { maker in
             let lengths = (0..<110).map { _ in 3 + maker.below(12) }
@@ -33,7 +33,7 @@ extension FrozenTrace {
         }
     }
 
-    /// Popular keys, and scans over keys that never come again.
+    /// Popular keys, and scans over keys that are used once.
     private static func queries(_ seed: UInt64) -> FrozenTrace {
         FrozenTrace("queries", [300, 800], seed: seed) { maker in
             let popularity = Zipf(count: 2_500, skew: 0.8)
@@ -44,7 +44,7 @@ extension FrozenTrace {
         }
     }
 
-    /// By turns a loop over more than fits, and a walk in which what was used last is used next.
+    /// By turns a loop over more keys than fit, and a walk in which recent keys are used next.
     private static func phases(_ seed: UInt64) -> FrozenTrace {
         FrozenTrace("phases", [300, 600], seed: seed) { maker in
             for phase in 0..<3 {
@@ -59,7 +59,7 @@ extension FrozenTrace {
         }
     }
 
-    /// Visits to a list of films: up and down, and now and then back to the beginning.
+    /// Visits to a list of films: up and down, and sometimes back to the beginning.
     private static func visits(_ seed: UInt64) -> FrozenTrace {
         FrozenTrace("visits", [150, 300], seed: seed) { maker in
             var row = 0

@@ -1,14 +1,14 @@
 import Foundation
 import SystemSupport
 
-/// Makes traces of uses: the same in every run, and none of them recorded from anybody.
+/// Makes traces of uses, identical in every run and not recorded from anybody.
 struct TraceMaker {
     private(set) var uses: [Int] = []
     private var numbers: SeededNumbers
-    /// The next key that nobody has used yet.
+    /// The next unused key.
     private(set) var freshKey: Int
 
-    /// - Parameter freshKey: keys from here on are handed out by `useFresh`.
+    /// - Parameter freshKey: `useFresh` uses the keys from this one on.
     init(seed: UInt64, freshKey: Int = 1_000_000) {
         numbers = SeededNumbers(seed: seed)
         self.freshKey = freshKey
@@ -16,12 +16,12 @@ struct TraceMaker {
 
     mutating func below(_ limit: Int) -> Int { numbers.below(limit) }
 
-    /// From 0 up to 1, without it.
+    /// From 0 up to, but not including, 1.
     mutating func fraction() -> Double { Double(numbers.next() >> 11) * 0x1p-53 }
 
     mutating func use(_ key: Int) { uses.append(key) }
 
-    /// Uses a key once that is never used again.
+    /// Uses a new key once.
     mutating func useFresh() {
         use(freshKey)
         freshKey += 1
@@ -30,7 +30,7 @@ struct TraceMaker {
     mutating func use(_ keys: some Sequence<Int>) { for key in keys { use(key) } }
 }
 
-/// Ranks from 0 on, of which the nth is drawn about as often as 1/(n+1)^skew says.
+/// Ranks from 0 on. Rank n is drawn with a frequency proportional to 1/(n+1)^skew.
 struct Zipf {
     private let sums: [Double]
 
@@ -54,14 +54,14 @@ struct Zipf {
 
 }
 
-/// A trace whose keys are numbered from 0 on in the order in which they come.
+/// A trace whose keys are numbered from 0 in the order of their first use.
 struct NumberedTrace {
     private(set) var uses: [Int] = []
     private(set) var keyCount = 0
 
     init(_ keys: some Sequence<Int>) { number(keys) }
 
-    /// Reads a file: a key a line, whatever its text, or integers of 32 bits, low byte first.
+    /// Reads a file: one key on each line, of any text; or 32-bit little-endian integers.
     init(file path: String, isBinary: Bool) throws {
         let data = try Data(contentsOf: URL(fileURLWithPath: path))
         if isBinary {

@@ -44,6 +44,7 @@ struct ServiceProblem {
     /// Each error with its pointer: `/year must be a number`.
     private var errors: [String] {
         (members?["errors"]?.elements ?? []).compactMap { element in
+            // Losing the error is right: an unreadable error is left out.
             guard let error = try? FilmDocument(json: element, takesRepeated: true) else { return nil }
             let parts = [error["pointer"]?.string, error["detail"]?.string].compactMap(\.self)
             return parts.isEmpty ? nil : parts.joined(separator: " ")

@@ -84,6 +84,7 @@ enum JobsCommand: Command {
     /// Shows the job's results so far and its progress, as `prewarm` does.
     private static func attach(_ job: BackgroundJob, _ session: Session) async throws -> ExitStatus {
         let order = try job.order
+        // Losing the error is right: an invalid address is shown as typed.
         let urls = order.items.map { (try? URL(typed: $0.url))?.displayText ?? $0.url }
         // Bytes received before this do not count in the bar's rate.
         let before = try job.status.bytesFetched
