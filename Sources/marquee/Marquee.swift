@@ -27,10 +27,6 @@ struct Marquee {
         var output = Output()
         defer { output.flush() }
         do {
-            if words == JSONHelp.words {
-                Output.write(JSONHelp.text + "\n", to: STDOUT_FILENO)
-                return .done
-            }
             if words == JobProcessCommand.words { return await JobProcessCommand.run(interruption) }
             let environment = ProcessInfo.processInfo.environment
             let arguments = try Arguments(

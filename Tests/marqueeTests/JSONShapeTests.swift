@@ -121,6 +121,9 @@ struct JSONShapeTests {
             try await note("cache verify", "cache", words[0], words.count > 1 ? "--to=1M" : "--quiet")
         }
         try await note("cache path", "cache", "path")
+        try await note("status", "status")
+        // A machine without a network has neither of these.
+        printed["status"]?.formUnion(["link", "interface"])
         // A folder below a file cannot be created, which causes advice.
         try await note("doctor", "doctor", "--cache-dir", fixture.folder.file("movies.json") + "/cache")
         try await note(

@@ -88,6 +88,9 @@ struct ProgressTests {
         #expect(terminal.screen.row(containing: "/s") == nil)
     }
 
+    @Test("work shows within 100 milliseconds, of which 50 are for the thread to start and draw")
+    func soon() { #expect(ProgressLine.firstPause <= 50_000) }
+
     @Test("--quiet and TERM=dumb show no progress", arguments: [["--quiet"], []])
     func none(options: [String]) throws {
         // Long enough for a line to be drawn.

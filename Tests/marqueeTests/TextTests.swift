@@ -79,6 +79,7 @@ struct HelpTests {
             #expect(try await Program.run(["help", name]).output == Program.run([name, "--help"]).output)
         }
         #expect(try await Program.run(["help", "options"]).text.contains("--cache-dir DIR"))
+        #expect(try await Program.run(["help", "json", "--json"]).text == JSONHelp.text + "\n")
         let mistyped = try await Program.run(["help", "option"])
         #expect(mistyped.status == 2)
         #expect(mistyped.errorText.contains("there is no help on \"option\"; did you mean \"options\"?"))

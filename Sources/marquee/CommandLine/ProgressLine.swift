@@ -7,8 +7,8 @@ import TerminalGraphics
 /// twenty times a second, and is shown only on a person's terminal. Other output takes its place, and the line comes
 /// back below.
 final class ProgressLine: Sendable {
-    /// In microseconds. Shorter work needs no line. Together with the second pause it is less than a tenth of a second.
-    private static let firstPause: useconds_t = 40_000
+    /// In microseconds. Shorter work needs no line. Longer work must show one within a tenth of a second.
+    static let firstPause: useconds_t = 40_000
     private static let pause: useconds_t = 45_000
 
     private struct Job {

@@ -20,7 +20,8 @@ enum Help {
         Topic(name: "options", summary: "the options that every command takes") {
             titled("Options of every command", CommandSpecification.global.map(line)) + "\n\n"
                 + filled("Cookies are not stored. Only a cookie in --header 'Cookie: ...' is sent.")
-        }
+        },
+        Topic(name: "json", summary: "the members that --json prints") { JSONHelp.text },
     ]
 
     /// The variables that every command reads.

@@ -1,39 +1,38 @@
 /// `marquee help json`: the members that `--json` prints. A test compares them with the output.
 enum JSONHelp {
-    /// The command line that prints it.
-    static let words = ["help", "json"]
-
     static let text = """
         What --json prints. Members without a value are left out. Times are in
-        milliseconds, sizes in bytes. The data is on standard output and nothing else;
-        messages are on standard error.
+        milliseconds, sizes in bytes. Standard output has only the data; messages go to
+        standard error.
 
-        fetch, prewarm, show FILE, picture: an object a line for each, as it ends
-          url           the address, without credentials; or the film that is not there
+        fetch, prewarm, show FILE, picture: one object on each line, as each ends
+          url           the address, without credentials; or the unknown film
           outcome       network    fetched now
-                        resumed    fetched, but for what an earlier run had brought
-                        memory, disk  it was there, and fresh
-                        revalidated   it was there, and the server says it holds
-                        stale      it was there; the server fails, or is asked now
+                        resumed    the rest of a partial body was fetched
+                        memory, disk  cached, and fresh
+                        revalidated   cached, and confirmed by the server
+                        stale      cached, but not fresh; the server has failed, or
+                                   is being asked
                         local      a file, or a data URL
                         failed     see error
-          status        of the answer: 200, 404, ...
-          bytes         the file's size; picture: of the file it made, as all below
+          status        the answer's status: 200, 404, ...
+          bytes         the file's size; with picture, this and all below are of the
+                        picture
           format        jpeg, png, ...
           width         in pixels
           height        in pixels
-          milliseconds  from the transfer's start to its end
-          queued        how long it waited for its slot before
-          sha256        of the file, with --checksum
-          file          where fetch -o or picture -o has it
+          milliseconds  the time of the transfer
+          queued        the time in the queue before it
+          sha256        the file's checksum, with --checksum
+          file          the path of the file, with -o
           error         only after a failure
           error.code    a short, stable name: the article Errors lists them
           error.message one line for people
 
-        film: list (an array), show, add, edit, rate and remove (an object) print it
-          id            the film's name in its catalogue
+        film: from list (an array); from show, add, edit, rate and remove (one object)
+          id            the film's id in its catalogue
           title
-          originalTitle where it differs
+          originalTitle if it differs
           year
           director
           country
@@ -41,90 +40,95 @@ enum JSONHelp {
           genres        an array
           overview
           score         0 to 10
-          poster        its address; after a change as the service gives it
-          media         the film's file or address, as the catalogue has it
-          rating        the mean of the votes, where there are any
-          votes         how many
-          created_at    when it came into its library: RFC 3339, UTC
-          updated_at    when it was changed last
+          poster        its address; after a change, the one that the service gives
+          media         the film's file or address, as in the catalogue
+          rating        the mean of the votes, if there are any
+          votes         the number of votes
+          created_at    when it was added to its library: RFC 3339, UTC
+          updated_at    when it was last changed
           cached        list: whether the poster is in the cache
-          fetch         show: what became of the poster, with the members of fetch
+          fetch         show: the poster's result, with the members of fetch
 
         doctor: one object
           findings      an array
-          findings.name    what was looked at: terminal, cache, ...
+          findings.name    the checked part: terminal, cache, ...
           findings.level   ok, warning or problem
-          findings.text    how it is
-          findings.advice  what to do about it
+          findings.text    its state
+          findings.advice  what to do
 
         cache info: one object
           path          the folder
-          entries       how many files are cached
+          entries       the number of cached files
           bytes         their size
-          limit         how large they may become
-          newerEntries  files of a later version, which are left alone
-          hits          look-ups that found something, in all runs so far
-          misses        look-ups that did not
-          corrupt       files that were wrong, and removed
-          faults        what went wrong just now
+          limit         the limit of their size
+          newerEntries  files of a newer version of marquee, which are kept
+          hits          lookups that found a file, in all runs so far
+          misses        lookups that found none
+          corrupt       corrupt files, which were removed
+          faults        failed disk operations of this command
           hosts         an array: the same for each host
-          hosts.host    its name
+          hosts.host    the host's name
           hosts.entries
           hosts.bytes
           hosts.hits
           hosts.misses
-          hosts.stores  files that were stored
+          hosts.stores  stored files
           hosts.corrupt
 
         cache verify, trim, clear: one object
-          entries       what is left
+          entries       the remaining files
           bytes
-          removedEntries  what was removed
+          removedEntries  the removed files
           removedBytes
 
         cache path: one object
           path          the folder
 
-        jobs, prewarm --detach: an object a line for each job
+        jobs, prewarm --detach: one object on each line for each job
           name
           state         running, stopped (killed), done, failed, cancelled, or
                         waiting-network, waiting-other-network, waiting-memory
-          total         how many images it has
-          done          how many have come to an end, those that failed included
-          failed        how many of them failed
-          status        what it ended with, as an exit status
-          process       its number, while it runs
+          total         the number of images
+          done          the number of finished images, failed ones included
+          failed        the number of failed images
+          status        its exit status, after its end
+          process       its process number, while it runs
 
         import: one object
           library       the library's file
-          added         films that are new there
-          replaced      films that took the place of others, with --replace
-          unchanged     films that were there already
-          skipped       films that were not taken, with --skip
-          leftOut       films that are not right
-          posters       posters that are stored in the library
+          added         new films
+          replaced      replaced films, with --replace
+          unchanged     films that the library had already
+          skipped       films whose id was taken, with --skip
+          leftOut       invalid films
+          posters       posters stored in the library
 
         upload: one object
-          url           where the answer came from, after redirects
+          url           the address that answered, after redirects
           method        PUT or POST
-          outcome       sent, for an answer of 2xx; else failed
-          status        of the answer
-          sent          how long the body is that was sent
-          bytes         how long the answer's body is
-          type          its Content-Type
-          location      where the server has it now, if it says so
+          outcome       sent for a 2xx answer, else failed
+          status        the answer's status
+          sent          the size of the sent body
+          bytes         the size of the answer's body
+          type          the answer's Content-Type
+          location      the address of the stored file, if the server gives it
           answer        the answer's body, if it is text
-          milliseconds  from the first byte sent, all tries together
-          sha256        of the file that was sent, with --checksum
+          milliseconds  the time from the first sent byte, over all tries
+          sha256        the sent file's checksum, with --checksum
           error         only after a failure
           error.code    a short, stable name
           error.message one line for people
 
-        serve: one object, as soon as it listens
-          url           the address, which --catalogue takes
+        serve: one object, when it listens
+          url           the address, for --catalogue
           admin         the address of health and metrics, with --admin
 
+        status: one object; with --watch one on each line
+          reach         none, local or internet
+          link          wired, wifi, cellular, ...
+          interface     the name of the network interface
+
         sign: one object
-          url           the signed address, or its path where --base is not given
+          url           the signed address, or its path without --base
         """
 }
