@@ -8,7 +8,7 @@ import ImageCodecs
 /// `--scale 1/8` (or 1/2, 1/4) decodes to that part of the size, `--fit WxH` to fit into that box. `--ppm OUT` also
 /// writes the pixels as PPM, or as PAM if some are transparent, for comparison with other decoders.
 func decodeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
-    guard options.words.count > 1 else { throw BenchmarkFailure(description: "decode wants image files") }
+    guard options.words.count > 1 else { throw BenchmarkFailure(description: "decode needs image files") }
     let denominator = try options.denominator
     let box = try options.values["fit"].map(ImageSize.init(columnsByRows:))
     guard denominator == 1 || box == nil else {
@@ -71,7 +71,7 @@ extension ImageSize {
     fileprivate init(columnsByRows text: String) throws {
         let sides = text.split(separator: "x").compactMap { Int($0) }
         guard sides.count == 2, sides.allSatisfy({ $0 > 0 }) else {
-            throw BenchmarkFailure(description: "--fit wants WxH, in pixels")
+            throw BenchmarkFailure(description: "--fit needs WxH, in pixels")
         }
         self.init(width: sides[0], height: sides[1])
     }

@@ -8,7 +8,7 @@ import TerminalGraphics
 func drawBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let size = (options.values["size"] ?? "40x30").split(separator: "x").compactMap { Int($0) }
     guard options.words.count > 1, size.count == 2, size.allSatisfy({ $0 > 0 && $0 < 1000 }) else {
-        throw BenchmarkFailure(description: "draw wants image files and --size COLSxROWS")
+        throw BenchmarkFailure(description: "draw needs image files and --size COLSxROWS")
     }
     let paths = Array(options.words.dropFirst())
     let cells = CellSize(columns: size[0], rows: size[1])

@@ -6,7 +6,7 @@ import TestSupport
 /// Huffman tables; bytes, beside `cjpeg -optimize`; and the likeness of both to the picture, as `djpeg` decodes them.
 /// Rounds as in `decodeBenchmark`.
 func encodeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
-    guard options.words.count > 1 else { throw BenchmarkFailure(description: "encode wants image files") }
+    guard options.words.count > 1 else { throw BenchmarkFailure(description: "encode needs image files") }
     let quality = options.number("quality", default: 80)
     guard quality <= 100 else { throw BenchmarkFailure(description: "--quality is 1 to 100") }
     let encoder = JPEGEncoder(quality: quality)

@@ -7,7 +7,7 @@ import LazyImages
 /// that.
 func fetchBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard options.words.count > 1 else {
-        throw BenchmarkFailure(description: "fetch wants a file with a URL a line")
+        throw BenchmarkFailure(description: "fetch needs a file with a URL a line")
     }
     let list = try String(contentsOfFile: options.words[1], encoding: .utf8)
     let urls = list.split(separator: "\n").map(String.init)

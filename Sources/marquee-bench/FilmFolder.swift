@@ -9,7 +9,7 @@ struct FilmFolder {
     init(films: Int, in scratch: ScratchFolder) throws {
         path = try scratch.new("films")
         guard FileManager.default.fileExists(atPath: "sample-data/movies.json") else {
-            throw BenchmarkFailure(description: "scroll wants to run where the folder sample-data is")
+            throw BenchmarkFailure(description: "scroll needs to run where the folder sample-data is")
         }
         try FileManager.default.copyItem(atPath: "sample-data/posters", toPath: path + "/posters")
         let sample = try JSONSerialization.jsonObject(

@@ -13,7 +13,7 @@ func pixelDrawBenchmark(
         "kitty": (.kitty, "kitty"), "iterm2": (.iterm2, "iterm"), "sixel": (.sixel, "sixels"),
     ]
     guard let (way, format) = ways[name] else {
-        throw BenchmarkFailure(description: "draw wants --graphics kitty, iterm2, sixel or blocks")
+        throw BenchmarkFailure(description: "draw needs --graphics kitty, iterm2, sixel or blocks")
     }
     let canvas = PixelCanvas(
         way, cell: ImageSize(width: 8, height: 16), blocks: BlocksCanvas(depth: .trueColour))

@@ -21,7 +21,7 @@ func pressureBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
 
     let file = scratch.path + "/pages"
     try Data(count: 256 << 20).write(to: URL(filePath: file))
-    guard let thrash = try Thrashing(file) else { return results }
+    guard let thrash = try ThrashingGroup(file) else { return results }
     let left = try PressureWorker.Process(environment: [:])
     try thrash.begin()
     results += try left.results("the kernel's stalls", since: thrash.event())
@@ -99,7 +99,7 @@ enum PressureWorker {
 }
 
 /// A control group with less memory than its processes read repeatedly.
-private final class Thrashing {
+private final class ThrashingGroup {
     private static let limit = 32 << 20
     private let group: String
     private let file: String

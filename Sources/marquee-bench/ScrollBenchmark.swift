@@ -27,11 +27,11 @@ func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let rows = options.number("rows", default: 10_000)
     guard size.count == 2, size[0] >= 40, size[1] >= 10, rows >= 200 else {
         throw BenchmarkFailure(
-            description: "scroll wants --rows N, from 200, and --size COLSxROWS, from 40x10")
+            description: "scroll needs --rows N, from 200, and --size COLSxROWS, from 40x10")
     }
     let memory = options.number("memory-size", default: 64)
     guard let graphics = GraphicsMode(rawValue: options.values["graphics"] ?? "blocks") else {
-        throw BenchmarkFailure(description: "scroll wants --graphics kitty, iterm2, sixel or blocks")
+        throw BenchmarkFailure(description: "scroll needs --graphics kitty, iterm2, sixel or blocks")
     }
     let scratch = try ScratchFolder()
     let folder = try FilmFolder(films: rows, in: scratch)

@@ -37,7 +37,7 @@ struct Session: Sendable {
     }
 
     /// The same session without messages on standard error.
-    func quietly() -> Session {
+    func silent() -> Session {
         var session = self
         session.output = Output(isQuiet: true)
         return session

@@ -92,10 +92,10 @@ struct ArgumentsTests {
 
     @Test("the error names a missing or surplus word")
     func operands() {
-        #expect(fault("show").contains("show wants FILM|URL|FILE"))
+        #expect(fault("show").contains("show needs FILM|URL|FILE"))
         #expect(fault("show", "a", "b").contains("does not take \"b\""))
-        #expect(fault("--catalogue").contains("--catalogue wants a value: FILE|URL"))
-        #expect(fault("fetch", "-o").contains("--output wants a value: DIR"))
+        #expect(fault("--catalogue").contains("--catalogue needs a value: FILE|URL"))
+        #expect(fault("fetch", "-o").contains("--output needs a value: DIR"))
         #expect(fault("--json=yes").contains("--json takes no value"))
         #expect(fault("show", "--help") == "no fault")
         #expect(fault("show", "--version") == "no fault")

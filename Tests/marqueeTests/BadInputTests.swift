@@ -61,7 +61,7 @@ struct BadInputTests {
         Case(words: ["fetch", "data:,x", "-o", "/proc/none"], status: 2, answer: "choose another with -o"),
         Case(
             words: ["fetch", "data:,x", "-o", "FILE"], status: 2, answer: "choose another with -o", file: "x"),
-        Case(words: ["fetch"], status: 2, answer: "fetch wants FILM|URL|FILE...; see marquee fetch --help"),
+        Case(words: ["fetch"], status: 2, answer: "fetch needs FILM|URL|FILE...; see marquee fetch --help"),
         Case(
             words: ["fetch", "CLOSED/x"], status: 2, answer: "apt-get install libcurl4",
             environment: ["MARQUEE_LIBCURL": "/nowhere"]),
@@ -71,10 +71,10 @@ struct BadInputTests {
         Case(
             words: ["cache", "info", "--cache-dir", "FILE"], status: 1, answer: "choose another folder",
             file: "x"),
-        Case(words: ["list", "--header", "none"], status: 2, answer: "--header wants 'Name: value'"),
-        Case(words: ["list", "--timeout", "soon"], status: 2, answer: "--timeout wants seconds"),
+        Case(words: ["list", "--header", "none"], status: 2, answer: "--header needs 'Name: value'"),
+        Case(words: ["list", "--timeout", "soon"], status: 2, answer: "--timeout needs seconds"),
         Case(words: ["list", "--max-bytes", "1Q"], status: 2, answer: "a number of bytes such as"),
-        Case(words: ["list", "--insecure-http", "http://h"], status: 2, answer: "wants a host name"),
+        Case(words: ["list", "--insecure-http", "http://h"], status: 2, answer: "needs a host name"),
     ]
 
     @Test("case", arguments: cases)

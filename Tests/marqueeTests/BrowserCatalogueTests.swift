@@ -48,7 +48,7 @@ struct BrowserCatalogueTests {
         #expect(terminal.waits { $0.row(containing: "Esc goes back") != nil })
         terminal.resize(columns: 20, rows: 5)
         #expect(
-            terminal.waits { $0.row(containing: "Marquee wants a") == 0 && $0.row(containing: "more") != nil }
+            terminal.waits { $0.row(containing: "Marquee needs a") == 0 && $0.row(containing: "more") != nil }
         )
         terminal.resize(columns: 90, rows: 20)
         #expect(terminal.waits { $0.row(containing: "Esc goes back") != nil && $0.size.columns == 90 })

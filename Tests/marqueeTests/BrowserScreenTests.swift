@@ -192,8 +192,8 @@ struct BrowserScreenTests {
         func text(_ columns: Int, _ height: Int) -> String {
             rows(draw(state(columns: columns, rows: height))).joined(separator: " ")
         }
-        #expect(text(20, 5).hasPrefix("Marquee wants a window of 40 x 10 or more"))
-        #expect(text(11, 2).hasPrefix("wants 40x10"))
+        #expect(text(20, 5).hasPrefix("Marquee needs a window of 40 x 10 or more"))
+        #expect(text(11, 2).hasPrefix("needs 40x10"))
         #expect(text(5, 1) == "40x10")
         #expect(text(3, 1) == "40x" && text(0, 0).isEmpty)
     }

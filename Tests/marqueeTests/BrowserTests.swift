@@ -141,7 +141,7 @@ struct BrowserTests {
     func sizes() throws {
         let terminal = try started()
         terminal.resize(columns: 30, rows: 8)
-        #expect(terminal.waits { $0.row(containing: "Marquee wants") != nil })
+        #expect(terminal.waits { $0.row(containing: "Marquee needs") != nil })
         terminal.resize(columns: 100, rows: 30)
         #expect(terminal.waits { $0.text(ofRow: 2).contains("A Trip to the Moon") && $0.size.columns == 100 })
         terminal.type("q")

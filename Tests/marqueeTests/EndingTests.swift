@@ -80,9 +80,9 @@ struct EndingTests {
     func echo() {
         let start = ContinuousClock.now
         let first = (number: SIGINT, time: start)
-        #expect(Interruption.isEcho(of: first, SIGINT, at: start + .milliseconds(5)))
-        #expect(!Interruption.isEcho(of: first, SIGTERM, at: start + .milliseconds(5)))
-        #expect(!Interruption.isEcho(of: first, SIGINT, at: start + .milliseconds(150)))
+        #expect(Interruption.isRepetition(of: first, SIGINT, at: start + .milliseconds(5)))
+        #expect(!Interruption.isRepetition(of: first, SIGTERM, at: start + .milliseconds(5)))
+        #expect(!Interruption.isRepetition(of: first, SIGINT, at: start + .milliseconds(150)))
     }
 
     @Test("a signal that the parent ignores stays ignored")

@@ -58,7 +58,7 @@ struct EnvironmentOptionsTests {
         #expect(
             throws: UsageError.self, performing: { try read(with: ["MARQUEE_WRITABLE": "perhaps"]) })
         do { _ = try read(with: ["MARQUEE_WRITABLE": "2"]) } catch {
-            #expect("\(error)".hasPrefix("MARQUEE_WRITABLE wants 1, true, yes or on"))
+            #expect("\(error)".hasPrefix("MARQUEE_WRITABLE needs 1, true, yes or on"))
         }
     }
 
@@ -72,7 +72,7 @@ struct EnvironmentOptionsTests {
                 return arguments.naming(error).description
             }
         }
-        let wanted = " wants a whole number from 0 to 65535, not \"x\""
+        let wanted = " needs a whole number from 0 to 65535, not \"x\""
         #expect(fault(try read(with: ["MARQUEE_PORT": "x"])) == "MARQUEE_PORT" + wanted)
         #expect(fault(try read("--port", "x", with: ["MARQUEE_PORT": "1"])) == "--port" + wanted)
         let both = try read("--port", "x", with: ["MARQUEE_SIGN_KEY_FILE": "f"])

@@ -55,6 +55,6 @@ struct NetworkOptionsTests {
     func patterns(host: String) async throws {
         let run = try await Program.run(["list", "--insecure-http", host])
         #expect(run.status == 2)
-        #expect(run.errorText.contains("--insecure-http wants a host name"))
+        #expect(run.errorText.contains("--insecure-http needs a host name"))
     }
 }

@@ -23,8 +23,8 @@ struct PlayerTests {
     @Test(
         "a malformed command is refused with the name of its source",
         arguments: [
-            ("", "--player wants a program"), ("  ", "--player wants a program"),
-            ("''", "--player wants a program"),
+            ("", "--player needs a program"), ("  ", "--player needs a program"),
+            ("''", "--player needs a program"),
             ("mpv 'a", "the quote ' is not closed"), ("mpv a\\", "nothing follows the last backslash"),
         ])
     func refused(command: String, reason: String) {

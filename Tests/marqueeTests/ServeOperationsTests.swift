@@ -154,13 +154,13 @@ struct ServeOperationsTests {
     @Test("impossible options end with 2 and one line, which names their variable")
     func refused() async throws {
         for (words, environment, answer) in [
-            (["--admin", "9090"], [:], "--admin wants an address and a port such as 127.0.0.1:9090"),
-            (["--admin", "localhost:1"], [:], "--admin wants an address and a port"),
-            (["--log", "xml"], [:], "--log wants json, text or off"),
-            (["--drain", "soon"], [:], "--drain wants a whole number"),
-            ([], ["MARQUEE_DRAIN": "soon"], "MARQUEE_DRAIN wants a whole number"),
-            ([], ["MARQUEE_PORT": "70000"], "MARQUEE_PORT wants a whole number from 0 to 65535"),
-            ([], ["MARQUEE_QUIET": "x"], "MARQUEE_QUIET wants 1, true, yes or on"),
+            (["--admin", "9090"], [:], "--admin needs an address and a port such as 127.0.0.1:9090"),
+            (["--admin", "localhost:1"], [:], "--admin needs an address and a port"),
+            (["--log", "xml"], [:], "--log needs json, text or off"),
+            (["--drain", "soon"], [:], "--drain needs a whole number"),
+            ([], ["MARQUEE_DRAIN": "soon"], "MARQUEE_DRAIN needs a whole number"),
+            ([], ["MARQUEE_PORT": "70000"], "MARQUEE_PORT needs a whole number from 0 to 65535"),
+            ([], ["MARQUEE_QUIET": "x"], "MARQUEE_QUIET needs 1, true, yes or on"),
         ] as [([String], [String: String], String)] {
             let refused = try await Program.run(["serve"] + words, environment: environment)
             #expect(refused.status == 2, "\(words) \(environment)")

@@ -47,11 +47,11 @@ struct ServeProgramTests {
             (["serve", "/nowhere.db"], "/nowhere.db: there is no such file; marquee import makes a library"),
             (["serve", "--writable"], "only a library is writable"),
             (["serve", "--writable", "--address", "0.0.0.0"], "--writable needs --token-file"),
-            (["serve", "--public-url", "films"], "--public-url wants an address"),
-            (["serve", "--port", "70000"], "--port wants a whole number from 0 to 65535"),
-            (["serve", "--fail", "1.5"], "--fail wants a rate from 0 to 1"),
-            (["serve", "--latency", "-1"], "--latency wants a whole number"),
-            (["serve", "--bandwidth", "fast"], "--bandwidth wants a number of bytes"),
+            (["serve", "--public-url", "films"], "--public-url needs an address"),
+            (["serve", "--port", "70000"], "--port needs a whole number from 0 to 65535"),
+            (["serve", "--fail", "1.5"], "--fail needs a rate from 0 to 1"),
+            (["serve", "--latency", "-1"], "--latency needs a whole number"),
+            (["serve", "--bandwidth", "fast"], "--bandwidth needs a number of bytes"),
             (["serve", "--address", "localhost"], "localhost is not an IP address; use 127.0.0.1"),
         ] {
             let refused = try await Program.run(words)

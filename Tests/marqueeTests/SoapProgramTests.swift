@@ -93,7 +93,7 @@ struct SoapProgramTests {
             let elsewhere = try await self.run(soap.replacing("/soap", with: "/x/soap"), "list")
             #expect(elsewhere.errorText.contains("404 Not Found"))
             let wire = try await self.run(soap, "rate", "film-1", "8", "--wire", "xml")
-            #expect(wire.errorText.contains("--wire wants one of json, soap"))
+            #expect(wire.errorText.contains("--wire needs one of json, soap"))
         }
     }
 }

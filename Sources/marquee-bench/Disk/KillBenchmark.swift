@@ -6,7 +6,7 @@ import LazyImages
 /// of a store with eviction.
 func killBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard let kills = options.words.dropFirst().first.flatMap({ Int($0) }), kills > 0 else {
-        throw BenchmarkFailure(description: "kill wants a number of kills")
+        throw BenchmarkFailure(description: "kill needs a number of kills")
     }
     let scratch = try ScratchFolder()
     let folder = try scratch.new("cache")

@@ -7,7 +7,7 @@ import SystemSupport
 /// store, read, trim and clear at once for some seconds: how many operations a second, and how many values read wrong.
 func processesBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard let count = options.words.dropFirst().first.flatMap({ Int($0) }), count > 0 else {
-        throw BenchmarkFailure(description: "processes wants a number of processes")
+        throw BenchmarkFailure(description: "processes needs a number of processes")
     }
     let seconds = options.number("seconds", default: 60)
     let scratch = try ScratchFolder()

@@ -7,7 +7,7 @@ func hitRatioBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     if let path = options.values["pairs"] { return try pairResults(list: path, options) }
     if let path = options.words.dropFirst().first {
         guard let capacity = options.values["capacity"].flatMap({ Int($0) }), capacity > 0 else {
-            throw BenchmarkFailure(description: "hit-ratio wants --capacity N, the entries of the cache")
+            throw BenchmarkFailure(description: "hit-ratio needs --capacity N, the entries of the cache")
         }
         let trace = try NumberedTrace(file: path, isBinary: options.flags.contains("binary"))
         return HitRatios(of: trace, capacity: capacity).results(name: "capacity \(capacity)")

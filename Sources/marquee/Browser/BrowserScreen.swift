@@ -73,7 +73,7 @@ struct BrowserScreen {
         let minimum = BrowserLayout.minimum
         let smallest = "\(minimum.columns)x\(minimum.rows)"
         let texts = [
-            "Marquee wants a window of \(minimum.columns) x \(minimum.rows) or more", "wants \(smallest)",
+            "Marquee needs a window of \(minimum.columns) x \(minimum.rows) or more", "needs \(smallest)",
             smallest,
         ]
         let wrapped = texts.map { TerminalText.wrapped($0, toWidth: min(size.columns, 22)) }

@@ -42,7 +42,7 @@ struct Player: Sendable, Equatable {
         if isEscaped { throw UsageError("\(option): nothing follows the last backslash in: \(command)") }
         if let word { words.append(word) }
         guard let program = words.first, !program.isEmpty, !command.utf8.contains(0) else {
-            throw UsageError("\(option) wants a program such as mpv")
+            throw UsageError("\(option) needs a program such as mpv")
         }
         self.words = words
     }

@@ -67,8 +67,8 @@ struct Arguments: Sendable {
         guard let number = Int(text), range.contains(number) else {
             throw UsageError(
                 range.upperBound == .max
-                    ? "--\(name) wants a whole number from \(range.lowerBound) on, not \"\(text)\""
-                    : "--\(name) wants a whole number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\""
+                    ? "--\(name) needs a whole number from \(range.lowerBound) on, not \"\(text)\""
+                    : "--\(name) needs a whole number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\""
             )
         }
         return number
@@ -83,11 +83,11 @@ struct Arguments: Sendable {
         let shift = shifts[unit] ?? (unit.hasSuffix("ib") ? shifts[String(unit.dropLast(2))] : nil)
         let shortShift = shift ?? (unit.hasSuffix("b") ? shifts[String(unit.dropLast())] : nil)
         guard let number = Int(digits), let shortShift else {
-            throw UsageError("--\(name) wants a number of bytes such as 1048576, 512K or 2G, not \"\(text)\"")
+            throw UsageError("--\(name) needs a number of bytes such as 1048576, 512K or 2G, not \"\(text)\"")
         }
         let (product, overflow) = number.multipliedReportingOverflow(by: 1 << shortShift)
         guard !overflow, product > 0 else {
-            throw UsageError("--\(name) wants more than 0 and less than 8 EiB")
+            throw UsageError("--\(name) needs more than 0 and less than 8 EiB")
         }
         return product
     }
@@ -97,7 +97,7 @@ struct Arguments: Sendable {
         var networks: [AddressRange] = []
         for text in values(name) {
             guard let network = AddressRange(text) else {
-                throw UsageError("--\(name) wants a network such as 192.168.1.0/24, not \"\(text)\"")
+                throw UsageError("--\(name) needs a network such as 192.168.1.0/24, not \"\(text)\"")
             }
             networks.append(network)
         }
@@ -108,7 +108,7 @@ struct Arguments: Sendable {
     func seconds(_ name: String) throws(UsageError) -> Double? {
         guard let text = value(name) else { return nil }
         guard let seconds = Double(text), seconds > 0, seconds <= 86_400 else {
-            throw UsageError("--\(name) wants seconds, more than 0 and at most 86400, not \"\(text)\"")
+            throw UsageError("--\(name) needs seconds, more than 0 and at most 86400, not \"\(text)\"")
         }
         return seconds
     }
@@ -188,7 +188,7 @@ struct Arguments: Sendable {
 
     private mutating func set(_ option: Option, to value: String?) throws(UsageError) {
         if option.value != nil, value == nil {
-            throw UsageError("--\(option.name) wants a value: \(option.value ?? "")")
+            throw UsageError("--\(option.name) needs a value: \(option.value ?? "")")
         }
         if option.value == nil, value != nil { throw UsageError("--\(option.name) takes no value") }
         values[option.name, default: []].append(value ?? "")
@@ -211,7 +211,7 @@ struct Arguments: Sendable {
 
     private func checkOperands() throws(UsageError) {
         if operands.count < command.operandCount.lowerBound {
-            throw UsageError("\(command.name) wants \(command.operands); see marquee \(command.name) --help")
+            throw UsageError("\(command.name) needs \(command.operands); see marquee \(command.name) --help")
         }
         if operands.count > command.operandCount.upperBound {
             throw UsageError(

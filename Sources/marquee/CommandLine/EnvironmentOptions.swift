@@ -46,7 +46,7 @@ struct EnvironmentOptions {
         switch text.lowercased() {
         case "1", "true", "yes", "on": return true
         case "0", "false", "no", "off": return false
-        default: throw UsageError("\(variable) wants 1, true, yes or on, or else 0, not \"\(text)\"")
+        default: throw UsageError("\(variable) needs 1, true, yes or on, or else 0, not \"\(text)\"")
         }
     }
 }

@@ -8,7 +8,7 @@ final class Interruption: Sendable {
     private let first = Lock<Int32?>(nil)
     /// A second signal within this time counts as the same one: `timeout` signals the program and its group. No person
     /// presses a key twice as fast.
-    private static let echo = Duration.milliseconds(100)
+    private static let repetitionTime = Duration.milliseconds(100)
     private let numbers: [Int32]
     /// The time until which Ctrl-C belongs to another program in the terminal; nil if it does not.
     private let sharing = Lock<ContinuousClock.Instant?>(nil)
@@ -43,7 +43,7 @@ final class Interruption: Sendable {
             let now = ContinuousClock.now
             if number == SIGINT, isShared(at: now) { continue }
             if let first {
-                if !Self.isEcho(of: first, number, at: now) { Self.end(by: number) }
+                if !Self.isRepetition(of: first, number, at: now) { Self.end(by: number) }
                 continue
             }
             first = (number, now)
@@ -53,11 +53,11 @@ final class Interruption: Sendable {
     }
 
     /// Whether a second signal is a repetition of the first.
-    static func isEcho(
+    static func isRepetition(
         of first: (number: Int32, time: ContinuousClock.Instant), _ number: Int32,
         at time: ContinuousClock.Instant
     ) -> Bool {
-        number == first.number && time - first.time < echo
+        number == first.number && time - first.time < repetitionTime
     }
 
     /// Leaves Ctrl-C and Ctrl-\ to another program in the terminal, as a shell does, until `unshare()`.

@@ -50,7 +50,7 @@ struct NamedCredentials: Authenticator {
             guard words.count == 2, let credential = Self.credential(words[1]) else {
                 // The message leaves out the entry, which holds a secret.
                 throw UsageError(
-                    "\(source) wants entries like \"HOST USER:PASSWORD\" or \"HOST Bearer TOKEN\"")
+                    "\(source) needs entries like \"HOST USER:PASSWORD\" or \"HOST Bearer TOKEN\"")
             }
             credentials[words[0].lowercased()] = credential
         }

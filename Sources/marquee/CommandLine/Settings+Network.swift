@@ -14,7 +14,7 @@ extension Settings {
         for (host, text) in try byHost("min-tls", "1.2 or HOST=1.3", arguments) {
             let versions = ["1.2": SecurityPolicy.TLSVersion.v1_2, "1.3": .v1_3]
             guard let version = versions[text] else {
-                throw UsageError("--min-tls wants HOST=1.2 or HOST=1.3, not \"\(host)=\(text)\"")
+                throw UsageError("--min-tls needs HOST=1.2 or HOST=1.3, not \"\(host)=\(text)\"")
             }
             policy.exceptions[host, default: SecurityPolicy.HostException()].minimumTLSVersion = version
         }
@@ -39,7 +39,7 @@ extension Settings {
         for text in arguments.values(option) {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
-                throw UsageError("--\(option) wants HOST=\(value), not \"\(text)\"")
+                throw UsageError("--\(option) needs HOST=\(value), not \"\(text)\"")
             }
             values.append((parts[0].lowercased(), String(parts[1])))
         }
@@ -67,7 +67,7 @@ extension Settings {
             guard let url, schemes.contains(url.scheme?.lowercased() ?? ""), url.host()?.isEmpty == false
             else {
                 throw UsageError(
-                    "--proxy wants env, none or a URL such as http://proxy:3128, not \"\(text)\"")
+                    "--proxy needs env, none or a URL such as http://proxy:3128, not \"\(text)\"")
             }
             return .url(text)
         }
@@ -79,7 +79,7 @@ extension Settings {
         guard text.hasPrefix(prefix) else { return .authorities(file: try existing(text, of: "trust")) }
         let digest = String(text.dropFirst(prefix.count))
         guard Data(base64Encoded: digest)?.count == 32 else {
-            throw UsageError("--trust wants sha256// and 44 characters of base64, not \"\(text)\"")
+            throw UsageError("--trust needs sha256// and 44 characters of base64, not \"\(text)\"")
         }
         return .publicKey(sha256: digest)
     }
@@ -100,7 +100,7 @@ extension Settings {
             let isAddress = text.hasPrefix("[") && text.hasSuffix("]")
             if !isAddress {
                 throw UsageError(
-                    "--insecure-http wants a host name such as example.org, not \"\(text)\"; name each host")
+                    "--insecure-http needs a host name such as example.org, not \"\(text)\"; name each host")
             }
         }
         return Set(texts)

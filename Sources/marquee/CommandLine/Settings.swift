@@ -29,10 +29,10 @@ struct Settings: Sendable {
     init(_ arguments: Arguments, environment: [String: String]) throws(UsageError) {
         func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         catalogue = arguments.value("catalogue") ?? variable("MARQUEE_CATALOGUE")
-        if catalogue?.isEmpty == true { throw UsageError("--catalogue wants a file or an address") }
+        if catalogue?.isEmpty == true { throw UsageError("--catalogue needs a file or an address") }
         cacheFolder =
             arguments.value("cache-dir") ?? variable("MARQUEE_CACHE_DIR") ?? DiskCache.standardFolder
-        if cacheFolder.isEmpty { throw UsageError("--cache-dir wants a folder") }
+        if cacheFolder.isEmpty { throw UsageError("--cache-dir needs a folder") }
         cacheLimit = try arguments.bytes("cache-size") ?? DiskCache.defaultLimit
         memoryLimit = try arguments.bytes("memory-size") ?? Self.standardMemoryLimit
         usesDisk = !arguments.has("no-disk-cache")
@@ -80,14 +80,14 @@ struct Settings: Sendable {
         guard let text = arguments.value(name) else { return nil }
         if let choice = Choice(rawValue: text) { return choice }
         let words = (others + Choice.allCases.map(\.rawValue)).joined(separator: ", ")
-        throw UsageError("--\(name) wants one of \(words), not \"\(text)\"")
+        throw UsageError("--\(name) needs one of \(words), not \"\(text)\"")
     }
 
     private static func fields(_ texts: [String]) throws(UsageError) -> HTTPFields {
         var fields = HTTPFields()
         for text in texts {
             guard let colon = text.firstIndex(of: ":") else {
-                throw UsageError("--header wants 'Name: value', not \"\(text)\"")
+                throw UsageError("--header needs 'Name: value', not \"\(text)\"")
             }
             let name = String(text[..<colon])
             let value = text[text.index(after: colon)...].drop { $0 == " " }

@@ -21,7 +21,7 @@ enum AddCommand: Command {
         let arguments = session.arguments
         let members = try FilmMembers.members(arguments).filter { !$0.value.isNull }
         guard let title = members.first(where: { $0.name == "title" })?.value.string else {
-            throw UsageError("add wants --title; see marquee add --help")
+            throw UsageError("add needs --title; see marquee add --help")
         }
         let year = try arguments.number("year", in: 0...Int.max)
         let id = arguments.value("id") ?? FilmID.make(title: title, year: year)

@@ -23,7 +23,7 @@ enum BrowseCommand: Command {
     }
 
     static func run(_ session: Session) async throws -> ExitStatus {
-        guard isPossible else { throw Failure("browsing wants a terminal; marquee list works without one") }
+        guard isPossible else { throw Failure("browsing needs a terminal; marquee list works without one") }
         let player = try Player.chosen(session.arguments, ProcessInfo.processInfo.environment)
         // Large blocks (64 KiB and more), above all pictures, go back to the system when they are freed. Otherwise the
         // heaps of all threads would keep a fifth of the program's memory when the memory tier is full.

@@ -48,7 +48,7 @@ enum CacheCommand: Command {
             show(report, session, verb: "removed")
         case "trim":
             guard let target = try session.arguments.bytes("to") else {
-                throw UsageError("trim wants --to BYTES, such as --to 100M")
+                throw UsageError("trim needs --to BYTES, such as --to 100M")
             }
             show(await disk.trim(to: target), session, verb: "removed")
         default: throw UsageError("cache knows info, verify, trim, clear and path, not \"\(action)\"")

@@ -1,12 +1,12 @@
 import LazyImages
 
 /// How often lookups found an entry, in all processes so far.
-protocol Served {
+protocol LookupCounts {
     var hits: Int { get }
     var misses: Int { get }
 }
 
-extension Served {
+extension LookupCounts {
     /// From 0 to 1; nil if there were no lookups.
     var hitRate: Double? { hits + misses == 0 ? nil : Double(hits) / Double(hits + misses) }
 
@@ -15,7 +15,7 @@ extension Served {
     }
 }
 
-struct HostRecord: Encodable, Served {
+struct HostRecord: Encodable, LookupCounts {
     let host: String
     var entries = 0
     var bytes = 0
@@ -37,7 +37,7 @@ struct HostRecord: Encodable, Served {
     }
 }
 
-struct InfoRecord: Encodable, Served {
+struct InfoRecord: Encodable, LookupCounts {
     let path: String
     let entries: Int
     let bytes: Int

@@ -29,7 +29,7 @@ enum CompletionsCommand: Command {
         case ("zsh", 1): Output.write(zsh, to: STDOUT_FILENO)
         case ("fish", 1): Output.write(fish, to: STDOUT_FILENO)
         case ("words", _): await complete(Array(words.dropFirst()), session)
-        default: throw UsageError("completions wants bash, zsh or fish")
+        default: throw UsageError("completions needs bash, zsh or fish")
         }
         return .done
     }

@@ -31,7 +31,7 @@ enum EditCommand: Command {
             }
         }
         guard !members.isEmpty || poster != nil else {
-            throw UsageError("edit wants something to change, such as --year 1922; see marquee edit --help")
+            throw UsageError("edit needs something to change, such as --year 1922; see marquee edit --help")
         }
         let patch = members.isEmpty ? nil : JSONText(members: members)
         return try await session.withFilms(try FilmWire.named(arguments)) { client in

@@ -27,7 +27,7 @@ enum ExportCommand: Command {
         let arguments = session.arguments
         let word = arguments.value("format") ?? CatalogueWriter.Format.json.rawValue
         guard let format = CatalogueWriter.Format(rawValue: word) else {
-            throw UsageError("--format wants one of json, xml, not \"\(word)\"")
+            throw UsageError("--format needs one of json, xml, not \"\(word)\"")
         }
         let library = try FilmLibrary(path: arguments.operands[0], access: .reading)
         let hasPosters = !arguments.has("no-posters")

@@ -7,7 +7,7 @@ extension FetchCommand {
     static func include(_ session: Session) async throws -> ExitStatus {
         guard session.arguments.operands.count == 1, FetchTarget.isAddress(session.arguments.operands[0]),
             !session.settings.wantsJSON, !session.arguments.has("output")
-        else { throw UsageError("--include wants one address, and neither --json nor --output") }
+        else { throw UsageError("--include needs one address, and neither --json nor --output") }
         let target = FetchTarget(address: session.arguments.operands[0])
         return await session.withFile(of: target) { file in
             session.output.detail("\(target.displayText): \(file.source.rawValue)")
@@ -23,7 +23,7 @@ extension FetchCommand {
     static func printBody(_ session: Session) async throws -> ExitStatus {
         let words = session.arguments.operands
         guard words.count == 1, words[0] != "-", !session.settings.wantsJSON else {
-            throw UsageError("-o - wants one film, address or file, and no --json")
+            throw UsageError("-o - needs one film, address or file, and no --json")
         }
         let target: FetchTarget
         switch try await FetchTargets(session).next() {

@@ -83,7 +83,7 @@ struct FetchRecord: Encodable, Sendable {
     }
 
     /// Describes the picture made from the file instead of the file.
-    mutating func become(_ picture: Picture, wantsChecksum: Bool) {
+    mutating func describe(_ picture: Picture, wantsChecksum: Bool) {
         bytes = picture.bytes.count
         format = picture.format.name
         width = picture.size.width

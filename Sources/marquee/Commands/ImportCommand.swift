@@ -30,14 +30,14 @@ enum ImportCommand: Command {
         let (name, path) = (arguments.operands[0], arguments.operands[1])
         let isNew = !FileManager.default.fileExists(atPath: path)
         let films = try await FilmSource(name, session)
-        let policy: FilmIntake.Policy =
+        let policy: FilmImporter.Policy =
             arguments.has("replace") ? .replace : arguments.has("skip") ? .skip : .refuse
-        let report: FilmIntake.Report
+        let report: FilmImporter.Report
         do {
             report = try await LibraryWork.run("importing", total: films.count, session.output) { progress in
                 let library = try FilmLibrary(path: path, access: .creating)
                 return try library.importFilms { importing in
-                    var intake = FilmIntake(importing, policy, base: films.base)
+                    var intake = FilmImporter(importing, policy, base: films.base)
                     if let name = films.name { try importing.setNameIfNone(name) }
                     try films.forEach { position, film, poster in
                         try intake.add(film, poster, position: position)
@@ -83,7 +83,7 @@ enum ImportCommand: Command {
         let leftOut: Int
         let posters: Int
 
-        init(library: String, _ report: FilmIntake.Report) {
+        init(library: String, _ report: FilmImporter.Report) {
             self.library = library
             (added, replaced, unchanged) = (report.added, report.replaced, report.unchanged)
             (skipped, leftOut, posters) = (report.skipped, report.leftOut, report.posters)

@@ -125,7 +125,7 @@ enum JSONHelp {
 
         status: one object; with --watch one on each line
           reach         none, local or internet
-          link          wired, wifi, cellular, ...
+          link          wired, wifi, cellular or other
           interface     the name of the network interface
 
         sign: one object

@@ -71,7 +71,7 @@ enum ListCommand: Command {
         guard let text = arguments.value("sort") else { return nil }
         guard let order = Catalogue.Sort(rawValue: text) else {
             let names = Catalogue.Sort.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError("--sort wants one of \(names), not \"\(text)\"")
+            throw UsageError("--sort needs one of \(names), not \"\(text)\"")
         }
         return order
     }

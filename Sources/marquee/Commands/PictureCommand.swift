@@ -70,7 +70,7 @@ enum PictureCommand: Command {
         _ session: Session, _ sources: ArraySlice<String>
     ) throws -> PictureOutput {
         guard let path = session.arguments.value("output"), !path.isEmpty else {
-            throw UsageError("picture wants -o OUT: the file to write, or for several the folder")
+            throw UsageError("picture needs -o OUT: the file to write, or for several the folder")
         }
         var isFolder = false
         let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
@@ -156,7 +156,7 @@ extension PictureCommand {
             guard let file else { return record }
             do {
                 let picture = try await file.picture(maker.recipe, on: maker.threads)
-                record.become(picture, wantsChecksum: maker.session.settings.wantsChecksum)
+                record.describe(picture, wantsChecksum: maker.session.settings.wantsChecksum)
                 record.file = try await written(picture, for: file)
             } catch let error as ImageLoadingError {
                 record.fail(Failure(error.advised, code: error.code))

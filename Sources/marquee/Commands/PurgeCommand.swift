@@ -46,7 +46,7 @@ enum PurgeCommand: Command {
 
     private static func address(_ text: String) throws(UsageError) -> String {
         guard let name = HostName(text), name.port != nil else {
-            throw UsageError("--admin wants HOST:PORT such as 127.0.0.1:9090, not \"\(text)\"")
+            throw UsageError("--admin needs HOST:PORT such as 127.0.0.1:9090, not \"\(text)\"")
         }
         return text
     }

@@ -45,7 +45,7 @@ enum RateCommand: Command {
             return nil
         }
         guard arguments.operands.count > 1 else {
-            throw UsageError("rate wants FILM and a number from 0 to 10, or FILM --remove")
+            throw UsageError("rate needs FILM and a number from 0 to 10, or FILM --remove")
         }
         guard let value = FilmMembers.number(arguments.operands[1]) else {
             throw UsageError("a vote is a number from 0 to 10, not \"\(arguments.operands[1])\"")

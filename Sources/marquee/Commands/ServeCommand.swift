@@ -49,7 +49,7 @@ enum ServeCommand: Command {
         configuration.server.bandwidth = try arguments.bytes("bandwidth")
         if let text = arguments.value("fail") {
             guard let rate = Double(text), (0...1).contains(rate) else {
-                throw UsageError("--fail wants a rate from 0 to 1, not \"\(text)\"")
+                throw UsageError("--fail needs a rate from 0 to 1, not \"\(text)\"")
             }
             configuration.failureRate = rate
         }
@@ -100,7 +100,7 @@ enum ServeCommand: Command {
         for text in arguments.values("public-url") {
             guard let origin = WebOrigin(text) else {
                 throw UsageError(
-                    "--public-url wants an address such as https://films.example.org, not \"\(text)\"")
+                    "--public-url needs an address such as https://films.example.org, not \"\(text)\"")
             }
             films.publicOrigins.append(origin)
         }

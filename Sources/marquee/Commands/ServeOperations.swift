@@ -141,7 +141,7 @@ final class ServeOperations: Sendable {
     private static func form(_ text: String?) throws(UsageError) -> RequestLog.Form? {
         guard let text, text != "off" else { return nil }
         if let form = RequestLog.Form(rawValue: text) { return form }
-        throw UsageError("--log wants json, text or off, not \"\(text)\"")
+        throw UsageError("--log needs json, text or off, not \"\(text)\"")
     }
 
     /// `127.0.0.1:9090`, `[::1]:9090`, `unix:/run/marquee/admin`.
@@ -149,7 +149,7 @@ final class ServeOperations: Sendable {
         if text.hasPrefix("unix:") { return .local(path: String(text.dropFirst("unix:".count))) }
         guard let name = HostName(text), name.isAddress, let port = name.port else {
             throw UsageError(
-                "--admin wants an address and a port such as 127.0.0.1:9090, or unix:PATH, not \"\(text)\"")
+                "--admin needs an address and a port such as 127.0.0.1:9090, or unix:PATH, not \"\(text)\"")
         }
         return .internet(address: name.host, port: UInt16(port))
     }

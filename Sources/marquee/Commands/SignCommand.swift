@@ -26,7 +26,7 @@ enum SignCommand: Command {
         let arguments = session.arguments
         guard let path = arguments.value("sign-key-file") else {
             throw UsageError(
-                "sign wants --sign-key-file FILE; write a key into it with: openssl rand -hex 32")
+                "sign needs --sign-key-file FILE; write a key into it with: openssl rand -hex 32")
         }
         let base = try arguments.value("base").map(base) ?? ""
         let keys = try await keys(path)
@@ -72,7 +72,7 @@ enum SignCommand: Command {
     /// The beginning of an address, without a slash at its end.
     private static func base(_ text: String) throws(UsageError) -> String {
         guard WebOrigin(text) != nil, !text.contains("?"), !text.contains("#") else {
-            throw UsageError("--base wants an address such as https://pictures.example.org, not \"\(text)\"")
+            throw UsageError("--base needs an address such as https://pictures.example.org, not \"\(text)\"")
         }
         return text.hasSuffix("/") ? String(text.dropLast()) : text
     }

@@ -51,7 +51,7 @@ enum FilmMembers {
     private static func score(_ text: String) throws(UsageError) -> JSONText {
         if text.isEmpty { return .null }
         guard let score = number(text) else {
-            throw UsageError("--score wants a number from 0 to 10, not \"\(text)\"")
+            throw UsageError("--score needs a number from 0 to 10, not \"\(text)\"")
         }
         return JSONText(score)
     }

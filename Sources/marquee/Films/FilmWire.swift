@@ -18,7 +18,7 @@ enum FilmWire: String, CaseIterable, Sendable {
         guard let text = arguments.value("wire") else { return nil }
         if let wire = wires.first(where: { $0.rawValue == text }) { return wire }
         let names = wires.map(\.rawValue).joined(separator: ", ")
-        throw UsageError("--wire wants one of \(names), not \"\(text)\"")
+        throw UsageError("--wire needs one of \(names), not \"\(text)\"")
     }
 
     /// A film as the body of a request.

@@ -25,7 +25,7 @@ enum JobsCommand: Command {
                 throw UsageError("jobs knows attach, wait, cancel, resume and remove, not \"\(action)\"")
             }
             guard words.count == 2 else {
-                throw UsageError("jobs \(action) wants a job's NAME; marquee jobs lists them")
+                throw UsageError("jobs \(action) needs a job's NAME; marquee jobs lists them")
             }
             return try await act(action, words[1], session)
         } catch let error as BackgroundJobsError {

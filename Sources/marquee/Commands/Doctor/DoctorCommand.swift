@@ -20,7 +20,7 @@ enum DoctorCommand: Command {
     }
 
     static func run(_ session: Session) async throws -> ExitStatus {
-        let quiet = session.quietly()
+        let quiet = session.silent()
         var findings: [Finding] = []
         func tell(_ found: [Finding]) {
             findings += found

@@ -31,7 +31,7 @@ struct UploadContent: Sendable {
             throw Failure(error)
         }
         if let recipe = order.recipe {
-            try file.remake(by: recipe, limit: settings.downloads.maximumBytes)
+            try file.replaceByPicture(by: recipe, limit: settings.downloads.maximumBytes)
         } else {
             try file.check()
         }
@@ -60,30 +60,30 @@ extension UploadContent.Order {
         for text in arguments.values("form") {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
-                throw UsageError("--form wants NAME=VALUE, not \"\(text)\"")
+                throw UsageError("--form needs NAME=VALUE, not \"\(text)\"")
             }
             fields.append((String(parts[0]), String(parts[1])))
         }
         self.fields = fields
         guard file != nil || !fields.isEmpty else {
-            throw UsageError("upload wants FILE or -, and URL; or URL and --form NAME=VALUE")
+            throw UsageError("upload needs FILE or -, and URL; or URL and --form NAME=VALUE")
         }
         for name in ["field", "type", "recipe"] where file == nil && arguments.has(name) {
             throw UsageError("--\(name) needs a file; name one before the URL")
         }
         let field = arguments.value("field")
-        if field?.isEmpty == true { throw UsageError("--field wants the name of the file's field") }
+        if field?.isEmpty == true { throw UsageError("--field needs the name of the file's field") }
         fileField = file == nil ? nil : field ?? (fields.isEmpty ? nil : Self.usualField)
 
         switch arguments.value("method")?.uppercased() {
         case nil: method = fields.isEmpty && fileField == nil ? .put : .post
         case "PUT": method = .put
         case "POST": method = .post
-        case let other?: throw UsageError("--method wants PUT or POST, not \"\(other)\"")
+        case let other?: throw UsageError("--method needs PUT or POST, not \"\(other)\"")
         }
         type = arguments.value("type")
         if let type, ContentType(type) == nil {
-            throw UsageError("--type wants a media type such as image/jpeg, not \"\(type)\"")
+            throw UsageError("--type needs a media type such as image/jpeg, not \"\(type)\"")
         }
         if let text = arguments.value("recipe") {
             if type != nil { throw UsageError("leave out --type: the picture of --recipe has its own type") }

@@ -5,7 +5,7 @@ import LazyImages
 import MovieCatalogue
 
 /// Decides about each film of an import, and counts the results.
-struct FilmIntake {
+struct FilmImporter {
     /// What happens to a film whose id is taken in the library.
     enum Policy: Sendable {
         case refuse, replace, skip
