@@ -91,6 +91,16 @@ struct ProgressTests {
     @Test("work shows within 100 milliseconds, of which 50 are for the thread to start and draw")
     func soon() { #expect(ProgressLine.firstPause <= 50_000) }
 
+    @Test("in a pipe there is no progress")
+    func piped() async throws {
+        // Long enough for a line to be drawn.
+        let fixture = try Fixture { $0.server.latency = .milliseconds(500) }
+        let fetched = try await Program.run(
+            ["fetch", fixture.base + "posters/1.png"],
+            environment: ["XDG_CACHE_HOME": folder.path, "TERM": "xterm"])
+        #expect(fetched.status == 0 && fetched.errors.isEmpty)
+    }
+
     @Test("--quiet and TERM=dumb show no progress", arguments: [["--quiet"], []])
     func none(options: [String]) throws {
         // Long enough for a line to be drawn.
