@@ -26,7 +26,8 @@ struct ClientSocket {
     func configure() {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         var yes: Int32 = 1
-        // An answer's last bytes must not wait for the acknowledgement of the ones before. Local sockets lack this option.
+        // An answer's last bytes must not wait for the acknowledgement of the ones before. Local sockets lack this
+        // option.
         _ = unsafe setsockopt(
             descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -52,8 +53,8 @@ struct ClientSocket {
                 return .nothingYet
             }
             guard count > 0 else { return .ended }
-            // The socket is empty, and epoll reports what comes next. It reports the client's end only once, which may be
-            // past: then the next read must meet it.
+            // The socket is empty, and epoll reports what comes next. It reports the client's end only once, which may
+            // be past: then the next read must meet it.
             if count < size, !hasClientEnded { isReadable = false }
             return .bytes(count)
         }

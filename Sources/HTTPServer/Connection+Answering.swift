@@ -79,8 +79,8 @@ extension Connection {
         return input.isEmpty ? .again : .end(.yields)
     }
 
-    /// Ends this side, and goes on reading for a while. Closing with unread bytes would reset the connection, and the reset
-    /// overtakes the answer (RFC 9112 section 9.6).
+    /// Ends this side, and goes on reading for a while. Closing with unread bytes would reset the connection, and the
+    /// reset overtakes the answer (RFC 9112 section 9.6).
     func endSending(_ loop: EventLoop) -> Step {
         guard socket.endSending() else { return .end(.isOver) }
         phase = .lingering

@@ -2,8 +2,8 @@ import CSystem
 import HTTPSemantics
 import SystemSupport
 
-/// One client's requests, answered in order until either side ends the connection. Not safe for concurrent use: only the
-/// thread of its event loop touches it.
+/// One client's requests, answered in order until either side ends the connection. Not safe for concurrent use: only
+/// the thread of its event loop touches it.
 ///
 /// A connection is a state machine. Each step runs until it would have to wait, and never blocks.
 final class Connection {
@@ -146,8 +146,8 @@ final class Connection {
         return advance(loop)
     }
 
-    /// The server stops. A whole request is still answered, without the configured delays. A connection that owes no answer
-    /// ends: at once, or a moment later where the server has drained.
+    /// The server stops. A whole request is still answered, without the configured delays. A connection that owes no
+    /// answer ends: at once, or a moment later where the server has drained.
     func stop(_ loop: EventLoop) -> Outcome {
         socket.recheckInput()
         if phase == .pausing { phase = .writing }

@@ -3,8 +3,8 @@ import TerminalGraphics
 
 /// The films as posters side by side.
 extension BrowserScreen {
-    /// A poster, its title below, and then the year and the score. The selected poster has a frame; every tile has room for
-    /// one:
+    /// A poster, its title below, and then the year and the score. The selected poster has a frame; every tile has room
+    /// for one:
     ///
     ///     ┏━━━━━━━━━━━━┓
     ///     ┃            ┃
