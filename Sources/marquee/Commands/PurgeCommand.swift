@@ -1,21 +1,26 @@
-import FoundationEssentials
 import HTTPSemantics
 import LazyImages
 import PictureService
 
-/// `marquee purge URL...`: removes sources from a picture service, so that they are fetched again.
+/// `marquee purge URL...`: removes sources from picture services, so that they are fetched again.
 enum PurgeCommand: Command {
     static let specification = CommandSpecification(
         name: "purge", operands: "URL...", operandCount: 1...Int.max,
-        summary: "remove sources and their pictures from the picture service",
+        summary: "remove sources and their pictures from picture services",
         examples: [
             ("marquee purge https://example.org/a.jpg --admin 127.0.0.1:9090", "from a running service"),
+            ("marquee purge https://example.org/a.jpg --admin-file members", "from all instances of a fleet"),
             ("marquee purge https://example.org/a.jpg", "from one that is not running"),
         ],
         options: [
             Option(
                 name: "admin", value: "ADDRESS",
-                help: "the service's admin address, HOST:PORT, as in marquee serve")
+                help: "a service's admin address, HOST:PORT, as in marquee serve",
+                isRepeatable: true),
+            Option(name: "admin-file", value: "FILE", help: "a file with such addresses, one a line"),
+        ],
+        notes: [
+            "Exit status 1: some instances did not answer, and are named; they may still have the pictures."
         ], readsEnvironment: true)
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -26,55 +31,51 @@ enum PurgeCommand: Command {
                 throw UsageError("\"\(text)\" is not an absolute address such as https://example.org/a.jpg")
             }
         }
-        let admin = try session.arguments.value("admin").map(address)
-        var unknown = 0
-        for source in sources {
-            let isKnown =
-                if let admin { try await remove(source, from: admin, session) } else {
-                    try await removeFromDisk(source, session)
-                }
-            if !isKnown {
-                unknown += 1
-                session.output.note("nothing is stored for \(source.text)")
+        let members = try await members(session.arguments)
+        guard members.isEmpty else { return await purge(sources, from: members, session) }
+        var known: Set<PictureSource> = []
+        for source in sources where try await removeFromDisk(source, session) { known.insert(source) }
+        session.output.note("a service that runs may have it in memory; name it with --admin HOST:PORT")
+        return status(of: sources, known: known, session)
+    }
+
+    /// Says which sources nothing was kept of.
+    static func status(
+        of sources: [PictureSource], known: Set<PictureSource>, _ session: Session
+    ) -> ExitStatus {
+        for source in sources where !known.contains(source) {
+            session.output.note("nothing is kept of \(source.text)")
+        }
+        return known.isEmpty ? .nothingDone : .done
+    }
+
+    /// The addresses of the options, each once.
+    private static func members(_ arguments: Arguments) async throws -> [String] {
+        var members = try arguments.values("admin").map { text throws(UsageError) in
+            guard isMember(text) else {
+                throw UsageError("--admin wants HOST:PORT such as 127.0.0.1:9090, not \"\(text)\"")
             }
+            return text
         }
-        if admin == nil {
-            session.output.note("a running service may have it in memory; name it with --admin HOST:PORT")
+        if let path = arguments.value("admin-file") {
+            let lines = String(decoding: try await Input.file(path), as: UTF8.self)
+                .split(whereSeparator: \.isNewline)
+            for (number, line) in lines.enumerated() {
+                guard isMember(String(line)) else {
+                    throw Failure(
+                        "\(path): line \(number + 1) is no HOST:PORT such as 127.0.0.1:9090: \"\(line)\"")
+                }
+                members.append(String(line))
+            }
+            if members.isEmpty { throw Failure("\(path) names no service; write HOST:PORT on each line") }
         }
-        return unknown == sources.count ? .nothingDone : .done
+        var seen: Set<String> = []
+        return members.filter { seen.insert($0).inserted }
     }
 
-    private static func address(_ text: String) throws(UsageError) -> String {
-        guard let name = HostName(text), name.port != nil else {
-            throw UsageError("--admin needs HOST:PORT such as 127.0.0.1:9090, not \"\(text)\"")
-        }
-        return text
-    }
+    private static func isMember(_ text: String) -> Bool { HostName(text)?.port != nil }
 
-    /// Removes a source from a running service.
-    private static func remove(
-        _ source: PictureSource, from admin: String, _ session: Session
-    ) async throws -> Bool {
-        let opened = session.makeLoader(keepsFiles: false)
-        let request = Result { () throws(ImageLoadingError) in
-            try UploadRequest("http://\(admin)/sources/" + Base64URL.encode(source.text.utf8), .delete)
-        }
-        let answer: Result<UploadResponse, any Error>
-        do {
-            answer = .success(try await Uploader(opened.loader).upload(try request.get()))
-        } catch {
-            answer = .failure(error)
-        }
-        await opened.close()
-        let response = try answer.get()
-        switch response.status {
-        case 204: return true
-        case 404: return false
-        default: throw ServiceProblem(response, from: "http://\(admin)/").failure
-        }
-    }
-
-    /// Removes a source from the service's folder.
+    /// Removes what the service's folder has.
     private static func removeFromDisk(_ source: PictureSource, _ session: Session) async throws -> Bool {
         var configuration = PictureService.Configuration(rules: try PictureRules(sizes: []))
         configuration.disk = DiskCache(
