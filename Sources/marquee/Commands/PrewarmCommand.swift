@@ -14,6 +14,7 @@ enum PrewarmCommand: Command {
             ("marquee prewarm manifest.json", "a manifest: JSON, a list of URLs, or a catalogue"),
             ("marquee prewarm - < urls.txt", "the images of a list"),
             ("marquee prewarm list.txt --detach", "in the background: see marquee help jobs"),
+            ("marquee prewarm --sizes w154,w342 --through http://pictures/", "all pictures of a service"),
         ],
         options: [
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
@@ -23,17 +24,23 @@ enum PrewarmCommand: Command {
             Option(
                 name: "detach", help: "run in the background, as a job that outlives this terminal"),
             Option(name: "name", value: "NAME", help: "the job's name (default: the manifest's)"),
-        ])
+        ] + throughOptions)
 
     /// The images to fetch.
     struct List {
         /// The requests, and whether the user's own header fields are sent with each.
         var requests: [(request: ImageRequest, sendsFields: Bool)] = []
+        /// What messages call each request; empty where they name its address.
+        var names: [String] = []
         /// The number of entries that name no image.
         var rejected = 0
     }
 
     static func run(_ session: Session) async throws -> ExitStatus {
+        if session.arguments.has("through") { return try await fillService(session) }
+        for option in ["sizes", "sign-key-file"] where session.arguments.has(option) {
+            throw UsageError("--\(option) belongs to prewarm --through")
+        }
         guard session.disk != nil else {
             throw UsageError("prewarm fills the disk cache: leave out --no-disk-cache")
         }
@@ -42,11 +49,16 @@ enum PrewarmCommand: Command {
         }
         if session.arguments.has("name") { throw UsageError("--name belongs to prewarm --detach") }
         if session.arguments.has("no-cellular") { try CellularRefusal.check() }
-        let list = try await list(session)
+        return await fill(try await list(session), with: session.makeLoader(keepsFiles: false), session)
+    }
+
+    /// Loads everything of the list, reports it, and closes the loader.
+    static func fill(_ list: List, with opened: OpenLoader, _ session: Session) async -> ExitStatus {
         let requests = list.requests.map(\.request)
-        let opened = session.makeLoader(keepsFiles: false)
         let activity = opened.loader.downloader.activity
-        let report = PrewarmReport(session, requests.map(\.url.displayText)) { activity.traffic }
+        let report = PrewarmReport(session, requests.map(\.url.displayText), named: list.names) {
+            activity.traffic
+        }
         let clock = ContinuousClock()
         let start = clock.now
         let summary = await Prewarmer(opened.loader, concurrency: session.settings.downloads.transfers)
@@ -60,7 +72,7 @@ enum PrewarmCommand: Command {
     }
 
     /// Reads the manifest, and reports entries that name no image.
-    private static func list(_ session: Session) async throws -> List {
+    static func list(_ session: Session) async throws -> List {
         let manifests = try await manifests(session)
         var failures = FailureReport(session.output)
         var list = List()
@@ -90,7 +102,7 @@ enum PrewarmCommand: Command {
     }
 
     /// Prints the object of an entry that names no image.
-    private static func record(_ record: FetchRecord, _ session: Session) {
+    static func record(_ record: FetchRecord, _ session: Session) {
         if session.settings.wantsJSON { session.output.json(record) }
     }
 
@@ -106,7 +118,7 @@ enum PrewarmCommand: Command {
     }
 
     /// The manifest of the command line, in its pages, with their base URLs.
-    private static func manifests(
+    static func manifests(
         _ session: Session
     ) async throws -> [(manifest: Manifest, base: BaseURL?)] {
         let name = session.arguments.operands.first

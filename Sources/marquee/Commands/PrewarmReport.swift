@@ -13,6 +13,8 @@ final class PrewarmReport: Sendable {
     private let session: Session
     /// The addresses, without credentials.
     private let urls: [String]
+    /// What messages call each of them; empty where they name the address.
+    private let names: [String]
     private let state: Lock<State>
     /// False if the bar is on the same terminal, which is enough.
     private let printsLines: Bool
@@ -20,10 +22,12 @@ final class PrewarmReport: Sendable {
 
     /// - Parameter traffic: the bytes received so far.
     init(
-        _ session: Session, _ urls: [String], traffic: @escaping @Sendable () -> NetworkActivity.Traffic
+        _ session: Session, _ urls: [String], named names: [String] = [],
+        traffic: @escaping @Sendable () -> NetworkActivity.Traffic
     ) {
         self.session = session
         self.urls = urls
+        self.names = names
         state = Lock(State(failures: FailureReport(session.output)))
         printsLines =
             !session.output.isQuiet && !session.settings.wantsJSON
@@ -67,7 +71,10 @@ final class PrewarmReport: Sendable {
             state.failed.remove(index)
             if let error = record.error {
                 state.failed.insert(index)
-                state.failures.add(error.message)
+                state.failures.add(
+                    names.isEmpty
+                        ? error.message
+                        : names[index] + ": " + ImageLoadingError.withoutAddress(error.message))
             }
         }
     }

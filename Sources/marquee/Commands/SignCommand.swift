@@ -28,7 +28,8 @@ enum SignCommand: Command {
             throw UsageError(
                 "sign needs --sign-key-file FILE; write a key into it with: openssl rand -hex 32")
         }
-        let base = try arguments.value("base").map(base) ?? ""
+        let base =
+            try arguments.value("base").map { text throws(UsageError) in try service(text, "base") } ?? ""
         let keys = try await keys(path)
         let address = try address(arguments.operands[0], arguments.operands[1], keys).path
         if session.settings.wantsJSON {
@@ -69,10 +70,12 @@ enum SignCommand: Command {
         }
     }
 
-    /// The beginning of an address, without a slash at its end.
-    private static func base(_ text: String) throws(UsageError) -> String {
+    /// The address of a service, without the slash at its end.
+    /// - Parameter option: names it.
+    static func service(_ text: String, _ option: String) throws(UsageError) -> String {
         guard WebOrigin(text) != nil, !text.contains("?"), !text.contains("#") else {
-            throw UsageError("--base needs an address such as https://pictures.example.org, not \"\(text)\"")
+            throw UsageError(
+                "--\(option) needs an address such as https://pictures.example.org, not \"\(text)\"")
         }
         return text.hasSuffix("/") ? String(text.dropLast()) : text
     }
