@@ -58,6 +58,9 @@ struct Bench {
         marquee-bench crowd [--clients N]
                                        N clients (10000) of one poster that marquee serve does not have, in four sizes:
                                        requests at the origin, decodes, encodes
+        marquee-bench fleet [--instances N]
+                                       N instances (1000) behind a balancer, on paper: balance of load by consistent
+                                       hashing and bounded loads, what moves when the fleet changes, reads of the store
         marquee-bench picture-soak [--seconds S] [--rate N]
                                        marquee serve under mixed load, N requests a second (200) for S seconds (1800):
                                        memory, descriptors
@@ -89,6 +92,7 @@ struct Bench {
             case "encode": results = try await encodeBenchmark(options)
             case "overload": results = try await overloadBenchmark(options)
             case "crowd": results = try await crowdBenchmark(options)
+            case "fleet": results = fleetBenchmark(options)
             case "picture-soak": results = try await pictureSoakBenchmark(options)
             case "draw": results = try await drawBenchmark(options)
             case "soak": results = try await soakBenchmark(options)
@@ -121,6 +125,7 @@ struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
         "memory-size", "films", "connections", "clients", "kills", "quality", "rate",
+        "instances",
     ]
     static let texts: Set<String> = ["cacert", "fit", "graphics", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]
