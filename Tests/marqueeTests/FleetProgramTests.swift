@@ -1,0 +1,123 @@
+import Foundation
+import Glibc
+import HTTPSemantics
+import TestSupport
+import Testing
+
+@Suite("marquee with several picture services", .serialized, .timeLimit(.minutes(30)))
+struct FleetProgramTests {
+    /// An instance of the picture service, whose pictures come from the service of a fixture.
+    private struct Instance {
+        let program: Program
+        let url, admin: String
+
+        init(_ origin: Fixture, _ words: String...) async throws {
+            let home = origin.home.file("instance-\(UUID().uuidString)")
+            program = try Program(
+                [
+                    "serve", origin.folder.path, "--json", "--quiet", "--source",
+                    "127.0.0.1:\(origin.service.port)", "--allow-private", "127.0.0.0/8", "--admin",
+                    "127.0.0.1:0", "--drain", "0", "--cache-dir", home,
+                ] + words)
+            let object = try JSON.object(try #require(await program.nextLine()))
+            url = try #require(object["url"] as? String)
+            admin = String(try #require(object["admin"] as? String).dropFirst("http://".count).dropLast())
+        }
+    }
+
+    @Test("prewarm --through asks a service for all its films' posters at each size, once")
+    func films() async throws {
+        let origin = try Fixture()
+        let instance = try await Instance(origin)
+        let outcome = try await Program.run(
+            ["prewarm", "--through", instance.url, "--sizes", "w92,w154", "--json"],
+            environment: ["HOME": origin.home.path])
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        let urls = try JSON.lines(outcome).compactMap { $0["url"] as? String }
+        let wanted = (1...6).flatMap { film in
+            ["w92", "w154"].map { "\(instance.url)films/film-\(film)/poster/\($0)" }
+        }
+        #expect(Set(urls) == Set(wanted) && urls.count == 12)
+        // Nothing is kept by the program that asks.
+        #expect(try origin.entries().isEmpty)
+    }
+
+    @Test("prewarm --through asks for a manifest's pictures, and names the ones that fail")
+    func manifest() async throws {
+        let origin = try Fixture()
+        let instance = try await Instance(origin)
+        let list = """
+            \(origin.base)posters/1.png
+            \(origin.base)posters/none.png
+            ftp://127.0.0.1/a.png
+            https://elsewhere.example/a.png
+            """
+        let words = ["prewarm", "-", "--through", instance.url, "--sizes", "w92", "--sizes", "w154"]
+        let outcome = try await Program.run(words, input: list, environment: ["HOME": origin.home.path])
+        #expect(outcome.status == 1)
+        #expect(outcome.lines.last?.hasPrefix("2 fetched (") == true, "\(outcome.text)")
+        #expect(outcome.lines.last?.contains("5 failed") == true)
+        #expect(outcome.errorText.contains("none.png at w154: the server answered 404"))
+        #expect(outcome.errorText.contains("elsewhere.example/a.png at w92: the server answered 403"))
+        #expect(outcome.errorText.contains("line 3: ftp://127.0.0.1/a.png"))
+        // The picture's source was fetched once for both sizes, the missing one once or, after its 404, again.
+        #expect((2...3).contains(origin.service.statistics.requests))
+    }
+
+    @Test("prewarm --through signs addresses where a key is given")
+    func signed() async throws {
+        let origin = try Fixture()
+        let keys = origin.home.file("keys")
+        try Data("\(String(repeating: "0123456789abcdef", count: 4))\n".utf8).write(to: URL(filePath: keys))
+        let instance = try await Instance(origin, "--sign-key-file", keys)
+        let words = ["prewarm", "-", "--through", instance.url, "--sizes", "w77", "-q"]
+        let list = origin.base + "posters/1.png"
+        #expect(try await Program.run(words, input: list).status == 2)
+        #expect(try await Program.run(words + ["--sign-key-file", keys], input: list).status == 0)
+    }
+
+    @Test(
+        "a command line that cannot be obeyed says why",
+        arguments: [
+            (["--sizes", "w92"], "--sizes belongs to prewarm --through"),
+            (["--sign-key-file", "keys"], "--sign-key-file belongs to prewarm --through"),
+            (["--through", "http://127.0.0.1:1/"], "wants the sizes"),
+            (["--through", "pictures", "--sizes", "w92"], "--through wants an address"),
+            (["--through", "http://127.0.0.1:1/", "--sizes", "large"], "--sizes: "),
+            (["--through", "http://127.0.0.1:1/", "--sizes", "w92", "--detach"], "--detach does not go"),
+        ])
+    func refused(_ words: [String], _ reason: String) async throws {
+        let outcome = try await Program.run(["prewarm"] + words)
+        #expect(outcome.status == 2)
+        #expect(outcome.errorText.contains(reason) && outcome.errorLines.count == 1, "\(outcome.errorText)")
+    }
+
+    @Test("purge reaches every instance; one that is down is named, and the status is 1")
+    func purge() async throws {
+        let origin = try Fixture()
+        let instances = [try await Instance(origin), try await Instance(origin)]
+        let source = origin.base + "posters/1.png"
+        let path = "image/-/w92/" + Base64URL.encode(source.utf8)
+        func status(of instance: Instance) async throws -> String? {
+            let url = try #require(URL(string: instance.url))
+            return try RawClient(port: UInt16(try #require(url.port))).get("/" + path).fields["cache-status"]
+        }
+        let members = origin.home.file("members")
+        try Data(instances.map { $0.admin + "\n" }.joined().utf8).write(to: URL(filePath: members))
+        let words = ["purge", source, "--admin-file", members]
+        for instance in instances {
+            _ = try await status(of: instance)
+            #expect(try await status(of: instance)?.hasPrefix("marquee; hit") == true)
+        }
+        #expect(try await Program.run(words).status == 0)
+        for instance in instances { #expect(try await status(of: instance)?.contains("fwd=") == true) }
+
+        instances[1].program.send(SIGKILL)
+        _ = await instances[1].program.outcome()
+        let partly = try await Program.run(words)
+        #expect(partly.status == 1)
+        #expect(partly.errorText.contains("\(instances[1].admin) may still have the pictures"))
+        #expect(try await status(of: instances[0])?.contains("fwd=") == true)
+        #expect(try await Program.run(["purge", source, "--admin", instances[1].admin]).status == 2)
+    }
+}
