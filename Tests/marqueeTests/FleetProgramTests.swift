@@ -81,8 +81,8 @@ struct FleetProgramTests {
         arguments: [
             (["--sizes", "w92"], "--sizes belongs to prewarm --through"),
             (["--sign-key-file", "keys"], "--sign-key-file belongs to prewarm --through"),
-            (["--through", "http://127.0.0.1:1/"], "wants the sizes"),
-            (["--through", "pictures", "--sizes", "w92"], "--through wants an address"),
+            (["--through", "http://127.0.0.1:1/"], "needs the sizes"),
+            (["--through", "pictures", "--sizes", "w92"], "--through needs an address"),
             (["--through", "http://127.0.0.1:1/", "--sizes", "large"], "--sizes: "),
             (["--through", "http://127.0.0.1:1/", "--sizes", "w92", "--detach"], "--detach does not go"),
         ])

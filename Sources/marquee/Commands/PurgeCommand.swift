@@ -35,7 +35,7 @@ enum PurgeCommand: Command {
         guard members.isEmpty else { return await purge(sources, from: members, session) }
         var known: Set<PictureSource> = []
         for source in sources where try await removeFromDisk(source, session) { known.insert(source) }
-        session.output.note("a service that runs may have it in memory; name it with --admin HOST:PORT")
+        session.output.note("a running service may have it in memory; name it with --admin HOST:PORT")
         return status(of: sources, known: known, session)
     }
 
@@ -44,7 +44,7 @@ enum PurgeCommand: Command {
         of sources: [PictureSource], known: Set<PictureSource>, _ session: Session
     ) -> ExitStatus {
         for source in sources where !known.contains(source) {
-            session.output.note("nothing is kept of \(source.text)")
+            session.output.note("nothing is stored for \(source.text)")
         }
         return known.isEmpty ? .nothingDone : .done
     }
@@ -53,7 +53,7 @@ enum PurgeCommand: Command {
     private static func members(_ arguments: Arguments) async throws -> [String] {
         var members = try arguments.values("admin").map { text throws(UsageError) in
             guard isMember(text) else {
-                throw UsageError("--admin wants HOST:PORT such as 127.0.0.1:9090, not \"\(text)\"")
+                throw UsageError("--admin needs HOST:PORT such as 127.0.0.1:9090, not \"\(text)\"")
             }
             return text
         }
