@@ -45,6 +45,16 @@ struct BlocksCanvasTests {
         #expect(drawn.style == CellStyle(foreground: colour(red), background: colour(blue)))
     }
 
+    @Test("a glyph at the lower edge, where fonts leave a seam, has to gain more than others")
+    func seams() {
+        // The lower 4.55 eighths are red: five eighths come nearer than the upper half, but not by enough.
+        let mixed: SIMD4<UInt8> = [115, 14, 110, 255]
+        let bitmap = Pictures.bitmap(8, 8) { _, y in y < 3 ? blue : y == 3 ? mixed : red }
+        #expect(cell(bitmap).text == "▀")
+        let grid = BlocksCanvas(depth: .trueColour, usesSextants: true).draw(bitmap, size: one)
+        #expect(grid.text(at: CellPosition(column: 0, row: 0)) == "▅")
+    }
+
     @Test("a larger image is averaged, so that a fine pattern becomes its mean")
     func averaging() {
         let drawn = cell(

@@ -6,7 +6,7 @@ public import ImageCodecs
 /// for a mask are the means of its two parts:
 ///     error = sum of squares - |covered|² / covered count - |rest|² / rest count
 ///
-/// Only the last two terms, the gain of the mask, need comparing.
+/// Only the last two terms, the gain of the mask, need comparing. `BlockMask` says what a seam takes off the gain.
 public struct BlocksCanvas: Canvas {
     /// The colours of the terminal; below ``ColourDepth/ansi16`` the canvas draws nothing.
     public let depth: ColourDepth
