@@ -64,19 +64,29 @@ enum CacheCommand: Command {
     }
 
     private static func info(_ disk: DiskCache, _ session: Session) async {
-        let hosts = Lock<[String: HostRecord]>([:])
+        let now = FileTime.coarseNow
+        let found = Lock<(hosts: [String: HostRecord], sizes: EntryHistogram, ages: EntryHistogram)>(
+            ([:], .sizes, .ages))
         let report = await disk.forEachEntry { entry in
             let name = CacheKey.host(ofURL: entry.url[...])
-            hosts.withLock { $0[name, default: HostRecord(host: name)].add(entry.bytes) }
+            found.withLock {
+                $0.hosts[name, default: HostRecord(host: name)].add(entry.bytes)
+                $0.sizes.add(entry.bytes, bytes: entry.bytes)
+                $0.ages.add(now.seconds(since: entry.lastUse), bytes: entry.bytes)
+            }
         }
-        for (host, served) in await disk.statistics() {
-            hosts.withLock { $0[host, default: HostRecord(host: host)].add(served) }
+        let statistics = await disk.statistics()
+        for (host, served) in statistics.hosts {
+            found.withLock { $0.hosts[host, default: HostRecord(host: host)].add(served) }
         }
-        let ordered = hosts.withLock { $0.values.sorted { ($0.bytes, $1.host) > ($1.bytes, $0.host) } }
+        let (hosts, sizes, ages) = found.withLock { $0 }
+        let ordered = hosts.values.sorted { ($0.bytes, $1.host) > ($1.bytes, $0.host) }
+        let days = statistics.days.sorted { $0.key < $1.key }.map { DayRecord(number: $0, $1) }
         let counters = disk.counters
         let record = InfoRecord(
             path: disk.path, entries: report.entries, bytes: report.bytes, limit: disk.limit,
-            newerEntries: report.newerEntries, faults: counters.faults, hosts: ordered)
+            newerEntries: report.newerEntries, faults: counters.faults, hosts: ordered,
+            sizes: sizes, ages: ages, days: days)
         if session.settings.wantsJSON {
             session.output.json(record)
             return
@@ -89,6 +99,34 @@ enum CacheCommand: Command {
             let name = host.host.isEmpty ? "(no host)" : host.host
             session.output.line(
                 "  \(name): \(host.entries) entries, \(ByteCount.text(host.bytes))\(host.hitRateText)")
+        }
+        charts(record).forEach { session.output.line($0) }
+    }
+
+    /// The days of which the hits are shown; `--json` has all that are kept.
+    private static let shownDays = 14
+
+    /// The histograms, and the hits of the latest days with any look-up, as lines of text.
+    private static func charts(_ record: InfoRecord) -> [String] {
+        var lines: [String] = []
+        if record.entries > 0 {
+            let sizes = BarChart(record.sizes) { $0.map { "up to " + ByteCount.text($0) } ?? "larger" }
+            let ages = BarChart(record.ages) { $0.map(age) ?? "longer ago" }
+            lines += ["", "Entries by size"] + sizes.lines + ["", "Entries by last use"] + ages.lines
+        }
+        if !record.days.isEmpty {
+            lines += ["", "Hits by day (UTC)"] + BarChart(Array(record.days.suffix(shownDays))).lines
+        }
+        return lines
+    }
+
+    private static func age(_ seconds: Int) -> String {
+        switch seconds {
+        case ...3_600: "within an hour"
+        case ...86_400: "within a day"
+        case ...(7 * 86_400): "within a week"
+        case ...(30 * 86_400): "within 30 days"
+        default: "within a year"
         }
     }
 

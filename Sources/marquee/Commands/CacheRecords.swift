@@ -49,11 +49,15 @@ struct InfoRecord: Encodable, LookupCounts {
     /// The faults during this command.
     let faults: Int
     let hosts: [HostRecord]
+    let sizes: EntryHistogram
+    let ages: EntryHistogram
+    let days: [DayRecord]
 
     init(
         path: String, entries: Int, bytes: Int, limit: Int, newerEntries: Int, faults: Int,
-        hosts: [HostRecord]
+        hosts: [HostRecord], sizes: EntryHistogram, ages: EntryHistogram, days: [DayRecord]
     ) {
+        (self.sizes, self.ages, self.days) = (sizes, ages, days)
         (self.path, self.entries, self.bytes, self.limit) = (path, entries, bytes, limit)
         (self.newerEntries, self.faults, self.hosts) = (newerEntries, faults, hosts)
         hits = hosts.reduce(0) { $0 + $1.hits }

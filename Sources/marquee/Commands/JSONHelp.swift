@@ -74,6 +74,18 @@ enum JSONHelp {
           hosts.misses
           hosts.stores  stored files
           hosts.corrupt
+          sizes         an array: entries by size, the smallest first
+          sizes.upTo    bytes; the last one has none
+          sizes.entries
+          sizes.bytes
+          ages          an array: entries by the time since their last use
+          ages.upTo     seconds; the last one has none
+          ages.entries
+          ages.bytes
+          days          an array: the look-ups of each day, 92 days at most
+          days.day      2026-11-23, in UTC
+          days.hits
+          days.misses
 
         cache verify, trim, clear: one object
           entries       the remaining files

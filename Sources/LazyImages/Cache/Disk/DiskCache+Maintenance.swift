@@ -1,4 +1,4 @@
-import SystemSupport
+package import SystemSupport
 
 extension DiskCache {
     /// An entry as a scan sees it.
@@ -7,10 +7,12 @@ extension DiskCache {
         package let url: String
         /// The length of its file.
         package let bytes: Int
+        /// When it was used last, to a minute.
+        package let lastUse: FileTime
 
-        init(keyText: String, bytes: Int) {
+        init(keyText: String, _ entry: ScannedEntry) {
             url = String(keyText.prefix { $0 != "\n" })
-            self.bytes = bytes
+            (bytes, lastUse) = (entry.size, entry.accessTime)
         }
     }
 
@@ -69,7 +71,7 @@ extension DiskCache {
             scanAll { folder, entry, report throws(FileFault) in
                 switch try folder.label(of: entry) {
                 case .key(let text):
-                    visit(EntrySummary(keyText: text, bytes: entry.size))
+                    visit(EntrySummary(keyText: text, entry))
                     report.keep(entry)
                 case .newer: report.newerEntries += 1
                 case .unreadable, .gone: break
@@ -87,7 +89,7 @@ extension DiskCache {
         await run(on: writer, orElse: ScanReport()) { [self] in
             scanAll { folder, entry, report throws(FileFault) in
                 switch try folder.label(of: entry) {
-                case .key(let text) where !isUnwanted(EntrySummary(keyText: text, bytes: entry.size)):
+                case .key(let text) where !isUnwanted(EntrySummary(keyText: text, entry)):
                     report.keep(entry)
                 case .key, .unreadable:
                     if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }

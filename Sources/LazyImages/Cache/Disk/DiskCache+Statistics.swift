@@ -1,28 +1,35 @@
 import SystemSupport
 
 extension DiskCache {
-    /// The hits, misses and stores for each host, of all processes. Hosts are in lower case, without port. The empty
-    /// name is for URLs without a host.
-    package func statistics() async -> [String: HostStatistics] {
-        await run(on: writer, orElse: [:]) { [self] in noteStatistics().hosts }
+    /// The hits, misses and stores for each host, and the lookups of each day, of all processes. Hosts are in lower
+    /// case, without port. The empty name is for URLs without a host.
+    package func statistics() async -> StatisticsTable {
+        await run(on: writer, orElse: StatisticsTable()) { [self] in noteStatistics() }
     }
 
     /// Adds this instance's statistics to the folder's file, and returns the sums. If another process has the file
     /// locked, or the disk fails, the statistics wait for the next call. On the writer's thread.
     @discardableResult
     func noteStatistics() -> StatisticsTable {
-        let changes = state.withLock { $0.statistics }
+        let changes = state.withLock { state in
+            defer { state.statistics = StatisticsTable() }
+            return state.statistics.counted(on: FileTime.coarseNow.seconds / Self.secondsPerDay)
+        }
         // Losing the error is right: these are hints, and the next store reports a fault of the disk.
         guard let folder = state.withLock({ $0.folder }),
             var known = try? folder.addStatistics(changes)
-        else { return changes }
-        if known.isWritten {
-            state.withLock { $0.statistics = StatisticsTable() }
-        } else {
+        else {
+            state.withLock { $0.statistics.addHosts(of: changes) }
+            return changes
+        }
+        if !known.isWritten {
+            state.withLock { $0.statistics.addHosts(of: changes) }
             known.table.add(changes)
         }
         return known.table
     }
+
+    private static let secondsPerDay = 86_400
 }
 
 extension CacheFolder {

@@ -16,3 +16,16 @@ package struct HostStatistics: Equatable, Sendable {
         one.corrupt &+= other.corrupt
     }
 }
+
+/// The look-ups of one day, of all hosts and processes.
+package struct DayLookups: Equatable, Sendable {
+    /// Lookups that found an entry.
+    package internal(set) var hits = 0
+    /// Lookups that did not.
+    package internal(set) var misses = 0
+
+    static func += (one: inout DayLookups, other: DayLookups) {
+        one.hits &+= other.hits
+        one.misses &+= other.misses
+    }
+}

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -28,8 +29,8 @@ struct DiskStatisticsTests {
             "example.org": HostStatistics(hits: 3, misses: 3, stores: 3),
             "other.example": HostStatistics(misses: 1),
         ]
-        #expect(await last.statistics() == expected)
-        #expect(await fixture.cache().statistics() == expected)
+        #expect(await last.statistics().hosts == expected)
+        #expect(await fixture.cache().statistics().hosts == expected)
     }
 
     @Test("an entry found corrupt is counted for its host")
@@ -39,7 +40,7 @@ struct DiskStatisticsTests {
         await cache.flush()
         try write([1, 2, 3], to: fixture.file(key("a")))
         _ = cache.body(key("a"))
-        #expect(await cache.statistics()["example.org"]?.corrupt == 1)
+        #expect(await cache.statistics().hosts["example.org"]?.corrupt == 1)
     }
 
     @Test("counts are kept for the next time while another process writes the file or the disk fails")
@@ -51,14 +52,14 @@ struct DiskStatisticsTests {
         let lock = unsafe open(fixture.path + "/statistics", O_RDWR | O_CLOEXEC)
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
         _ = cache.body(key("a"))
-        #expect(await cache.statistics()["example.org"] == HostStatistics(hits: 1, stores: 1))
+        #expect(await cache.statistics().hosts["example.org"] == HostStatistics(hits: 1, stores: 1))
         flock(lock, LOCK_UN)
         close(lock)
         plan.fail(at: 0, isPersistent: true, .failure(EIO))
         await cache.flush()
         plan.clear()
         await cache.flush()
-        #expect(await fixture.cache().statistics()["example.org"] == HostStatistics(hits: 1, stores: 1))
+        #expect(await fixture.cache().statistics().hosts["example.org"] == HostStatistics(hits: 1, stores: 1))
     }
 
     @Test(
@@ -73,6 +74,32 @@ struct DiskStatisticsTests {
                 "c": HostStatistics(hits: 5, misses: 6, stores: 7, corrupt: 8),
             ])
         #expect(StatisticsTable(text: table.text) == table)
+    }
+
+    @Test("lookups are counted by day, and survive in the file beside the hosts")
+    func days() async throws {
+        let before = FileTime.coarseNow.seconds / 86_400
+        for _ in 0..<2 {
+            let cache = fixture.cache()
+            _ = cache.body(key("a"))
+            await cache.store([1], for: key("a"))
+            await cache.flush()
+            _ = cache.body(key("a"))
+            await cache.flush()
+        }
+        let table = await fixture.cache().statistics()
+        // The test may run over midnight.
+        #expect(table.days.keys.allSatisfy { before...before + 1 ~= $0 })
+        #expect(table.days.values.reduce(0) { $0 + $1.hits } == table.hosts["example.org"]?.hits)
+        #expect(table.days.values.reduce(0) { $0 + $1.misses } == 1)
+        #expect(StatisticsTable(text: table.text) == table)
+    }
+
+    @Test("the file keeps the last 92 days")
+    func dayBound() {
+        var table = StatisticsTable()
+        for day in 0..<200 { table.add(DayLookups(hits: 1), on: day) }
+        #expect(table.days.count == 92 && table.days.keys.min() == 108)
     }
 
     @Test("the file keeps a thousand hosts and sums the rest")
