@@ -102,7 +102,7 @@ void csqlite_interrupt(csqlite_db *db) { sqlite.interrupt(db); }
 int csqlite_error(csqlite_db *db) { return sqlite.extended_errcode(db); }
 int csqlite_system_error(csqlite_db *db) { return sqlite.system_errno(db); }
 const char *csqlite_message(csqlite_db *db) { return sqlite.errmsg(db); }
-int csqlite_is_idle(csqlite_db *db) { return sqlite.get_autocommit(db); }
+int csqlite_in_autocommit(csqlite_db *db) { return sqlite.get_autocommit(db); }
 int csqlite_changes(csqlite_db *db) { return sqlite.changes(db); }
 int64_t csqlite_last_row(csqlite_db *db) { return sqlite.last_insert_rowid(db); }
 

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-void csystem_heap_returns_blocks(int size) {
+void csystem_set_mmap_threshold(int size) {
     mallopt(M_MMAP_THRESHOLD, size);
 }
 
@@ -30,7 +30,7 @@ int csystem_open_unnamed(const char *folder) {
 
 int csystem_open_temporary(char *path) { return mkostemp(path, O_CLOEXEC); }
 
-int csystem_open_untouched(int folder, const char *path) {
+int csystem_open_noatime(int folder, const char *path) {
     return openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOATIME);
 }
 

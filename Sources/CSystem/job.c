@@ -7,18 +7,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_DESCRIPTORS = 8 };
+enum { DESCRIPTOR_LIMIT = 8 };
 
 pid_t csystem_spawn_session(
     const char *path, char *const arguments[], char *const environment[], const int descriptors[], int count) {
     posix_spawn_file_actions_t actions;
     pid_t child = -1;
-    int copies[MOST_DESCRIPTORS];
+    int copies[DESCRIPTOR_LIMIT];
     int made = 0;
-    int failure = count <= MOST_DESCRIPTORS ? 0 : EINVAL;
+    int failure = count <= DESCRIPTOR_LIMIT ? 0 : EINVAL;
     // Copy above all targets first: dup2 in order must not overwrite a later source.
     for (; failure == 0 && made < count; made++) {
-        copies[made] = fcntl(descriptors[made], F_DUPFD_CLOEXEC, MOST_DESCRIPTORS);
+        copies[made] = fcntl(descriptors[made], F_DUPFD_CLOEXEC, DESCRIPTOR_LIMIT);
         if (copies[made] < 0) {
             failure = errno;
             break;

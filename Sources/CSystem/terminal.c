@@ -23,13 +23,13 @@ int csystem_terminal_size(int terminal, unsigned short size[4]) {
     return 0;
 }
 
-void csystem_terminal_quiet(struct termios *settings) {
+void csystem_terminal_set_cbreak(struct termios *settings) {
     settings->c_lflag &= ~(tcflag_t)(ICANON | ECHO | ECHONL);
     settings->c_cc[VMIN] = 1;
     settings->c_cc[VTIME] = 0;
 }
 
-int csystem_terminal_type(int terminal, const void *bytes, size_t length) {
+int csystem_terminal_push_input(int terminal, const void *bytes, size_t length) {
     for (size_t index = 0; index < length; index += 1) {
         if (ioctl(terminal, TIOCSTI, (const char *)bytes + index) != 0) return -1;
     }

@@ -23,7 +23,7 @@ import SystemSupport
     }
 
     /// How long a statement waits for another process's transaction, in milliseconds.
-    private static let patience: Int32 = 10_000
+    private static let busyTimeout: Int32 = 10_000
 
     init(path: String, mode: Mode) throws(FilmLibraryError) {
         self.path = path
@@ -40,7 +40,7 @@ import SystemSupport
         guard let handle = unsafe handle else { throw .system(path: path, reason: "no memory for SQLite") }
         unsafe self.handle = handle
         guard Int(result) == CSQLITE_OK else { throw failure() }
-        _ = unsafe csqlite_busy_timeout(handle, Self.patience)
+        _ = unsafe csqlite_busy_timeout(handle, Self.busyTimeout)
         if case .reading = mode { try execute("PRAGMA query_only = ON") }
     }
 
@@ -87,7 +87,7 @@ import SystemSupport
     func rows(
         _ sql: String, _ values: [SQLValue] = [], _ body: (Row) throws(FilmLibraryError) -> Bool
     ) throws(FilmLibraryError) {
-        let statement = try taken(sql)
+        let statement = try statement(for: sql)
         defer {
             statement.reset()
             statements[sql] = statement
@@ -116,12 +116,12 @@ import SystemSupport
     }
 
     /// The row id of the last inserted row.
-    var lastRow: Int { unsafe Int(csqlite_last_row(handle)) }
+    var lastInsertedRow: Int { unsafe Int(csqlite_last_row(handle)) }
 
     /// Whether the database can prepare a statement.
-    func understands(_ sql: String) -> Bool {
+    func canPrepare(_ sql: String) -> Bool {
         // Losing the error is right: the caller asks only whether it works.
-        guard let statement = try? taken(sql) else { return false }
+        guard let statement = try? statement(for: sql) else { return false }
         statement.finalize()
         return true
     }
@@ -129,10 +129,10 @@ import SystemSupport
     /// Rolls back the open transaction, if any.
     func rollBack() {
         // Some failures, such as a full disk, have ended the transaction already.
-        if unsafe csqlite_is_idle(handle) == 0 { _ = unsafe csqlite_exec(handle, "ROLLBACK") }
+        if unsafe csqlite_in_autocommit(handle) == 0 { _ = unsafe csqlite_exec(handle, "ROLLBACK") }
     }
 
-    private func taken(_ sql: String) throws(FilmLibraryError) -> Statement {
+    private func statement(for sql: String) throws(FilmLibraryError) -> Statement {
         if let statement = statements.removeValue(forKey: sql) { return statement }
         var pointer: OpaquePointer?
         guard unsafe Int(csqlite_prepare(handle, sql, &pointer)) == CSQLITE_OK,

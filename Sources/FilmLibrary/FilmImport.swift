@@ -126,7 +126,7 @@ extension FilmLibrary {
         _ body: (FilmDocument, StoredPoster?) throws(FilmLibraryError) -> Bool
     ) throws(FilmLibraryError) {
         try forEachRow { database, number, film throws(FilmLibraryError) in
-            var document = film.whole()
+            var document = film.completeDocument()
             if film.votes > 0 {
                 var votes: [JSONText.Member] = []
                 try database.rows(

@@ -24,8 +24,8 @@ extension FilmLibrary {
                     return false
                 }
                 films.append(try database.film(row))
-                if films.count == 1 { first = Self.place(row, query.sort) }
-                if films.count == limit { last = Self.place(row, query.sort) }
+                if films.count == 1 { first = Self.cursor(row, query.sort) }
+                if films.count == limit { last = Self.cursor(row, query.sort) }
                 return true
             }
             if !hasMore { last = nil }
@@ -34,7 +34,7 @@ extension FilmLibrary {
         }
     }
 
-    private static func place(_ row: Row, _ sort: FilmQuery.Sort) -> String {
+    private static func cursor(_ row: Row, _ sort: FilmQuery.Sort) -> String {
         let keys = sort.columns.indices.map { index -> SQLValue in
             let column = Int32(index) + Int32(FilmSearch.keyColumn)
             switch sort.columns[index] {
@@ -53,7 +53,7 @@ struct FilmSearch {
     static let keyColumn = 11
     /// Up to this many matches are collected first and sorted then. More matches are so frequent that a scan in sort
     /// order soon fills a page.
-    private static let few = 4000
+    private static let matchLimit = 4000
     /// The trigram index finds no shorter words.
     private static let indexedLength = 3
 
@@ -99,12 +99,12 @@ struct FilmSearch {
         let long = words.filter { $0.unicodeScalars.count >= Self.indexedLength }
         let contains = Array(repeating: "instr(s.text, ?) > 0", count: words.count)
         let all = words.map(SQLValue.text)
-        if !long.isEmpty, try database.revision().isIndexed, database.hasWords {
+        if !long.isEmpty, try database.revision().isIndexed, database.hasTrigrams {
             let match = SQLValue.text(
                 long.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: " AND "))
             let found = try count(
                 "SELECT 1 FROM words WHERE words MATCH ?", [match], database)
-            if found <= Self.few {
+            if found <= Self.matchLimit {
                 return (
                     """
                     words w CROSS JOIN search s ON s.number = w.rowid CROSS JOIN films f ON f.number = w.rowid
@@ -112,7 +112,8 @@ struct FilmSearch {
                 )
             }
         } else if try count(
-            "SELECT 1 FROM search s WHERE " + contains.joined(separator: " AND "), all, database) <= Self.few
+            "SELECT 1 FROM search s WHERE " + contains.joined(separator: " AND "), all, database)
+            <= Self.matchLimit
         {
             return ("search s CROSS JOIN films f ON f.number = s.number", contains, all)
         }
@@ -120,12 +121,12 @@ struct FilmSearch {
         return ("films f\(index) CROSS JOIN search s ON s.number = f.number", contains, all)
     }
 
-    /// The number of rows, counted up to `few` + 1.
+    /// The number of rows, counted up to `matchLimit` + 1.
     private func count(
         _ sql: String, _ values: [SQLValue], _ database: Database
     ) throws(FilmLibraryError) -> Int {
         var count = 0
-        try database.rows("SELECT count(*) FROM (\(sql) LIMIT \(Self.few + 1))", values) {
+        try database.rows("SELECT count(*) FROM (\(sql) LIMIT \(Self.matchLimit + 1))", values) {
             row throws(FilmLibraryError) in
             count = row.integer(0)
             return false

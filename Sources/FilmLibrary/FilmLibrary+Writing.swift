@@ -133,7 +133,7 @@ extension FilmLibrary {
     }
 
     /// The number of suffixes (`-2`, `-3`, ...) to try for an id made from title and year.
-    private static let mostAlike = 100
+    private static let suffixLimit = 100
 
     private func freeID(for document: FilmDocument, in database: Database) throws(FilmLibraryError) -> String
     {
@@ -144,7 +144,7 @@ extension FilmLibrary {
             throw .invalidFilm(error)
         }
         let id = FilmID.make(title: movie.title, year: movie.year)
-        for number in 1...Self.mostAlike {
+        for number in 1...Self.suffixLimit {
             let candidate = number == 1 ? id : "\(id)-\(number)"
             if try database.film(candidate) == nil { return candidate }
         }

@@ -32,12 +32,13 @@ package final class FilmLibrary: Sendable {
     struct Writer: Sendable {
         let database: Database
         /// Whether it maintains the trigram index.
-        var hasWords: Bool
+        var hasTrigrams: Bool
     }
 
     /// Opens a library.
-    /// - Parameter usesWords: whether to use the trigram index, if SQLite supports it.
-    package convenience init(path: String, access: Access, usesWords: Bool = true) throws(FilmLibraryError) {
+    /// - Parameter usesTrigrams: whether to use the trigram index, if SQLite supports it.
+    package convenience init(path: String, access: Access, usesTrigrams: Bool = true) throws(FilmLibraryError)
+    {
         try SQLite.open()
         try Self.check(path, access)
         switch access {
@@ -55,10 +56,10 @@ package final class FilmLibrary: Sendable {
             // Losing the error is right: if another process has the database open, it keeps its journal mode until next
             // time, and every mode is safe.
             _ = try? database.execute("PRAGMA journal_mode = WAL")
-            let hasWords = usesWords ? try Self.prepareWords(database) : false
+            let hasTrigrams = usesTrigrams ? try Self.prepareTrigrams(database) : false
             self.init(
                 path: path, isInMemory: false, readerMode: .reading,
-                writer: Writer(database: database, hasWords: hasWords))
+                writer: Writer(database: database, hasTrigrams: hasTrigrams))
         }
     }
 
@@ -71,7 +72,7 @@ package final class FilmLibrary: Sendable {
         try database.makeLibrary()
         self.init(
             path: path, isInMemory: true, readerMode: .reading,
-            writer: Writer(database: database, hasWords: try Self.prepareWords(database)))
+            writer: Writer(database: database, hasTrigrams: try Self.prepareTrigrams(database)))
     }
 
     private init(path: String, isInMemory: Bool, readerMode: Database.Mode, writer: Writer?) {
@@ -82,16 +83,16 @@ package final class FilmLibrary: Sendable {
     }
 
     /// Creates the trigram index, if SQLite supports it.
-    private static func prepareWords(_ database: Database) throws(FilmLibraryError) -> Bool {
-        if database.hasWords { return true }
+    private static func prepareTrigrams(_ database: Database) throws(FilmLibraryError) -> Bool {
+        if database.hasTrigrams { return true }
         do throws(FilmLibraryError) {
-            try database.execute(Schema.words)
+            try database.execute(Schema.trigrams)
             return true
         } catch {
             // Without FTS5 or its trigram tokenizer a search scans all films. Another process may have just created the
             // index.
             guard case .system = error else { throw error }
-            return database.hasWords
+            return database.hasTrigrams
         }
     }
 
@@ -135,7 +136,7 @@ package final class FilmLibrary: Sendable {
             try database.execute("BEGIN IMMEDIATE")
             do {
                 let transaction = Transaction(
-                    database, hasWords: writer?.hasWords ?? false, isBulk: isBulk,
+                    database, hasTrigrams: writer?.hasTrigrams ?? false, isBulk: isBulk,
                     revision: try database.revision())
                 let value = try body(transaction)
                 try transaction.finish()

@@ -37,19 +37,19 @@ extension FilmLibraryError: CustomStringConvertible {
         case .sqliteMissing(let reason):
             "a library needs SQLite, which cannot be opened (\(reason)); "
                 + "install it, on Debian and Ubuntu with: apt-get install libsqlite3-0"
-        case .missing(let path): "\(path): there is no such file; marquee import makes a library"
-        case .notALibrary(let path): "\(path): it is no library of Marquee; marquee import makes one"
-        case .newerVersion(let path): "\(path): a later version of Marquee has made it; use that one"
+        case .missing(let path): "\(path): there is no such file; create a library with marquee import"
+        case .notALibrary(let path): "\(path): not a Marquee library; create one with marquee import"
+        case .newerVersion(let path): "\(path): a later version of Marquee created it; use that version"
         case .readOnly(let path): "\(path): the file or its folder cannot be written; check its permissions"
         case .busy(let path): "\(path): another program is writing; try again"
         case .full(let path): "\(path): the disk is full; nothing was changed; make room and try again"
         case .corrupt(let path, let reason):
-            "\(path): it is damaged (\(reason)); take a copy, or export what can be read"
+            "\(path): the library is damaged (\(reason)); restore a copy, or export the readable films"
         case .system(let path, let reason): "\(path): \(reason)"
         case .idTaken(let id): "there is a film \"\(id)\" already; choose another id"
         case .invalidID(let id, let fault): "the id \"\(id)\" must be \(fault)"
         case .invalidFilm(let error): "\(error)"
-        case .invalidCursor: "the place to go on from is none of this list; begin again without it"
+        case .invalidCursor: "the cursor is not valid for this list; start again without it"
         }
     }
 }

@@ -1,7 +1,7 @@
 /// The tables of a library, in version 1.
 enum Schema {
     /// `Mrqe`: marks a database as a library.
-    static let application = 0x4D72_7165
+    static let applicationID = 0x4D72_7165
     static let version = 1
 
     /// `films` holds each document and its sort keys, `search` the folded text to search. A film's number is its
@@ -28,7 +28,7 @@ enum Schema {
         """
 
     /// The trigram index of the table `search`. It needs SQLite 3.34 with FTS5.
-    static let words = """
+    static let trigrams = """
         CREATE VIRTUAL TABLE words USING fts5(
             text, content='search', content_rowid='number', tokenize='trigram case_sensitive 1')
         """
@@ -44,8 +44,8 @@ enum Schema {
     static let bulkCache = "PRAGMA cache_size = -262144;"
 
     /// The sort keys of films without a score or a year: after all others.
-    static let scoreKeyOfNone = 1.0
-    static let yearKeyOfNone = 1_000_000
+    static let missingScoreKey = 1.0
+    static let missingYearKey = 1_000_000
 }
 
 extension Database {
@@ -54,7 +54,7 @@ extension Database {
         func number(_ sql: String) throws(FilmLibraryError) -> Int {
             try first(sql) { row throws(FilmLibraryError) in row.integer(0) } ?? 0
         }
-        if try number("PRAGMA application_id") == Schema.application {
+        if try number("PRAGMA application_id") == Schema.applicationID {
             guard try number("PRAGMA user_version") <= Schema.version else { throw .newerVersion(path: path) }
             return true
         }
@@ -72,7 +72,8 @@ extension Database {
                 try run(
                     "INSERT INTO facts VALUES ('revision', ?)", .integer(Int.random(in: 1 << 20..<1 << 44)))
                 try execute(
-                    "PRAGMA application_id = \(Schema.application); PRAGMA user_version = \(Schema.version)")
+                    "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version)"
+                )
             }
             try execute("COMMIT")
         } catch {
@@ -82,7 +83,7 @@ extension Database {
     }
 
     /// Whether the library has a trigram index that this SQLite can use.
-    var hasWords: Bool { understands("SELECT rowid FROM words WHERE words MATCH ?") }
+    var hasTrigrams: Bool { canPrepare("SELECT rowid FROM words WHERE words MATCH ?") }
 
     /// The revision. `isIndexed` says whether the trigram index belongs to this revision.
     func revision() throws(FilmLibraryError) -> (revision: Int, isIndexed: Bool) {

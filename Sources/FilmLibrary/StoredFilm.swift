@@ -15,7 +15,7 @@ package struct StoredFilm: Sendable, Hashable {
     /// The film as written, without the members in `FilmLibrary.ownMembers`.
     package var document: FilmDocument {
         // Losing the error is right: the library reads only rows whose text is a JSON object.
-        (try? FilmDocument(json: json, takesRepeated: true)) ?? FilmDocument()
+        (try? FilmDocument(json: json, allowsDuplicates: true)) ?? FilmDocument()
     }
     /// The text of the document: a service copies it to responses unparsed.
     package let json: JSONText
@@ -32,13 +32,13 @@ package struct StoredFilm: Sendable, Hashable {
     /// The film as a catalogue's movie.
     /// - Parameter poster: the URL of a stored poster.
     package func movie(poster address: String? = nil) throws(CatalogueError) -> Movie {
-        try whole(poster: address).movie()
+        try completeDocument(poster: address).movie()
     }
 
     /// The document with the members that the library stores: `id` first; `rating`, `votes`, `created_at` and
     /// `updated_at` last. Without votes `rating` and `votes` are absent.
     /// - Parameter poster: the URL of a stored poster.
-    package func whole(poster address: String? = nil) -> FilmDocument {
+    package func completeDocument(poster address: String? = nil) -> FilmDocument {
         var whole = document
         whole.putFirst("id", JSONText(id))
         if let address, case .stored = poster { whole["poster"] = JSONText(address) }

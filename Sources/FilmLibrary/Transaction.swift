@@ -4,23 +4,23 @@ import MovieCatalogue
 /// The writing operations of a library within one transaction.
 final class Transaction {
     let database: Database
-    private let hasWords: Bool
+    private let hasTrigrams: Bool
     private let isIndexed: Bool
     /// Whether to rebuild the trigram index at the end: for many films that takes a tenth of the time.
     private let isBulk: Bool
-    private let before: Int
+    private let oldRevision: Int
     /// The revision of this transaction; nil until the first change.
-    private var made: Int?
+    private var newRevision: Int?
     /// The timestamp of its changes.
     let now = Timestamp.now
 
     init(
-        _ database: Database, hasWords: Bool, isBulk: Bool, revision: (revision: Int, isIndexed: Bool)
+        _ database: Database, hasTrigrams: Bool, isBulk: Bool, revision: (revision: Int, isIndexed: Bool)
     ) {
         self.isBulk = isBulk
         self.database = database
-        self.hasWords = hasWords
-        before = revision.revision
+        self.hasTrigrams = hasTrigrams
+        oldRevision = revision.revision
         isIndexed = revision.isIndexed
     }
 
@@ -28,19 +28,21 @@ final class Transaction {
 
     /// The revision of this transaction's changes. Called before each change.
     func revision() throws(FilmLibraryError) -> Int {
-        if let made { return made }
+        if let newRevision { return newRevision }
         // A program without the index may have written in between.
-        if hasWords, !isIndexed, !isBulk { try database.execute(Self.rebuild) }
-        made = before + 1
-        return before + 1
+        if hasTrigrams, !isIndexed, !isBulk { try database.execute(Self.rebuild) }
+        newRevision = oldRevision + 1
+        return oldRevision + 1
     }
 
     /// Stores the revision, if anything has changed.
     func finish() throws(FilmLibraryError) {
-        guard let made else { return }
-        if hasWords, isBulk { try database.execute(Self.rebuild) }
-        try database.run("UPDATE facts SET value = ? WHERE key = 'revision'", .integer(made))
-        if hasWords { try database.run("INSERT OR REPLACE INTO facts VALUES ('words', ?)", .integer(made)) }
+        guard let newRevision else { return }
+        if hasTrigrams, isBulk { try database.execute(Self.rebuild) }
+        try database.run("UPDATE facts SET value = ? WHERE key = 'revision'", .integer(newRevision))
+        if hasTrigrams {
+            try database.run("INSERT OR REPLACE INTO facts VALUES ('words', ?)", .integer(newRevision))
+        }
     }
 
     // MARK: Films
@@ -61,7 +63,7 @@ final class Transaction {
         } catch {
             throw .invalidFilm(error)
         }
-        let year = movie.year ?? Schema.yearKeyOfNone
+        let year = movie.year ?? Schema.missingYearKey
         let values: [SQLValue] = [
             .integer(year), .text(FoldedText.sortKey(movie.title)), SQLValue(movie.score),
             .text(updated ?? now), .integer(try revision()), .text(document.json()),
@@ -84,9 +86,10 @@ final class Transaction {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 values + [
-                    .text(id), .real(movie.score.map { -$0 } ?? Schema.scoreKeyOfNone), .text(created ?? now),
+                    .text(id), .real(movie.score.map { -$0 } ?? Schema.missingScoreKey),
+                    .text(created ?? now),
                 ])
-            film = database.lastRow
+            film = database.lastInsertedRow
             try index(movie, film, isNew: true)
             if case .store = poster { try change(poster, hasAddress: false, of: film) }
         }
@@ -134,7 +137,7 @@ final class Transaction {
             """, .integer(number))
         try database.run(
             "UPDATE films SET score_key = coalesce(-coalesce(rating, score), ?) WHERE number = ?",
-            .real(Schema.scoreKeyOfNone), .integer(number))
+            .real(Schema.missingScoreKey), .integer(number))
     }
 
     // MARK: Search
@@ -144,13 +147,13 @@ final class Transaction {
         let text = (parts + (movie.year.map { ["\($0)"] } ?? [])).map(FoldedText.fold).joined(separator: "\n")
         if !isNew { try unindex(number) }
         try database.run("INSERT OR REPLACE INTO search VALUES (?, ?)", .integer(number), .text(text))
-        if hasWords, !isBulk {
+        if hasTrigrams, !isBulk {
             try database.run("INSERT INTO words (rowid, text) VALUES (?, ?)", .integer(number), .text(text))
         }
     }
 
     private func unindex(_ number: Int) throws(FilmLibraryError) {
-        guard hasWords, !isBulk else { return }
+        guard hasTrigrams, !isBulk else { return }
         try database.run(
             """
             INSERT INTO words (words, rowid, text)

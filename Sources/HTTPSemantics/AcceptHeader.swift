@@ -11,7 +11,7 @@ package struct AcceptHeader: Sendable {
         let quality: Int
 
         /// The most specific range has precedence (RFC 9110 section 12.5.1).
-        var precision: Int { type == "*" ? 0 : subtype == "*" ? 1 : 2 }
+        var specificity: Int { type == "*" ? 0 : subtype == "*" ? 1 : 2 }
 
         func includes(_ type: Substring, _ subtype: Substring) -> Bool {
             (self.type == "*" || self.type == type) && (self.subtype == "*" || self.subtype == subtype)
@@ -20,22 +20,22 @@ package struct AcceptHeader: Sendable {
 
     private let ranges: [Range]
     /// Whether there is no Accept field, or an empty one: the client accepts all types.
-    private let takesAll: Bool
+    private let acceptsAll: Bool
 
     package init(_ fields: HTTPFields) {
         let members = FieldList.members(of: fields.values(of: "accept").map { $0.lowercased() })
-        takesAll = members.isEmpty
+        acceptsAll = members.isEmpty
         ranges = members.compactMap(Self.range)
     }
 
     /// The quality value of a media type, from 0 (not acceptable) to 1000.
     package func quality(of mediaType: String) -> Int {
-        if takesAll { return 1000 }
+        if acceptsAll { return 1000 }
         let sides = mediaType.split(separator: "/", maxSplits: 1)
         guard sides.count == 2 else { return 0 }
         // A range with parameters names a variant. It counts only if no range names the type without parameters.
         return ranges.filter { $0.includes(sides[0], sides[1]) }
-            .max { ($0.precision, $0.hasParameters ? 0 : 1) < ($1.precision, $1.hasParameters ? 0 : 1) }?
+            .max { ($0.specificity, $0.hasParameters ? 0 : 1) < ($1.specificity, $1.hasParameters ? 0 : 1) }?
             .quality ?? 0
     }
 

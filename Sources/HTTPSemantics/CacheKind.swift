@@ -1,6 +1,6 @@
 /// Private or shared cache (RFC 9111 section 1).
 ///
-/// The rules of a shared cache are expressed by those of a private one: `control` and `allows` translate the
+/// The rules of a shared cache are expressed by those of a private one: `control` and `allowsStoring` translate the
 /// directives, so that `Freshness`, `CacheUse` and `Storability` give a shared cache's results.
 public enum CacheKind: Sendable, Hashable {
     /// A cache of one user. It may store private responses.
@@ -33,7 +33,7 @@ extension CacheKind {
     ///     (section 3.5).
     ///   - directives: the request's Cache-Control.
     ///   - isWhole: whether the request asked for the complete representation.
-    package func allows(
+    package func allowsStoring(
         _ head: ResponseHead, isAuthorised: Bool = false,
         directives: CacheControl = CacheControl(HTTPFields()), isWhole: Bool = true
     ) -> Bool {

@@ -16,16 +16,17 @@ package struct Freshness: Hashable, Sendable {
     ///   - control: the Cache-Control of the response.
     ///   - received: when its head arrived.
     ///   - delay: the seconds from sending the request until then.
-    ///   - assuming: the lifetime of a response without freshness information.
-    package init(_ head: ResponseHead, _ control: CacheControl, received: Int, delay: Int, assuming: Int = 0)
-    {
+    ///   - defaultLifetime: the lifetime of a response without freshness information.
+    package init(
+        _ head: ResponseHead, _ control: CacheControl, received: Int, delay: Int, defaultLifetime: Int = 0
+    ) {
         let date = Self.date("date", in: head.fields, now: received) ?? received
         initialAge = Self.initialAge(head.fields, date: date, received: received, delay: delay)
         let own = Self.lifetime(head, control, date: date, received: received)
         if head.status == 404 || head.status == 410 {
             lifetime = min(own ?? Self.negativeLimit, Self.negativeLimit)
         } else {
-            lifetime = own ?? assuming
+            lifetime = own ?? defaultLifetime
         }
     }
 

@@ -10,14 +10,14 @@ package struct RequestTarget: Sendable, Hashable {
     package let segments: [String]
     package let query: FormFields
 
-    package enum Refusal: Error, Hashable, Sendable {
+    package enum Failure: Error, Hashable, Sendable {
         /// Not a target for a server: another scheme, a fragment, or user information.
         case malformed
         /// A percent sign without two hexadecimal digits, invalid UTF-8, or a NUL or slash in a segment.
         case badEncoding
     }
 
-    package init(_ target: String) throws(Refusal) {
+    package init(_ target: String) throws(Failure) {
         guard target != "*" else {
             (authority, segments, query) = (nil, [], try Self.query([]))
             return
@@ -43,7 +43,7 @@ package struct RequestTarget: Sendable, Hashable {
         query = try Self.query(rest[mark...].dropFirst())
     }
 
-    private static func segments(_ path: ArraySlice<UInt8>) throws(Refusal) -> [String] {
+    private static func segments(_ path: ArraySlice<UInt8>) throws(Failure) -> [String] {
         var segments: [String] = []
         for piece in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             // Refused because readers interpret an encoded slash or NUL differently.
@@ -55,7 +55,7 @@ package struct RequestTarget: Sendable, Hashable {
         return segments
     }
 
-    private static func query(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> FormFields {
+    private static func query(_ bytes: ArraySlice<UInt8>) throws(Failure) -> FormFields {
         do {
             return try FormFields(parsing: bytes)
         } catch {

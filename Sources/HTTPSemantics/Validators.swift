@@ -52,7 +52,7 @@ package struct Validators: Hashable, Sendable {
 
     /// Whether a response answers the caller's own conditions with 304 (RFC 9111 section 4.3.2). If-None-Match
     /// overrides If-Modified-Since; without Last-Modified the Date counts.
-    package static func areMet(_ request: HTTPFields, by response: HTTPFields, now: Int) -> Bool {
+    package static func isNotModified(_ request: HTTPFields, by response: HTTPFields, now: Int) -> Bool {
         let wanted = FieldList.members(of: request.values(of: "if-none-match"))
         if !wanted.isEmpty {
             guard let tag = response["etag"] else { return wanted.contains("*") }

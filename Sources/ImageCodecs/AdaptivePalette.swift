@@ -1,7 +1,7 @@
 /// A palette of at most 256 colours for a bitmap, and the index of each pixel. A bitmap with few colours keeps its own;
 /// otherwise similar colours share their mean, and alpha becomes 0 or 255 (threshold 127).
 package struct AdaptivePalette {
-    static let most = 256
+    static let maximumColours = 256
 
     /// RGBA.
     package private(set) var colours: [SIMD4<UInt8>] = []
@@ -16,7 +16,7 @@ package struct AdaptivePalette {
     /// mean squared error of a channel to `error`, in squared levels of 255. With 0, the default, it gets 256.
     package init(of bitmap: Bitmap, error: Double = 0) {
         // A grey photograph has fewer than 256 colours, and still fewer suffice.
-        if addOwnColours(of: bitmap, most: error > 0 ? 64 : Self.most) { return }
+        if addOwnColours(of: bitmap, most: error > 0 ? 64 : Self.maximumColours) { return }
         colours = []
         indices = [:]
         chooseColours(for: bitmap, error: error)
@@ -87,7 +87,9 @@ package struct AdaptivePalette {
         }
         let used = cells.indices.filter { cells[$0].count > 0 }
         let enough = error * 3 * Double(bitmap.width * bitmap.height)
-        for group in PaletteCell.grouped(used, of: cells, most: Self.most - colours.count, enough: enough) {
+        for group in PaletteCell.grouped(
+            used, of: cells, most: Self.maximumColours - colours.count, enough: enough)
+        {
             for index in group { cellIndices[index] = UInt8(colours.count) }
             colours.append(PaletteCell.mean(of: group.map { cells[$0] }))
         }

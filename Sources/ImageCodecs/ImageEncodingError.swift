@@ -10,9 +10,9 @@ extension ImageEncodingError: CustomStringConvertible {
     /// One lower-case phrase with a remedy.
     public var description: String {
         switch self {
-        case .transparent: "the picture has transparency, which JPEG has not: write it as PNG"
+        case .transparent: "the picture has transparency, but JPEG has none: write it as PNG"
         case .tooLarge(let side, let maximum):
-            "the picture has a side of \(side) pixels, JPEG at most \(maximum): make it smaller"
+            "the picture has a side of \(side) pixels, and JPEG allows at most \(maximum): make it smaller"
         }
     }
 }

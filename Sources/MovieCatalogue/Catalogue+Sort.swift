@@ -49,7 +49,7 @@ extension Catalogue {
     private func rank(of movie: Movie, by order: Sort) -> Double {
         switch order {
         // Films without a score come after those with score 0.
-        case .score: -(movie.standing ?? -1)
+        case .score: -(movie.rankingScore ?? -1)
         case .year: movie.year.map(Double.init) ?? .infinity
         case .title: 0
         }

@@ -85,7 +85,7 @@ public struct CatalogueDocuments: Sendable {
                     guard bytes[range.lowerBound] == UInt8(ascii: "{") else {
                         throw .wrongShape(expected: "an object for film \(index + 1)", line: nil)
                     }
-                    return try FilmDocument(json: JSONText(bytes: bytes, in: range), takesRepeated: true)
+                    return try FilmDocument(json: JSONText(bytes: bytes, in: range), allowsDuplicates: true)
                 }
                 try body(index + 1, film)
             }

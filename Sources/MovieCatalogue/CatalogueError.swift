@@ -37,14 +37,14 @@ extension CatalogueError: CustomStringConvertible {
         case .tooLarge(let limit, let unit): "it is too large: at most \(limit) \(unit) are read; split it"
         case .notUTF8(let offset): "byte \(offset) is not UTF-8; save it as UTF-8"
         case .unsupportedEncoding(let name, let line):
-            at(line) + "the encoding \(name) is not read; save it as UTF-8"
+            at(line) + "the encoding \(name) is not supported; save it as UTF-8"
         case .unrecognised: "it is neither JSON nor XML; a catalogue begins with {, [ or <"
         case .malformedJSON(let reason, let line, let column):
             at(line, column: column) + "not JSON: \(reason)"
         case .malformedXML(let reason, let line, let column):
             at(line, column: column) + "not well-formed XML: \(reason)"
         case .doctypeRefused(let line): at(line) + "a DOCTYPE is not accepted; remove it"
-        case .webPage: "it is a web page, which lists no films; check the address, in a browser if need be"
+        case .webPage: "it is a web page, not a list of films; check the address in a browser"
         case .wrongShape(let expected, let line): at(line) + "expected \(expected)"
         case .missingField(let movie, let field, let line):
             at(line) + "\(movie) has no \(field); every film needs one"

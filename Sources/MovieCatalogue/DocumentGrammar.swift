@@ -28,7 +28,7 @@ package enum DocumentGrammar: String, Sendable {
             _ = try grammar.only()
         case .xml:
             // The parser would take a NUL for UTF-16, which was not checked.
-            guard !bytes.contains(0) else { throw .malformedXML(reason: "there is a NUL in it", line: 1) }
+            guard !bytes.contains(0) else { throw .malformedXML(reason: "it contains a NUL byte", line: 1) }
             _ = try XMLReader.read(bytes[start...], maximumElements: .max, keepsContent: false)
         }
     }

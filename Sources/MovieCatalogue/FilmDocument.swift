@@ -7,9 +7,9 @@ public struct FilmDocument: Sendable, Hashable {
     public init() {}
 
     /// Reads an object.
-    /// - Parameter takesRepeated: whether to keep the first of repeated members, as in a catalogue.
+    /// - Parameter allowsDuplicates: whether to keep the first of repeated members, as in a catalogue.
     /// - Throws: `.wrongShape` for another value, and for a repeated member.
-    public init(json: JSONText, takesRepeated: Bool = false) throws(CatalogueError) {
+    public init(json: JSONText, allowsDuplicates: Bool = false) throws(CatalogueError) {
         guard let members = json.members else {
             throw .wrongShape(expected: "an object with the members of a film", line: nil)
         }
@@ -18,7 +18,7 @@ public struct FilmDocument: Sendable, Hashable {
         for member in members {
             if names.insert(member.name).inserted {
                 self.members.append(member)
-            } else if !takesRepeated {
+            } else if !allowsDuplicates {
                 throw .wrongShape(expected: "the member \"\(member.name)\" once, not twice", line: nil)
             }
         }
@@ -62,8 +62,8 @@ public struct FilmDocument: Sendable, Hashable {
 
     private static func merged(_ patch: JSONText, into target: JSONText?) -> JSONText {
         // Losing the errors is right: reading fails only for values that are not objects, and these replace the target.
-        guard let patch = try? FilmDocument(json: patch, takesRepeated: true) else { return patch }
-        let target = target.flatMap { try? FilmDocument(json: $0, takesRepeated: true) } ?? FilmDocument()
+        guard let patch = try? FilmDocument(json: patch, allowsDuplicates: true) else { return patch }
+        let target = target.flatMap { try? FilmDocument(json: $0, allowsDuplicates: true) } ?? FilmDocument()
         return JSONText(members: patch.merged(into: target).members)
     }
 

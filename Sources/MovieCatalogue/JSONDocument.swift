@@ -189,7 +189,7 @@ enum JSONFault {
             _ = try JSONSerialization.jsonObject(with: data)
         } catch let error as NSError {
             guard let text = error.userInfo[NSDebugDescriptionErrorKey] as? String else {
-                return .malformedJSON(reason: "it breaks the grammar", line: nil)
+                return .malformedJSON(reason: "invalid syntax", line: nil)
             }
             let parts = text.components(separatedBy: marker)
             let offset = parts.count == 2 ? Int(parts[1].prefix { $0.isNumber }) : nil
@@ -198,6 +198,6 @@ enum JSONFault {
                 reason: parts[0].trimmingCharacters(in: .punctuationCharacters),
                 line: before.count { $0 == UInt8(ascii: "\n") } + 1)
         }
-        return .malformedJSON(reason: "it breaks the grammar", line: nil)
+        return .malformedJSON(reason: "invalid syntax", line: nil)
     }
 }

@@ -21,7 +21,7 @@ struct JSONGrammar {
     mutating func only() throws(CatalogueError) -> Range<Int> {
         let range = try value()
         skipSpace()
-        guard index == end else { throw fault("something follows the value") }
+        guard index == end else { throw fault("unexpected text after the value") }
         return range
     }
 
@@ -37,7 +37,7 @@ struct JSONGrammar {
         case UInt8(ascii: "f"): try word("false")
         case UInt8(ascii: "n"): try word("null")
         case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): try number()
-        case nil: throw fault("it ends too early")
+        case nil: throw fault("unexpected end of the text")
         default: throw fault("a value is expected")
         }
         return start..<index
@@ -86,7 +86,8 @@ struct JSONGrammar {
                 if peek == closing { break }
                 guard peek == UInt8(ascii: ",") else {
                     throw fault(
-                        peek == nil ? "it ends too early" : "a comma or a closing bracket is expected")
+                        peek == nil
+                            ? "unexpected end of the text" : "a comma or a closing bracket is expected")
                 }
                 index += 1
             }
@@ -103,31 +104,31 @@ struct JSONGrammar {
                 index += 1
                 return
             case UInt8(ascii: "\\"): try escape()
-            case 0..<0x20: throw fault("a control character in a text; write it as \\u and four digits")
+            case 0..<0x20: throw fault("a control character in a string; write it as \\u and four digits")
             default: index += 1
             }
         }
-        throw fault("a text is not closed")
+        throw fault("a string is not closed")
     }
 
     private mutating func escape() throws(CatalogueError) {
         let start = index
         index += 1
-        guard let letter = peek else { throw fault("a text is not closed") }
+        guard let letter = peek else { throw fault("a string is not closed") }
         index += 1
         guard letter == UInt8(ascii: "u") else {
             if "\"\\/bfnrt".utf8.contains(letter) { return }
-            throw fault("an escape that JSON does not have", at: start)
+            throw fault("an invalid escape", at: start)
         }
         let unit = try hexadecimal(from: start)
         guard UTF16.isSurrogate(unit) else { return }
         // A lone surrogate is not a character (RFC 8259 section 8.2).
         guard UTF16.isLeadSurrogate(unit), peek == UInt8(ascii: "\\"), index + 1 < end,
             bytes[index + 1] == UInt8(ascii: "u")
-        else { throw fault("half of a surrogate pair", at: start) }
+        else { throw fault("a lone surrogate", at: start) }
         index += 2
         guard UTF16.isTrailSurrogate(try hexadecimal(from: start)) else {
-            throw fault("half of a surrogate pair", at: start)
+            throw fault("a lone surrogate", at: start)
         }
     }
 
@@ -157,12 +158,12 @@ struct JSONGrammar {
             try digits(from: start)
         }
         // Leading zeros: the rest of `01` is not a value.
-        if let byte = peek, Self.isDigit(byte) { throw fault("a number that JSON does not have", at: start) }
+        if let byte = peek, Self.isDigit(byte) { throw fault("an invalid number", at: start) }
     }
 
     private mutating func digits(from start: Int) throws(CatalogueError) {
         guard let first = peek, Self.isDigit(first) else {
-            throw fault("a number that JSON does not have", at: start)
+            throw fault("an invalid number", at: start)
         }
         while let byte = peek, Self.isDigit(byte) { index += 1 }
     }

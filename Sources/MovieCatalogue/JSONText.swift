@@ -102,7 +102,7 @@ public struct JSONText: Sendable, Hashable {
             }
         }
         guard grammar.index == bytes.count else {
-            throw .malformedJSON(reason: "something follows the value", line: nil)
+            throw .malformedJSON(reason: "unexpected text after the value", line: nil)
         }
         return (JSONText(valid: String(decoding: bytes, as: UTF8.self)), value)
     }

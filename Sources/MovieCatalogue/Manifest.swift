@@ -126,7 +126,7 @@ struct ManifestReader {
                 }
                 add(address: poster, checksum: nil, line: movie.line)
             } catch {
-                report(movie.line, movie.label, "has a poster that is no text")
+                report(movie.line, movie.label, "has a poster that is not text")
             }
         }
     }

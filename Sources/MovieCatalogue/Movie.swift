@@ -37,7 +37,7 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     public static let scores: ClosedRange<Double> = 0...10
 
     /// The rating if there are votes, otherwise the score. Lists are sorted by it.
-    public var standing: Double? { votes > 0 ? rating ?? score : score }
+    public var rankingScore: Double? { votes > 0 ? rating ?? score : score }
 
     /// Creates a film without checking it.
     public init(

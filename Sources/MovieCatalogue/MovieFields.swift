@@ -80,8 +80,8 @@ struct MovieFields {
             country: try text(.country),
             minutes: try whole(.minutes, in: Self.runningTimes), genres: try texts(.genres),
             overview: try text(.overview), score: try number(.score, in: Movie.scores),
-            poster: try text(.poster), media: ownText(.media), rating: rating, votes: votes,
-            createdAt: ownText(.createdAt), updatedAt: ownText(.updatedAt))
+            poster: try text(.poster), media: lenientText(.media), rating: rating, votes: votes,
+            createdAt: lenientText(.createdAt), updatedAt: lenientText(.updatedAt))
     }
 
     /// The errors of all fields. A single film may lack its id.
@@ -123,7 +123,7 @@ struct MovieFields {
     }
 
     /// The text of a field that other catalogues use differently; wrong types are ignored.
-    private func ownText(_ field: Field) -> String? {
+    private func lenientText(_ field: Field) -> String? {
         guard case .text(let text) = values[field], !text.trimmed.isEmpty else { return nil }
         return text.trimmed
     }

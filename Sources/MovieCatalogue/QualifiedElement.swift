@@ -73,7 +73,7 @@ package struct QualifiedElement: Sendable {
         _ prefix: String, _ namespaces: [String: String], _ line: Int
     ) throws(CatalogueError) -> String {
         guard let namespace = namespaces[prefix] else {
-            throw .malformedXML(reason: "the prefix \(prefix) stands for no namespace", line: line)
+            throw .malformedXML(reason: "the prefix \(prefix) is not declared", line: line)
         }
         return namespace
     }

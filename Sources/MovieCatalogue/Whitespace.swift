@@ -7,14 +7,17 @@ extension String {
     /// Removes surrounding white space.
     var trimmed: String {
         // The fast path for most texts: between two visible ASCII characters nothing needs trimming.
-        if let first = utf8.first, let last = utf8.last, Self.isInk(first), Self.isInk(last) { return self }
+        if let first = utf8.first, let last = utf8.last, Self.isVisibleASCII(first), Self.isVisibleASCII(last)
+        {
+            return self
+        }
         guard let first = firstIndex(where: { !$0.isWhitespace }),
             let last = lastIndex(where: { !$0.isWhitespace })
         else { return "" }
         return String(self[first...last])
     }
 
-    private static func isInk(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
+    private static func isVisibleASCII(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
 
     /// Replaces each run of ASCII white space by one space, and trims.
     var collapsed: String {

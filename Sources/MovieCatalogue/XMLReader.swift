@@ -72,7 +72,7 @@ final class XMLReader: XMLParserDelegate {
     ) {
         guard failure == nil else { return }
         guard let element = open.popLast(), element.name == name else {
-            return fail(parser, "</\(name)> closes another element")
+            return fail(parser, "</\(name)> does not match the open element")
         }
         if open.isEmpty {
             root = element
@@ -119,18 +119,18 @@ final class XMLReader: XMLParserDelegate {
             if let last = open.last {
                 "<\(last.name)> of line \(last.line) is not closed"
             } else {
-                root == nil ? "it does not begin with an element" : "something follows the root element"
+                root == nil ? "it does not begin with an element" : "unexpected text after the root element"
             }
         // INVALID_CHARREF, INVALID_CHAR
-        case 8, 9: "a character that XML does not have"
+        case 8, 9: "an invalid character"
         // UNDECLARED_ENTITY
-        case 26: "an entity that XML does not have; write the character itself"
+        case 26: "an undefined entity; write the character itself"
         // LT_IN_ATTRIBUTE
         case 38: "< in an attribute; write &lt;"
         // ATTRIBUTE_NOT_STARTED, ATTRIBUTE_NOT_FINISHED, ATTRIBUTE_WITHOUT_VALUE
         case 39, 40, 41: "an attribute without a value in quotes"
         // ATTRIBUTE_REDEFINED
-        case 42: "two attributes of one name"
+        case 42: "a duplicate attribute"
         // COMMENT_NOT_FINISHED, HYPHEN_IN_COMMENT
         case 45, 80: "a comment that is not closed, or holds --"
         // MISPLACED_CDATA_END

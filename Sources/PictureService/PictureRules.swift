@@ -10,13 +10,13 @@ package import ImageCodecs
 package struct PictureRules: Sendable {
     /// An allowed host: `example.org` at ports 80 and 443, or `example.org:8080` at that port only.
     package struct Source: Hashable, Sendable {
-        package let name: HostName
+        package let name: HostAndPort
 
-        package init(_ name: HostName) { self.name = name }
+        package init(_ name: HostAndPort) { self.name = name }
 
         /// The host of an address.
         package init(_ origin: WebOrigin) {
-            name = HostName(host: origin.host, port: Self.ports.contains(origin.port) ? nil : origin.port)
+            name = HostAndPort(host: origin.host, port: Self.ports.contains(origin.port) ? nil : origin.port)
         }
 
         /// Host and port, as written in an address.

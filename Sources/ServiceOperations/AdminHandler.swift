@@ -88,13 +88,13 @@ package final class AdminHandler: HTTPHandler {
     private func refusal(ofSite head: RequestHead, _ target: RequestTarget) -> HTTPResponse? {
         let names = head.fields.values(of: "host") + (target.authority.map { [$0] } ?? [])
         let isOurs = names.allSatisfy { text in
-            guard let name = HostName(text) else { return false }
+            guard let name = HostAndPort(text) else { return false }
             return name.isLoopback || name.isAddress || hosts.contains(name.host)
         }
         guard !names.isEmpty, isOurs else {
             return .plain(.forbidden, "unknown host; use the address of this listener")
         }
-        let own = head.fields["host"].flatMap { HostName($0) }
+        let own = head.fields["host"].flatMap { HostAndPort($0) }
         let isOwnPage = head.fields.values(of: "origin").allSatisfy { text in
             guard let origin = WebOrigin(text), let own else { return false }
             return origin == WebOrigin(scheme: origin.scheme, own)

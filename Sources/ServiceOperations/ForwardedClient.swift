@@ -43,7 +43,7 @@ package struct ForwardedClient: Sendable {
     /// Some proxies write the port too: `203.0.113.7:4711`, `[2001:db8::1]:4711`.
     private static func address(_ text: Substring) -> IPAddress? {
         if let address = IPAddress(String(text)) { return address.withoutMapping }
-        guard let name = HostName(String(text)) else { return nil }
+        guard let name = HostAndPort(String(text)) else { return nil }
         return IPAddress(name.host)?.withoutMapping
     }
 }

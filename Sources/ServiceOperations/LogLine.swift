@@ -116,7 +116,7 @@ struct LogPath: Hashable {
         let host = authority.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false).last ?? []
         let name = String(decoding: host, as: UTF8.self)
         // Text that is not a host may be part of a password with a slash in it.
-        guard HostName(name) != nil else { return nil }
+        guard HostAndPort(name) != nil else { return nil }
         let path = rest[authority.endIndex...].prefix { !"?#".utf8.contains($0) }
         return PercentEncoding.visible(
             String(decoding: bytes[..<colon], as: UTF8.self) + "://" + name

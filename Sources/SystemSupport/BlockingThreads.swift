@@ -24,7 +24,7 @@ package final class BlockingThreads: Sendable {
             try BlockingThreads.startThread(name: name, body)
         }
     ) {
-        queue = Queue(mostThreads: count, name: name) { name, body throws(ResourceShortage) in
+        queue = Queue(threadLimit: count, name: name) { name, body throws(ResourceShortage) in
             guard niceness > 0 else { return try start(name, body) }
             try start(name) {
                 // On Linux each thread has its own nice value.
@@ -54,7 +54,7 @@ package final class BlockingThreads: Sendable {
 
     /// Runs `work` on a new thread or, if the system gives none, on the calling thread. For work that must be done
     /// before the process ends.
-    package static func runInAnyCase(_ work: @escaping @Sendable () -> Void) async {
+    package static func runOnOwnThread(_ work: @escaping @Sendable () -> Void) async {
         do {
             try await BlockingThreads(count: 1).run(work)
         } catch {
@@ -107,12 +107,12 @@ package final class BlockingThreads: Sendable {
     private var threads = 0
     /// Threads that wait for a job.
     private var idle = 0
-    private let mostThreads: Int
+    private let threadLimit: Int
     private let name: String
     private let start: BlockingThreads.Starter
 
-    init(mostThreads: Int, name: String, start: @escaping BlockingThreads.Starter) {
-        self.mostThreads = max(1, mostThreads)
+    init(threadLimit: Int, name: String, start: @escaping BlockingThreads.Starter) {
+        self.threadLimit = max(1, threadLimit)
         self.name = name
         self.start = start
         unsafe pthread_mutex_init(mutex, nil)
@@ -140,7 +140,7 @@ package final class BlockingThreads: Sendable {
 
     /// Starts a thread for one more job, unless one is idle. The caller holds the lock.
     private func startThread() throws(ResourceShortage) {
-        guard jobs.count - next >= idle, threads < mostThreads else { return }
+        guard jobs.count - next >= idle, threads < threadLimit else { return }
         do throws(ResourceShortage) {
             try start(name) { [self] in runUntilClosed() }
             threads += 1

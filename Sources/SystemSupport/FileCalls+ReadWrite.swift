@@ -124,20 +124,20 @@ extension FileCalls {
     }
 
     /// Truncates a file to a length.
-    package func shorten(_ file: borrowing Descriptor, to length: Int) throws(FileFault) {
+    package func truncate(_ file: borrowing Descriptor, to length: Int) throws(FileFault) {
         let number = file.number
         try call(.write, "") { ftruncate(number, off_t(length)) }
     }
 
     /// Sets the access time to now, to the nanosecond, so that entries used in the same second still have an order.
     package func touch(_ file: borrowing Descriptor) throws(FileFault) {
-        try setTimes(of: file) { _ in timespec(tv_sec: 0, tv_nsec: Self.leaveTime) }
+        try setTimes(of: file) { _ in timespec(tv_sec: 0, tv_nsec: Self.omitTime) }
     }
 
     /// As above, and sets the modification time to `modified`, in seconds since 1970. Its nanoseconds are those of now:
     /// they tell this file from earlier ones with the same inode number.
-    package func setTimes(of file: borrowing Descriptor, changed: Int) throws(FileFault) {
-        try setTimes(of: file) { now in timespec(tv_sec: changed, tv_nsec: now.tv_nsec) }
+    package func setTimes(of file: borrowing Descriptor, modified: Int) throws(FileFault) {
+        try setTimes(of: file) { now in timespec(tv_sec: modified, tv_nsec: now.tv_nsec) }
     }
 
     private func setTimes(
@@ -151,5 +151,5 @@ extension FileCalls {
     }
 
     /// UTIME_OMIT of futimens(3): Swift does not import the C macro.
-    private static let leaveTime = (1 << 30) - 2
+    private static let omitTime = (1 << 30) - 2
 }

@@ -7,7 +7,7 @@ package struct FileCalls: Sendable {
     /// The kinds of calls; the raw value is the verb of the error message.
     package enum Kind: String, Sendable, CaseIterable {
         case open, read, write, lock, list, rename, link
-        case status = "look at"
+        case status = "read the status of"
         case setTimes = "set the times of"
         case makeFolder = "make the folder"
         case remove
@@ -15,20 +15,20 @@ package struct FileCalls: Sendable {
     }
 
     /// A fault that a test injects: a failure with an `errno`, or a read or write of half the bytes.
-    package enum Interference: Sendable {
+    package enum InjectedFault: Sendable {
         case failure(Int32)
         case short
     }
 
-    private let interfere: (@Sendable (Kind) -> Interference?)?
+    private let inject: (@Sendable (Kind) -> InjectedFault?)?
 
-    package init(interfere: (@Sendable (Kind) -> Interference?)? = nil) { self.interfere = interfere }
+    package init(inject: (@Sendable (Kind) -> InjectedFault?)? = nil) { self.inject = inject }
 
     /// Makes one call. `body` returns a negative number on failure, with the reason in `errno`.
     func call<Value: SignedInteger>(
         _ kind: Kind, _ name: String, limit: inout Int, _ body: (Int) -> Value
     ) throws(FileFault) -> Value {
-        switch interfere?(kind) {
+        switch inject?(kind) {
         case .failure(let code): throw FileFault(kind: kind, name: name, code: code)
         case .short: limit = max(min(1, limit), limit / 2)
         case nil: break
@@ -69,7 +69,7 @@ extension FileCalls {
         -> Descriptor
     {
         let number = folder.number
-        return Descriptor(try call(.open, name) { unsafe csystem_open_untouched(number, name) })
+        return Descriptor(try call(.open, name) { unsafe csystem_open_noatime(number, name) })
     }
 
     /// Opens a file for reading. Does not wait for the other end of a pipe.

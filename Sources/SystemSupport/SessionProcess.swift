@@ -24,7 +24,7 @@ package enum SessionProcess {
     }
 
     /// A pair of connected sockets. A program inherits one only if it is named to `start`.
-    package static func connection() throws(ResourceShortage) -> (own: Int32, other: Int32) {
+    package static func socketPair() throws(ResourceShortage) -> (own: Int32, other: Int32) {
         var ends: [Int32] = [0, 0]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
@@ -34,7 +34,7 @@ package enum SessionProcess {
     }
 
     /// Sends all bytes, then shuts down this direction; false if the peer is gone. Blocks.
-    package static func say(_ bytes: [UInt8], to line: borrowing Descriptor) -> Bool {
+    package static func sendAll(_ bytes: [UInt8], to line: borrowing Descriptor) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let number = line.number
@@ -49,7 +49,7 @@ package enum SessionProcess {
     }
 
     /// Reads all bytes up to the end of file. Blocks.
-    package static func hear(_ line: borrowing Descriptor) -> [UInt8] {
+    package static func receiveAll(_ line: borrowing Descriptor) -> [UInt8] {
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 16 * 1024)
         while true {
@@ -61,7 +61,7 @@ package enum SessionProcess {
     }
 
     /// Redirects standard output and standard error to `file`.
-    package static func takeOutput(_ file: borrowing Descriptor) {
+    package static func redirectOutput(_ file: borrowing Descriptor) {
         for stream in [STDOUT_FILENO, STDERR_FILENO] { dup2(file.number, stream) }
     }
 }

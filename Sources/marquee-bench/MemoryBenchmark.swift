@@ -55,7 +55,7 @@ func memoryBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
 /// Runs `body` on this many threads at once and waits for all.
 private func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) async {
     await withTaskGroup { group in
-        for _ in 0..<count { group.addTask { await BlockingThreads.runInAnyCase(body) } }
+        for _ in 0..<count { group.addTask { await BlockingThreads.runOnOwnThread(body) } }
     }
 }
 

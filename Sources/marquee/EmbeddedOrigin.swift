@@ -53,6 +53,6 @@ final class EmbeddedOrigin: Transport {
     /// Stops the origin, if it was started; waits for its threads.
     func stop() async {
         guard let service = running.withLock({ $0?.service }) else { return }
-        await BlockingThreads.runInAnyCase { service.stop() }
+        await BlockingThreads.runOnOwnThread { service.stop() }
     }
 }

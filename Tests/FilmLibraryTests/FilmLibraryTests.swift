@@ -23,7 +23,7 @@ struct FilmLibraryTests {
         #expect(try again.film("faust") == stored)
         #expect(try again.film("nobody") == nil)
         #expect(
-            stored.whole().json()
+            stored.completeDocument().json()
                 == #"{"id":"faust","shelf":{"row":3},"title":"Faust","year":1926,"seen":null,"price":1.50,"#
                 + #""created_at":"\#(stored.createdAt)","updated_at":"\#(stored.updatedAt)"}"#)
     }

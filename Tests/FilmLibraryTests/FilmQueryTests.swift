@@ -58,8 +58,8 @@ struct FilmQueryTests {
     @Test(
         "words are found in title, director, genre and year, with and without the index",
         arguments: [true, false])
-    func search(usesWords: Bool) throws {
-        let test = try TestLibrary(usesWords: usesWords)
+    func search(usesTrigrams: Bool) throws {
+        let test = try TestLibrary(usesTrigrams: usesTrigrams)
         let films = [
             (
                 "a",
@@ -93,7 +93,7 @@ struct FilmQueryTests {
     func staleIndex() throws {
         let test = try TestLibrary()
         _ = try test.library.insert(film(#"{"title":"Faust"}"#), id: "a")
-        let other = try FilmLibrary(path: test.path, access: .writing, usesWords: false)
+        let other = try FilmLibrary(path: test.path, access: .writing, usesTrigrams: false)
         _ = try other.update("a") { _ in try film(#"{"title":"Tartuffe"}"#) }
         #expect(try test.ids(search: "tartuffe") == ["a"])
         #expect(try test.ids(search: "faust") == [])

@@ -23,9 +23,10 @@ struct TestLibrary {
     let library: FilmLibrary
     var path: String { library.path }
 
-    init(usesWords: Bool = true) throws {
+    init(usesTrigrams: Bool = true) throws {
         folder = try TemporaryFolder()
-        library = try FilmLibrary(path: folder.file("films.db"), access: .creating, usesWords: usesWords)
+        library = try FilmLibrary(
+            path: folder.file("films.db"), access: .creating, usesTrigrams: usesTrigrams)
     }
 
     func ids(

@@ -33,17 +33,17 @@ struct CacheKindTests {
         ])
     func storing(control: String, status: Int, plain: Bool, authorised: Bool) {
         let head = ResponseHead(status: status, fields: control.isEmpty ? [:] : ["Cache-Control": control])
-        #expect(CacheKind.shared.allows(head, isAuthorised: false) == plain)
-        #expect(CacheKind.shared.allows(head, isAuthorised: true) == authorised)
+        #expect(CacheKind.shared.allowsStoring(head, isAuthorised: false) == plain)
+        #expect(CacheKind.shared.allowsStoring(head, isAuthorised: true) == authorised)
     }
 
     @Test("a request's no-store and Vary: * forbid storing")
     func requests() {
         let noStore = CacheControl(["Cache-Control": "no-store"])
         let head = ResponseHead(status: 200, fields: ["Cache-Control": "s-maxage=60"])
-        #expect(!CacheKind.shared.allows(head, isAuthorised: false, directives: noStore))
+        #expect(!CacheKind.shared.allowsStoring(head, isAuthorised: false, directives: noStore))
         #expect(
-            !CacheKind.shared.allows(
+            !CacheKind.shared.allowsStoring(
                 ResponseHead(status: 200, fields: ["Vary": "*", "Cache-Control": "s-maxage=60"]),
                 isAuthorised: false))
     }

@@ -35,13 +35,13 @@ struct RequestTargetTests {
             "films", "ftp://host/a", "http://", "http:///a", "http://me@host/", "/a#b", "", "host:443",
         ])
     func malformed(target: String) {
-        #expect(throws: RequestTarget.Refusal.malformed) { try RequestTarget(target) }
+        #expect(throws: RequestTarget.Failure.malformed) { try RequestTarget(target) }
     }
 
     @Test(
         "bad encodings, NUL and an encoded slash within a segment are refused",
         arguments: ["/%", "/%4", "/%zz", "/%ff", "/a%2Fb", "/a%00", "/a?b=%", "/%+1"])
     func badEncoding(target: String) {
-        #expect(throws: RequestTarget.Refusal.badEncoding) { try RequestTarget(target) }
+        #expect(throws: RequestTarget.Failure.badEncoding) { try RequestTarget(target) }
     }
 }

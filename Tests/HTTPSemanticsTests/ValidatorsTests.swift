@@ -68,6 +68,6 @@ struct ValidatorsTests {
     }
 
     private func isMet(_ request: HTTPFields, _ response: HTTPFields) -> Bool {
-        Validators.areMet(request, by: response, now: now)
+        Validators.isNotModified(request, by: response, now: now)
     }
 }

@@ -91,7 +91,7 @@ struct FilmDocumentTests {
             Issue.record("read")
             return
         }
-        let film = try FilmDocument(json: JSONText(parsing: Array(text.utf8)), takesRepeated: true)
+        let film = try FilmDocument(json: JSONText(parsing: Array(text.utf8)), allowsDuplicates: true)
         #expect(film.json() == #"{"title":"A"}"#)
     }
 

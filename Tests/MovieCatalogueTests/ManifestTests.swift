@@ -77,7 +77,7 @@ struct ManifestTests {
             #"[{"title": "A", "poster": "a.jpg"}, {"title": "B", "poster": 1}, {"title": "C", "poster": "c.jpg"}]"#
         )
         #expect(manifest.entries.map(\.address) == ["a.jpg", "c.jpg"])
-        #expect(manifest.problems.map(\.reason) == ["has a poster that is no text"])
+        #expect(manifest.problems.map(\.reason) == ["has a poster that is not text"])
     }
 
     @Test("a document that is not a manifest is refused")

@@ -9,7 +9,7 @@ struct PictureRulesTests {
     private static let file = Array("k \(String(repeating: "0b", count: 32))".utf8)
 
     private func name(_ text: String) throws -> PictureRules.Source {
-        PictureRules.Source(try #require(HostName(text)))
+        PictureRules.Source(try #require(HostAndPort(text)))
     }
 
     private func rules(

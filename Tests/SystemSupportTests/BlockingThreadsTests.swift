@@ -61,7 +61,7 @@ struct BlockingThreadsTests {
     @Test("a mandatory job runs even without a thread")
     func inAnyCase() async {
         let done = Tally()
-        await BlockingThreads.runInAnyCase { done.add() }
+        await BlockingThreads.runOnOwnThread { done.add() }
         #expect(done.count == 1)
     }
 }

@@ -131,7 +131,7 @@ struct PictureFrameTests {
             if !matches(screen, grid, subjects, way, cell: cell, isMoving: isMoving) { return }
             #expect(encoder.frame(grid, isMoving: isMoving).isEmpty)
         }
-        screen.feed(encoder.farewell)
+        screen.feed(encoder.cleanup)
         #expect(screen.kitty.pictures.isEmpty && screen.kitty.strangers.isEmpty)
     }
 
@@ -265,9 +265,9 @@ struct PictureFrameTests {
             mostPictures = max(mostPictures, screen.kitty.pictures.count)
             #expect(screen.tile(column: 2, row: 1) != nil)
         }
-        #expect(mostPictures == min(most, KittyLayer.mostPictures))
-        #expect(layer.farewell.count < 30_000)
-        screen.feed(layer.farewell)
+        #expect(mostPictures == min(most, KittyLayer.pictureLimit))
+        #expect(layer.cleanup.count < 30_000)
+        screen.feed(layer.cleanup)
         #expect(screen.kitty.pictures.isEmpty && screen.kitty.strangers.isEmpty)
     }
 

@@ -29,8 +29,8 @@ struct TerminalTextASCIITests {
     @Test("JSON is ASCII on demand, with the same value")
     func json() {
         #expect(
-            TerminalText.harmless(json: #"{"a":"é🎬x"}"#, onlyASCII: true) == #"{"a":"\u00e9\ud83c\udfacx"}"#)
-        #expect(TerminalText.harmless(json: #"{"a":"é🎬x"}"#) == #"{"a":"é🎬x"}"#)
-        #expect(TerminalText.harmless(json: "\"a\u{AD}é\u{202E}\"") == #""a\u00adé\u202e""#)
+            TerminalText.sanitized(json: #"{"a":"é🎬x"}"#, onlyASCII: true) == #"{"a":"\u00e9\ud83c\udfacx"}"#)
+        #expect(TerminalText.sanitized(json: #"{"a":"é🎬x"}"#) == #"{"a":"é🎬x"}"#)
+        #expect(TerminalText.sanitized(json: "\"a\u{AD}é\u{202E}\"") == #""a\u00adé\u202e""#)
     }
 }

@@ -49,7 +49,7 @@ do {
     var input = TerminalInput(session)
     try session.enter()
     // Deletes a picture, as if one were shown.
-    try session.prepareFarewell(Array("\u{1B}_Ga=d,d=I,i=7,q=2\u{1B}\\".utf8))
+    try session.setCleanup(Array("\u{1B}_Ga=d,d=I,i=7,q=2\u{1B}\\".utf8))
     var encoder = FrameEncoder(depth: .ansi16)
     var lines = ["ready"]
     while true {

@@ -50,7 +50,7 @@ struct LibraryProgramTests {
         #expect(try second.name == "Mine & \"yours\"")
         for id in ["a", "b"] {
             let (old, new) = (try library.film(id), try second.film(id))
-            #expect(new?.whole() == old?.whole())
+            #expect(new?.completeDocument() == old?.completeDocument())
             #expect(try second.poster(of: id)?.bytes == library.poster(of: id)?.bytes)
         }
         #expect(try second.rating(of: "a", by: "ben") == 9.5)
@@ -136,7 +136,7 @@ struct LibraryProgramTests {
     @Test("a file that is not a library is refused in one line, and a failed import leaves no file")
     func refused() async throws {
         let text = try file("text.db", "not a database, but long enough to look like one at first sight")
-        #expect(try await run("list", "--catalogue", text).errorText.contains("no library of Marquee"))
+        #expect(try await run("list", "--catalogue", text).errorText.contains("not a Marquee library"))
         let missing = try await run("list", "--catalogue", fixture.home.file("none.db"))
         #expect(missing.status == 2 && missing.errorText.contains("there is no such file"))
         let bad = try await run("import", try file("bad.json", "[1,]"), path)

@@ -44,7 +44,10 @@ struct ServeProgramTests {
             (["serve", "--port", taken], "port \(taken) of 127.0.0.1 is in use; choose another"),
             (["serve", file], "is not a catalogue; name JSON, XML, a library or a folder"),
             (["serve", "/nowhere"], "there is no /nowhere; name a folder"),
-            (["serve", "/nowhere.db"], "/nowhere.db: there is no such file; marquee import makes a library"),
+            (
+                ["serve", "/nowhere.db"],
+                "/nowhere.db: there is no such file; create a library with marquee import"
+            ),
             (["serve", "--writable"], "only a library is writable"),
             (["serve", "--writable", "--address", "0.0.0.0"], "--writable needs --token-file"),
             (["serve", "--public-url", "films"], "--public-url needs an address"),

@@ -65,7 +65,7 @@ int csqlite_error(csqlite_db *db);
 int csqlite_system_error(csqlite_db *db);
 const char *csqlite_message(csqlite_db *db);
 /// Whether no transaction is open.
-int csqlite_is_idle(csqlite_db *db);
+int csqlite_in_autocommit(csqlite_db *db);
 /// The number of rows that the last statement changed.
 int csqlite_changes(csqlite_db *db);
 int64_t csqlite_last_row(csqlite_db *db);

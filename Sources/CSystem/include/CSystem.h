@@ -15,7 +15,7 @@
 
 /// Makes the allocator map each block of `size` bytes or more separately, and unmap it when it is freed (mallopt's
 /// M_MMAP_THRESHOLD).
-void csystem_heap_returns_blocks(int size);
+void csystem_set_mmap_threshold(int size);
 
 /// accept4 with SOCK_CLOEXEC: the accepted descriptor, or -1 and errno.
 int csystem_accept(int listening, struct sockaddr *address, socklen_t *length);
@@ -33,7 +33,7 @@ int csystem_open_temporary(char *path);
 
 /// openat for reading, without blocking (O_NONBLOCK), following a link in the last component or changing the access
 /// time (O_NOATIME): a descriptor, or -1 and errno.
-int csystem_open_untouched(int folder, const char *path);
+int csystem_open_noatime(int folder, const char *path);
 
 /// openat of a directory entry with O_CLOEXEC and O_NOFOLLOW added: a descriptor, or -1 and errno.
 int csystem_open_entry(int folder, const char *name, int flags);

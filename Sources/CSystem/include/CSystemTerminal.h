@@ -31,10 +31,10 @@ int csystem_terminal_signals(void);
 void csystem_terminal_stop(void);
 
 /// Sets cbreak mode without echo: input byte by byte; signal keys and output stay as they are.
-void csystem_terminal_quiet(struct termios *settings);
+void csystem_terminal_set_cbreak(struct termios *settings);
 
 /// Pushes bytes into the terminal's input as if typed (TIOCSTI): 0, or -1 and errno. Many kernels forbid it.
-int csystem_terminal_type(int terminal, const void *bytes, size_t length);
+int csystem_terminal_push_input(int terminal, const void *bytes, size_t length);
 
 /// Opens the controlling side of a pseudoterminal and sets its size: a descriptor, or -1 and errno. `path` receives the
 /// name of the other side.

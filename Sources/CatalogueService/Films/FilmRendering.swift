@@ -73,7 +73,7 @@ struct FilmRendering: Sendable {
 
     private func whole(_ film: StoredFilm) -> FilmDocument {
         let address = posterAddress(of: film)
-        var document = film.whole(poster: address)
+        var document = film.completeDocument(poster: address)
         if let address { document["poster"] = JSONText(address) }
         return document
     }

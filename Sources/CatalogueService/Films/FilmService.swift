@@ -118,7 +118,7 @@ package final class FilmService: HTTPHandler {
 
     private func call(_ head: RequestHead, _ peer: Peer) throws(FilmRefusal) -> FilmCall {
         let target: RequestTarget
-        do throws(RequestTarget.Refusal) {
+        do throws(RequestTarget.Failure) {
             target = try RequestTarget(head.target)
         } catch {
             throw FilmRefusal(.badRequest, error == .malformed ? "bad target" : "bad encoding in the target")

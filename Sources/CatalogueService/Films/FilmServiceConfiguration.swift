@@ -20,8 +20,8 @@ package struct FilmServiceConfiguration: Sendable {
 
     /// Whether other machines or users can reach the service, so that writing needs a token.
     package var isReachable: Bool {
-        listeningHosts.contains { HostName(Self.bracketed($0))?.isLoopback != true }
-            || publicOrigins.contains { HostName(Self.bracketed($0.host))?.isLoopback != true }
+        listeningHosts.contains { HostAndPort(Self.bracketed($0))?.isLoopback != true }
+            || publicOrigins.contains { HostAndPort(Self.bracketed($0.host))?.isLoopback != true }
     }
 
     /// Whether the server listens on every address of the machine.

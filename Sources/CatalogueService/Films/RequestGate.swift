@@ -14,7 +14,9 @@ struct RequestGate: Sendable {
         self.configuration = configuration
         let names =
             ["127.0.0.1", "localhost", "::1"] + configuration.publicOrigins.map(\.host)
-            + configuration.listeningHosts.filter { HostName(FilmServiceConfiguration.bracketed($0)) != nil }
+            + configuration.listeningHosts.filter {
+                HostAndPort(FilmServiceConfiguration.bracketed($0)) != nil
+            }
         usualHosts = names.map(FilmServiceConfiguration.bracketed)
     }
 
@@ -23,7 +25,7 @@ struct RequestGate: Sendable {
     func checkHost(_ fields: HTTPFields, authority: String?) throws(FilmRefusal) {
         for text in fields.values(of: "host") + (authority.map { [$0] } ?? []) {
             if isUsual(text) { continue }
-            guard let name = HostName(text) else { throw FilmRefusal(.badRequest, "bad Host") }
+            guard let name = HostAndPort(text) else { throw FilmRefusal(.badRequest, "bad Host") }
             guard isAccepted(name) else {
                 throw FilmRefusal(
                     .forbidden,
@@ -43,7 +45,7 @@ struct RequestGate: Sendable {
         }
     }
 
-    private func isAccepted(_ name: HostName) -> Bool {
+    private func isAccepted(_ name: HostAndPort) -> Bool {
         if name.isLoopback || configuration.publicOrigins.contains(where: { $0.host == name.host }) {
             return true
         }
@@ -89,7 +91,7 @@ struct RequestGate: Sendable {
     /// Whether a page of this origin is the service's own: from the requested host, or from a public address.
     private func isOwn(_ origin: WebOrigin, _ fields: HTTPFields) -> Bool {
         if configuration.publicOrigins.contains(origin) { return true }
-        guard let host = fields["host"].flatMap({ HostName($0) }) else { return false }
+        guard let host = fields["host"].flatMap({ HostAndPort($0) }) else { return false }
         return origin == WebOrigin(scheme: origin.scheme, host)
     }
 }

@@ -44,7 +44,7 @@ struct DetailPage {
             movie?.year.map { "\($0)" }, movie?.director, movie?.country, movie?.minutes.map { "\($0) min" },
         ])
         if !line.isEmpty { html.element("p", ["class": "line", "dir": "auto"], text: line) }
-        if let movie, let standing = movie.standing {
+        if let movie, let standing = movie.rankingScore {
             html.element("p", ["class": "standing"]) { html in
                 html.element("strong", text: ShownFilm.score(standing))
                 html.text(" of 10")

@@ -96,7 +96,7 @@ struct WallPage {
     private func caption(_ film: ShownFilm, _ html: inout HTML) {
         guard let movie = film.movie else { return }
         html.element("small") { html in
-            if let standing = movie.standing {
+            if let standing = movie.rankingScore {
                 html.element("span", ["class": "score"], text: "★ \(ShownFilm.score(standing))")
                 html.text(" ")
             }

@@ -131,7 +131,7 @@ extension FilmService {
     }
 
     private func film(_ answer: HTTPResponse, _ name: String) throws -> String {
-        let film = try FilmDocument(json: try JSONText(parsing: answer.bytes), takesRepeated: true)
+        let film = try FilmDocument(json: try JSONText(parsing: answer.bytes), allowsDuplicates: true)
         let tag = answer.fields["etag"]?.dropFirst().dropLast()
         return SoapFilm.xml(film, tag: tag.map(String.init), as: name)
     }
@@ -186,7 +186,7 @@ extension FilmServiceConfiguration {
     /// HTTP.
     fileprivate func origin(_ head: RequestHead) -> String {
         let host = head.fields["host"] ?? "localhost"
-        let name = HostName(host)
+        let name = HostAndPort(host)
         guard let own = publicOrigins.first(where: { $0.host == name?.host }) else { return "http://\(host)" }
         let usualPort = own.scheme == "https" ? 443 : 80
         return "\(own.scheme)://\(Self.bracketed(own.host))" + (own.port == usualPort ? "" : ":\(own.port)")

@@ -61,7 +61,7 @@ package enum SoapFilm {
             return value.isNull && !keepsNull ? nil : JSONText.Member(name: name, value: value)
         }
         // Losing the error is right: an object that was just made can be read.
-        return (try? FilmDocument(json: JSONText(members: members), takesRepeated: true)) ?? FilmDocument()
+        return (try? FilmDocument(json: JSONText(members: members), allowsDuplicates: true)) ?? FilmDocument()
     }
 
     private static func value(_ element: QualifiedElement) -> JSONText {

@@ -2,7 +2,7 @@
 struct EntropyReader {
     var bits: EntropyBits
     /// Whether the data ended too early.
-    private(set) var isCut = false
+    private(set) var isTruncated = false
     private let interval: Int
     private var untilRestart: Int
     private var restarts = 0
@@ -30,14 +30,14 @@ struct EntropyReader {
 
     /// Skips MCUs that take no bits, at most `unitsToRestart`.
     @inline(__always)
-    mutating func passUnits(_ count: Int) {
+    mutating func skipUnits(_ count: Int) {
         if interval > 0 { untilRestart &-= count }
     }
 
     private mutating func restart(in file: Span<UInt8>) throws(ImageDecodingError) -> Bool {
         let end = JPEGSegments.firstMarker(in: file, from: bits.position, skippingRestarts: false)
         guard let code = file.byte(at: end + 1), JPEGMarker(rawValue: code).isRestart else {
-            isCut = true
+            isTruncated = true
             return false
         }
         guard Int(code & 7) == restarts & 7 else {
@@ -55,7 +55,7 @@ struct EntropyReader {
         guard bits.isNearEnd else {
             throw .corrupt(segment: "coefficients of a scan", offset: bits.position)
         }
-        isCut = true
+        isTruncated = true
     }
 }
 

@@ -2,12 +2,12 @@
 enum ExifOrientation: Int, Sendable, CaseIterable {
     case upright = 1
     case mirrored
-    case turnedHalf
+    case rotated180
     case flipped
     case transposed
-    case turnedRight
+    case rotated90
     case transversed
-    case turnedLeft
+    case rotated270
 
     /// Whether rows become columns.
     var swapsSides: Bool { rawValue >= 5 }
@@ -85,12 +85,12 @@ extension ExifOrientation {
         switch self {
         case .upright: (column, row)
         case .mirrored: (width &- 1 &- column, row)
-        case .turnedHalf: (width &- 1 &- column, height &- 1 &- row)
+        case .rotated180: (width &- 1 &- column, height &- 1 &- row)
         case .flipped: (column, height &- 1 &- row)
         case .transposed: (row, column)
-        case .turnedRight: (row, height &- 1 &- column)
+        case .rotated90: (row, height &- 1 &- column)
         case .transversed: (width &- 1 &- row, height &- 1 &- column)
-        case .turnedLeft: (width &- 1 &- row, column)
+        case .rotated270: (width &- 1 &- row, column)
         }
     }
 }

@@ -17,7 +17,7 @@ struct JPEGFile {
     private var hasJFIF = false
     private var adobeTransform: UInt8?
     private(set) var scanCount = 0
-    private var isCut = false
+    private var isTruncated = false
     /// How far a scan's data was searched for its end, for a file that arrives in pieces.
     private var searched = 0
     /// The quantisation steps of each component at its first scan; nil before that.
@@ -40,12 +40,12 @@ struct JPEGFile {
     /// Reads the whole file or, once a scan has begun, as much as there is. Checks the limits at the frame header,
     /// before allocating samples.
     mutating func read(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
-        while !isCut {
+        while !isTruncated {
             do throws(ImageDecodingError) {
                 guard try readSegment(bytes) else { return }
             } catch .truncated(let offset) {
                 guard scanCount > 0 else { throw .truncated(offset: offset) }
-                isCut = true
+                isTruncated = true
             }
         }
     }
@@ -142,7 +142,7 @@ struct JPEGFile {
             var coefficients = self.coefficients.take() ?? JPEGCoefficients(frame)
             defer { self.coefficients = coefficients }
             try decoder.decode(from: bytes, into: &coefficients)
-            (segments.offset, isCut) = (decoder.end, decoder.isCut)
+            (segments.offset, isTruncated) = (decoder.end, decoder.isTruncated)
         } else {
             try readSequential(scan, frame, scale, segment, bytes)
         }
@@ -162,7 +162,7 @@ struct JPEGFile {
             try decoder.decodeRow(row, from: bytes, into: &planes)
             try rows?.add(upToUnitRow: row, of: planes)
         }
-        (segments.offset, isCut) = (decoder.end, decoder.isCut)
+        (segments.offset, isTruncated) = (decoder.end, decoder.isTruncated)
         self.rows = rows
         if !givesRows { self.planes = planes }
     }
@@ -180,7 +180,7 @@ struct JPEGFile {
         var planes = planes ?? JPEGPlanes(frame, scale: scale, isWindow: false)
         let dequantisers = dequantisers
         for row in 0..<frame.unitRows { transformCoefficients(row, of: frame, dequantisers, into: &planes) }
-        return PlanarPicture(frame, scale: scale, planes: planes, isWhole: !isCut)
+        return PlanarPicture(frame, scale: scale, planes: planes, isWhole: !isTruncated)
     }
 
     /// The frame and scale; at least one scan must have been read.
@@ -213,7 +213,7 @@ struct JPEGFile {
     /// The upright image so far; at least one scan must have been read. It is complete only if the file `isWhole`.
     func picture(isWhole: Bool = true) throws(ImageDecodingError) -> Bitmap {
         let (frame, scale) = try readableFrame()
-        let isWhole = isWhole && !isCut
+        let isWhole = isWhole && !isTruncated
         let upright = orientation ?? .upright
         if let rows { return rows.finish(isWhole: isWhole).turned(upright) }
         var planes = planes ?? JPEGPlanes(frame, scale: scale, isWindow: true)

@@ -24,7 +24,7 @@ struct JPEGFrame {
         else {
             throw .corrupt(segment: "frame header", offset: offset)
         }
-        guard body[0] == 8 else { throw .unsupported(feature: "JPEG with \(body[0]) bits a sample") }
+        guard body[0] == 8 else { throw .unsupported(feature: "JPEG with \(body[0]) bits per sample") }
         let count = Int(body[5])
         guard width > 0, count > 0, body.count == 6 + 3 * count else {
             throw .corrupt(segment: "frame header", offset: offset)

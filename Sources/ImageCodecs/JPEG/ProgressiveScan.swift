@@ -29,7 +29,7 @@ struct ProgressiveScan {
     }
 
     /// Whether the data ended before the scan did.
-    var isCut: Bool { reader.isCut }
+    var isTruncated: Bool { reader.isTruncated }
 
     /// Where to search for the marker after the scan.
     var end: Int { reader.bits.position }
@@ -61,7 +61,7 @@ struct ProgressiveScan {
                     row: row, column: column, tables.span, &reader.bits, file, &predictions,
                     into: &coefficients)
                 try reader.endUnit(isSound: isSound)
-                if reader.isCut { return }
+                if reader.isTruncated { return }
             }
         }
     }
@@ -132,11 +132,11 @@ struct ProgressiveScan {
         guard let component = scan.components.first?.index else { return }
         var reader = reader
         defer { self.reader = reader }
-        let part = SpectrumPart(
+        let part = SpectralSelection(
             first: scan.spectrum.lowerBound, last: scan.spectrum.upperBound, shift: scan.approximationLow)
         // The remaining blocks of an end-of-band run.
         var endOfBlockRun = 0
-        for row in 0..<units.height where !reader.isCut {
+        for row in 0..<units.height where !reader.isTruncated {
             let block = coefficients.block(of: component, row: row, column: 0)
             try decodeRow(
                 from: block, part, table, &reader, &endOfBlockRun, file, &coefficients.values,
@@ -145,7 +145,7 @@ struct ProgressiveScan {
     }
 
     private func decodeRow(
-        from first: JPEGCoefficients.Block, _ part: SpectrumPart, _ table: Span<UInt32>,
+        from first: JPEGCoefficients.Block, _ part: SpectralSelection, _ table: Span<UInt32>,
         _ reader: inout EntropyReader, _ endOfBlockRun: inout Int, _ file: Span<UInt8>,
         _ values: inout [Int16], _ used: inout [UInt64]
     ) throws(ImageDecodingError) {
@@ -155,11 +155,11 @@ struct ProgressiveScan {
         var column = 0
         while column < units.width {
             // In an end-of-band run, blocks without coefficients to refine take no bits.
-            let passed = part.passable(
+            let passed = part.skippable(
                 min(endOfBlockRun, units.width &- column, reader.unitsToRestart), from: block.index,
                 isRefinement: scan.isRefinement, used.span)
             if passed > 0 {
-                reader.passUnits(passed)
+                reader.skipUnits(passed)
                 endOfBlockRun &-= passed
                 block.index &+= passed
                 column &+= passed
@@ -177,7 +177,7 @@ struct ProgressiveScan {
                     block.start, &endOfBlockRun, &reader.bits, file, table, &values, &used[block.index])
             }
             try reader.endUnit(isSound: isSound)
-            if reader.isCut { return }
+            if reader.isTruncated { return }
             block.index &+= 1
             column &+= 1
         }

@@ -50,7 +50,7 @@ struct SequentialScan {
     }
 
     /// Whether the data ended before the scan did.
-    var isCut: Bool { reader.isCut }
+    var isTruncated: Bool { reader.isTruncated }
 
     /// Where to search for the marker after the scan.
     var end: Int { reader.bits.position }
@@ -75,7 +75,7 @@ struct SequentialScan {
         }
         var decoded = 0
         for column in 0..<units.width {
-            if reader.isCut {
+            if reader.isTruncated {
                 Self.blank(sources, row: row, column: column, &samples)
                 continue
             }
@@ -83,7 +83,7 @@ struct SequentialScan {
             let isSound = Self.decodeUnit(
                 sources, lines, column: column, &reader.bits, file, &predictions, into: &samples)
             try reader.endUnit(isSound: isSound)
-            if !reader.isCut { decoded &+= 1 }
+            if !reader.isTruncated { decoded &+= 1 }
         }
         for position in sources.indices {
             let rows = sources[position].rows

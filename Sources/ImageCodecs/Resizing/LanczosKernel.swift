@@ -25,8 +25,8 @@ struct LanczosKernel {
 
     /// The kernel of the initialiser, from the cache if possible.
     static func recent(from source: Int, scale: Double, first: Double, count: Int) -> LanczosKernel {
-        RecentKernels.shared.kernel(
-            RecentKernels.Key(source: source, scale: scale, first: first, count: count))
+        KernelCache.shared.kernel(
+            KernelCache.Key(source: source, scale: scale, first: first, count: count))
     }
 
     /// Creates the kernel from a line of `source` pixels to `count` pixels, each `scale` source pixels wide, the first

@@ -136,7 +136,7 @@ struct FileTiers: Sendable {
     /// Whether an answer with this head may be stored.
     private func mayKeep(_ head: ResponseHead, of answer: DownloadedImage, for request: ImageRequest) -> Bool
     {
-        configuration.cacheKind.allows(
+        configuration.cacheKind.allowsStoring(
             head, isAuthorised: answer.isAuthorised, directives: request.directives,
             isWhole: !request.isPartial)
     }

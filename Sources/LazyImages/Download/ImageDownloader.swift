@@ -108,7 +108,7 @@ public actor ImageDownloader {
     /// Removes the partial body of a request, unless a transfer uses it.
     nonisolated func removePartial(of request: ImageRequest) async {
         guard let partials, partials.mayHavePartial(of: request.transferKey) else { return }
-        await BlockingThreads.runInAnyCase { partials.remove(request.transferKey) }
+        await BlockingThreads.runOnOwnThread { partials.remove(request.transferKey) }
     }
 
     /// Stops all transfers whose callers all have a priority below `.normal`: nobody looks at their images.

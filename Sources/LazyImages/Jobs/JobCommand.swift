@@ -30,7 +30,7 @@ public struct JobCommand: Sendable {
             let null = try folder.calls.openForReading(path: "/dev/null")
             let parent = try folder.calls.openFolder(folder.path)
             let log = try folder.calls.openForAppending(JobFolder.log, in: parent)
-            let ends = try SessionProcess.connection()
+            let ends = try SessionProcess.socketPair()
             let connection = Descriptor(ends.own)
             do {
                 let other = Descriptor(ends.other)
@@ -40,8 +40,8 @@ public struct JobCommand: Sendable {
             }
             let message = try JSONEncoder().encode(JobMessage(folder: folder.path, secrets: Data(secrets)))
             // Ignores a failure: then there is no answer either.
-            _ = SessionProcess.say([UInt8](message), to: connection)
-            answer = SessionProcess.hear(connection)
+            _ = SessionProcess.sendAll([UInt8](message), to: connection)
+            answer = SessionProcess.receiveAll(connection)
         } catch let error as FileFault {
             throw .notStarted(name: folder.name, reason: error.explanation)
         } catch {

@@ -8,16 +8,18 @@ final class JobLog: Sendable {
     static let limit = 1 << 20
 
     private let folder: JobFolder
-    private let takeOutput: @Sendable (borrowing Descriptor) -> Void
+    private let redirectOutput: @Sendable (borrowing Descriptor) -> Void
     private let lock = Lock(())
 
     /// - Parameter takeOutput: makes a file the process's standard output and error.
     init(
         _ folder: JobFolder,
-        takeOutput: @escaping @Sendable (borrowing Descriptor) -> Void = { SessionProcess.takeOutput($0) }
+        redirectOutput: @escaping @Sendable (borrowing Descriptor) -> Void = {
+            SessionProcess.redirectOutput($0)
+        }
     ) {
         self.folder = folder
-        self.takeOutput = takeOutput
+        self.redirectOutput = redirectOutput
     }
 
     /// Adds a line. Blocks.
@@ -39,7 +41,7 @@ final class JobLog: Sendable {
         }
         try calls.rename(JobFolder.log, to: JobFolder.oldLog, in: place)
         let next = try calls.openForAppending(JobFolder.log, in: place)
-        takeOutput(next)
+        redirectOutput(next)
         try calls.write(line, to: next)
     }
 }

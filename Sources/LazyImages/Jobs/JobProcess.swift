@@ -127,7 +127,7 @@ public final class JobProcess: Sendable {
 
     private static func readMessage() -> [UInt8] {
         let copy = Descriptor(dup(JobMessage.connection))
-        return SessionProcess.hear(copy)
+        return SessionProcess.receiveAll(copy)
     }
 
     private func answer(_ bytes: [UInt8]) {
@@ -137,7 +137,7 @@ public final class JobProcess: Sendable {
         }
         guard let descriptor else { return }
         // The job continues without its starter.
-        _ = SessionProcess.say(bytes, to: Descriptor(descriptor))
+        _ = SessionProcess.sendAll(bytes, to: Descriptor(descriptor))
     }
 }
 

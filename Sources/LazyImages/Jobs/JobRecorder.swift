@@ -60,7 +60,7 @@ final class JobRecorder: Sendable {
         let events = take()
         guard !events.isEmpty else { return }
         await disk?.flush()
-        await BlockingThreads.runInAnyCase { [self] in writeWaiting(events) }
+        await BlockingThreads.runOnOwnThread { [self] in writeWaiting(events) }
     }
 
     private func take() -> [JobEvent] {

@@ -87,7 +87,7 @@ struct JobWork: Sendable {
     }
 
     private func note(_ message: String) async {
-        await BlockingThreads.runInAnyCase { [log] in log.add(message) }
+        await BlockingThreads.runOnOwnThread { [log] in log.add(message) }
     }
 
     /// Whether an image failed because there is no network, and so must be loaded again.
@@ -104,6 +104,6 @@ struct JobWork: Sendable {
 extension URL {
     /// Whether it needs no network: a `file:` or `data:` URL, or a server on the loopback interface.
     package var isOfThisMachine: Bool {
-        isLocal || HostName(host: lowercasedHost, port: nil).isLoopback
+        isLocal || HostAndPort(host: lowercasedHost, port: nil).isLoopback
     }
 }

@@ -63,7 +63,8 @@ struct CacheRules: Sendable {
         }
         let given = given(stored)
         guard configuration.acceptsAnyStatus, let head = given.head, head.status == 200,
-            !request.fields.isEmpty, Validators.areMet(request.fields, by: head.fields, now: clock.seconds)
+            !request.fields.isEmpty,
+            Validators.isNotModified(request.fields, by: head.fields, now: clock.seconds)
         else { return given }
         // The caller has this file already (RFC 9111 section 4.3.2).
         return LoadedFile(

@@ -21,10 +21,10 @@ struct RedirectStep: Hashable, Sendable {
 
     /// How many seconds after its arrival the redirect is fresh; 0 if it may not be stored.
     var freshSeconds: Int {
-        guard kind.allows(head) else { return 0 }
+        guard kind.allowsStoring(head) else { return 0 }
         let freshness = Freshness(
             head, kind.control(head.fields), received: received, delay: delay,
-            assuming: isPermanent ? Self.assumedLifetime : 0)
+            defaultLifetime: isPermanent ? Self.assumedLifetime : 0)
         return max(0, freshness.lifetime - freshness.initialAge)
     }
 }

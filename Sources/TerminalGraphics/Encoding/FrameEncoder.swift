@@ -35,7 +35,7 @@ public struct FrameEncoder: Sendable {
     package var isUnfinished: Bool { pictures?.isUnfinished ?? false }
 
     /// The bytes that delete everything the terminal stores after the last frame; write them before leaving the screen.
-    package var farewell: [UInt8] { pictures?.farewell ?? [] }
+    package var cleanup: [UInt8] { pictures?.cleanup ?? [] }
 
     /// The bytes that change the screen to a grid of the terminal's size; empty if nothing changed. They begin and end
     /// in the default style.

@@ -12,7 +12,7 @@ package struct KittyLayer: PictureLayer {
     /// pixels.
     package static let memoryLimit = 64 << 20
     /// The most pictures: the commands to delete them must fit into the cleanup bytes for a crash.
-    package static let mostPictures = 512
+    package static let pictureLimit = 512
 
     /// A picture that the terminal stores. Its bytes are not kept here.
     private struct Sent {
@@ -43,7 +43,7 @@ package struct KittyLayer: PictureLayer {
     private var count = Int.random(in: 0..<KittyPlaceholders.numbers)
     private var frame = 0
     package private(set) var isUnfinished = false
-    package private(set) var farewell = end
+    package private(set) var cleanup = end
 
     package init(placeholders: Bool, inTmux: Bool, memoryLimit: Int = memoryLimit) {
         usesPlaceholders = placeholders
@@ -88,7 +88,7 @@ package struct KittyLayer: PictureLayer {
             change.after += KittyGraphics.removal(of: key.id, number: key.number)
         }
         placed = next
-        if count != firstCount { farewell = Self.end + deletion(of: sent.values.map(\.id)) }
+        if count != firstCount { cleanup = Self.end + deletion(of: sent.values.map(\.id)) }
         return change
     }
 
@@ -99,7 +99,7 @@ package struct KittyLayer: PictureLayer {
     /// next frame sends the visible ones, because the erasure would also remove those sent before it.
     private mutating func forget(_ change: inout PictureChange) {
         change.before += deletion(of: sent.values.map(\.id))
-        (sent, placed, memory, farewell) = ([:], [:], 0, Self.end)
+        (sent, placed, memory, cleanup) = ([:], [:], 0, Self.end)
     }
 
     /// Sends a picture if the terminal does not have it yet. Nil if it must wait or does not fit.
@@ -128,7 +128,7 @@ package struct KittyLayer: PictureLayer {
     /// Evicts the pictures that were off the screen for longest, until another fits. False if this frame needs all the
     /// rest.
     private mutating func makeRoom(for cost: Int, _ change: inout PictureChange) -> Bool {
-        while sent.count >= Self.mostPictures || memory + cost > memoryLimit {
+        while sent.count >= Self.pictureLimit || memory + cost > memoryLimit {
             guard let oldest = sent.min(by: { $0.value.lastFrame < $1.value.lastFrame }),
                 oldest.value.lastFrame < frame
             else { return false }

@@ -35,7 +35,7 @@ struct PaintedLayer: PictureLayer {
     }
 
     /// Ends an interrupted drawing. The terminal stores nothing.
-    var farewell: [UInt8] { Array("\u{1B}\\".utf8) }
+    var cleanup: [UInt8] { Array("\u{1B}\\".utf8) }
 
     mutating func change(_ cells: inout CellGrid, over shown: CellGrid?, isMoving: Bool) -> PictureChange {
         let wanted = cells.pictures.compactMap { $0.cut(to: Self.room(in: cells)) }

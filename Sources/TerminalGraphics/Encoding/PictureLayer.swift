@@ -12,7 +12,7 @@ package protocol PictureLayer: Sendable {
     var isUnfinished: Bool { get }
 
     /// The bytes that delete everything the terminal stores of the pictures.
-    var farewell: [UInt8] { get }
+    var cleanup: [UInt8] { get }
 }
 
 /// The bytes of a frame for its pictures.

@@ -6,7 +6,7 @@ struct AnswerSorter {
     /// The bytes of keys, mouse reports and pastes, as read.
     private(set) var keys: [UInt8] = []
     /// The size of a terminal's input queue: more is not typed by a person.
-    private static let mostKeys = 4095
+    private static let keyLimit = 4095
     private var parser = InputParser()
 
     init(isInTmux: Bool = false) {
@@ -31,7 +31,7 @@ struct AnswerSorter {
     }
 
     private mutating func keep(_ bytes: [UInt8]) {
-        if keys.count + bytes.count <= Self.mostKeys { keys += bytes }
+        if keys.count + bytes.count <= Self.keyLimit { keys += bytes }
     }
 
     /// Ends the input: a pending `ESC` is a key.

@@ -27,9 +27,9 @@ public struct InputParser: Sendable {
         /// `ESC [`, then parameters (ECMA-48 5.4).
         case control
         /// `ESC O`, before its final byte.
-        case shiftThree
+        case ss3
         /// `ESC [ M`, before its last three bytes: a mouse report without SGR mode (X10).
-        case oldMouse
+        case x10Mouse
         /// OSC, DCS, APC, PM or SOS, up to ST or BEL.
         case string
         /// Between `ESC [ 200 ~` and `ESC [ 201 ~`.
@@ -57,9 +57,9 @@ public struct InputParser: Sendable {
     /// Whether the bytes so far may be a complete key or the beginning of more.
     public var isAmbiguous: Bool {
         switch state {
-        case .escape, .shiftThree: true
+        case .escape, .ss3: true
         case .control, .string: pending.count == 2
-        case .ground, .oldMouse, .paste: false
+        case .ground, .x10Mouse, .paste: false
         }
     }
 
@@ -112,12 +112,12 @@ public struct InputParser: Sendable {
         case .ground: takeText(byte)
         case .escape: takeEscape(byte)
         case .control: takeControl(byte)
-        case .shiftThree:
+        case .ss3:
             state = .ground
-            if let key = SequenceDecoder.shiftThreeKey(byte) { press(key) }
-        case .oldMouse:
+            if let key = SequenceDecoder.ss3Key(byte) { press(key) }
+        case .x10Mouse:
             pending.append(byte)
-            if pending.count == 6 { finish(SequenceDecoder.oldMouse(pending)) }
+            if pending.count == 6 { finish(SequenceDecoder.x10Mouse(pending)) }
         case .string: takeString(byte)
         case .paste: takePaste(byte)
         }
@@ -177,7 +177,7 @@ public struct InputParser: Sendable {
         isEightBit = false
         switch byte {
         case UInt8(ascii: "["): state = .control
-        case UInt8(ascii: "O"): state = .shiftThree
+        case UInt8(ascii: "O"): state = .ss3
         case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"), UInt8(ascii: "X"):
             state = .string
         case 0x1B:
@@ -199,7 +199,7 @@ public struct InputParser: Sendable {
             if pending.count <= Self.longestSequence { pending.append(byte) }
         case UInt8(ascii: "M") where pending.count == 2:
             pending.append(byte)
-            state = .oldMouse
+            state = .x10Mouse
         case UInt8(ascii: "[") where pending.count == 2:
             // F1 to F5 of the Linux console: ESC [ [ A.
             pending.append(byte)

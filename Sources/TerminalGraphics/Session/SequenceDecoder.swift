@@ -30,12 +30,12 @@ enum SequenceDecoder {
     }
 
     /// `ESC O` and a letter (SS3): the keypad's application mode.
-    static func shiftThreeKey(_ final: UInt8) -> TerminalKey.Code? {
+    static func ss3Key(_ final: UInt8) -> TerminalKey.Code? {
         final == UInt8(ascii: "M") ? .enter : letterKey(final)
     }
 
     /// `ESC [ M` and three bytes: button, column and row, each plus 32.
-    static func oldMouse(_ sequence: [UInt8]) -> Meaning {
+    static func x10Mouse(_ sequence: [UInt8]) -> Meaning {
         let values = sequence.suffix(3).map { Int($0) - 32 }
         return mouse(values, final: UInt8(ascii: values.first == 3 ? "m" : "M"))
     }

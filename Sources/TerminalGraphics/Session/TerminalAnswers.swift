@@ -17,11 +17,11 @@ package struct TerminalAnswers: Sendable, Equatable {
     /// The terminal's version, from XTVERSION: `[0, 41, 1]`. Empty if it is not numeric.
     package private(set) var version: [Int] = []
     /// Whether it supports kitty's graphics protocol.
-    package private(set) var takesKitty = false
+    package private(set) var supportsKitty = false
     /// Whether it supports iTerm2's sequences.
-    package private(set) var takesITerm2 = false
+    package private(set) var supportsITerm2 = false
     /// Whether it supports sixels.
-    package private(set) var showsSixel = false
+    package private(set) var supportsSixel = false
     /// The size of a cell in pixels.
     package var cell: ImageSize? { reportedCell ?? scaledCell }
     /// The size of the window in pixels, if the size of a cell is unknown.
@@ -35,7 +35,7 @@ package struct TerminalAnswers: Sendable, Equatable {
     /// Whether tmux is between the program and the terminal.
     private let isInTmux: Bool
     /// Whether tmux supports sixels; nil before tmux has answered.
-    private var tmuxShowsSixel: Bool?
+    private var tmuxSupportsSixel: Bool?
 
     /// Begins without answers.
     package init(isInTmux: Bool = false) {
@@ -44,7 +44,7 @@ package struct TerminalAnswers: Sendable, Equatable {
 
     /// Whether tmux has answered, but the terminal around it has not. It never does if `allow-passthrough` is off, the
     /// default.
-    package var awaitsOuterTerminal: Bool { tmuxShowsSixel != nil && !isComplete }
+    package var awaitsOuterTerminal: Bool { tmuxSupportsSixel != nil && !isComplete }
 
     /// The DA1 query, which every terminal answers.
     static let barrier = Array("\u{1B}[c".utf8)
@@ -84,9 +84,9 @@ package struct TerminalAnswers: Sendable, Equatable {
             self.name = name
             version = TerminalVersion.numbers(in: answer)
         } else if body(between: "\u{1B}_Gi=31;", and: "\u{1B}\\") == "OK" {
-            takesKitty = true
+            supportsKitty = true
         } else if let report = Self.cellReport(text) {
-            takesITerm2 = true
+            supportsITerm2 = true
             let scale = report.split(separator: ";").dropFirst(2).first.flatMap { Double($0) } ?? 1
             scaledCell = size(report, sides: Self.cellSides, times: scale)
         } else if let numbers = body(between: "\u{1B}[6;", and: "t") {
@@ -99,12 +99,12 @@ package struct TerminalAnswers: Sendable, Equatable {
     }
 
     private mutating func end(showingSixel: Bool) {
-        if isInTmux, tmuxShowsSixel == nil {
+        if isInTmux, tmuxSupportsSixel == nil {
             // Discard the answers so far: they were tmux's.
             self = TerminalAnswers(isInTmux: true)
-            tmuxShowsSixel = showingSixel
+            tmuxSupportsSixel = showingSixel
         } else {
-            showsSixel = showingSixel
+            supportsSixel = showingSixel
             isComplete = true
         }
     }
@@ -136,15 +136,15 @@ package struct TerminalAnswers: Sendable, Equatable {
         // iTerm2 and WezTerm support their own protocol best. Konsole 22.12 answers OK to kitty's query, but shows
         // nothing.
         if let name, ["iTerm2", "WezTerm", "Konsole"].contains(name) { return .iterm2 }
-        if takesKitty { return .kitty }
-        return takesITerm2 ? .iterm2 : showsSixel ? .sixel : nil
+        if supportsKitty { return .kitty }
+        return supportsITerm2 ? .iterm2 : supportsSixel ? .sixel : nil
     }
 
     /// Kitty's by placeholders, which not all terminals that answer OK support; sixels if both tmux and the terminal
     /// around it support them, because tmux claims them for itself.
     private var graphicsInTmux: GraphicsMode? {
-        if takesKitty, hasPlaceholders { return .kitty }
-        return showsSixel && tmuxShowsSixel == true ? .sixel : nil
+        if supportsKitty, hasPlaceholders { return .kitty }
+        return supportsSixel && tmuxSupportsSixel == true ? .sixel : nil
     }
 
     /// Whether the terminal keeps sixels and iTerm2's pictures below text until they are deleted.

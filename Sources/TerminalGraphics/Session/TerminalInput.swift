@@ -35,7 +35,7 @@ public struct TerminalInput {
             var entries = [
                 pollfd(fd: session.descriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: session.loan?.reader ?? -1, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: session.handover?.reader ?? -1, events: Int16(POLLIN), revents: 0),
             ]
             let own = escapeDelay * (parser.isAmbiguous ? 1 : Self.abandonDelays)
             // A sequence that began before the timeout may be complete a moment later.
@@ -45,7 +45,7 @@ public struct TerminalInput {
             if ready == 0 { return parser.abandon() }
             if ready < 0 { continue }
             if entries[2].revents != 0 {
-                session.loan?.standAside()
+                session.handover?.pause()
                 continue
             }
             var events = entries[1].revents == 0 ? [] : signalEvents()
@@ -57,7 +57,7 @@ public struct TerminalInput {
     private mutating func inputEvents() -> [TerminalEvent] {
         guard let bytes = session.readAvailable() else { return [.closed] }
         let events = parser.feed(bytes)
-        for case .answer(let answer) in events { session.notice(answer) }
+        for case .answer(let answer) in events { session.didRead(answer) }
         return events
     }
 

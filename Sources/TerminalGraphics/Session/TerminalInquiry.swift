@@ -27,7 +27,7 @@ package enum TerminalInquiry {
         guard let asked = asked ?? nil else { return nil }
         if !asked.isOver {
             let task = Task.detached {
-                await BlockingThreads.runInAnyCase {
+                await BlockingThreads.runOnOwnThread {
                     var asked = asked
                     asked.finish()
                 }
@@ -41,13 +41,14 @@ package enum TerminalInquiry {
     package static func end() async { await late.withLock { $0 }?.value }
 
     /// Blocks: do not call it on the cooperative pool.
-    private static func ask(path: String, isInTmux: Bool, limit: Duration) -> Asked? {
+    private static func ask(path: String, isInTmux: Bool, limit: Duration) -> PendingInquiry? {
         do {
             let session = try TerminalSession(modes: .plain, path: path)
             guard tcgetpgrp(session.descriptor) == getpgrp() else { return nil }
             try session.enter()
             try session.write(isInTmux ? TerminalAnswers.questionsInTmux : TerminalAnswers.questions)
-            var asked = Asked(session: session, sorter: AnswerSorter(isInTmux: isInTmux), limit: limit)
+            var asked = PendingInquiry(
+                session: session, sorter: AnswerSorter(isInTmux: isInTmux), limit: limit)
             asked.read(until: asked.began + limit, outer: outerLimit)
             if asked.answers.isComplete { asked.finish() }
             return asked
@@ -59,7 +60,7 @@ package enum TerminalInquiry {
 }
 
 /// A running inquiry, with its answers so far.
-private struct Asked: Sendable {
+private struct PendingInquiry: Sendable {
     let session: TerminalSession
     var sorter: AnswerSorter
     let limit: Duration
@@ -105,7 +106,7 @@ extension TerminalSession {
     fileprivate func putBack(_ keys: [UInt8]) {
         guard !keys.isEmpty else { return }
         _ = unsafe keys.withUnsafeBytes {
-            unsafe csystem_terminal_type(descriptor, $0.baseAddress, $0.count)
+            unsafe csystem_terminal_push_input(descriptor, $0.baseAddress, $0.count)
         }
     }
 }

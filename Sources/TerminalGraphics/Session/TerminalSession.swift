@@ -16,9 +16,9 @@ public final class TerminalSession: Sendable {
     private let original: termios
     private let isEntered = Atomic(false)
     /// Hands the terminal to another program; nil if the system had no descriptors left.
-    let loan = TerminalLoan()
+    let handover = TerminalHandover()
     /// Written before the modes are switched off.
-    private let farewell = Lock<[UInt8]>([])
+    private let cleanup = Lock<[UInt8]>([])
     /// Only one thread reads at a time, so that none waits for bytes that another has read.
     private let reading = Lock(())
     /// The queries whose last answer is missing.
@@ -63,7 +63,7 @@ public final class TerminalSession: Sendable {
                 .exchanged
         else { return }
         do {
-            try guardWays()
+            try installGuard()
             var raw = modes.input(from: original)
             try check(unsafe tcsetattr(descriptor, TCSANOW, &raw), "tcsetattr")
             try write(modes.enter)
@@ -85,7 +85,7 @@ public final class TerminalSession: Sendable {
         else { return }
         // Losing the error is right: a terminal that is gone needs no restoring, and for another failure there is no
         // remedy.
-        try? write(lastWords)
+        try? write(exitSequence)
         awaitAnswers()
         var input = original
         unsafe tcsetattr(descriptor, TCSANOW, &input)
@@ -103,7 +103,7 @@ public final class TerminalSession: Sendable {
     }
 
     /// Called with each answer that `TerminalInput` reads.
-    func notice(_ answer: [UInt8]) {
+    func didRead(_ answer: [UInt8]) {
         if TerminalAnswers.isBarrier(answer) { note(barriers: 1) }
     }
 
@@ -120,9 +120,9 @@ public final class TerminalSession: Sendable {
         defer { question.withLock { $0 = nil } }
         let end = min(due.end, .now + due.limit / 3)
         var sorter = AnswerSorter()
-        // The thread of `TerminalInput` may read the last answer instead; it calls `notice`.
+        // The thread of `TerminalInput` may read the last answer instead; it calls `didRead`.
         while question.withLock({ $0 != nil }), ContinuousClock.now < end,
-            let bytes = read(until: min(end, .now + Self.glance))
+            let bytes = read(until: min(end, .now + Self.recheckInterval))
         {
             let known = sorter.barriers
             sorter.take(bytes)
@@ -131,7 +131,7 @@ public final class TerminalSession: Sendable {
     }
 
     /// How soon to notice that another thread has read the last answer.
-    private static let glance = Duration.milliseconds(10)
+    private static let recheckInterval = Duration.milliseconds(10)
 
     /// Reads the available input: empty if there is none, nil if the terminal is gone. Never blocks, even if another
     /// thread takes the input first.
@@ -190,19 +190,19 @@ public final class TerminalSession: Sendable {
 
     /// Sets the bytes to write before the modes are switched off, on every exit, such as the deletion of our pictures.
     /// At most 30,000. Call it on the thread that enters and leaves, before sending those pictures.
-    package func prepareFarewell(_ bytes: [UInt8]) throws(TerminalError) {
-        let isNew = farewell.withLock { farewell in
-            defer { farewell = bytes }
-            return farewell != bytes
+    package func setCleanup(_ bytes: [UInt8]) throws(TerminalError) {
+        let isNew = cleanup.withLock { cleanup in
+            defer { cleanup = bytes }
+            return cleanup != bytes
         }
-        if isNew, isEntered.load(ordering: .sequentiallyConsistent) { try guardWays() }
+        if isNew, isEntered.load(ordering: .sequentiallyConsistent) { try installGuard() }
     }
 
-    private var lastWords: [UInt8] { farewell.withLock { $0 } + modes.leave }
+    private var exitSequence: [UInt8] { cleanup.withLock { $0 } + modes.leave }
 
-    private func guardWays() throws(TerminalError) {
+    private func installGuard() throws(TerminalError) {
         var restored = original
-        let result = unsafe lastWords.withUnsafeBytes {
+        let result = unsafe exitSequence.withUnsafeBytes {
             unsafe csystem_terminal_guard(descriptor, &restored, $0.baseAddress, $0.count)
         }
         try check(result, "terminal guard")
@@ -246,7 +246,7 @@ public struct TerminalModes: Sendable, Hashable {
             unsafe cfmakeraw(&settings)
             return settings
         }
-        unsafe csystem_terminal_quiet(&settings)
+        unsafe csystem_terminal_set_cbreak(&settings)
         return settings
     }
 

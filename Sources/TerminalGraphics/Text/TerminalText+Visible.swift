@@ -30,16 +30,16 @@ extension TerminalText {
 /// Writes scalars in their safe form, depending on the one before.
 private struct VisibleWriter {
     /// The most marks on one character: more only spill over the neighbouring lines.
-    static let mostMarks = 8
+    static let markLimit = 8
 
     let keepingNewlines: Bool
     var output = String.UnicodeScalarView()
 
     /// What may follow the last scalar.
-    private var ground = Ground.none
+    private var context = Context.none
     private var marks = 0
 
-    private enum Ground {
+    private enum Context {
         /// The start of a line, or a replacement: a mark would have no base of its own.
         case none
         case character
@@ -56,14 +56,14 @@ private struct VisibleWriter {
     mutating func write(_ scalar: Unicode.Scalar, before next: Unicode.Scalar?) {
         switch scalar.value {
         case 0x20..<0x7F:
-            put(scalar, ground: .character)
+            put(scalar, context: .character)
             marks = 0
         case 0x0A where keepingNewlines:
-            put(scalar, ground: .none)
+            put(scalar, context: .none)
         case 0x0D where keepingNewlines && next == "\n":
             break
         case 0x09:
-            put(" ", ground: .none)
+            put(" ", context: .none)
         case 0..<0x20:
             putPicture(0x2400 + scalar.value)
         case 0x7F:
@@ -71,8 +71,8 @@ private struct VisibleWriter {
         case 0xFE0E, 0xFE0F:
             writeEmojiSelector(scalar)
         case 0x200D:
-            let joins = ground == .emoji && next.map(Self.isEmoji) == true
-            joins ? put(scalar, ground: .joiner) : putNumber(of: scalar)
+            let joins = context == .emoji && next.map(Self.isEmoji) == true
+            joins ? put(scalar, context: .joiner) : putNumber(of: scalar)
         default:
             writeCharacter(scalar)
         }
@@ -81,10 +81,10 @@ private struct VisibleWriter {
     private mutating func writeEmojiSelector(_ scalar: Unicode.Scalar) {
         // Digits, # and * take a selector too, at the start of a keycap.
         let previous = output.last
-        guard let previous, ground == .emoji || (ground == .character && previous.properties.isEmoji),
+        guard let previous, context == .emoji || (context == .character && previous.properties.isEmoji),
             previous.value != scalar.value
         else { return putNumber(of: scalar) }
-        put(scalar, ground: .emoji)
+        put(scalar, context: .emoji)
     }
 
     private mutating func writeCharacter(_ scalar: Unicode.Scalar) {
@@ -95,27 +95,27 @@ private struct VisibleWriter {
         case _ where properties.isDefaultIgnorableCodePoint || properties.isVariationSelector:
             putNumber(of: scalar)
         case .nonspacingMark, .enclosingMark, .spacingMark:
-            if ground == .none { put("\u{25CC}", ground: .character) }
+            if context == .none { put("\u{25CC}", context: .character) }
             marks += 1
-            if marks > Self.mostMarks {
+            if marks > Self.markLimit {
                 putNumber(of: scalar)
             } else {
-                put(scalar, ground: ground == .joiner ? .character : ground)
+                put(scalar, context: context == .joiner ? .character : context)
             }
         default:
             marks = 0
-            put(scalar, ground: Self.isEmoji(scalar) ? .emoji : .character)
+            put(scalar, context: Self.isEmoji(scalar) ? .emoji : .character)
         }
     }
 
-    private mutating func put(_ scalar: Unicode.Scalar, ground: Ground) {
+    private mutating func put(_ scalar: Unicode.Scalar, context: Context) {
         output.append(scalar)
-        self.ground = ground
+        self.context = context
     }
 
     private mutating func putPicture(_ value: UInt32) {
         guard let picture = Unicode.Scalar(value) else { return }
-        put(picture, ground: .none)
+        put(picture, context: .none)
         marks = 0
     }
 
@@ -124,7 +124,7 @@ private struct VisibleWriter {
         let zeros = String(repeating: "0", count: max(0, 4 - digits.count))
         output.append(contentsOf: "‹U+\(zeros)\(digits)›".unicodeScalars)
         // After one mark too many, all further marks are too many.
-        if marks <= Self.mostMarks { ground = .none }
+        if marks <= Self.markLimit { context = .none }
     }
 
     /// Emoji without the digits, `#` and `*`, which the property includes.

@@ -135,7 +135,7 @@ extension TerminalText {
     /// Escapes every character in JSON that could control a terminal or mislead its reader as `\uXXXX`: the same value
     /// for a program, safe for a terminal. `json` must be valid, so that such characters are only in strings.
     /// - Parameter onlyASCII: whether to escape everything that is not ASCII. Default: false.
-    public static func harmless(json: String, onlyASCII: Bool = false) -> String {
+    public static func sanitized(json: String, onlyASCII: Bool = false) -> String {
         // The fast path for ASCII, which most JSON is.
         if json.utf8.allSatisfy({ $0 < 0x7F }) { return json }
         guard json.unicodeScalars.contains(where: { needsEscape($0, onlyASCII: onlyASCII) }) else {

@@ -146,7 +146,7 @@ final class BrowserLoop {
         if appearance.way != before.way || appearance.depth != before.depth {
             // The next encoder does not know the pictures of this one, so they are removed. Losing the error is right:
             // a closed terminal fails at the next frame too.
-            try? terminal.write(encoder.farewell)
+            try? terminal.write(encoder.cleanup)
             encoder = graphics.encoder(onlyASCII: onlyASCII)
         }
         for pane in PosterFeed.Pane.allCases { feeds[pane].use(graphics.canvas) }
@@ -234,7 +234,7 @@ final class BrowserLoop {
             screen.draw(), isMoving: state.motion.isDragging || state.motion.isGliding)
         guard !bytes.isEmpty else { return }
         do {
-            try terminal.prepareFarewell(encoder.farewell)
+            try terminal.setCleanup(encoder.cleanup)
             try terminal.write(bytes)
         } catch {
             isDone = true

@@ -35,7 +35,7 @@ extension BrowserScreen {
             on: &grid, at: CellPosition(column: origin.column, row: foot + 1), width: poster.columns,
             clip: body)
         // Where the star has no room, the number is enough.
-        let number = movie.standing?.formatted(decimals: 1) ?? ""
+        let number = movie.rankingScore?.formatted(decimals: 1) ?? ""
         let shown = TerminalText.width(score) < room ? score : TerminalText.width(number) < room ? number : ""
         room -= TerminalText.width(shown)
         grid.put(

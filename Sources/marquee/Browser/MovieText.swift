@@ -14,7 +14,7 @@ enum MovieText {
 
     /// `★ 8.9`; nil without votes and score.
     static func score(_ movie: Movie) -> String? {
-        movie.standing.map(stars)
+        movie.rankingScore.map(stars)
     }
 
     /// `★ 8.9`

@@ -34,7 +34,7 @@ final class Playing {
         name = player.name
         interruption.share()
         do {
-            try terminal.lend()
+            try terminal.handOver()
         } catch {
             interruption.unshare()
             return "\(name) cannot have the terminal: \(error)"
@@ -56,7 +56,7 @@ final class Playing {
                 return try end(ending)
             }
             interruption.unshare()
-            try terminal.takeBack()
+            try terminal.reclaim()
             return (error as? Failure)?.description ?? "\(error)"
         }
     }
@@ -66,7 +66,7 @@ final class Playing {
     func end(_ ending: PlayerEnding) throws(TerminalError) -> String? {
         process = nil
         interruption.unshare()
-        try terminal.takeBack()
+        try terminal.reclaim()
         return ending.complaint(of: name)
     }
 

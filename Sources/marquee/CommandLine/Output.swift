@@ -64,7 +64,7 @@ struct Output: Sendable {
     /// A JSON value, on one line.
     func json(_ value: JSONText) {
         buffer.append(
-            TerminalText.harmless(
+            TerminalText.sanitized(
                 json: value.text, onlyASCII: Terminal.showsOnlyASCII(STDOUT_FILENO)) + "\n")
     }
 
@@ -172,7 +172,7 @@ struct Output: Sendable {
     private static func json(_ value: some Encodable, _ encoder: JSONEncoder = encoder()) -> String {
         // Losing the error is right: our own values are strings and finite numbers, which can always be encoded.
         let data = (try? encoder.encode(value)) ?? Data("null".utf8)
-        return TerminalText.harmless(
+        return TerminalText.sanitized(
             json: String(decoding: data, as: UTF8.self), onlyASCII: Terminal.showsOnlyASCII(STDOUT_FILENO))
     }
 

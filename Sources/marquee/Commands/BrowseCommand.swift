@@ -27,7 +27,7 @@ enum BrowseCommand: Command {
         let player = try Player.chosen(session.arguments, ProcessInfo.processInfo.environment)
         // Large blocks (64 KiB and more), above all pictures, go back to the system when they are freed. Otherwise the
         // heaps of all threads would keep a fifth of the program's memory when the memory tier is full.
-        csystem_heap_returns_blocks(64 * 1024)
+        csystem_set_mmap_threshold(64 * 1024)
         let terminal: TerminalSession
         do {
             terminal = try TerminalSession()

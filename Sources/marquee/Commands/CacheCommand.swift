@@ -58,7 +58,7 @@ enum CacheCommand: Command {
 
     /// The partial bodies of interrupted downloads belong to the cache too.
     private static func removeParts(besides disk: DiskCache) async {
-        await BlockingThreads.runInAnyCase {
+        await BlockingThreads.runOnOwnThread {
             PartialStore(path: PartialStore.path(besides: disk), limit: .max).removeAll()
         }
     }

@@ -67,7 +67,7 @@ enum ExportCommand: Command {
     /// a terminal these characters are made visible.
     private static func harmless(_ text: String, _ format: CatalogueWriter.Format) -> String {
         switch format {
-        case .json: TerminalText.harmless(json: text)
+        case .json: TerminalText.sanitized(json: text)
         case .xml: Output.isTerminal ? TerminalText.visible(text, keepingNewlines: true) : text
         }
     }

@@ -68,7 +68,7 @@ struct FilmTable {
                 row.isCached == true ? "●" : "○", 0, on: &grid,
                 row.isCached == true ? CellStyle() : BrowserScreen.dim)
         }
-        if let standing = movie.standing {
+        if let standing = movie.rankingScore {
             let score = standing.formatted(decimals: 1)
             put(
                 "★" + TerminalText.padded(score, toWidth: 4, alignment: .trailing), Self.scoreColumn,

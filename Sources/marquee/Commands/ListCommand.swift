@@ -94,7 +94,7 @@ enum ListCommand: Command {
         let movie = row.movie
         return [
             movie.id, movie.title, movie.year.map(String.init) ?? "", movie.director ?? "",
-            movie.standing?.formatted(decimals: 1) ?? "", row.isCached == true ? "cached" : "-",
+            movie.rankingScore?.formatted(decimals: 1) ?? "", row.isCached == true ? "cached" : "-",
         ]
     }
 
@@ -109,7 +109,7 @@ enum ListCommand: Command {
             let columns = [
                 row.isCached == true ? "●" : "○",
                 TerminalText.padded(
-                    movie.standing?.formatted(decimals: 1) ?? "", toWidth: 4, alignment: .trailing),
+                    movie.rankingScore?.formatted(decimals: 1) ?? "", toWidth: 4, alignment: .trailing),
                 TerminalText.padded(movie.year.map(String.init) ?? "", toWidth: 4, alignment: .trailing),
                 isLong ? title : TerminalText.padded(title, toWidth: titleWidth),
                 TerminalText.visible(movie.director ?? ""),

@@ -65,7 +65,7 @@ extension ServeCommand {
 
     private static func rules(_ arguments: Arguments) async throws -> PictureRules {
         let sources = try arguments.values("source").map { text throws(UsageError) in
-            guard let name = HostName(text), FetchSource(text) != nil else {
+            guard let name = HostAndPort(text), FetchSource(text) != nil else {
                 throw UsageError("--source needs a host such as images.example.org:8080, not \"\(text)\"")
             }
             return PictureRules.Source(name)

@@ -83,7 +83,7 @@ enum ServeCommand: Command {
                 "\(folder) has no movies.json or movies.xml; clients must add a file's name to the address")
         }
         await untilCancelled()
-        await BlockingThreads.runInAnyCase { operations.end(service, after: session.interruption.signal) }
+        await BlockingThreads.runOnOwnThread { operations.end(service, after: session.interruption.signal) }
         await service.pictures?.flush()
         session.reportFaults(of: service.pictures?.tiers.disk)
         let statistics = service.statistics

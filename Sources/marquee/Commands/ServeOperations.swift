@@ -147,7 +147,7 @@ final class ServeOperations: Sendable {
     /// `127.0.0.1:9090`, `[::1]:9090`, `unix:/run/marquee/admin`.
     private static func address(_ text: String) throws(UsageError) -> ListenAddress {
         if text.hasPrefix("unix:") { return .local(path: String(text.dropFirst("unix:".count))) }
-        guard let name = HostName(text), name.isAddress, let port = name.port else {
+        guard let name = HostAndPort(text), name.isAddress, let port = name.port else {
             throw UsageError(
                 "--admin needs an address and a port such as 127.0.0.1:9090, or unix:PATH, not \"\(text)\"")
         }

@@ -147,7 +147,8 @@ struct FilmClient: Sendable {
     private func film(in response: UploadResponse) throws -> Film {
         try check(response)
         do throws(CatalogueError) {
-            let document = try FilmDocument(json: try JSONText(parsing: response.body), takesRepeated: true)
+            let document = try FilmDocument(
+                json: try JSONText(parsing: response.body), allowsDuplicates: true)
             return Film(document: document, tag: response.fields["etag"])
         } catch {
             throw Failure(

@@ -32,7 +32,7 @@ enum LibraryWork {
         defer { output.progress.end(line) }
         let outcome = Lock<Result<Value, any Error>?>(nil)
         await withTaskCancellationHandler {
-            await BlockingThreads.runInAnyCase {
+            await BlockingThreads.runOnOwnThread {
                 let result = Result { try work(progress) }
                 outcome.withLock { $0 = result }
             }

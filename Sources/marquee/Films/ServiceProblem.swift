@@ -22,7 +22,7 @@ struct ServiceProblem {
         // Losing the error is right: an answer that is not JSON gives only its status.
         members =
             (try? JSONText(parsing: body)).flatMap {
-                try? FilmDocument(json: $0, takesRepeated: true)
+                try? FilmDocument(json: $0, allowsDuplicates: true)
             }
     }
 
@@ -45,7 +45,7 @@ struct ServiceProblem {
     private var errors: [String] {
         (members?["errors"]?.elements ?? []).compactMap { element in
             // Losing the error is right: an unreadable error is left out.
-            guard let error = try? FilmDocument(json: element, takesRepeated: true) else { return nil }
+            guard let error = try? FilmDocument(json: element, allowsDuplicates: true) else { return nil }
             let parts = [error["pointer"]?.string, error["detail"]?.string].compactMap(\.self)
             return parts.isEmpty ? nil : parts.joined(separator: " ")
         }

@@ -53,7 +53,7 @@ struct MalformedJPEGTests {
     func unsupported() {
         let two = [Component(identifier: 1), Component(identifier: 2)]
         #expect(unsupportedFeature(file(frame: JPEG.frame(components: two))) == "JPEG with 2 components")
-        #expect(unsupportedFeature(file(frame: JPEG.frame(precision: 12))) == "JPEG with 12 bits a sample")
+        #expect(unsupportedFeature(file(frame: JPEG.frame(precision: 12))) == "JPEG with 12 bits per sample")
         #expect(unsupportedFeature(file(frame: JPEG.frame(marker: 0xC3))) == "lossless JPEG")
         #expect(unsupportedFeature(file(frame: JPEG.frame(marker: 0xC5))) == "hierarchical JPEG")
         #expect(unsupportedFeature(file(frame: JPEG.frame(marker: 0xC9))) == "JPEG with arithmetic coding")

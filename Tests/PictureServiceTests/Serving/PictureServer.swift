@@ -34,7 +34,7 @@ final class PictureServer: Sendable {
         transport: CurlTransport = CurlTransport(),
         configure: (inout PictureService.Configuration) -> Void = { _ in }
     ) throws {
-        let names = sources.compactMap { HostName($0).map { PictureRules.Source($0) } }
+        let names = sources.compactMap { HostAndPort($0).map { PictureRules.Source($0) } }
         var configuration = PictureService.Configuration(
             rules: try PictureRules(
                 sources: Set(names), keys: isSigning ? try SigningKeys(PictureClient.keyFile) : nil))

@@ -35,11 +35,11 @@ struct JPEGHuffmanCode {
     /// are merged repeatedly.
     private static func depths(_ frequencies: Span<UInt32>) -> [Int] {
         let unused = frequencies.count
-        var heap = RarestFirst()
+        var heap = TreeHeap()
         for symbol in 0..<unused where frequencies[symbol] > 0 {
-            heap.insert(RarestFirst.Tree(frequency: Int(frequencies[symbol]), symbol: symbol))
+            heap.insert(TreeHeap.Tree(frequency: Int(frequencies[symbol]), symbol: symbol))
         }
-        heap.insert(RarestFirst.Tree(frequency: 1, symbol: unused))
+        heap.insert(TreeHeap.Tree(frequency: 1, symbol: unused))
         var depths = [Int](repeating: 0, count: unused + 1)
         // The symbols of each tree form a linked list.
         var next = [Int?](repeating: nil, count: unused + 1)
@@ -56,7 +56,7 @@ struct JPEGHuffmanCode {
             next[deepen(rarest.symbol)] = second.symbol
             _ = deepen(second.symbol)
             heap.insert(
-                RarestFirst.Tree(frequency: rarest.frequency + second.frequency, symbol: rarest.symbol))
+                TreeHeap.Tree(frequency: rarest.frequency + second.frequency, symbol: rarest.symbol))
         }
         return depths
     }
@@ -82,7 +82,7 @@ struct JPEGHuffmanCode {
 }
 
 /// A heap of trees, rarest first; for equal frequencies the greatest symbol first.
-private struct RarestFirst {
+private struct TreeHeap {
     struct Tree {
         var frequency: Int
         var symbol: Int

@@ -25,7 +25,7 @@ struct JPEGSymbols {
     static func symbol(_ token: UInt32) -> Int { Int(truncatingIfNeeded: token &>> 22) }
 
     /// The most tokens of a block: each coefficient, runs of zeros, end of block.
-    private static let mostOfBlock = 68
+    private static let maximumBlockTokens = 68
 
     /// Reserves memory for the usual number of tokens in one piece of at least 160 kB, whose pages the system provides
     /// on first use. glibc raises its mmap threshold when such a piece is freed, and below twice that size it then
@@ -37,7 +37,7 @@ struct JPEGSymbols {
 
     /// Makes room for more blocks.
     private mutating func reserve(blocks: Int) {
-        let needed = count + blocks * Self.mostOfBlock
+        let needed = count + blocks * Self.maximumBlockTokens
         guard needed > tokens.count else { return }
         tokens.append(contentsOf: repeatElement(0, count: needed + count / 8 - tokens.count))
     }
@@ -94,7 +94,7 @@ struct JPEGSymbols {
         to tokens: inout MutableSpan<UInt32>, at start: Int, _ frequencies: inout MutableSpan<UInt32>,
         _ magnitudes: Span<UInt32>
     ) -> Int {
-        precondition(start >= 0 && start <= tokens.count - mostOfBlock && frequencies.count == 1024)
+        precondition(start >= 0 && start <= tokens.count - maximumBlockTokens && frequencies.count == 1024)
         precondition(coefficients.count == 64 && magnitudes.count == 4096)
         var next = start
         let first = magnitudes[Int(truncatingIfNeeded: difference) & 4095] | dc &<< 30

@@ -6,7 +6,7 @@ struct Deflate {
     private static let longest = 258
     private static let window = 32_768
     /// How many candidates to try, and the length of match that is good enough.
-    private static let mostTries = 32
+    private static let candidateLimit = 32
     private static let goodLength = 64
     /// The number of literals and matches in a block.
     private static let blockTokens = 1 << 15
@@ -88,7 +88,7 @@ struct Deflate {
         var best = (length: 0, distance: 0)
         var candidate = Int(heads[hash])
         var tries = 0
-        while candidate >= 0, index - candidate < Self.window, tries < Self.mostTries {
+        while candidate >= 0, index - candidate < Self.window, tries < Self.candidateLimit {
             // A longer match must also agree at the end of the best one.
             if best.length == 0 || input[candidate + best.length] == input[index + best.length] {
                 var length = 0

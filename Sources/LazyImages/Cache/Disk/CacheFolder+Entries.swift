@@ -65,7 +65,7 @@ extension CacheFolder {
         do throws(FileFault) {
             try write(entry, for: key, to: temporary.file)
             // The modification time is the expiry, or in 1970 without one.
-            try calls.setTimes(of: temporary.file, changed: Int(EntryHeader.storedExpiry(entry.expiry)))
+            try calls.setTimes(of: temporary.file, modified: Int(EntryHeader.storedExpiry(entry.expiry)))
             // Losing the error is right: mostly there is no old entry, and the counts are hints.
             let old = (try? calls.status(of: name, in: descriptor))?.size
             try rename(temporary.name, to: name)

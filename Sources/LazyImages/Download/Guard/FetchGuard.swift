@@ -48,7 +48,7 @@ public struct FetchGuard: Sendable, Hashable {
             throw refused(.scheme, "only https and http are allowed")
         }
         guard let authority = Self.authority(of: url, scheme), !authority.contains("@"),
-            let name = HostName(String(authority))
+            let name = HostAndPort(String(authority))
         else {
             throw refused(.host, "a host and nothing else is allowed between // and the path")
         }

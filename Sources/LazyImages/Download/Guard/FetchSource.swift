@@ -23,7 +23,7 @@ public struct FetchSource: Sendable, Hashable {
     public init?(_ text: String) {
         let lowered = text.lowercased()
         let scheme = ["http://", "https://"].first { lowered.hasPrefix($0) }
-        guard let name = HostName(String(lowered.dropFirst(scheme?.utf8.count ?? 0))),
+        guard let name = HostAndPort(String(lowered.dropFirst(scheme?.utf8.count ?? 0))),
             name.port.map({ $0 >= 1 }) ?? true, Self.isPlain(name.host)
         else { return nil }
         host = Self.canonical(name.host)

@@ -58,7 +58,7 @@ import SystemSupport
         let first = " \(total.map(String.init) ?? "-") \(PartialFolder.bootIdentifier)\n"
         let header = Array(Self.firstLine(before: first, count: metadata.count).utf8) + metadata
         do throws(FileFault) {
-            try folder.calls.shorten(descriptor, to: 0)
+            try folder.calls.truncate(descriptor, to: 0)
             try folder.calls.write(descriptor, header, at: 0)
         } catch {
             folder.faults.note(error)
@@ -152,7 +152,7 @@ import SystemSupport
     private func shorten(to length: Int) -> Bool {
         guard length > 0 else { return false }
         do {
-            try folder.calls.shorten(descriptor, to: headerLength + length)
+            try folder.calls.truncate(descriptor, to: headerLength + length)
         } catch {
             folder.faults.note(error)
             return false

@@ -68,7 +68,7 @@ package final class PartialStore: Sendable {
     {
         guard head.status == 200, Validators.strong(head.fields, now: now) != nil,
             head.fields["accept-ranges"]?.equalsIgnoringCase("none") != true,
-            kind.allows(head),
+            kind.allowsStoring(head),
             let folder = folder(isForWriting: true),
             folder.makeRoom(for: total ?? Self.assumedLength)
         else { return nil }

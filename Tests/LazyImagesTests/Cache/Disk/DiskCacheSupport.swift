@@ -99,12 +99,12 @@ final class FaultPlan: Sendable {
         var first = Int.max
         var isPersistent = false
         var kind: FileCalls.Kind?
-        var interference = FileCalls.Interference.short
+        var fault = FileCalls.InjectedFault.short
     }
 
     private let state = Lock(State())
 
-    var calls: FileCalls { FileCalls(interfere: { [self] in judge($0) }) }
+    var calls: FileCalls { FileCalls(inject: { [self] in judge($0) }) }
 
     /// System calls since the plan was set.
     var count: Int { state.withLock { $0.count } }
@@ -113,22 +113,22 @@ final class FaultPlan: Sendable {
     /// calls of `kind`, or all calls without one.
     func fail(
         at first: Int, isPersistent: Bool = false, of kind: FileCalls.Kind? = nil,
-        _ interference: FileCalls.Interference
+        _ fault: FileCalls.InjectedFault
     ) {
         state.withLock {
-            $0 = State(first: first, isPersistent: isPersistent, kind: kind, interference: interference)
+            $0 = State(first: first, isPersistent: isPersistent, kind: kind, fault: fault)
         }
     }
 
     /// Lets every call succeed again.
     func clear() { state.withLock { $0 = State() } }
 
-    private func judge(_ kind: FileCalls.Kind) -> FileCalls.Interference? {
+    private func judge(_ kind: FileCalls.Kind) -> FileCalls.InjectedFault? {
         state.withLock { state in
             if let only = state.kind, only != kind { return nil }
             defer { state.count += 1 }
             return state.count == state.first || state.isPersistent && state.count > state.first
-                ? state.interference : nil
+                ? state.fault : nil
         }
     }
 }
@@ -142,7 +142,7 @@ final class CallGate: Sendable {
     func reached() async throws { try await arrivals.wait(for: 1) }
 
     func calls(before kind: FileCalls.Kind) -> FileCalls {
-        FileCalls(interfere: { [self] in
+        FileCalls(inject: { [self] in
             if $0 == kind {
                 arrivals.add()
                 turnstile.wait()

@@ -96,7 +96,7 @@ struct DiskConcurrencyTests {
         let name = CacheFolder.entryName(of: key("a").digest)
         let file = fixture.file(key("a"))
         let newest = try fixture.bytes(of: file)
-        let calls = FileCalls(interfere: { kind in
+        let calls = FileCalls(inject: { kind in
             // Just before the entry moves back, another writer stores a newer one there.
             if kind == .link { try? Data(newest).write(to: URL(filePath: file)) }
             return nil

@@ -15,14 +15,14 @@ struct DiskFaultTests {
 
     init() throws { fixture = try DiskFixture() }
 
-    private static let interferences: [FileCalls.Interference] = [
+    private static let faults: [FileCalls.InjectedFault] = [
         .failure(ENOSPC), .failure(EIO), .failure(EMFILE), .failure(EACCES), .failure(EROFS), .short,
     ]
 
     @Test(
         "whichever call of a store fails, once or always: the value is whole or missing, no other entry is lost, and the cache recovers",
-        arguments: interferences, [false, true])
-    func everyCallOfAStore(interference: FileCalls.Interference, isPersistent: Bool) async throws {
+        arguments: faults, [false, true])
+    func everyCallOfAStore(fault: FileCalls.InjectedFault, isPersistent: Bool) async throws {
         let cache = try await cacheWithOldEntry()
         plan.clear()
         await cache.store(bytes, metadata: [1], for: key("counting"))
@@ -31,7 +31,7 @@ struct DiskFaultTests {
         #expect(calls > 8)
         for number in 0..<calls {
             let new = key("new \(number)")
-            plan.fail(at: number, isPersistent: isPersistent, interference)
+            plan.fail(at: number, isPersistent: isPersistent, fault)
             await cache.store(bytes, metadata: [1], for: new)
             await cache.flush()
             plan.clear()
@@ -56,15 +56,15 @@ struct DiskFaultTests {
 
     @Test(
         "whichever call of a lookup fails: the lookup is a miss, and the entry stays",
-        arguments: interferences)
-    func everyCallOfALookup(interference: FileCalls.Interference) async throws {
+        arguments: faults)
+    func everyCallOfALookup(fault: FileCalls.InjectedFault) async throws {
         let cache = try await cacheWithOldEntry()
         plan.clear()
         #expect(cache.body(old) != nil)
         let calls = plan.count
         #expect(calls >= 3)
         for number in 0..<calls {
-            plan.fail(at: number, interference)
+            plan.fail(at: number, fault)
             let found = cache.body(old)
             #expect(found == nil || found == oldBytes)
             plan.clear()
@@ -75,9 +75,9 @@ struct DiskFaultTests {
 
     @Test(
         "whichever call of an eviction fails, once or always: no entry is torn, and the next eviction frees the room",
-        arguments: [.failure(ENOSPC), .failure(EIO), .failure(EMFILE), .short] as [FileCalls.Interference],
+        arguments: [.failure(ENOSPC), .failure(EIO), .failure(EMFILE), .short] as [FileCalls.InjectedFault],
         0..<8)
-    func everyCallOfAnEviction(interference: FileCalls.Interference, first: Int) async throws {
+    func everyCallOfAnEviction(fault: FileCalls.InjectedFault, first: Int) async throws {
         let probe = fixture.cache(limit: 10_000, calls: plan.calls)
         for number in 0..<9 { await probe.store(Array(bytes.prefix(900)), for: key("fill \(number)")) }
         await probe.flush()
@@ -89,7 +89,7 @@ struct DiskFaultTests {
         // Every second case fails from this call on. Most calls open, list and close the folders of entries,
         // so each case hits few calls of the other kinds.
         for number in stride(from: first, to: calls, by: 32) {
-            plan.fail(at: number, isPersistent: !first.isMultiple(of: 2), interference)
+            plan.fail(at: number, isPersistent: !first.isMultiple(of: 2), fault)
             await probe.store(oldBytes, for: key("new \(number)"))
             await probe.flush()
             plan.clear()

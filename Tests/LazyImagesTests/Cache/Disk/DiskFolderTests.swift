@@ -172,7 +172,7 @@ struct DiskFolderTests {
     func sweepBetween() async throws {
         let path = fixture.path
         let cache = fixture.cache(
-            calls: FileCalls(interfere: { kind in
+            calls: FileCalls(inject: { kind in
                 // Simulates the sweeps of three other processes: removes the first files in tmp before they are
                 // locked.
                 guard kind == .lock,
@@ -192,7 +192,7 @@ struct DiskFolderTests {
         let path = fixture.path
         let copies = Shared<[Int32]>([])
         let cache = fixture.cache(
-            calls: FileCalls(interfere: { kind in
+            calls: FileCalls(inject: { kind in
                 guard kind == .rename || kind == .remove else { return nil }
                 // Losing the error is right: the test then finds no duplicates, and fails.
                 let made = (try? duplicatedDescriptors(ofFiles: path + "/tmp/")) ?? []

@@ -3,13 +3,13 @@ import Testing
 @testable import ImageCodecs
 
 @Suite("The cache of kernels", .timeLimit(.minutes(30)))
-struct RecentKernelsTests {
+struct KernelCacheTests {
     @Test("cached kernels equal new ones for their sizes and offsets, after any number of others")
     func same() {
-        let kernels = RecentKernels()
+        let kernels = KernelCache()
         let keys = (1...50).flatMap { count in
             [0.0, 1.5].map {
-                RecentKernels.Key(source: 100, scale: 100 / Double(count), first: $0, count: count)
+                KernelCache.Key(source: 100, scale: 100 / Double(count), first: $0, count: count)
             }
         }
         // Forward and backward, so that some are found and others were evicted.
@@ -25,13 +25,13 @@ struct RecentKernelsTests {
 
     @Test("kernels are found again, except large ones")
     func found() {
-        let kernels = RecentKernels()
+        let kernels = KernelCache()
         /// Whether both kernels share the memory of their weights.
-        func isShared(_ key: RecentKernels.Key) -> Bool {
+        func isShared(_ key: KernelCache.Key) -> Bool {
             let (first, second) = (kernels.kernel(key).weights, kernels.kernel(key).weights)
             return first.span.isIdentical(to: second.span)
         }
-        #expect(isShared(RecentKernels.Key(source: 750, scale: 750.0 / 513, first: 0, count: 513)))
-        #expect(!isShared(RecentKernels.Key(source: 40_000, scale: 1, first: 0, count: 40_000)))
+        #expect(isShared(KernelCache.Key(source: 750, scale: 750.0 / 513, first: 0, count: 513)))
+        #expect(!isShared(KernelCache.Key(source: 40_000, scale: 1, first: 0, count: 40_000)))
     }
 }

@@ -4,14 +4,14 @@ internal import SystemSupport
 /// Hands the terminal over to another program for a while: asks the thread that reads the terminal to pause, over two
 /// connected sockets, with one byte per message.
 ///
-///     lender → reader     stop reading
-///     lender ← reader     stopped
-///     lender → reader     continue
-final class TerminalLoan: Sendable {
+///     requester → reader     stop reading
+///     requester ← reader     stopped
+///     requester → reader     continue
+final class TerminalHandover: Sendable {
     /// How long to wait for the reader, which wakes up at once.
-    private static let patience = Duration.seconds(5)
+    private static let answerTimeout = Duration.seconds(5)
 
-    private let lender: Int32
+    private let requester: Int32
     /// The reader's socket; readable when the terminal is requested.
     let reader: Int32
 
@@ -20,33 +20,33 @@ final class TerminalLoan: Sendable {
         var pair: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, type, 0, &pair) == 0 else { return nil }
-        (lender, reader) = (pair[0], pair[1])
+        (requester, reader) = (pair[0], pair[1])
     }
 
     deinit {
-        close(lender)
+        close(requester)
         close(reader)
     }
 
     /// Waits until the reader has stopped. False if it does not answer.
-    func take() -> Bool {
+    func request() -> Bool {
         // Skip answers that came too late last time.
-        while isAnswered(within: .zero) { guard Self.receive(lender) else { return false } }
-        guard Self.send(lender) else { return false }
-        if isAnswered(within: Self.patience) { return Self.receive(lender) }
-        giveBack()
+        while isAnswered(within: .zero) { guard Self.receive(requester) else { return false } }
+        guard Self.send(requester) else { return false }
+        if isAnswered(within: Self.answerTimeout) { return Self.receive(requester) }
+        release()
         return false
     }
 
     private func isAnswered(within time: Duration) -> Bool {
-        Polling.ready([(lender, POLLIN)], until: ContinuousClock.now + time) == [true]
+        Polling.ready([(requester, POLLIN)], until: ContinuousClock.now + time) == [true]
     }
 
     /// Lets the reader continue.
-    func giveBack() { _ = Self.send(lender) }
+    func release() { _ = Self.send(requester) }
 
     /// Called by the reader: confirms that it has stopped, and returns when it may continue.
-    func standAside() {
+    func pause() {
         guard Self.receive(reader), Self.send(reader) else { return }
         _ = Self.receive(reader)
     }
@@ -68,16 +68,16 @@ final class TerminalLoan: Sendable {
 }
 
 extension TerminalSession {
-    /// Leaves the terminal to another program until `takeBack()`, and stops reading. Blocks for a moment.
+    /// Leaves the terminal to another program until `reclaim()`, and stops reading. Blocks for a moment.
     /// - Throws: when the thread of `TerminalInput` does not answer; the terminal is unchanged then.
-    package func lend() throws(TerminalError) {
-        guard let loan, loan.take() else { throw .system(call: "lend", number: EBUSY) }
+    package func handOver() throws(TerminalError) {
+        guard let handover, handover.request() else { throw .system(call: "hand over", number: EBUSY) }
         leave()
     }
 
     /// Takes the terminal back. The screen's content is unknown then, and its size may have changed.
-    package func takeBack() throws(TerminalError) {
-        defer { loan?.giveBack() }
+    package func reclaim() throws(TerminalError) {
+        defer { handover?.release() }
         try enter()
     }
 }

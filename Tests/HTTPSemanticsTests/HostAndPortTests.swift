@@ -1,8 +1,8 @@
 import HTTPSemantics
 import Testing
 
-@Suite("HostName", .timeLimit(.minutes(30)))
-struct HostNameTests {
+@Suite("HostAndPort", .timeLimit(.minutes(30)))
+struct HostAndPortTests {
     @Test(
         "host and port are separated, and names compare without case and final dot",
         arguments: [
@@ -11,8 +11,8 @@ struct HostNameTests {
             ("[FE80::1]", "fe80::1", nil), ("127.0.0.1:", "127.0.0.1", nil),
         ] as [(String, String, Int?)])
     func read(text: String, host: String, port: Int?) {
-        #expect(HostName(text)?.host == host)
-        #expect(HostName(text)?.port == port)
+        #expect(HostAndPort(text)?.host == host)
+        #expect(HostAndPort(text)?.port == port)
     }
 
     @Test(
@@ -21,24 +21,24 @@ struct HostNameTests {
             "", ":80", "a:b", "a:70000", "a:1:2", "[::1", "[::1]x", "[nas]", "me@host", "a b", "a/b", "::1",
             "é",
         ])
-    func malformed(text: String) { #expect(HostName(text) == nil) }
+    func malformed(text: String) { #expect(HostAndPort(text) == nil) }
 
     @Test("only this machine's own names are loopback")
     func loopback() {
         for text in ["localhost", "LOCALHOST:80", "127.0.0.1", "127.1.2.3:80", "[::1]:80"] {
-            #expect(HostName(text)?.isLoopback == true)
+            #expect(HostAndPort(text)?.isLoopback == true)
         }
         for text in [
             "127.0.0.1.evil.org", "localhost.evil.org", "127.evil", "128.0.0.1", "[::2]", "127.0.0.256",
         ] {
-            #expect(HostName(text)?.isLoopback == false)
+            #expect(HostAndPort(text)?.isLoopback == false)
         }
     }
 
     @Test("an origin with the scheme's default port equals one without a port")
     func origins() throws {
         #expect(WebOrigin("https://Films.example.org") == WebOrigin("https://films.example.org:443/path?x"))
-        #expect(WebOrigin("http://nas") == WebOrigin(scheme: "http", try #require(HostName("nas:80"))))
+        #expect(WebOrigin("http://nas") == WebOrigin(scheme: "http", try #require(HostAndPort("nas:80"))))
         #expect(WebOrigin("http://nas") != WebOrigin("http://nas:8080"))
         #expect(WebOrigin("http://nas") != WebOrigin("https://nas"))
         for text in ["null", "", "file:///a", "nas", "http://", "http://me@nas"] {

@@ -1,7 +1,7 @@
 /// Host and port, as in Host, Origin and URLs (RFC 9110 section 7.2):
 ///
 ///     nas:8080        [::1]:8080        films.example.org
-package struct HostName: Sendable, Hashable {
+package struct HostAndPort: Sendable, Hashable {
     /// A name in lower case without the final dot, or an address; an IPv6 address without brackets.
     package let host: String
     /// Nil if absent.
@@ -79,12 +79,12 @@ package struct WebOrigin: Sendable, Hashable {
         }
         let rest = lowered.dropFirst(scheme.utf8.count + 3)
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        guard let name = HostName(String(authority)) else { return nil }
+        guard let name = HostAndPort(String(authority)) else { return nil }
         self.init(scheme: scheme, name)
     }
 
     /// The origin of a host with this scheme.
-    package init(scheme: String, _ name: HostName) {
+    package init(scheme: String, _ name: HostAndPort) {
         self.scheme = scheme
         host = name.host
         port = name.port ?? (scheme == "https" ? 443 : 80)

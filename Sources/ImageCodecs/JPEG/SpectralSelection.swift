@@ -1,6 +1,6 @@
 /// A spectral selection: the coefficients `first` to `last` of each block, in zigzag order, in an AC scan of a
 /// progressive frame (T.81 G.1.2.2 and G.1.2.3).
-struct SpectrumPart {
+struct SpectralSelection {
     let first: Int
     let last: Int
     /// The point transform: how far values are shifted to the left.
@@ -51,7 +51,7 @@ struct SpectrumPart {
     /// How many of the next `count` blocks of an end-of-band run take no bits: in a refinement those before the first
     /// with a coefficient of this selection, otherwise all.
     @inline(__always)
-    func passable(_ count: Int, from block: Int, isRefinement: Bool, _ used: Span<UInt64>) -> Int {
+    func skippable(_ count: Int, from block: Int, isRefinement: Bool, _ used: Span<UInt64>) -> Int {
         guard isRefinement else { return count }
         let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 63 &- last) & UInt64.max &<< UInt64(first)
         var passed = 0

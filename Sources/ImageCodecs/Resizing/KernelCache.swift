@@ -4,7 +4,7 @@ import Synchronization
 /// of an image.
 ///
 /// Safe for concurrent use.
-struct RecentKernels: ~Copyable {
+struct KernelCache: ~Copyable {
     /// The arguments of the kernel's initialiser.
     struct Key: Hashable {
         let source: Int
@@ -13,11 +13,11 @@ struct RecentKernels: ~Copyable {
         let count: Int
     }
 
-    static let shared = RecentKernels()
+    static let shared = KernelCache()
 
     /// Four for each size, two of them for chroma. They take 4 MiB at most; those of posters about 20 KiB each.
     private static let limit = 32
-    private static let mostPairs = 8192
+    private static let pairLimit = 8192
 
     /// Oldest first.
     private let kernels = Mutex<[(key: Key, kernel: LanczosKernel)]>([])
@@ -28,7 +28,7 @@ struct RecentKernels: ~Copyable {
             return recent
         }
         let kernel = LanczosKernel(from: key.source, scale: key.scale, first: key.first, count: key.count)
-        guard kernel.weights.count <= Self.mostPairs else { return kernel }
+        guard kernel.weights.count <= Self.pairLimit else { return kernel }
         kernels.withLock { kernels in
             if kernels.count == Self.limit { kernels.removeFirst() }
             kernels.append((key, kernel))

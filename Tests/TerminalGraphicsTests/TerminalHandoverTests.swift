@@ -6,26 +6,26 @@ import Testing
 @testable import TerminalGraphics
 
 @Suite("Lending the terminal", .timeLimit(.minutes(30)))
-struct TerminalLoanTests {
+struct TerminalHandoverTests {
     @Test("the reader pauses until the terminal is returned, each time")
     func turns() throws {
-        let loan = try #require(TerminalLoan())
+        let handover = try #require(TerminalHandover())
         let events = Lock<[String]>([])
         let ended = Gate()
-        try BlockingThreads.startThread { [loan] in
+        try BlockingThreads.startThread { [handover] in
             for turn in 1...3 {
-                _ = Polling.ready([(loan.reader, POLLIN)])
+                _ = Polling.ready([(handover.reader, POLLIN)])
                 events.withLock { $0.append("asked \(turn)") }
-                loan.standAside()
+                handover.pause()
                 events.withLock { $0.append("back \(turn)") }
             }
             ended.open()
         }
         for turn in 1...3 {
-            #expect(loan.take())
+            #expect(handover.request())
             // Until the terminal is returned, the reader does nothing.
             #expect(events.withLock { $0.last } == "asked \(turn)")
-            loan.giveBack()
+            handover.release()
         }
         ended.wait()
         #expect(events.withLock { $0.count } == 6)
