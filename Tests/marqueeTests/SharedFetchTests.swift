@@ -11,7 +11,7 @@ struct SharedFetchTests {
         let fixture = try SharedFetchFixture(60, held: isHeld ? .max : 0)
         let programs = try (0..<16).map { try fixture.prewarm($0, isHeld ? ["--per-host", "256"] : []) }
         // All are at work before the first file comes, or each gets what it can.
-        if isHeld { try await fixture.origin.own.reaches(16) }
+        if isHeld { try await fixture.origin.own.wait(for: 16) }
         fixture.origin.gate.open()
         var fetched = 0
         for program in programs {
@@ -28,13 +28,13 @@ struct SharedFetchTests {
     func killed() async throws {
         let fixture = try SharedFetchFixture(5)
         let first = try fixture.prewarm(0)
-        try await fixture.origin.shared.reaches(5)
+        try await fixture.origin.shared.wait(for: 5)
         let others = try (1...3).map { try fixture.prewarm($0) }
-        try await fixture.origin.own.reaches(4)
+        try await fixture.origin.own.wait(for: 4)
         let clock = ContinuousClock()
         let start = clock.now
         first.send(SIGKILL)
-        try await fixture.origin.shared.reaches(10)
+        try await fixture.origin.shared.wait(for: 10)
         let duration = clock.now - start
         fixture.origin.gate.open()
         #expect(await first.outcome().status == -SIGKILL)
@@ -52,7 +52,7 @@ struct SharedFetchTests {
     func stopped() async throws {
         let fixture = try SharedFetchFixture(5, held: 5)
         let first = try fixture.prewarm(0)
-        try await fixture.origin.shared.reaches(5)
+        try await fixture.origin.shared.wait(for: 5)
         first.send(SIGSTOP)
         let other = try fixture.prewarm(1, ["--timeout", "3"])
         let outcome = await other.outcome()
@@ -68,7 +68,7 @@ struct SharedFetchTests {
     func notStored() async throws {
         let fixture = try SharedFetchFixture(3, cacheControl: "no-store")
         let programs = try (0..<4).map { try fixture.prewarm($0) }
-        try await fixture.origin.own.reaches(4)
+        try await fixture.origin.own.wait(for: 4)
         fixture.origin.gate.open()
         for program in programs {
             let outcome = await program.outcome()
@@ -84,7 +84,7 @@ struct SharedFetchTests {
         try FileManager.default.createDirectory(
             atPath: fixture.cache + "/claims", withIntermediateDirectories: true)
         let programs = try (0..<2).map { try fixture.prewarm($0) }
-        try await fixture.origin.shared.reaches(6)
+        try await fixture.origin.shared.wait(for: 6)
         fixture.origin.gate.open()
         for program in programs {
             let outcome = await program.outcome()

@@ -72,12 +72,12 @@ struct ClaimFileTests {
     func impossible() throws {
         let plan = FaultPlan()
         let one = try claims(plan.calls)
-        plan.fail(at: 0, goesOn: true, of: .lock, .failure(ENOLCK))
+        plan.fail(at: 0, isPersistent: true, of: .lock, .failure(ENOLCK))
         #expect(one.take(key("a")) == .impossible)
-        plan.fail(at: 0, goesOn: true, .failure(EIO))
+        plan.fail(at: 0, isPersistent: true, .failure(EIO))
         one.noteEnd(of: key("a"))
         #expect(!one.mark(of: key("a")).isOf(key("a")))
-        plan.heal()
+        plan.clear()
         #expect(one.take(key("a")) == .taken)
     }
 }

@@ -107,7 +107,7 @@ struct TransferClaimTests {
         for loader in loaders.dropFirst() { others.append(await waiting(loader)) }
         for task in first.tasks { task.cancel() }
         #expect(await first.outcomes[0].error?.code == "cancelled")
-        try await transfer.cancellation.reaches(1)
+        try await transfer.cancellation.wait(for: 1)
         try await held.transfer(1).answer(SampleImages.png, fields: fresh)
         var sources: [LoadedFile.Source] = []
         for callers in others { sources.append(try await callers.outcomes[0].get().source) }
@@ -215,7 +215,7 @@ struct TransferClaimTests {
     func withoutLocks() async throws {
         for (kind, code) in [(FileCalls.Kind.lock, ENOLCK), (.open, EROFS), (.makeFolder, EACCES)] {
             let plan = FaultPlan()
-            plan.fail(at: 0, goesOn: true, of: kind, .failure(code))
+            plan.fail(at: 0, isPersistent: true, of: kind, .failure(code))
             let held = HeldTransport()
             let loaders = (0..<2).map { _ in
                 loader(transport: held, folder: "\(kind)", calls: plan.calls)
