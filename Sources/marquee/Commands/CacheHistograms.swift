@@ -29,7 +29,7 @@ struct EntryHistogram: Encodable {
 }
 
 /// The look-ups of one day (UTC).
-struct DayRecord: Encodable, Served {
+struct DayRecord: Encodable, LookupCounts {
     /// `2026-11-23`.
     let day: String
     let hits: Int
