@@ -73,7 +73,7 @@ enum PurgeCommand: Command {
         return members.filter { seen.insert($0).inserted }
     }
 
-    private static func isMember(_ text: String) -> Bool { HostName(text)?.port != nil }
+    private static func isMember(_ text: String) -> Bool { HostAndPort(text)?.port != nil }
 
     /// Removes what the service's folder has.
     private static func removeFromDisk(_ source: PictureSource, _ session: Session) async throws -> Bool {
