@@ -91,8 +91,8 @@ struct CataloguePagesTests {
         let other = try server(["/films": list(film("z"))])
         for (link, text) in [
             ("/films?limit=1000#x", "lead in a circle"),
-            (other.url("/films").absoluteString, "at another server"),
-            ("file:///etc/passwd", "at another server"),
+            (other.url("/films").absoluteString, "on another server"),
+            ("file:///etc/passwd", "on another server"),
         ] {
             let origin = try server(["/films?limit=1000": list(film("a"), next: link)])
             let run = try await run(origin, "/films", "list")
