@@ -16,7 +16,6 @@ public struct DecodingLimits: Sendable, Hashable {
     ///   - side: the most pixels on the longer side.
     ///   - pixels: the most pixels in total.
     ///   - scans: the most scans of a JPEG.
-    ///   - scans: scans of a JPEG.
     public init(
         inputBytes: Int = 64 << 20, side: Int = 16_384, pixels: Int = 40_000_000, scans: Int = 100
     ) {
