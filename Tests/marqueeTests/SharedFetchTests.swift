@@ -24,7 +24,7 @@ struct SharedFetchTests {
         #expect(fetched == 60 + 16)
     }
 
-    @Test("one is killed: the others take over what it was at within a second, each file once")
+    @Test("the others take over a killed program's transfers within a second, each file once")
     func killed() async throws {
         let fixture = try SharedFetchFixture(5)
         let first = try fixture.prewarm(0)
@@ -64,7 +64,7 @@ struct SharedFetchTests {
         #expect(await first.outcome().status == 0)
     }
 
-    @Test("what is not to be stored each fetches for itself")
+    @Test("each program fetches a no-store file for itself")
     func notStored() async throws {
         let fixture = try SharedFetchFixture(3, cacheControl: "no-store")
         let programs = try (0..<4).map { try fixture.prewarm($0) }
@@ -78,7 +78,7 @@ struct SharedFetchTests {
         #expect(fixture.origin.requests.values.allSatisfy { $0 == 4 })
     }
 
-    @Test("a folder in which nothing can be claimed: each fetches for itself, without a word")
+    @Test("if claims are impossible in the folder, each program fetches for itself, without a message")
     func withoutClaims() async throws {
         let fixture = try SharedFetchFixture(3)
         try FileManager.default.createDirectory(
@@ -94,7 +94,7 @@ struct SharedFetchTests {
     }
 }
 
-/// A cache folder, and the lists of the programs that share it: some files that all want, and one of each program's own.
+/// A cache folder, and a list for each program that shares it: the same shared files, and one file of its own.
 private final class SharedFetchFixture: Sendable {
     let home: TemporaryFolder
     let origin: SharedFetchOrigin
@@ -111,7 +111,7 @@ private final class SharedFetchFixture: Sendable {
 
     var cache: String { home.file("cache") }
 
-    /// Starts a program. Its own file comes last: once that is asked for, it is at the others too.
+    /// Starts a program. Its own file is last in its list: once that is requested, the program's other loads run too.
     func prewarm(_ number: Int, _ options: [String] = []) throws -> Program {
         let paths = (0..<count).map { "/shared-\($0)" } + ["/own-\(number)"]
         let list = paths.map { origin.url($0) }.joined(separator: "\n")
@@ -126,7 +126,7 @@ private final class SharedFetchFixture: Sendable {
 
 /// Holds the answers for what all programs want until its gate is open, and counts all requests.
 private final class SharedFetchOrigin: Sendable {
-    /// What was asked for of the programs' own files, and of the others.
+    /// Counts the requests for the programs' own files, and those for the shared files.
     let (own, shared) = (Tally(), Tally())
     let gate: Gate
     private let origin: ScriptedOrigin

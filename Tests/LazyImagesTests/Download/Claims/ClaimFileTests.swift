@@ -40,7 +40,7 @@ struct ClaimFileTests {
     }
 
     @Test(
-        "an end that is noted changes the mark for all, and tells the key; a claim given up changes nothing")
+        "noting a fetch's end changes the mark for all and names the key; releasing a claim does neither")
     func marks() throws {
         let (one, other) = (try claims(), try claims())
         let before = other.mark(of: key("a"))

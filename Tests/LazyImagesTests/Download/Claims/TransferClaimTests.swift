@@ -85,7 +85,7 @@ struct TransferClaimTests {
         for callers in others { #expect(try await callers.outcomes[0].get().source == .network) }
     }
 
-    @Test("that there is no picture is found on disk as a picture is")
+    @Test("a 404 is stored, and the waiting loaders find it on disk like a picture")
     func nothingThere() async throws {
         let (one, other) = (loader(), loader())
         let first = try await one.callers(1, of: request)
@@ -131,7 +131,7 @@ struct TransferClaimTests {
         for callers in others { #expect(try await callers.outcomes[0].get().source == .network) }
     }
 
-    @Test("a wait ends when its bound is over, and the one who waits fetches for itself")
+    @Test("a wait for a claim ends after the stall timeout, and the waiting loader fetches the file")
     func bounded() async throws {
         let time = PassingTime()
         let (one, other) = (loader(), loader(timing: time.timing))
@@ -145,7 +145,7 @@ struct TransferClaimTests {
         #expect(try await first.outcomes[0].get().source == .network)
     }
 
-    @Test("who waits has no slot: others of the same host go ahead")
+    @Test("a transfer that waits for a claim has no slot: others to its host go first")
     func withoutSlot() async throws {
         let (one, other) = (loader(), loader(transfers: 1))
         let first = try await one.callers(1, of: request)
@@ -159,7 +159,7 @@ struct TransferClaimTests {
         #expect(try await second.outcomes[0].get().source == .disk)
     }
 
-    @Test("who waits can leave, and the first does not notice")
+    @Test("a waiting caller can be cancelled, and the first loader's transfer continues")
     func left() async throws {
         let (one, other) = (loader(), loader())
         let first = try await one.callers(1, of: request)
