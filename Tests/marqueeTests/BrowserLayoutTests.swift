@@ -13,7 +13,7 @@ struct BrowserLayoutTests {
                 let layout = BrowserLayout(size: size, style: .wall, cellAspect: cellAspect)
                 let last = layout.rectangle(ofRow: layout.perLine - 1, scroll: 0)
                 let right = last.origin.column + layout.poster.columns
-                // The columns are whole, so that up to one for each gap stays over.
+                // Columns are whole: up to one for each gap may be left over.
                 let left = columns - BrowserLayout.margin - right
                 #expect((0..<layout.perLine).contains(left), "\(columns)x\(rows) at \(cellAspect)")
                 #expect(layout.item.columns - layout.poster.columns <= 6)

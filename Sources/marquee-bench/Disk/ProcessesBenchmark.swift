@@ -151,7 +151,7 @@ enum CacheWorker {
 }
 
 extension DiskCache {
-    /// The synchronous lookup, for who is in an asynchronous function and may block all the same.
+    /// Looks up an entry and blocks the thread, also in an asynchronous function.
     func look(for key: CacheKey) -> Entry? { entry(for: key) }
 }
 

@@ -25,7 +25,7 @@ enum MediaAddress {
             }
             guard path.hasPrefix("/"), !path.utf8.contains(0), ["", "localhost"].contains(url.host() ?? "")
             else {
-                throw Failure("\(text): this is no path of a file on this machine")
+                throw Failure("\(text): this is not the path of a file on this machine")
             }
             guard unsafe access(path, R_OK) == 0 else {
                 throw Failure("\(text): \(SystemError.text(errno)), as \(path)")

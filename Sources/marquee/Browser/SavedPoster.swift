@@ -50,7 +50,7 @@ enum SavedPoster {
             if code == 0 { return "Saved as \(path)" }
             if code != EEXIST { throw Failure("\(path): cannot be written: \(SystemError.text(code))") }
         }
-        throw Failure("\(folder): \(name)\(ending) and \(mostNames - 1) names more are taken")
+        throw Failure("\(folder): \(name)\(ending) and \(mostNames - 1) more names are taken")
     }
 
     private static func write(_ bytes: Data, to path: String, in folder: String) throws(Failure) {

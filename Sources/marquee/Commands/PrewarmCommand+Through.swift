@@ -12,11 +12,11 @@ extension PrewarmCommand {
             name: "through", value: "URL",
             help: "fill the picture service at this address instead: its films, or a manifest's pictures"),
         Option(
-            name: "sizes", value: "RECIPES", help: "the sizes to ask it for, such as w154,w342",
+            name: "sizes", value: "RECIPES", help: "the sizes to request, such as w154,w342",
             isRepeatable: true),
         Option(
             name: "sign-key-file", value: "FILE",
-            help: "keys, one a line; the first signs what it is asked for (see marquee sign)"),
+            help: "keys, one on each line; the first signs the addresses (see marquee sign)"),
     ]
 
     static func fillService(_ session: Session) async throws -> ExitStatus {

@@ -17,7 +17,7 @@ enum PurgeCommand: Command {
                 name: "admin", value: "ADDRESS",
                 help: "a service's admin address, HOST:PORT, as in marquee serve",
                 isRepeatable: true),
-            Option(name: "admin-file", value: "FILE", help: "a file with such addresses, one a line"),
+            Option(name: "admin-file", value: "FILE", help: "a file of such addresses, one on each line"),
         ],
         notes: [
             "Exit status 1: some instances did not answer, and are named; they may still have the pictures."

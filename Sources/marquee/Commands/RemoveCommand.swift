@@ -11,7 +11,7 @@ enum RemoveCommand: Command {
             ("marquee remove nosferatu", "asks first"),
             ("marquee remove nosferatu --yes", "for scripts, without the question"),
         ],
-        options: [Option(name: "yes", letter: "y", help: "do not ask"), FilmWire.option])
+        options: [Option(name: "yes", letter: "y", help: "remove without confirmation"), FilmWire.option])
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let isSure = session.arguments.has("yes")

@@ -10,7 +10,7 @@ import SystemSupport
 /// no file can be removed while another process locks it. Two keys with one offset, 1 in 2^62, only wait for each other. The
 /// locks belong to the open file: two caches on one folder exclude each other in one process as in two.
 ///
-/// The bytes of the file tell which fetches have ended, and were not cut off. An entry tells the last end of its keys:
+/// The content of the file records the fetches that ended without being cut off. An entry records the last one of its keys:
 ///
 ///     offset  bytes
 ///      0      entry 0: a 64-bit integer in the machine's order. Upper half: that of the key's digest's first 64 bits.
