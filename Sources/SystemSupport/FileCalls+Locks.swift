@@ -1,8 +1,8 @@
 internal import CSystem
 internal import Glibc
 
-/// Locks of a descriptor and its copies, inherited ones too. The system releases them with the last copy, however the process
-/// ends (F_OFD_SETLK). None of these calls waits for a lock.
+/// Locks of a descriptor and its copies, inherited ones too. The system releases them with the last copy, however the
+/// process ends (F_OFD_SETLK). None of these calls waits for a lock.
 extension FileCalls {
     /// Locks the file; false if another descriptor has the lock.
     package func tryLockWithCopies(_ file: borrowing Descriptor) throws(FileFault) -> Bool {

@@ -72,8 +72,8 @@ struct Session: Sendable {
         return open { .ephemeral(configuration: configuration, transport: $0) }
     }
 
-    /// A loader of what a picture service makes. It keeps nothing, and the service alone may have all transfers. A picture
-    /// may wait a minute for its turn there.
+    /// A loader of what a picture service makes. It keeps nothing, and the service alone may have all transfers. A
+    /// picture may wait a minute for its turn there.
     func makePictureLoader() -> OpenLoader {
         var configuration = settings.downloads
         if !arguments.has("timeout") { configuration.timeouts.firstByte = .seconds(60) }

@@ -1,8 +1,8 @@
 import SystemSupport
 
 extension FileTiers {
-    /// The claim of a transfer; nil if it must wait for no other process: there is no disk tier, or the request wants the
-    /// network's own answer.
+    /// The claim of a transfer; nil if it must wait for no other process: there is no disk tier, or the request wants
+    /// the network's own answer.
     /// - Parameter mark: from before the look on disk that led to the order.
     func claim(for order: TransferOrder, since mark: ClaimFile.Mark?) async -> TransferClaim? {
         let request = order.request
@@ -12,8 +12,8 @@ extension FileTiers {
         return TransferClaim(claims, of: disk, on: request.transferKey, since: mark)
     }
 
-    /// The file that another process has stored since the order was made, if it answers the order's request. It need not be
-    /// fresh: it came after the request, as the answer of a shared transfer does (RFC 9111 section 4).
+    /// The file that another process has stored since the order was made, if it answers the order's request. It need
+    /// not be fresh: it came after the request, as the answer of a shared transfer does (RFC 9111 section 4).
     func storedMeanwhile(for order: TransferOrder) async -> LoadedFile? {
         guard let file = await storedOnDisk(for: order.request), file.response != order.stored?.response,
             file.isPresent || file.status == 404 || file.status == 410

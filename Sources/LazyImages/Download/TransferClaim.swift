@@ -1,7 +1,7 @@
 import SystemSupport
 
-/// A transfer's claim on what it fetches, so that only one of the processes with a disk tier fetches it. The others wait,
-/// without a slot, and find the file on disk.
+/// A transfer's claim on what it fetches, so that only one of the processes with a disk tier fetches it. The others
+/// wait, without a slot, and find the file on disk.
 ///
 ///     has a slot ---(free)--> claimed --> fetches --> file is on disk --> given up
 ///          |
@@ -9,8 +9,9 @@ import SystemSupport
 ///                                     |-- found: the transfer is over
 ///                                     `-- not found: lines up for a slot again
 ///
-/// A waiter that finds nothing on disk asks how the fetch went. If it ended, its answer must not be stored: all waiters fetch
-/// at once, without a claim, and not one process after the other. If it was cut off, one waiter takes the claim over.
+/// A waiter that finds nothing on disk asks how the fetch went. If it ended, its answer must not be stored: all waiters
+/// fetch at once, without a claim, and not one process after the other. If it was cut off, one waiter takes the claim
+/// over.
 final class TransferClaim: Sendable {
     private struct State {
         var isHeld = false
@@ -42,8 +43,8 @@ final class TransferClaim: Sendable {
 
     deinit { release() }
 
-    /// Whether a transfer that has a slot may fetch: it holds the claim, or needs none. If not, `settle` must come first:
-    /// another process is fetching, or may have fetched since this one looked on disk. Does not wait.
+    /// Whether a transfer that has a slot may fetch: it holds the claim, or needs none. If not, `settle` must come
+    /// first: another process is fetching, or may have fetched since this one looked on disk. Does not wait.
     func mayFetch() -> Bool {
         state.withLock { state in
             if state.isSettled { return true }
@@ -99,8 +100,8 @@ final class TransferClaim: Sendable {
         return now != mark && now.isOf(key)
     }
 
-    /// Ends the claim with its transfer: notes the end, once the file is on disk, and gives the claim up. A cancelled transfer
-    /// notes no end: another process takes over.
+    /// Ends the claim with its transfer: notes the end, once the file is on disk, and gives the claim up. A cancelled
+    /// transfer notes no end: another process takes over.
     func end(after outcome: Result<LoadedFile, ImageLoadingError>) {
         if case .failure(.cancelled) = outcome { return release() }
         guard state.withLock({ $0.isSettled }) else { return release() }

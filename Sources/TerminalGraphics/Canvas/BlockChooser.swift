@@ -138,14 +138,14 @@ struct BlockMask {
     let inverse: Unicode.Scalar?
     /// The number of samples that the glyph covers.
     let covered: Int
-    /// What counts of the mask's gain: the rest is the error of its seam. With n samples in the cell and c covered ones,
-    /// the gain over one solid colour is c (n - c) / n of the two colours' squared distance d², and the seam costs
-    /// `seamCost` d² for each whole lower edge.
+    /// What counts of the mask's gain: the rest is the error of its seam. With n samples in the cell and c covered
+    /// ones, the gain over one solid colour is c (n - c) / n of the two colours' squared distance d², and the seam
+    /// costs `seamCost` d² for each whole lower edge.
     let shareWithoutSeam: Float
 
     /// The error of a seam along the whole lower edge, in samples. 0.66 is what xterm shows: 42 % of a row's pixels in
-    /// error, squared, of 17 rows. A line is seen better than noise. This value costs 0.1 to 0.2 dB of the mean error, and
-    /// a third of the long seams are gone. Leaving out all masks of more than half a cell costs 0.4 to 1.1 dB.
+    /// error, squared, of 17 rows. A line is seen better than noise. This value costs 0.1 to 0.2 dB of the mean error,
+    /// and a third of the long seams are gone. Leaving out all masks of more than half a cell costs 0.4 to 1.1 dB.
     private static let seamCost: Float = 4
 
     /// - Parameters:

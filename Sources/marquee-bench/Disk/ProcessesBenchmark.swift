@@ -2,9 +2,10 @@ import Foundation
 import LazyImages
 import SystemSupport
 
-/// Several processes on one cache folder. First all prewarm one list: how many requests the origin sees. Then each wants
-/// the same thousand values in another order, and stores what is not there: how many are stored more than once. Then all
-/// store, read, trim and clear at once for some seconds: how many operations a second, and how many values read wrong.
+/// Several processes on one cache folder. First all prewarm one list: how many requests the origin sees. Then each
+/// wants the same thousand values in another order, and stores what is not there: how many are stored more than once.
+/// Then all store, read, trim and clear at once for some seconds: how many operations a second, and how many values
+/// read wrong.
 func processesBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard let count = options.words.dropFirst().first.flatMap({ Int($0) }), count > 0 else {
         throw BenchmarkFailure(description: "processes needs a number of processes")
@@ -128,8 +129,8 @@ enum CacheWorker {
         return Report(operations: report.operations, torn: report.torn + cache.counters.corrupt)
     }
 
-    /// Fills a small cache until it evicts, and dies of SIGKILL at one call of the system; prints how many calls there were
-    /// if it lives.
+    /// Fills a small cache until it evicts, and dies of SIGKILL at one call of the system; prints how many calls there
+    /// were if it lives.
     private static func store(_ folder: String, killAt: Int) async {
         let count = Lock(0)
         let calls = FileCalls { _ in

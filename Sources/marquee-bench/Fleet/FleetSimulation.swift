@@ -1,12 +1,12 @@
 import SystemSupport
 
-/// A fleet of the picture service on paper: who has which picture, how unequal the load is, and what the store is asked for.
-/// The same in every run.
+/// A fleet of the picture service on paper: who has which picture, how unequal the load is, and what the store is asked
+/// for. The same in every run.
 struct FleetSimulation {
     /// Sources, each at some sizes.
     var sources = 200_000
-    /// How unequal their popularity is: Zipf's law with this exponent. 0.8 is usual for pictures on the web (Breslau et al.,
-    /// INFOCOM 1999).
+    /// How unequal their popularity is: Zipf's law with this exponent. 0.8 is usual for pictures on the web (Breslau et
+    /// al., INFOCOM 1999).
     var skew = 0.8
     var instances = 1000
     /// Points of each instance on the ring.

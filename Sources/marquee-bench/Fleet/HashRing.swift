@@ -1,7 +1,7 @@
 import SystemSupport
 
-/// Consistent hashing (Karger et al., STOC 1997): instances have points on a ring of 64-bit numbers, and a key belongs to
-/// the instance whose point follows the key's own.
+/// Consistent hashing (Karger et al., STOC 1997): instances have points on a ring of 64-bit numbers, and a key belongs
+/// to the instance whose point follows the key's own.
 struct HashRing {
     private struct Point {
         let position: UInt64

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import LazyImages
 
-/// How many entries there are of each size or age. A part holds the entries from the part before it up to its own limit.
+/// How many entries there are of each size or age. A part holds the entries from the part before it up to its own
+/// limit.
 struct EntryHistogram: Encodable {
     struct Part: Encodable {
         /// In bytes or seconds; nil for the last part, which has no end.

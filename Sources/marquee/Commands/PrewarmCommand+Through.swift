@@ -4,8 +4,8 @@ import LazyImages
 import MovieCatalogue
 import PictureService
 
-/// `marquee prewarm --through URL`: fills a picture service, or all instances behind a balancer, by asking for each picture
-/// at each size. Nothing is kept here.
+/// `marquee prewarm --through URL`: fills a picture service, or all instances behind a balancer, by asking for each
+/// picture at each size. Nothing is kept here.
 extension PrewarmCommand {
     static let throughOptions = [
         Option(

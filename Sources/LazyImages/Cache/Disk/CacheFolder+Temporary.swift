@@ -19,8 +19,8 @@ extension CacheFolder {
     /// 2. another process, which opens the cache, finds the file unlocked, locks it and removes its name;
     /// 3. the lock of this process fails, or succeeds after the other process has released its own.
     ///
-    /// A sweep holds its lock until the name is removed: in the second case the file has no name. In both cases the loop
-    /// creates another file.
+    /// A sweep holds its lock until the name is removed: in the second case the file has no name. In both cases the
+    /// loop creates another file.
     func openTemporary() throws(FileFault) -> TemporaryFile {
         while true {
             let name = newTemporaryName()

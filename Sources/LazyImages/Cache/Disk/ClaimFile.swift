@@ -5,20 +5,22 @@ import SystemSupport
 /// Claims on keys: the process that holds a claim fetches, and processes that want the same wait. All claims are in one
 /// small file of the cache folder, `claims`.
 ///
-/// A claim is a lock on one byte, at the offset that the key's digest gives, mostly far beyond the file's end. The system
-/// releases the lock when the process ends, however it ends. A claim makes and removes no file: a crash leaves nothing, and
-/// no file can be removed while another process locks it. Two keys with one offset, 1 in 2^62, only wait for each other. The
-/// locks belong to the open file: two caches on one folder exclude each other in one process as in two.
+/// A claim is a lock on one byte, at the offset that the key's digest gives, mostly far beyond the file's end. The
+/// system releases the lock when the process ends, however it ends. A claim makes and removes no file: a crash leaves
+/// nothing, and no file can be removed while another process locks it. Two keys with one offset, 1 in 2^62, only wait
+/// for each other. The locks belong to the open file: two caches on one folder exclude each other in one process as in
+/// two.
 ///
-/// The content of the file records the fetches that ended without being cut off. An entry records the last one of its keys:
+/// The content of the file records the fetches that ended without being cut off. An entry records the last one of its
+/// keys:
 ///
 ///     offset  bytes
 ///      0      entry 0: a 64-bit integer in the machine's order. Upper half: that of the key's digest's first 64 bits.
 ///             Lower half: a number that changes with each end
 ///      8      entry 1, and so on; 8,192 entries in all, 64 KiB
 ///
-/// Read and written with ordinary calls, as `UsageFile` is. Nobody locks the entries: a lost one costs a wait, or one more
-/// look on disk.
+/// Read and written with ordinary calls, as `UsageFile` is. Nobody locks the entries: a lost one costs a wait, or one
+/// more look on disk.
 final class ClaimFile: Sendable {
     /// The result of an attempt to claim a key.
     enum Attempt {

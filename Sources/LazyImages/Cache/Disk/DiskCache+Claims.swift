@@ -31,8 +31,8 @@ extension CacheFolder {
 }
 
 extension DiskCache {
-    /// The claims of all processes with this folder; nil if there can be none. Opens the file, and makes it and the folder if
-    /// they are not there: processes that begin to fetch at the same time must find each other.
+    /// The claims of all processes with this folder; nil if there can be none. Opens the file, and makes it and the
+    /// folder if they are not there: processes that begin to fetch at the same time must find each other.
     func claims() async -> ClaimFile? {
         switch state.withLock({ $0.folder })?.claims.withLock({ $0 }) {
         case .open(let file): return file
@@ -61,7 +61,8 @@ extension DiskCache {
         return folder?.openClaims()
     }
 
-    /// Runs `work` once everything stored before this call is on the disk as far as it ever will be. Does not wait for it.
+    /// Runs `work` once everything stored before this call is on the disk as far as it ever will be. Does not wait for
+    /// it.
     func afterStores(_ work: @escaping @Sendable () -> Void) {
         // Without a thread nothing is stored.
         do { try writer.enqueue(work) } catch { work() }
