@@ -153,8 +153,9 @@ enum XMLProlog {
         return text
     }
 
-    /// Replaces the declaration (XML 1.0, clause 2.8) by white space. It could name an encoding, and the parser would
-    /// decode by it what was checked as UTF-8: HZ removes a tilde and a line end from a DOCTYPE.
+    /// Replaces the declaration (XML 1.0, clause 2.8) by white space. The declaration could name another encoding than
+    /// UTF-8. The parser would then read another text than the one checked: HZ removes a tilde and a line end from a
+    /// DOCTYPE.
     private static func withoutDeclaration(_ bytes: ArraySlice<UInt8>) throws(CatalogueError) -> [UInt8] {
         var text = Array(bytes)
         guard let start = text.firstIndex(where: { !$0.isWhitespace }),

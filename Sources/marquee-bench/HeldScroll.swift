@@ -142,7 +142,7 @@ struct HeldScroll {
 
     private mutating func pressOnce() throws {
         try wait("a screen at rest") { [self] in isAtRest($0) }
-        // Waits, so that the press does not join the burst before.
+        // Waits until the last burst has ended, so that this press does not join it.
         while Self.seconds(since: lastPress) < 2 * Self.burstPause { poll(nil, 0, 10) }
         let requests = service.statistics.requests
         lastPress = .now

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPServer
 
-/// Sends `marquee serve` four times as many new pictures as it can make, for `--seconds` (60): how many it still makes,
-/// how soon it refuses the rest, how soon it serves hits, and how much memory it needs.
+/// Requests four times as many new pictures from `marquee serve` as it can make, for `--seconds` (60). Measures how
+/// many it still makes, how soon it refuses the rest, how soon it serves hits, and how much memory it needs.
 func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let seconds = Double(options.number("seconds", default: 60))
     let scratch = try ScratchFolder()

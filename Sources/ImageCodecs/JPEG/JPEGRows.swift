@@ -75,7 +75,7 @@ struct JPEGRows {
                         red: first.span, green: second.span, blue: third.span, into: &pixels, range)
                     ColourConversion.addBlack(fourth.span, isInverted: isInverted, to: &pixels, range)
                 case .ycck(let isInverted):
-                    // The YCbCr values are of the inverted inks.
+                    // In YCCK, the YCbCr values encode the inverted inks.
                     ColourConversion.unpack(packed.span, into: &pixels, range)
                     ColourConversion.complement(&pixels, range)
                     ColourConversion.addBlack(fourth.span, isInverted: isInverted, to: &pixels, range)

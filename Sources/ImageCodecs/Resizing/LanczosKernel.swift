@@ -29,8 +29,8 @@ struct LanczosKernel {
             KernelCache.Key(source: source, scale: scale, first: first, count: count))
     }
 
-    /// Creates the kernel from a line of `source` pixels to `count` pixels, each `scale` source pixels wide, the first
-    /// of which begins `first` result pixels after the line's beginning.
+    /// Creates the kernel that resamples a line of `source` pixels to `count` result pixels. Each result pixel is
+    /// `scale` source pixels wide. The first one begins `first` result pixels after the beginning of the line.
     init(from source: Int, scale: Double, first: Double, count: Int) {
         let width = max(scale, 1)
         pairs = Self.pairs(from: source, width: width)

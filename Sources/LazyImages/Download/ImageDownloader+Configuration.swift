@@ -22,7 +22,7 @@ extension ImageDownloader {
         /// later process. Default: nil, none; a loader with a disk tier sets it to a folder there.
         ///
         /// A body can be resumed if its status is 200, it has a strong validator, and the server does not refuse
-        /// ranges. Of such bodies is kept:
+        /// ranges. The folder keeps these parts of such a body:
         ///
         /// | the transfer | kept |
         /// |---|---|

@@ -1,7 +1,7 @@
 import SystemSupport
 
-/// A transfer's claim on what it fetches, so that only one of the processes with a disk tier fetches it. The others
-/// wait, without a slot, and find the file on disk.
+/// A transfer's claim on its key. Of all processes that share a disk tier, only the one with the claim fetches. The
+/// others wait, without a slot, and find the file on disk.
 ///
 ///     has a slot ---(free)--> claimed --> fetches --> file is on disk --> given up
 ///          |

@@ -33,8 +33,8 @@ enum UploadRules {
         }
     }
 
-    /// Whether a request with this status is sent again. A server that says that it is busy, or a server behind a proxy
-    /// that says so, may have performed the write already. So only a repeatable request is sent again.
+    /// Whether a request with this status is sent again. A server may have performed the write already, although it or
+    /// its proxy answers that it is busy. So only a repeatable request is sent again.
     static func retries(afterStatus status: Int, mayBeRepeated: Bool) -> Bool {
         mayBeRepeated && RetryPolicy.covers(status: status)
     }

@@ -2,10 +2,11 @@ import Foundation
 import LazyImages
 import SystemSupport
 
-/// Several processes on one cache folder. First all prewarm one list: how many requests the origin sees. Then each
-/// wants the same thousand values in another order, and stores what is not there: how many are stored more than once.
-/// Then all store, read, trim and clear at once for some seconds: how many operations a second, and how many values
-/// read wrong.
+/// Measures several processes with one cache folder, in three parts:
+/// 1. All prewarm one list. Counts the requests at the origin.
+/// 2. Each looks up the same thousand values in another order, and stores the missing ones. Counts the values that are
+///    stored more than once.
+/// 3. All store, read, trim and clear for some seconds. Counts the operations a second and the values that read wrong.
 func processesBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard let count = options.words.dropFirst().first.flatMap({ Int($0) }), count > 0 else {
         throw BenchmarkFailure(description: "processes needs a number of processes")
@@ -38,7 +39,7 @@ func processesBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     ] + shared
 }
 
-/// Starts so many workers at once and adds up what they report.
+/// Starts `count` workers at once and adds up their reports.
 private func workers(_ count: Int, _ arguments: [String]) async throws -> CacheWorker.Report {
     let processes = try (0..<count).map { seed in
         let (process, output) = (Process(), Pipe())
@@ -152,7 +153,7 @@ enum CacheWorker {
 }
 
 extension DiskCache {
-    /// Looks up an entry and blocks the thread, also in an asynchronous function.
+    /// The synchronous lookup, for an asynchronous function that may block.
     func look(for key: CacheKey) -> Entry? { entry(for: key) }
 }
 

@@ -1,8 +1,8 @@
 import CatalogueService
 import Foundation
 
-/// So many `marquee prewarm` at once with one list and one cache folder: the requests that the origin sees, and how
-/// long they take beside one alone.
+/// Runs several `marquee prewarm` at once with one list and one cache folder. Counts the requests at the origin, and
+/// compares the time with that of one process alone.
 enum SharedFetch {
     private static let fileCount = 500
 

@@ -1,7 +1,7 @@
 import SystemSupport
 
-/// A fleet of the picture service on paper: who has which picture, how unequal the load is, and what the store is asked
-/// for. The same in every run.
+/// Simulates a fleet of the picture service: which instance has which picture, how unequal the load is, and which
+/// requests reach the store. The result is the same in every run.
 struct FleetSimulation {
     /// Sources, each at some sizes.
     var sources = 200_000

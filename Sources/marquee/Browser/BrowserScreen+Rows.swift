@@ -60,7 +60,7 @@ extension BrowserScreen {
             let facts =
                 StyledText(movie.year.map(String.init) ?? "", Self.dim).marked(list.words, .year)
                 + [StyledText(space, Self.dim)] + StyledText(director, Self.dim).marked(list.words, .director)
-            // Without a line of its own, the note takes the place of the facts.
+            // A poster of at most two rows leaves no line for the note. The note then replaces the facts.
             (poster.rows > 2 ? facts : note ?? facts).put(
                 on: &grid, at: CellPosition(column: column, row: top + 1),
                 width: max(0, width - score.count), clip: body)

@@ -103,7 +103,7 @@ enum CacheCommand: Command {
         charts(record).forEach { session.output.line($0) }
     }
 
-    /// The days of which the hits are shown; `--json` has all that are kept.
+    /// The number of days whose hits are shown; `--json` has all stored days.
     private static let shownDays = 14
 
     /// The histograms, and the hits of the latest days with any look-up, as lines of text.
