@@ -4,7 +4,7 @@ import SystemSupport
 import TestSupport
 
 /// Tests that a library loses no writes. First 8 clients make 200 edits each, and every edit must count once. Then come
-/// `--kills` rounds (300), each of which kills the service at a random moment while four clients write. Afterwards the
+/// `--kills` rounds (300). Each round kills the service at a random moment while four clients write. Afterwards the
 /// library must open, and every write that was answered 2xx must be in it.
 func libraryServiceBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let scratch = try ScratchFolder()

@@ -70,7 +70,7 @@ extension Bitmap {
     }
 }
 
-/// How an image is resized and cropped: scaled to `scaled`, of which these columns and rows are kept.
+/// How an image is resized and cropped: it is scaled to `scaled`, and these columns and rows of that are kept.
 struct PictureLayout: Equatable {
     let scaled: ImageSize
     let columns: Range<Int>

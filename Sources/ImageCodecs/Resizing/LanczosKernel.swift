@@ -1,7 +1,7 @@
 /// The source pixels and weights for each pixel of a resampled line: a sinc function with a Lanczos window of three
 /// lobes, stretched to the pixels of the smaller line.
 ///
-/// Source pixels come in pairs, the first of which is even, as `Resampler` multiplies them.
+/// `Resampler` multiplies source pixels in pairs. A pair begins at an even pixel.
 struct LanczosKernel {
     /// The first pair for each result pixel.
     let starts: [Int]

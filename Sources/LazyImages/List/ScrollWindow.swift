@@ -199,8 +199,8 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         }
     }
 
-    /// Forgets the failure of an image that is wanted again after the pause. Forgets a failed prefetch as soon as its
-    /// row is visible: nobody has seen that failure.
+    /// Forgets the failure of an image once the pause is over and the image is wanted again. Forgets a failed prefetch
+    /// as soon as its row is visible: nobody has seen that failure.
     private mutating func clearOldFailures(before: [Key: Urgency], at now: Duration) {
         guard !failures.isEmpty else { return }
         for want in wants where before[want.key] != want.urgency {

@@ -40,7 +40,7 @@ final class Browser: Sendable {
         /// Saves a film's poster, and returns where.
         let save: @Sendable (Movie, ImageRequest) async -> String
         let depth: ColourDepth
-        /// How pictures are drawn. If the terminal is to be asked, this is the mode until it answers.
+        /// How pictures are drawn. A program that asks the terminal uses this mode until the answer.
         let graphics: GraphicsMode
         let asksForGraphics: Bool
         /// The program that plays films; nil if there is none.

@@ -61,6 +61,11 @@ struct Arguments: Sendable {
     /// All values of the option.
     func values(_ name: String) -> [String] { values[name] ?? [] }
 
+    /// The words of all values of the option, which spaces and commas separate.
+    func words(_ name: String) -> [String] {
+        values(name).flatMap { $0.split { " ,".contains($0) }.map(String.init) }
+    }
+
     /// The option's value as a whole number in a range.
     func number(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
         guard let text = value(name) else { return nil }

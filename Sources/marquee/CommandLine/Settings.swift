@@ -19,7 +19,7 @@ struct Settings: Sendable {
     let wantsJSON: Bool
     let wantsChecksum: Bool
     let colourDepth: ColourDepth
-    /// How pictures are drawn. If the terminal is to be asked, this is the mode until it answers.
+    /// How pictures are drawn. A program that asks the terminal uses this mode until the answer.
     let graphics: GraphicsMode
     /// Whether the terminal is asked how it draws pictures, because nothing else decides.
     let asksForGraphics: Bool

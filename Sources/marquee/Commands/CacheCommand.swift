@@ -110,24 +110,13 @@ enum CacheCommand: Command {
     private static func charts(_ record: InfoRecord) -> [String] {
         var lines: [String] = []
         if record.entries > 0 {
-            let sizes = BarChart(record.sizes) { $0.map { "up to " + ByteCount.text($0) } ?? "larger" }
-            let ages = BarChart(record.ages) { $0.map(age) ?? "longer ago" }
-            lines += ["", "Entries by size"] + sizes.lines + ["", "Entries by last use"] + ages.lines
+            lines += ["", "Entries by size"] + BarChart(record.sizes).lines
+            lines += ["", "Entries by last use"] + BarChart(record.ages).lines
         }
         if !record.days.isEmpty {
             lines += ["", "Hits by day (UTC)"] + BarChart(Array(record.days.suffix(shownDays))).lines
         }
         return lines
-    }
-
-    private static func age(_ seconds: Int) -> String {
-        switch seconds {
-        case ...3_600: "within an hour"
-        case ...86_400: "within a day"
-        case ...(7 * 86_400): "within a week"
-        case ...(30 * 86_400): "within 30 days"
-        default: "within a year"
-        }
     }
 
     private static func show(_ report: DiskCache.ScanReport, _ session: Session, verb: String) {

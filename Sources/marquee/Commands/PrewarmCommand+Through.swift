@@ -37,7 +37,7 @@ extension PrewarmCommand {
     }
 
     private static func recipes(_ arguments: Arguments) throws(UsageError) -> [PictureRecipe] {
-        let words = arguments.values("sizes").flatMap { $0.split { " ,".contains($0) }.map(String.init) }
+        let words = arguments.words("sizes")
         if words.isEmpty {
             throw UsageError("prewarm --through needs the sizes to ask for, such as --sizes w154,w342")
         }

@@ -70,7 +70,7 @@ extension ServeCommand {
             }
             return PictureRules.Source(name)
         }
-        let sizes = arguments.values("sizes").flatMap { $0.split { " ,".contains($0) }.map(String.init) }
+        let sizes = arguments.words("sizes")
         var keys: SigningKeys?
         if let path = arguments.value("sign-key-file") { keys = try await SignCommand.keys(path) }
         do throws(PictureError) {

@@ -5,7 +5,7 @@ import Testing
 struct TruncatedJPEGTests {
     private typealias JPEG = JPEGWriter
 
-    /// A hundred grey blocks in a row, of which `data` has the first ones.
+    /// A file of a hundred grey blocks in a row. `data` holds only the first ones.
     private func file(_ data: [UInt8], interval: [UInt8] = []) -> [UInt8] {
         JPEG.file(JPEG.quantisation, JPEG.frame(width: 800), JPEG.tables, interval, JPEG.scan(), data)
     }
