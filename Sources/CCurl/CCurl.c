@@ -14,6 +14,7 @@ enum {
     MULTI_TIMER_FUNCTION = 20004,
     MULTI_TIMER_DATA = 10005,
     MULTI_MAX_CONNECTS = 6,
+    MULTI_MAX_HOST_CONNECTIONS = 7,
     SOCKET_TIMEOUT = -1,
     MESSAGE_DONE = 1,
 };
@@ -183,6 +184,9 @@ ccurl_multi *ccurl_multi_init(ccurl_socket_callback sockets, ccurl_timer_callbac
 void ccurl_multi_cleanup(ccurl_multi *multi) { curl.multi_cleanup(multi); }
 int ccurl_multi_set_connection_cache(ccurl_multi *multi, long count) {
     return curl.multi_setopt(multi, MULTI_MAX_CONNECTS, count);
+}
+int ccurl_multi_set_host_connections(ccurl_multi *multi, long count) {
+    return curl.multi_setopt(multi, MULTI_MAX_HOST_CONNECTIONS, count);
 }
 int ccurl_multi_add(ccurl_multi *multi, ccurl_easy *easy) { return curl.multi_add_handle(multi, easy); }
 int ccurl_multi_remove(ccurl_multi *multi, ccurl_easy *easy) { return curl.multi_remove_handle(multi, easy); }

@@ -47,6 +47,9 @@ package struct SigningKeys: Sendable {
     /// In the order of the file; at least one.
     let keys: [Key]
 
+    /// The keys' bytes, in the order of the file.
+    package var secrets: [[UInt8]] { keys.map(\.bytes) }
+
     /// Reads the content of a key file.
     package init(_ file: [UInt8]) throws(PictureError) {
         guard let text = String(validating: file, as: UTF8.self) else {

@@ -56,11 +56,16 @@ struct Session: Sendable {
         var configuration = settings.downloads
         if let total, !arguments.has("max-time") { configuration.timeouts.total = total }
         if acceptsAnyContent { configuration.acceptsAnyContent = true }
-        return open(writing: library) { network in
-            guard let disk else { return .ephemeral(configuration: configuration, transport: network) }
+        return open(writing: library) { [settings, disk] network in
+            var configuration = configuration
+            let shared = settings.shared?.tier
+            if disk == nil {
+                if shared == nil { return .ephemeral(configuration: configuration, transport: network) }
+                configuration.temporaryFolder = nil
+            }
             return FileLoader(
-                memory: keepsFiles ? MemoryCache(limit: 64 * 1024 * 1024) : nil, disk: disk,
-                configuration: configuration, transport: network)
+                memory: keepsFiles || disk == nil ? MemoryCache(limit: 64 * 1024 * 1024) : nil, disk: disk,
+                shared: shared, configuration: configuration, transport: network)
         }
     }
 

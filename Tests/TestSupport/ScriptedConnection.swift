@@ -32,6 +32,12 @@ struct ScriptedConnection: ~Copyable {
             guard readHead(), readBody() else { return false }
             let response = answer(head, body)
             return !response.isEmpty && send(Array(response.utf8))
+        case .reply(let answer):
+            guard readHead(), readBody() else { return false }
+            return send(answer(head, body))
+        case .replyToLast(let step):
+            guard case .reply(let answer) = step else { return false }
+            return send(answer(head, body))
         case .readSome(let count): return read(count) != nil
         case .send(let text): return send(Array(text.utf8))
         case .sendBytes(let bytes): return send(bytes)

@@ -17,6 +17,10 @@ public final class ScriptedOrigin: Sendable {
         case readSome(Int)
         /// Reads a request with its body and sends the returned text; an empty text ends the script.
         case respond(@Sendable (_ head: String, _ body: [UInt8]) -> String)
+        /// As `respond`, with bytes.
+        case reply(@Sendable (_ head: String, _ body: [UInt8]) -> [UInt8])
+        /// Answers the request that was read last, head and body, as a `reply` would.
+        case replyToLast(Step)
         /// Sends a text, with its line ends unchanged.
         case send(String)
         /// Sends bytes.

@@ -77,6 +77,9 @@ enum {
     CCURLOPT_SSLCERT = 10025,
     CCURLOPT_SSLKEY = 10087,
     CCURLOPT_KEYPASSWD = 10026,
+    CCURLOPT_USERNAME = 10173,
+    CCURLOPT_PASSWORD = 10174,
+    CCURLOPT_AWS_SIGV4 = 10305,
     CCURLOPT_OPENSOCKETFUNCTION = 20163,
     CCURLOPT_OPENSOCKETDATA = 10164,
     CCURLOPT_PREREQFUNCTION = 20312,
@@ -179,6 +182,8 @@ ccurl_multi *ccurl_multi_init(ccurl_socket_callback sockets, ccurl_timer_callbac
 void ccurl_multi_cleanup(ccurl_multi *multi);
 /// Sets how many idle connections are kept for reuse.
 int ccurl_multi_set_connection_cache(ccurl_multi *multi, long count);
+/// The most connections to one host; further transfers wait. 0, the default: any number.
+int ccurl_multi_set_host_connections(ccurl_multi *multi, long count);
 int ccurl_multi_add(ccurl_multi *multi, ccurl_easy *easy);
 int ccurl_multi_remove(ccurl_multi *multi, ccurl_easy *easy);
 /// `socket` is ready for CCURL_READY_…

@@ -3,23 +3,26 @@ import HTTPSemantics
 import ImageCodecs
 import SystemSupport
 
-/// The tiers for files, memory before disk, and the rules for storing (RFC 9111 section 3).
+/// The tiers for files, memory before disk before the shared store, and the rules for storing (RFC 9111 section 3).
 struct FileTiers: Sendable {
     /// The memory tier; nil for none.
     let memory: MemoryCache<LoadedFile>?
     /// The disk tier; nil for none.
     let disk: DiskCache?
+    /// Nil for none.
+    let shared: SharedTier?
     let clock: WallClock
     let configuration: ImageDownloader.Configuration
     /// The library's fields, sent with every request.
     let ownFields: HTTPFields
 
     init(
-        memory: MemoryCache<LoadedFile>?, disk: DiskCache?, clock: WallClock,
+        memory: MemoryCache<LoadedFile>?, disk: DiskCache?, shared: SharedTier? = nil, clock: WallClock,
         configuration: ImageDownloader.Configuration
     ) {
         self.memory = memory
         self.disk = disk
+        self.shared = shared
         self.clock = clock
         self.configuration = configuration
         ownFields = [
@@ -56,9 +59,17 @@ struct FileTiers: Sendable {
 
     /// What the disk tier has for the request, fresh or not, if it is what the request wants.
     func storedOnDisk(for request: ImageRequest) async -> LoadedFile? {
-        guard let disk, let entry = await disk.entry(for: request.storageKey),
-            let response = StoredResponse(decoding: entry.metadata),
-            response.variance.members.isEmpty || response.variance.matches(fields(for: request)),
+        guard let entry = await disk?.entry(for: request.storageKey) else { return nil }
+        return file(of: entry, for: request, from: .disk)
+    }
+
+    /// The file of a stored entry, if it is what the request wants.
+    func file(
+        of entry: DiskCache.Entry, for request: ImageRequest, from source: LoadedFile.Source
+    ) -> LoadedFile? {
+        guard let stored = StoredResponse(decoding: entry.metadata) else { return nil }
+        let response = source == .shared ? stored.seen(by: configuration.cacheKind) : stored
+        guard response.variance.members.isEmpty || response.variance.matches(fields(for: request)),
             let url = URL(string: response.url)
         else { return nil }
         // Losing the error is right: an entry that is not a complete image is a miss, and the next transfer reports the
@@ -67,7 +78,7 @@ struct FileTiers: Sendable {
             response.status == 200 ? try? entry.body.wholeImageHeader(by: configuration.decoders) : nil
         let file = LoadedFile(
             bytes: entry.body, header: header, status: response.status, url: url,
-            requestedURL: request.url, source: .disk, response: response)
+            requestedURL: request.url, source: source, response: response)
         guard file.isPresent else { return file }
         let isWanted = header != nil || configuration.acceptsAnyContent
         return isWanted && request.accepts(entry.body) ? file : nil
@@ -110,9 +121,11 @@ struct FileTiers: Sendable {
         if transfer.isForgotten { return file }
         if mayBeKept {
             await store(file, for: request) { transfer.isForgotten }
+            share(file, answer.head, answer, order, from: transfer)
         } else if order.stored != nil, !request.directives.noStore, !request.isPartial, status != 304 {
             memory?.remove(request.key)
             await disk?.remove(request.storageKey)
+            shared?.remove(request.storageKey)
         }
         return file
     }
@@ -129,6 +142,7 @@ struct FileTiers: Sendable {
             response: response(head, answer, order), mayBeKept: mayBeKept)
         if mayBeKept {
             await store(file, for: order.request) { transfer.isForgotten }
+            share(file, head, answer, order, from: transfer)
         }
         return file
     }
@@ -153,12 +167,14 @@ struct FileTiers: Sendable {
             unless: isUnwanted)
     }
 
-    private func response(
-        _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder
+    /// What is kept of an answer's head.
+    /// - Parameter kind: whose the cache is. Default: as the configuration says.
+    func response(
+        _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder, in kind: CacheKind? = nil
     ) -> StoredResponse {
         StoredResponse(
             head, address: answer.url.absoluteString, received: clock.seconds, delay: answer.delay,
             request: fields(for: order.request), redirects: answer.steps, movedBefore: order.move,
-            kind: configuration.cacheKind)
+            kind: kind ?? configuration.cacheKind)
     }
 }

@@ -134,6 +134,9 @@ public actor ImageDownloader {
         }
         let claim = await tiers.claim(for: order, since: mark)
         let attempt = TransferAttempt(order, transfer, claim: claim)
+        guard tiers.shared == nil else {
+            return transfer.setTask(Task { @concurrent in await runAfterShared(attempt) })
+        }
         let begins = await lineUp(attempt, queued: .zero) { [self] admission in
             transfer.setTask(Task.immediate { await run(attempt, admission) })
         }
@@ -146,18 +149,22 @@ public actor ImageDownloader {
     private nonisolated func slot(
         for attempt: TransferAttempt, queued: Duration
     ) async throws(ImageLoadingError) -> Duration {
-        // If the transfer is abandoned, leaving the queue resumes the continuation.
-        let admission = await withCheckedContinuation { continuation in
-            Task {
-                let begins = await lineUp(attempt, queued: queued) { continuation.resume(returning: $0) }
-                for (waiting, admission) in begins { waiting.begin(admission) }
-            }
-        }
-        switch admission {
+        switch await admission(of: attempt, queued: queued) {
         case .slot(let queued): return queued
         // It was settled before.
         case .claimed: return queued
         case .refused(let error): throw error
+        }
+    }
+
+    /// Waits until an attempt has its slot, or gets none.
+    private nonisolated func admission(of attempt: TransferAttempt, queued: Duration) async -> Admission {
+        // If the transfer is abandoned, leaving the queue resumes the continuation.
+        await withCheckedContinuation { continuation in
+            Task {
+                let begins = await lineUp(attempt, queued: queued) { continuation.resume(returning: $0) }
+                for (waiting, admission) in begins { waiting.begin(admission) }
+            }
         }
     }
 
@@ -194,6 +201,21 @@ public actor ImageDownloader {
             outcome = .failure(error)
         }
         first.claim?.end(after: outcome)
+        finish(order, transfer, outcome)
+    }
+
+    /// Asks the shared tier before the origin: once for all who wait, and without a slot, which are for origins.
+    private nonisolated func runAfterShared(_ first: TransferAttempt) async {
+        if let file = await tiers.shared(for: first.order, first.transfer) {
+            finish(first.order, first.transfer, .success(file))
+        } else {
+            await run(first, await admission(of: first, queued: .zero))
+        }
+    }
+
+    private nonisolated func finish(
+        _ order: TransferOrder, _ transfer: Transfer, _ outcome: Transfer.Outcome
+    ) {
         background.withLock { $0[transfer.number] = nil }
         transfers.finish(order.key, transfer, outcome)
     }

@@ -8,6 +8,8 @@ public final class LoadedFile: Sendable, CachedAddress {
     public enum Source: String, Sendable, Hashable {
         /// `local` is a `file:` or `data:` URL, or the request's closure.
         case memory, disk, network, local
+        /// The shared tier.
+        case shared
         /// A tier, and the server has confirmed the file (304).
         case revalidated
         /// A tier, and the file is stale: the server fails, or the revalidation is still running, or the request allows

@@ -15,6 +15,8 @@ public struct TransportRequest: Sendable {
     /// The TLS requirements; nil for plain http.
     public var security: TransportSecurity?
 
+    /// Signs the request. Default: nil, no signature.
+    package var signature: RequestSignature?
     /// The allowed addresses. Default: nil, all.
     public var addresses: AddressRules?
 

@@ -87,20 +87,22 @@ extension FileLoader {
     private func cachedOrFetched(
         _ request: ImageRequest, _ client: Client
     ) async throws(ImageLoadingError) -> LoadedFile {
+        // What the shared tier had: it is judged as what is on disk.
+        var shared: LoadedFile?
         while true {
             let stamp = request.cachePolicy == .reload ? nil : downloader.transfers.stamp
             let mark = disk?.mark(of: request.transferKey)
-            var stored: LoadedFile?
-            if let stamp { stored = await self.stored(for: request, since: stamp) }
+            var stored = shared
+            if let stamp, stored == nil { stored = await self.stored(for: request, since: stamp) }
             switch try rules.decision(on: stored, for: request) {
             case .give(let file): return file
-            case .giveAndRevalidate(_, let order) where client.waitsForServer:
-                if let file = try await transfer(order, client, since: stamp, mark) { return file }
+            case .giveAndRevalidate(_, let order) where client.waitsForServer, .transfer(let order):
+                guard let file = try await transfer(order, client, since: stamp, mark) else { continue }
+                if file.source != .shared { return file }
+                shared = file
             case .giveAndRevalidate(let file, let order):
                 await downloader.beginInBackground(order, since: stamp, mark: mark)
                 return file
-            case .transfer(let order):
-                if let file = try await transfer(order, client, since: stamp, mark) { return file }
             }
         }
     }
@@ -123,6 +125,8 @@ extension FileLoader {
             if let file = try rules.fileOnError(for: order) { return file }
             throw error
         }
+        // Another caller's request may have begun the transfer. Then this one's own looks further.
+        if file.source == .shared { return file.isPresent && !request.accepts(file.bytes) ? nil : file }
         if file.source == .revalidated || file.source == .disk {
             try request.check(file.bytes)
             return try rules.usable(file, for: request)

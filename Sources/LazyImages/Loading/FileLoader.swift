@@ -19,6 +19,8 @@ public final class FileLoader: Sendable {
     public var memory: MemoryCache<LoadedFile>? { tiers.memory }
     /// The disk tier; nil for none.
     public var disk: DiskCache? { tiers.disk }
+    /// The shared tier; nil for a loader without one.
+    public var shared: SharedTier? { tiers.shared }
     /// Makes the transfers.
     public let downloader: ImageDownloader
 
@@ -35,6 +37,7 @@ public final class FileLoader: Sendable {
     /// - Parameters:
     ///   - memory: the memory tier; a file costs its bytes. Default: up to 64 MiB.
     ///   - disk: the disk tier; nil for none. Default: in ``DiskCache/standardFolder``.
+    ///   - shared: the shared tier, which is asked before the origin. Default: nil, none.
     ///   - configuration: the settings of the downloads.
     ///   - decoders: the formats to request and recognise. Default: the configuration's, JPEG and PNG.
     ///   - transport: makes the HTTP requests. Default: libcurl.
@@ -44,7 +47,7 @@ public final class FileLoader: Sendable {
     ///   - clock: the time for freshness. Default: the system's.
     public init(
         memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024),
-        disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder),
+        disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder), shared: SharedTier? = nil,
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
         decoders: ImageDecoders? = nil, transport: any Transport = CurlTransport(),
         pressure: MemoryPressure? = nil, clock: WallClock = .system
@@ -55,7 +58,8 @@ public final class FileLoader: Sendable {
             configuration.partialFolder = PartialStore.path(besides: disk)
             configuration.partialLimit = min(configuration.partialLimit, disk.limit)
         }
-        tiers = FileTiers(memory: memory, disk: disk, clock: clock, configuration: configuration)
+        tiers = FileTiers(
+            memory: memory, disk: disk, shared: shared, clock: clock, configuration: configuration)
         downloader = ImageDownloader(transport: transport, tiers: tiers)
         pressureReader.read(pressure) { [weak self] level in await self?.relieve(level) }
     }
@@ -111,7 +115,7 @@ public final class FileLoader: Sendable {
         return try await file(for: request, Client(listener: listener))
     }
 
-    /// Removes a request's file from memory and disk, and its partial body.
+    /// Removes a request's file from all tiers, and its partial body.
     ///
     /// Running loads continue, and their callers get the file, but it is not stored. Loads that start later use the
     /// network. The files of requests with other header fields, variants or ids stay, and so do files in the memory of
@@ -119,6 +123,7 @@ public final class FileLoader: Sendable {
     /// - Parameter request: the request of the file.
     public func remove(_ request: ImageRequest) async {
         downloader.forget(request)
+        shared?.remove(request.storageKey)
         await disk?.remove(request.storageKey)
         // Again, for loads that have found the file on disk meanwhile. Memory comes last: they may have put the file
         // there.
@@ -128,8 +133,9 @@ public final class FileLoader: Sendable {
     }
 
     /// Invalidates the files of a URL after a write to it (RFC 9111 section 4.4). Removes from memory all files that
-    /// were loaded from this URL, before or after redirects; from disk the file without `Authorization`, and the one
-    /// with the `Authorization` of `fields`. Files on disk under an id or a variant stay until they are revalidated.
+    /// were loaded from this URL, before or after redirects; from disk and the shared tier the file without
+    /// `Authorization`, and the one with the `Authorization` of `fields`. Files on disk under an id or a variant stay until
+    /// they are revalidated.
     ///
     /// Running loads continue, and their callers get the file, but it is not stored.
     /// - Parameters:
@@ -139,7 +145,10 @@ public final class FileLoader: Sendable {
         let requests = [ImageRequest(url: url), ImageRequest(url: url, fields: fields)]
         let address = CacheKey(url: url).url
         downloader.transfers.forget { $0.url == address }
-        for key in Set(requests.map(\.storageKey)) { await disk?.remove(key) }
+        for key in Set(requests.map(\.storageKey)) {
+            shared?.remove(key)
+            await disk?.remove(key)
+        }
         // Again, for loads that have found the file on disk meanwhile: see `remove`.
         downloader.transfers.forget { $0.url == address }
         memory?.removeAll(from: url)
@@ -180,13 +189,17 @@ public final class FileLoader: Sendable {
     /// Stores an earlier file of this loader again, in place of a newer one that the caller cannot use. Its age stays.
     package func restore(_ file: LoadedFile, for request: ImageRequest) async {
         downloader.forget(request)
+        // Other machines cannot use what came since either.
+        shared?.remove(request.storageKey)
         await tiers.store(file, for: request)
         downloader.forget(request)
     }
 
-    /// Returns when all stored files are on disk and all revalidations in the background have finished.
+    /// Returns when all stored files are on disk and all revalidations in the background have finished, and the shared
+    /// tier has written what it can.
     public func flush() async {
         await downloader.endBackground()
         await disk?.flush()
+        await shared?.flush()
     }
 }

@@ -32,6 +32,7 @@ public final class ImageLoader: Sendable {
     /// - Parameters:
     ///   - memory: the memory tier. Default: up to ``MemoryLimit/standard`` bytes of pixels.
     ///   - disk: the disk tier; nil for none. Default: in ``DiskCache/standardFolder``.
+    ///   - shared: the shared tier, which is asked before the origin. Default: nil, none.
     ///   - configuration: the settings of the downloads.
     ///   - decoders: decode the files; their formats are requested and recognised. Default: the configuration's, JPEG
     ///     and PNG.
@@ -41,7 +42,7 @@ public final class ImageLoader: Sendable {
     ///   - clock: the time for freshness. Default: the system's.
     public convenience init(
         memory: MemoryCache<LoadedImage> = MemoryCache(),
-        disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder),
+        disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder), shared: SharedTier? = nil,
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
         decoders: ImageDecoders? = nil, decodingLimits: DecodingLimits = .standard,
         transport: any Transport = CurlTransport(), pressure: MemoryPressure? = .system,
@@ -49,7 +50,7 @@ public final class ImageLoader: Sendable {
     ) {
         // Without a disk tier files stay in memory for a while, so that another size needs no download.
         let files = FileLoader(
-            memory: disk == nil ? MemoryCache(limit: Self.fileMemoryLimit) : nil, disk: disk,
+            memory: disk == nil ? MemoryCache(limit: Self.fileMemoryLimit) : nil, disk: disk, shared: shared,
             configuration: configuration, decoders: decoders, transport: transport, clock: clock)
         self.init(memory: memory, files: files, decodingLimits: decodingLimits, pressure: pressure)
     }
@@ -267,7 +268,10 @@ public final class ImageLoader: Sendable {
             image = try await decoder.image(in: file, for: request)
         } catch {
             // The next load downloads the file again.
-            if error.isDamagedFile { await disk?.remove(request.storageKey) }
+            if error.isDamagedFile {
+                files.shared?.remove(request.storageKey)
+                await disk?.remove(request.storageKey)
+            }
             throw error
         }
         // An image whose file must not be stored is not stored either (RFC 9111 section 5.2.2.5).

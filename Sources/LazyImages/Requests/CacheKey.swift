@@ -69,6 +69,9 @@ public struct CacheKey: Hashable, Sendable {
 
     private static func line(ofVariant name: String) -> String { "\nvariant " + escaped(name) }
 
+    /// Whether the key names a URL, and not a caller's id.
+    package var isOfURL: Bool { !text.hasPrefix("id ") }
+
     /// The first line of `text`: the canonical URL, or `id` and the caller's id.
     package var url: Substring { text.prefix { $0 != "\n" } }
 

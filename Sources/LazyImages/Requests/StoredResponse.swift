@@ -66,6 +66,21 @@ struct StoredResponse: Equatable, Sendable {
         answer = .fields(head.fields)
     }
 
+    /// The same, fresh for another time.
+    /// - Parameter lifetime: in seconds, from when it was made.
+    func fresh(for lifetime: Int) -> StoredResponse { StoredResponse(self, lifetime: lifetime) }
+
+    private init(_ other: StoredResponse, lifetime: Int) {
+        status = other.status
+        received = other.received
+        initialAge = other.initialAge
+        self.lifetime = lifetime
+        url = other.url
+        variance = other.variance
+        moved = other.moved
+        answer = other.answer
+    }
+
     /// The fields of an answer that a cache keeps.
     private static func kept(of fields: HTTPFields, received: Int) -> HTTPFields {
         var dropped = CacheControl(fields).noCacheFields

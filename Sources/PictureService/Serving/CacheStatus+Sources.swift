@@ -13,7 +13,7 @@ extension CacheStatus {
             self.init(
                 forward: hadRecord ? .stale : .uriMiss, forwardStatus: file.status, isStored: file.mayBeKept)
         case .revalidated: self.init(forward: .stale, forwardStatus: 304, isStored: file.mayBeKept)
-        case .memory, .disk, .local, .stale, .decoded: return nil
+        case .memory, .disk, .shared, .local, .stale, .decoded: return nil
         }
     }
 }

@@ -15,6 +15,8 @@ package final class PictureCounters: Sendable {
         case stale
         /// The origin sent a source; the origin confirmed a source with 304.
         case fetched, confirmed
+        /// A source came from the shared tier.
+        case shared
         /// A request joined another request's work.
         case joined
         /// A client left before its answer.
@@ -44,6 +46,7 @@ package final class PictureCounters: Sendable {
         case .network, .resumed: count(.fetched)
         case .revalidated: count(.confirmed)
         case .stale: count(.stale)
+        case .shared: count(.shared)
         default: break
         }
     }

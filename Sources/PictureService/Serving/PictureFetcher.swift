@@ -21,9 +21,9 @@ struct PictureFetcher: Sendable {
             downloads.acceptsAnyStatus = false
             downloads.security.fetchGuard = fetchGuard
             return FileLoader(
-                memory: MemoryCache(limit: Self.fileMemory), disk: disk, configuration: downloads,
-                transport: configuration.transport, pressure: configuration.pressure,
-                clock: configuration.clock)
+                memory: MemoryCache(limit: Self.fileMemory), disk: disk, shared: configuration.shared,
+                configuration: downloads, transport: configuration.transport,
+                pressure: configuration.pressure, clock: configuration.clock)
         }
         let sources = rules.sources.union(rules.catalogueSources).compactMap { source in
             // Allows plain http too: the operator has named the host.

@@ -16,6 +16,9 @@ package enum PictureOriginal: Sendable {
         }
     }
 
+    /// Whether other machines may know it. The name of a picture that is here may mean another one there.
+    var isShared: Bool { if case .address = self { true } else { false } }
+
     static func recordKey(ofAddress source: PictureSource) -> CacheKey {
         CacheKey(url: source.url, variant: "record")
     }

@@ -29,6 +29,8 @@ package final class PictureService: Sendable {
         package var pictureMemory = MemoryLimit.standard
         /// Where pictures and sources are stored; nil for memory only. Nothing else may store files in its folder.
         package var disk: DiskCache?
+        /// A store that instances share. Default: nil, none.
+        package var shared: SharedTier?
         /// Reports memory pressure: a warning halves the memory of pictures, and critical pressure empties it. Default:
         /// nil, which ignores pressure.
         package var pressure: MemoryPressure?
@@ -60,7 +62,8 @@ package final class PictureService: Sendable {
     package init(_ configuration: Configuration) {
         rules = configuration.rules
         clock = configuration.clock
-        tiers = PictureTiers(memory: configuration.pictureMemory, disk: configuration.disk)
+        tiers = PictureTiers(
+            memory: configuration.pictureMemory, disk: configuration.disk, shared: configuration.shared)
         gate = WorkGate(
             workers: configuration.workers, queue: configuration.queue, memory: configuration.decodeMemory)
         surroundings = SourceWork.Surroundings(
@@ -117,7 +120,10 @@ package final class PictureService: Sendable {
                 continue
             }
             if isNew {
-                flight.setTask(Task { await run(flight, key) })
+                // Record, picture and source together: nobody waits for longer because of the shared tier.
+                let patience = SharedTier.Patience()
+                flight.setTask(
+                    Task { await SharedTier.$patience.withValue(patience) { await run(flight, key) } })
             } else {
                 counters.count(.joined)
                 if place.isFirst { deliverStored(recipe, flight) }

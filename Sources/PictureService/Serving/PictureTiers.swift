@@ -37,8 +37,8 @@ package final class KeptPicture: Sendable {
     static func entityTag(_ key: SHA256.Digest) -> String { "\"\(key.hexadecimal.prefix(32))\"" }
 }
 
-/// Stores pictures and the records of their sources: memory before disk. A picture's key is its content and recipe; a
-/// record's key is the source.
+/// Stores pictures and the records of their sources: memory before disk before the shared store. A picture's key is its
+/// content and recipe; a record's key is the source.
 package struct PictureTiers: Sendable {
     /// A record in memory.
     private final class KeptRecord: Sendable {
@@ -55,6 +55,7 @@ package struct PictureTiers: Sendable {
     private let removals = Removals()
     package let pictures: MemoryCache<KeptPicture>
     package let disk: DiskCache?
+    package let shared: SharedTier?
     private let names: StoredNames?
 
     /// The assumed memory of a record in bytes. Records get an eighth of the pictures' memory: even small pictures take
@@ -66,10 +67,12 @@ package struct PictureTiers: Sendable {
     /// - Parameters:
     /// - memory: the most memory for pictures, in bytes.
     /// - disk: stores pictures and records; nil for memory only.
-    package init(memory: Int, disk: DiskCache?) {
+    /// - shared: stores both for other instances; nil for none.
+    package init(memory: Int, disk: DiskCache?, shared: SharedTier? = nil) {
         records = MemoryCache(limit: max(Self.leastRecordMemory, memory / Self.recordPart))
         pictures = MemoryCache(limit: memory)
         self.disk = disk
+        self.shared = shared
         names = disk.map { StoredNames($0) }
     }
 
@@ -90,19 +93,41 @@ package struct PictureTiers: Sendable {
     func record(_ key: CacheKey) async -> SourceRecord? {
         if let kept = records.value(for: key) { return kept.record }
         let removed = removals.count.load(ordering: .sequentiallyConsistent)
-        guard let entry = await disk?.entry(for: key),
-            let record = SourceRecord(String(decoding: entry.body.array, as: UTF8.self))
-        else { return nil }
-        keepInMemory(record, for: key) {
-            removals.count.load(ordering: .sequentiallyConsistent) != removed
+        let isRemoved = { removals.count.load(ordering: .sequentiallyConsistent) != removed }
+        if let record = await disk?.entry(for: key).flatMap(Self.record) {
+            keepInMemory(record, for: key, unless: isRemoved)
+            return record
         }
+        guard let record = await sharedRecords(key)?.entry(for: key).flatMap(Self.record) else { return nil }
+        await keepHere(record, for: key, unless: isRemoved)
         return record
     }
 
-    /// Stores a record in both tiers.
-    /// - Parameter isUnwanted: whether the source was purged meanwhile.
+    private static func record(in entry: DiskCache.Entry) -> SourceRecord? {
+        SourceRecord(String(decoding: entry.body.array, as: UTF8.self))
+    }
+
+    /// Stores a record in all tiers.
+    /// - Parameters:
+    ///   - known: the record in the tiers already; nil for none.
+    ///   - isUnwanted: whether the source was purged meanwhile.
     func keep(
-        _ record: SourceRecord, for key: CacheKey, unless isUnwanted: () -> Bool = { false }
+        _ record: SourceRecord, for key: CacheKey, known: SourceRecord? = nil,
+        unless isUnwanted: () -> Bool = { false }
+    ) async {
+        await keepHere(record, for: key, unless: isUnwanted)
+        // What came from the store is not put back.
+        guard record != known else { return }
+        sharedRecords(key)?.store(
+            ByteArray(Array(record.text.utf8)), metadata: [], for: key, unless: isUnwanted)
+    }
+
+    /// Where other machines have the record of a source. What is stored here alone has a name that means something else there.
+    private func sharedRecords(_ key: CacheKey) -> SharedTier? { key.isOfURL ? shared : nil }
+
+    /// Keeps a record in the tiers of this machine.
+    private func keepHere(
+        _ record: SourceRecord, for key: CacheKey, unless isUnwanted: () -> Bool
     ) async {
         keepInMemory(record, for: key, unless: isUnwanted)
         await disk?.store(
@@ -122,6 +147,7 @@ package struct PictureTiers: Sendable {
 
     /// Removes a source's record. From now on, nobody finds its pictures.
     func removeRecord(_ key: CacheKey) async {
+        sharedRecords(key)?.remove(key)
         await disk?.remove(key)
         removals.count.add(1, ordering: .sequentiallyConsistent)
         records.remove(key)
@@ -136,14 +162,21 @@ package struct PictureTiers: Sendable {
     /// The picture in memory; nil if only the disk may have it.
     func pictureInMemory(_ key: CacheKey) -> KeptPicture? { pictures.value(for: key) }
 
-    func picture(_ digest: SHA256.Digest) async -> KeptPicture? {
+    /// The picture, from any tier.
+    /// - Parameter isShared: whether other machines may have it; see `PictureOriginal.isShared`.
+    func picture(_ digest: SHA256.Digest, isShared: Bool = true) async -> KeptPicture? {
         let key = Self.key(digest)
         if let kept = pictures.value(for: key) { return kept }
-        guard let entry = await disk?.entry(for: key),
-            let picture = KeptPicture(entry.body, entry.metadata, key: digest)
-        else { return nil }
-        pictures.store(picture, for: key, cost: picture.bytes.count)
-        return picture
+        func picture(in entry: DiskCache.Entry) -> KeptPicture? {
+            KeptPicture(entry.body, entry.metadata, key: digest)
+        }
+        var found = await disk?.entry(for: key).flatMap(picture)
+        if found == nil, isShared, let picture = await shared?.entry(for: key).flatMap(picture) {
+            found = picture
+            await disk?.store(picture.bytes, metadata: picture.metadata, for: key)
+        }
+        if let found { pictures.store(found, for: key, cost: found.bytes.count) }
+        return found
     }
 
     /// Stores a picture in memory at once.
@@ -151,8 +184,11 @@ package struct PictureTiers: Sendable {
         pictures.store(picture, for: Self.key(digest), cost: picture.bytes.count)
     }
 
-    /// Stores a picture on disk. Waits if too many writes are queued.
-    func keepOnDisk(_ picture: KeptPicture, as digest: SHA256.Digest) async {
-        await disk?.store(picture.bytes, metadata: picture.metadata, for: Self.key(digest))
+    /// Keeps a picture on disk, and has other machines find it. Waits only while much else waits for the disk.
+    func keepOnDisk(_ picture: KeptPicture, as digest: SHA256.Digest, isShared: Bool = true) async {
+        let key = Self.key(digest)
+        await disk?.store(picture.bytes, metadata: picture.metadata, for: key)
+        guard isShared else { return }
+        shared?.store(ByteArray(picture.bytes), metadata: picture.metadata, for: key)
     }
 }

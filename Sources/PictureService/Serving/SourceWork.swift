@@ -55,16 +55,20 @@ struct SourceWork {
     mutating func outcome(for recipe: PictureRecipe) async -> PictureOutcome {
         do throws(PictureFailure) {
             if let failure = failure ?? surroundings.failures.failure(of: recordKey) { throw failure }
+            var looked: SHA256.Digest?
             if loaded == nil {
                 // Read each time: another work may have fetched or purged the source meanwhile.
                 record = await tiers.record(recordKey)
-                if let record, let found = await Self.stored(recipe, of: original, record, surroundings) {
-                    return found
+                if let record {
+                    if let found = await Self.stored(recipe, of: original, record, surroundings) {
+                        return found
+                    }
+                    if record.use(now: now) != .validate { looked = record.key(recipe) }
                 }
             }
             let loaded = try await source()
             let key = loaded.record.key(recipe)
-            if let picture = await tiers.picture(key) {
+            if key != looked, let picture = await tiers.picture(key, isShared: original.isShared) {
                 return .picture(picture, loaded.record, loaded.status)
             }
             let picture = KeptPicture(try await make(recipe, of: loaded), key: key)
@@ -82,7 +86,7 @@ struct SourceWork {
     mutating func keepMade() async {
         guard let (picture, key) = made else { return }
         made = nil
-        await tiers.keepOnDisk(picture, as: key)
+        await tiers.keepOnDisk(picture, as: key, isShared: original.isShared)
     }
 
     // MARK: What is stored
@@ -94,9 +98,10 @@ struct SourceWork {
     ) async -> PictureOutcome? {
         let now = surroundings.clock.seconds
         let use = record.use(now: now)
-        guard use != .validate, let picture = await surroundings.tiers.picture(record.key(recipe)) else {
-            return nil
-        }
+        guard use != .validate,
+            let picture = await surroundings.tiers.picture(
+                record.key(recipe), isShared: original.isShared)
+        else { return nil }
         if use == .staleWhileRevalidating { revalidate(original, surroundings) }
         surroundings.counters.count(.diskHit)
         return .picture(picture, record, .hit(record, now: now))
@@ -107,7 +112,8 @@ struct SourceWork {
         -> PictureOutcome
     {
         guard failure.mayPass, let record, record.allowsStale(now: now),
-            let picture = await tiers.picture(record.key(recipe))
+            let picture = await tiers.picture(
+                record.key(recipe), isShared: original.isShared)
         else { return .failure(failure) }
         surroundings.counters.count(.stale)
         return .picture(picture, record, .hit(record, now: now))
@@ -149,7 +155,7 @@ struct SourceWork {
         }
         if fresh.record.mayBeKept {
             let flight = flight
-            await tiers.keep(fresh.record, for: recordKey) { flight.isForgotten }
+            await tiers.keep(fresh.record, for: recordKey, known: record) { flight.isForgotten }
         } else if record != nil {
             await tiers.removeRecord(recordKey)
         }

@@ -44,6 +44,12 @@ struct CommandSpecification: Sendable {
             help: "memory for decoded posters while browsing (default: 64M)"),
         Option(name: "no-disk-cache", help: "do not use the cache on disk"),
         Option(
+            name: "shared", value: "URL[,read-only]",
+            help: "a store that machines share, asked before the network: http://cache/posters, s3://bucket"),
+        Option(
+            name: "shared-key-file", value: "FILE",
+            help: "what seals the values of --shared: a key a line, the same on every machine"),
+        Option(
             name: "timeout", value: "S", help: "seconds that a transfer may stall (default: 15)"
         ),
         Option(

@@ -12,6 +12,8 @@ struct Settings: Sendable {
     /// The memory for decoded posters while browsing, in bytes.
     let memoryLimit: Int
     let usesDisk: Bool
+    /// The store that machines share; nil for none.
+    let shared: SharedStore?
     var isOffline: Bool
     /// The query items that cache keys leave out.
     let ignoredQuery: IgnoredQuery
@@ -61,6 +63,7 @@ struct Settings: Sendable {
         downloads.security = try Self.security(arguments)
         transport.proxy = try Self.proxy(arguments.value("proxy"))
         downloads.authenticator = try Self.credentials(arguments, variable("MARQUEE_CREDENTIALS"))
+        shared = try SharedStore(arguments, environment, downloads.security)
         if let seconds = try arguments.seconds("timeout") {
             // The stall limit of every phase. A transfer that moves may take as long as --max-time allows.
             downloads.timeouts = Timeouts(

@@ -20,6 +20,7 @@ extension Metrics {
             [
                 ("fetched", Double(counters.number(of: .fetched))),
                 ("confirmed", Double(counters.number(of: .confirmed))),
+                ("shared", Double(counters.number(of: .shared))),
             ]
         }
         counter("marquee_source_decodes_total", "Decoded sources.") {
@@ -44,6 +45,7 @@ extension Metrics {
         gauge("marquee_memory_cache_bytes", "Bytes of pictures in memory.") {
             Double(service.tiers.pictures.counters.bytes)
         }
+        if let shared = service.tiers.shared { watch(shared: shared) }
         if let disk = service.tiers.disk {
             counter("marquee_disk_faults_total", "Failed disk operations; the last is reported at the end.") {
                 Double(disk.counters.faults)

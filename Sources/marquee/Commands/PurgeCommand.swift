@@ -80,6 +80,7 @@ enum PurgeCommand: Command {
         var configuration = PictureService.Configuration(rules: try PictureRules(sizes: []))
         configuration.disk = DiskCache(
             folder: ServeCommand.pictureFolder(session.settings), limit: session.settings.cacheLimit)
+        configuration.shared = session.settings.shared?.tier
         let service = PictureService(configuration)
         let isKnown = await service.purge(source)
         await service.flush()

@@ -46,6 +46,7 @@ extension ServeCommand {
             try arguments.bytes("memory-size") ?? configuration.pictureMemory
         configuration.downloads = downloads(settings, configuration.downloads, arguments)
         configuration.pressure = .system
+        configuration.shared = settings.shared?.tier
         if settings.usesDisk {
             configuration.disk = DiskCache(folder: pictureFolder(settings), limit: settings.cacheLimit)
         }

@@ -18,6 +18,10 @@ struct JobSettings: Sendable {
         var proxy: String?
         /// Variables that name a proxy with a password.
         var variables: [String: String] = [:]
+        /// The URL of a shared store with a password.
+        var shared: String?
+        /// Variables with the credentials of a shared store.
+        var storeVariables: [String: String]?
 
         init() {}
 
@@ -27,6 +31,14 @@ struct JobSettings: Sendable {
                 self = try JSONDecoder().decode(Secrets.self, from: Data(bytes))
             } catch {
                 throw Failure("its secrets cannot be read; start it with this version of marquee")
+            }
+        }
+
+        /// Takes what is secret of a shared store: a password in its address, or the credentials of the environment.
+        mutating func note(_ store: SharedStore, _ environment: [String: String]) {
+            if store.text.contains("@") { shared = store.text }
+            if store.text.hasPrefix("s3") {
+                storeVariables = environment.filter { $0.key.hasPrefix("AWS_") }
             }
         }
 
@@ -40,6 +52,7 @@ struct JobSettings: Sendable {
             (fields.isEmpty ? [] : ["--header"])
                 + (credentials == nil ? [] : ["MARQUEE_CREDENTIALS or --credentials-file"])
                 + (proxy == nil && variables.isEmpty ? [] : ["the password of a proxy"])
+                + (shared == nil && storeVariables == nil ? [] : ["the credentials of --shared"])
         }
     }
 
@@ -50,13 +63,19 @@ struct JobSettings: Sendable {
     /// The part of a prewarm's command line that a job needs.
     init(_ session: Session) throws(Failure) {
         let environment = ProcessInfo.processInfo.environment
-        secrets = try Self.secrets(session.arguments, environment)
+        var secrets = try Self.secrets(session.arguments, environment)
+        if let store = session.settings.shared { secrets.note(store, environment) }
+        self.secrets = secrets
         var sample = ""
         if case .sample(let folder) = session.source { sample = Self.absolute(folder) }
         var words = [
             sample, PrewarmCommand.specification.name,
             "--cache-dir=" + Self.absolute(session.settings.cacheFolder),
         ]
+        if let store = session.settings.shared {
+            words.append("--shared-key-file=" + Self.absolute(store.keyFile))
+            if secrets.shared == nil { words.append("--shared=" + store.text) }
+        }
         // The list has been read, and its address may contain a password. Only a library is needed beyond its list.
         if case .library(let path) = session.source { words.append("--catalogue=" + Self.absolute(path)) }
         for option in PrewarmCommand.specification.options + CommandSpecification.global
@@ -72,7 +91,8 @@ struct JobSettings: Sendable {
 
     /// Options that go another way, are secret, or are about the output.
     private static let left: Set<String> = [
-        "cache-dir", "catalogue", "header", "credentials-file", "detach", "name", "json", "color", "graphics",
+        "cache-dir", "shared", "shared-key-file", "catalogue", "header", "credentials-file", "detach", "name",
+        "json", "color", "graphics",
         "memory-size", "player", "quiet", "verbose", "help", "version",
     ]
 
@@ -101,13 +121,15 @@ struct JobSettings: Sendable {
     /// The session of a job, from its command line and its secrets.
     static func session(_ process: JobProcess, _ interruption: Interruption) throws -> Session {
         let secrets = process.secrets.isEmpty ? Secrets() : try Secrets(process.secrets)
-        for (name, value) in secrets.variables { unsafe setenv(name, value, 1) }
-        let words =
-            process.order.settings.dropFirst() + secrets.fields.map { "--header=" + $0 }
-            + (secrets.proxy.map { ["--proxy=" + $0] } ?? [])
+        let variables = secrets.variables.merging(secrets.storeVariables ?? [:]) { own, _ in own }
+        for (name, value) in variables { unsafe setenv(name, value, 1) }
+        var words = Array(process.order.settings.dropFirst())
+        words += secrets.fields.map { "--header=" + $0 }
+        if let proxy = secrets.proxy { words.append("--proxy=" + proxy) }
+        if let shared = secrets.shared { words.append("--shared=" + shared) }
         var environment = ProcessInfo.processInfo.environment
         environment["MARQUEE_CREDENTIALS"] = secrets.credentials
-        let arguments = try Arguments(Array(words), commands: commands.map { $0.specification })
+        let arguments = try Arguments(words, commands: commands.map { $0.specification })
         let sample = process.order.settings.first ?? ""
         return Session(
             arguments: arguments, settings: try Settings(arguments, environment: environment),

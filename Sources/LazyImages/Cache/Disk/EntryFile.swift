@@ -48,6 +48,17 @@ import SystemSupport
         return verdict == .newer ? .newer : .corrupt
     }
 
+    /// As `read`, of a file's bytes that are in memory.
+    static func parse(_ file: Span<UInt8>) -> Reading {
+        let verdict = EntryHeader.read(file, fileSize: file.count)
+        guard case .header(let header) = verdict, EntryHeader.checksum(ofFile: file) == header.checksum else {
+            return verdict == .newer ? .newer : .corrupt
+        }
+        let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: file.count)
+        unsafe file.withUnsafeBufferPointer { _ = unsafe buffer.initialize(from: $0) }
+        return unsafe .entry(EntryFile(buffer: buffer, header: header))
+    }
+
     /// The length of the body.
     var count: Int { header.bodyLength }
 

@@ -59,6 +59,7 @@ import SystemSupport
         }
         unsafe self.multi = multi
         _ = unsafe ccurl_multi_set_connection_cache(multi, configuration.idleConnections)
+        _ = unsafe ccurl_multi_set_host_connections(multi, configuration.connectionsPerHost)
         guard watch(inbox.wake.descriptor, operation: EPOLL_CTL_ADD, events: EPOLLIN.rawValue) else {
             return inbox.refuse(ResourceShortage(missing: .memory, code: errno))
         }

@@ -22,10 +22,11 @@ import SystemSupport
     private var received = 0
     private var receiverHasEnough = false
     private var fault: ImageLoadingError?
-    /// Whether the handle can be reused after the transfer. Not a handle with its own authorities, a client certificate
-    /// or another method than GET: libcurl cannot reset these.
+    /// Whether the handle can be reused after the transfer. Not a handle that signs, or has its own authorities, a client
+    /// certificate or another method than GET: libcurl cannot reset these.
     var leavesHandleReusable: Bool {
-        guard isPlain, order.request.security?.clientCertificate == nil else { return false }
+        guard isPlain, order.request.signature == nil, order.request.security?.clientCertificate == nil
+        else { return false }
         guard case .authorities(.some)? = order.request.security?.trust else { return true }
         return false
     }
@@ -72,6 +73,10 @@ import SystemSupport
         unsafe setPointer(CCURLOPT_HTTPHEADER, UnsafeRawPointer(requestFields.first))
         unsafe setPointer(CCURLOPT_CONNECT_TO, UnsafeRawPointer(connectTo.first))
         if !isPlain { unsafe CurlUpload.apply(order.request, upload, to: handle) }
+        if let signature = order.request.signature, unsafe !signature.apply(to: handle) {
+            refusal = .transportUnavailable(
+                reason: "\(CurlLibrary.name) cannot sign requests; install libcurl 7.87 or later")
+        }
         if let security = order.request.security, let reason = unsafe CurlSecurity.apply(security, to: handle)
         {
             refusal = .secureConnectionFailed(url: urlText, reason: reason)

@@ -28,6 +28,9 @@ public final class CurlTransport: Transport {
         /// The proxy. Not used for the hosts in ``connectTo``. Default: none.
         public var proxy: Proxy
 
+        /// Connections to one host at once; further transfers wait. 0, the default: any number.
+        package var connectionsPerHost = 0
+
         /// A configuration with the defaults for what is not given.
         /// - Parameters:
         ///   - idleConnections: the most idle connections kept for reuse. Default: 64.

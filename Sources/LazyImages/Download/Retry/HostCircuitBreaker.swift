@@ -46,6 +46,9 @@ struct HostCircuitBreaker {
         return .allowed
     }
 
+    /// Whether a host rests, or is being probed.
+    func isResting(_ host: String) -> Bool { hosts[host]?.restsUntil != nil }
+
     /// The host has answered, with any status.
     mutating func succeeded(_ host: String) {
         if !hosts.isEmpty { hosts[host] = nil }

@@ -1,0 +1,109 @@
+public import FoundationEssentials
+import HTTPSemantics
+
+extension SharedTier {
+    /// Where a store is, and how it is spoken to:
+    ///
+    ///     http://cache.example.org:8080/posters            any server that takes GET, PUT and DELETE, such as nginx with DAV
+    ///     http://user:password@cache.example.org/posters   the same, with a password
+    ///     http://cache.example.org:8080/ac                 bazel-remote: names have no folder where the path ends in /ac
+    ///     s3://bucket/prefix                               S3 of AWS, in the region of AWS_REGION
+    ///     s3+http://minio.example.org:9000/bucket/prefix   S3 of somebody else; s3+https for one with TLS
+    ///
+    /// Objects are called `ab/ab…62 more digits`, the SHA-256 of the key.
+    public struct Address: Sendable {
+        /// The address without a password, for messages.
+        public let displayText: String
+        /// The beginning of all objects' addresses; ends with a slash.
+        let base: String
+        /// Whether objects stand in folders named by their first byte.
+        let hasFolders: Bool
+        /// The field that tells a password.
+        let authorization: String?
+        /// Signs requests for S3; nil for plain HTTP.
+        let signature: RequestSignature?
+        /// Whether the store is on this machine.
+        let isLoopback: Bool
+
+        /// Reads an address.
+        /// - Parameters:
+        ///   - text: as above.
+        ///   - environment: where credentials for S3 are: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
+        ///     `AWS_SESSION_TOKEN`, and the region: `AWS_REGION` or `AWS_DEFAULT_REGION`, else us-east-1. Default: the
+        ///     process's own.
+        /// - Throws: `.malformedAddress`, `.noCredentials`.
+        public init(
+            _ text: String, environment: [String: String] = ProcessInfo.processInfo.environment
+        ) throws(SharedTierError) {
+            let malformed = SharedTierError.malformedAddress(text: Self.withoutUser(text))
+            guard let colon = text.firstRange(of: "://"), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+            else { throw malformed }
+            let scheme = text[..<colon.lowerBound].lowercased()
+            let rest = text[colon.upperBound...]
+            let authority = rest.prefix { $0 != "/" }
+            let path = rest.dropFirst(authority.count).split(separator: "/").map(String.init)
+            guard path.allSatisfy(Self.isPlain) else { throw malformed }
+            var host = String(authority)
+            let transport: String
+            switch scheme {
+            case "http", "https":
+                transport = scheme
+                signature = nil
+            case "s3":
+                guard Self.isPlain(host), authority.contains(where: { $0 != "." }) else { throw malformed }
+                transport = "https"
+                let found = try RequestSignature(environment)
+                signature = found
+                host += ".s3.\(found.region).amazonaws.com"
+            case "s3+http", "s3+https":
+                transport = String(scheme.dropFirst(3))
+                guard !path.isEmpty else { throw malformed }
+                signature = try RequestSignature(environment)
+            default: throw malformed
+            }
+            var user: Substring?
+            if let at = host.lastIndex(of: "@") {
+                user = host[..<at]
+                host = String(host[host.index(after: at)...])
+            }
+            guard let name = HostName(host), signature == nil || user == nil else { throw malformed }
+            authorization = try user.map { user throws(SharedTierError) in
+                guard let plain = PercentEncoding.decodedText(user.utf8), plain.contains(":") else {
+                    throw malformed
+                }
+                return "Basic " + Data(plain.utf8).base64EncodedString()
+            }
+            let folder = path.map { $0 + "/" }.joined()
+            base = "\(transport)://\(host)/\(folder)"
+            guard URL(string: base)?.host() != nil else { throw malformed }
+            displayText =
+                "\(scheme)://\(signature != nil && scheme == "s3" ? String(authority) : host)/\(folder)"
+            hasFolders = path.last != "ac"
+            isLoopback = name.isLoopback
+        }
+
+        /// The address of an object.
+        func url(of name: SHA256.Digest) -> String {
+            hasFolders ? base + CacheFolder.entryName(of: name) : base + name.hexadecimal
+        }
+
+        static func isLoopback(_ host: String) -> Bool { HostName(host)?.isLoopback ?? false }
+
+        /// Whether a part of a path means the same to all servers, and to a signature, as it stands.
+        private static func isPlain(_ part: String) -> Bool {
+            part != "." && part != ".."
+                && part.utf8.allSatisfy { byte in
+                    UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+                        || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+                        || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "-._~".utf8.contains(byte)
+                }
+        }
+
+        /// A text that may be an address, without what may be a password.
+        private static func withoutUser(_ text: String) -> String {
+            guard let at = text.lastIndex(of: "@") else { return text }
+            let scheme = text.firstRange(of: "://").map { text[..<$0.upperBound] } ?? ""
+            return String(scheme) + text[text.index(after: at)...]
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import FoundationEssentials
+import LazyImages
+import PictureService
+import SystemSupport
+
+/// The store that `--shared` names, and the keys of `--shared-key-file`.
+struct SharedStore: Sendable {
+    /// As it was given. It may hold a password.
+    let text: String
+    /// The file of the keys.
+    let keyFile: String
+    /// The one of the program: the breaker and the connections belong to it.
+    let tier: SharedTier
+
+    private static let readOnly = ",read-only"
+
+    /// Nil where no store is named.
+    init?(
+        _ arguments: Arguments, _ environment: [String: String], _ security: SecurityPolicy
+    ) throws(UsageError) {
+        func value(_ option: String) -> String? {
+            arguments.value(option)
+                ?? environment[EnvironmentOptions.variable(option)].flatMap { $0.isEmpty ? nil : $0 }
+        }
+        guard let text = value("shared") else {
+            guard arguments.value("shared-key-file") == nil else {
+                throw UsageError("--shared-key-file says nothing without --shared URL")
+            }
+            return nil
+        }
+        self.text = text
+        var configuration = SharedTier.Configuration()
+        configuration.isReadOnly = text.hasSuffix(Self.readOnly)
+        configuration.security = security
+        let url = configuration.isReadOnly ? String(text.dropLast(Self.readOnly.count)) : text
+        let address: SharedTier.Address
+        do throws(SharedTierError) {
+            address = try SharedTier.Address(url, environment: environment)
+        } catch {
+            throw UsageError("--shared: \(error)")
+        }
+        guard let keyFile = value("shared-key-file") else {
+            throw UsageError(
+                "--shared wants --shared-key-file FILE, since whoever writes to the store could plant pictures; "
+                    + "make one with: openssl rand -hex 32 > FILE")
+        }
+        self.keyFile = keyFile
+        let keys = try Self.keys(keyFile)
+        do throws(SharedTierError) {
+            tier = try SharedTier(address, keys: keys, configuration: configuration)
+        } catch {
+            throw UsageError("--shared: \(error)")
+        }
+    }
+
+    private static func keys(_ path: String) throws(UsageError) -> [[UInt8]] {
+        let content: [UInt8]
+        do throws(FileFault) {
+            content = try FileCalls().contents(ofPath: path)
+        } catch {
+            throw UsageError("--shared-key-file: \(error.explanation)")
+        }
+        do throws(PictureError) {
+            return try SigningKeys(content).secrets
+        } catch {
+            throw UsageError("--shared-key-file \(path): \(error)")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+@Suite("Faults of a shared store", .timeLimit(.minutes(10)))
+struct StoreFaultTests {
+    @Test("a store that is not there is asked three times, then left alone, then tried by one read at a time")
+    func dead() async throws {
+        let port = try ClosedPort()
+        let now = Shared(Duration.zero)
+        let tier = try SharedFixture.tier("http://127.0.0.1:\(port.port)/") {
+            $0.timing = SharedFixture.timing(now)
+        }
+        var failures = 0
+        func read(isAsked: Bool, _ comment: Comment) async throws {
+            #expect(await tier.body(try SharedFixture.key()) == nil)
+            if isAsked { failures += 1 }
+            #expect(tier.counters.failures == failures, comment)
+        }
+        for _ in 0..<3 { try await read(isAsked: true, "works so far") }
+        #expect(tier.counters.isReadingPaused && !tier.counters.isWritingPaused)
+        try await read(isAsked: false, "left alone")
+        #expect(tier.counters.skips == 1)
+        for pause in [5, 10, 20, 40, 60, 60] {
+            now.change { $0 += .seconds(pause) - .milliseconds(1) }
+            try await read(isAsked: false, "left alone for \(pause) s")
+            now.change { $0 += .milliseconds(1) }
+            try await read(isAsked: true, "tried after \(pause) s")
+        }
+    }
+
+    @Test("once it is back, one read ends the pause")
+    func recovery() async throws {
+        let store = try StoreServer()
+        store.refusals.change { $0["GET"] = "500 Internal Server Error" }
+        let now = Shared(Duration.zero)
+        let tier = try SharedFixture.tier(store.address) { $0.timing = SharedFixture.timing(now) }
+        let key = try SharedFixture.key()
+        for _ in 0..<4 { #expect(await tier.body(key) == nil) }
+        #expect(store.count("GET") == 3 && tier.counters.isReadingPaused)
+        store.refusals.change { $0["GET"] = nil }
+        now.change { $0 += .seconds(5) }
+        #expect(await tier.body(key) == nil)
+        #expect(tier.counters.misses == 1 && !tier.counters.isReadingPaused)
+    }
+
+    @Test(
+        "a store that says nothing costs a read its second and no more, and a request its second over all reads"
+    )
+    func slow() async throws {
+        let origin = try ScriptedOrigin([.readHead, .awaitClose])
+        let tier = try SharedFixture.tier("http://127.0.0.1:\(origin.port)/") {
+            $0.reading = SharedTier.Configuration().reading
+            $0.reading.connect = .seconds(60)
+        }
+        let key = try SharedFixture.key()
+        let start = ContinuousClock.now
+        await SharedTier.$patience.withValue(SharedTier.Patience()) {
+            for _ in 0..<4 { #expect(await tier.body(key) == nil) }
+        }
+        // A busy machine is late, but not by the second that another read would take.
+        #expect(start.duration(to: .now) < .milliseconds(1900))
+        #expect(origin.requests.count == 1 && tier.counters.failures == 1)
+        #expect(tier.counters.skips == 3 && !tier.counters.isReadingPaused)
+    }
+
+    @Test("an address that swallows all packets costs a tenth of a second, and then nothing")
+    func blackHole() async throws {
+        // TEST-NET-1 (RFC 5737) leads nowhere.
+        let tier = try SharedTier(SharedTier.Address("http://192.0.2.1/"), keys: [SharedFixture.secret])
+        let key = try SharedFixture.key()
+        let start = ContinuousClock.now
+        for _ in 0..<20 { #expect(await tier.body(key) == nil) }
+        #expect(start.duration(to: .now) < .seconds(2))
+        #expect(tier.counters.failures == 3 && tier.counters.isReadingPaused)
+    }
+
+    @Test("a store that is full is read all the same, and its writes are given up")
+    func full() async throws {
+        let store = try StoreServer()
+        let tier = try SharedFixture.tier(store.address)
+        let key = try SharedFixture.key()
+        tier.put(key)
+        await tier.flush()
+        store.refusals.change { $0["PUT"] = "507 Insufficient Storage" }
+        for number in 1...5 {
+            tier.put(try SharedFixture.key(number))
+            await tier.flush()
+        }
+        let counters = tier.counters
+        #expect(counters.isWritingPaused && !counters.isReadingPaused)
+        #expect(counters.failures == 3 && counters.droppedWrites == 2 && counters.writes == 1)
+        #expect(await tier.body(key) == SharedFixture.body)
+    }
+
+    @Test("a removal that fails is sent again, and the key is not read meanwhile")
+    func lateRemoval() async throws {
+        let store = try StoreServer()
+        let now = Shared(Duration.zero)
+        let tier = try SharedFixture.tier(store.address) { $0.timing = SharedFixture.timing(now) }
+        let key = try SharedFixture.key()
+        tier.put(key)
+        await tier.flush()
+        store.refusals.change { $0["DELETE"] = "503 Service Unavailable" }
+        tier.remove(key)
+        await tier.flush()
+        #expect(store.count("DELETE") == 3 && tier.counters.queuedWrites == 1)
+        #expect(await tier.body(key) == nil && store.count("GET") == 0)
+        store.refusals.change { $0["DELETE"] = nil }
+        now.change { $0 += .seconds(5) }
+        await tier.flush()
+        #expect(store.objects.value.isEmpty && tier.counters.removals == 1)
+    }
+
+    @Test("a body shorter than it promises is a failure")
+    func cutBody() async throws {
+        let origin = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nabc"),
+        ])
+        let tier = try SharedFixture.tier("http://127.0.0.1:\(origin.port)/")
+        #expect(await tier.body(try SharedFixture.key()) == nil)
+        #expect(tier.counters.failures == 1)
+    }
+
+    @Test("a read that is cancelled says nothing of the store")
+    func cancelled() async throws {
+        let origin = try ScriptedOrigin([.readHead, .awaitClose])
+        let tier = try SharedFixture.tier("http://127.0.0.1:\(origin.port)/")
+        let key = try SharedFixture.key()
+        let read = Task { await tier.body(key) }
+        try await origin.requests.reaches(1)
+        read.cancel()
+        #expect(await read.value == nil)
+        #expect(tier.counters.failures == 0)
+    }
+}

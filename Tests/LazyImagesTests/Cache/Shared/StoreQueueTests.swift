@@ -1,0 +1,59 @@
+import Testing
+
+@testable import LazyImages
+
+@Suite("StoreQueue", .timeLimit(.minutes(10)))
+struct StoreQueueTests {
+    private func entry(_ bytes: Int) -> StagingArea.Entry {
+        StagingArea.Entry(body: ByteArray([UInt8](repeating: 0, count: bytes)), metadata: [])
+    }
+
+    @Test("the oldest writes make room, by bytes and by count, and removals stay")
+    func bounds() throws {
+        var queue = StoreQueue(bytes: 100, count: 3)
+        let keys = try (0..<6).map { try SharedFixture.key($0) }
+        queue.remove(keys[0], sends: true)
+        #expect(queue.put(entry(10), for: keys[1]) == 0)
+        #expect(queue.put(entry(10), for: keys[2]) == 0)
+        #expect(queue.put(entry(10), for: keys[3]) == 0)
+        #expect(queue.put(entry(10), for: keys[4]) == 1)
+        #expect(queue.put(entry(85), for: keys[5]) == 2)
+        #expect(queue.count == 3)
+        #expect(queue.next()?.key == keys[0])
+        #expect(queue.next()?.key == keys[4])
+        #expect(queue.next()?.key == keys[5])
+        #expect(queue.next() == nil)
+        #expect(queue.put(entry(101), for: keys[1]) == 1)
+    }
+
+    @Test("work of a key waits for the key's earlier work")
+    func order() throws {
+        var queue = StoreQueue(bytes: 100, count: 3)
+        let key = try SharedFixture.key()
+        _ = queue.put(entry(1), for: key)
+        let first = try #require(queue.next())
+        queue.remove(key, sends: true)
+        #expect(!queue.hasNext && queue.next() == nil)
+        queue.finish(first, .done)
+        let second = try #require(queue.next())
+        #expect(queue.isRemoved(key))
+        queue.finish(second, .done)
+        #expect(!queue.isRemoved(key) && queue.count == 0 && !queue.isAtWork)
+    }
+
+    @Test("a removal whose key is written anew while it is under way is over")
+    func replacedRemoval() throws {
+        var queue = StoreQueue(bytes: 100, count: 3)
+        let key = try SharedFixture.key()
+        queue.remove(key, sends: true)
+        let removal = try #require(queue.next())
+        _ = queue.put(entry(1), for: key)
+        queue.finish(removal, .failed)
+        let write = try #require(queue.next())
+        guard case .put = write.work else {
+            Issue.record("the write is lost")
+            return
+        }
+        #expect(!queue.isRemoved(key))
+    }
+}
