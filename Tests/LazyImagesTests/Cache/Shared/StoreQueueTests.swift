@@ -8,6 +8,12 @@ struct StoreQueueTests {
         StagingArea.Entry(body: ByteArray([UInt8](repeating: 0, count: bytes)), metadata: [])
     }
 
+    /// What is begun next.
+    private func order(of queue: inout StoreQueue) throws -> StoreQueue.Order {
+        let next = queue.next()
+        return try #require(next)
+    }
+
     @Test("the oldest writes make room, by bytes and by count, and removals stay")
     func bounds() throws {
         var queue = StoreQueue(bytes: 100, count: 3)
@@ -31,11 +37,11 @@ struct StoreQueueTests {
         var queue = StoreQueue(bytes: 100, count: 3)
         let key = try SharedFixture.key()
         _ = queue.put(entry(1), for: key)
-        let first = try #require(queue.next())
+        let first = try order(of: &queue)
         queue.remove(key, sends: true)
         #expect(!queue.hasNext && queue.next() == nil)
         queue.finish(first, .done)
-        let second = try #require(queue.next())
+        let second = try order(of: &queue)
         #expect(queue.isRemoved(key))
         queue.finish(second, .done)
         #expect(!queue.isRemoved(key) && queue.count == 0 && !queue.isAtWork)
@@ -46,10 +52,10 @@ struct StoreQueueTests {
         var queue = StoreQueue(bytes: 100, count: 3)
         let key = try SharedFixture.key()
         queue.remove(key, sends: true)
-        let removal = try #require(queue.next())
+        let removal = try order(of: &queue)
         _ = queue.put(entry(1), for: key)
         queue.finish(removal, .failed)
-        let write = try #require(queue.next())
+        let write = try order(of: &queue)
         guard case .put = write.work else {
             Issue.record("the write is lost")
             return

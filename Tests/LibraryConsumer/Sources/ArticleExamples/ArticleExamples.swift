@@ -17,6 +17,13 @@ enum ArticleExamples {
         return [shared, small, withoutTrace]
     }
 
+    static func team(_ key: [UInt8]) throws -> ImageLoader {
+        let address = try SharedTier.Address("http://cache.example.org/posters")
+        // The key is the same on every machine: 32 random bytes or more.
+        let team = try ImageLoader(shared: SharedTier(address, keys: [key]))
+        return team
+    }
+
     static func transfers() -> ImageLoader {
         var configuration = ImageDownloader.Configuration()
         configuration.transfersPerHost = 12

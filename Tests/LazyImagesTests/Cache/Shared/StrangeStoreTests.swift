@@ -1,0 +1,73 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LazyImages
+
+/// Stores that others have written.
+@Suite("Stores of others", .timeLimit(.minutes(10)))
+struct StrangeStoreTests {
+    @Test("nginx with DAV", .enabled(if: NginxDAV.isInstalled, "nginx with its DAV module is not installed"))
+    func nginx() async throws {
+        let server = try await NginxDAV()
+        let key = try SharedFixture.key()
+        let address = "http://127.0.0.1:\(server.port)/kept"
+        let writer = try SharedFixture.tier(address)
+        // Above a mebibyte the server is asked before the body is sent.
+        let large = [UInt8]((0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        writer.put(key, large)
+        writer.put(try SharedFixture.key(1))
+        await writer.flush()
+        #expect(writer.counters.writes == 2 && writer.counters.failures == 0)
+        let path = "/kept/" + CacheFolder.entryName(of: key.digest)
+        #expect(server.contents(path)?.count ?? 0 > large.count)
+        let reader = try SharedFixture.tier(address)
+        #expect(await reader.body(key) == large)
+        #expect(await reader.body(try SharedFixture.key(2)) == nil)
+        reader.remove(key)
+        // Nothing is there to be removed: that is as good.
+        reader.remove(try SharedFixture.key(2))
+        await reader.flush()
+        #expect(server.contents(path) == nil)
+        #expect(reader.counters.removals == 2 && reader.counters.failures == 0 && reader.counters.misses == 1)
+    }
+
+    @Test(
+        "a full disk under nginx is no error", .enabled(if: NginxDAV.isInstalled, "nginx is not installed"))
+    func nginxWithoutRoom() async throws {
+        let server = try await NginxDAV()
+        let tier = try SharedFixture.tier("http://127.0.0.1:\(server.port)/kept")
+        // A file stands where the folder would be made.
+        let key = try SharedFixture.key()
+        let folder = server.file("/kept/" + CacheFolder.entryName(of: key.digest).prefix(2))
+        try FileManager.default.createDirectory(
+            atPath: server.file("/kept"), withIntermediateDirectories: true)
+        try Data().write(to: URL(filePath: folder))
+        tier.put(key)
+        await tier.flush()
+        #expect(tier.counters.failures > 0 && tier.counters.writes == 0)
+        #expect(await tier.body(key) == nil)
+    }
+
+    @Test("S3, as moto plays it", .enabled(if: S3Server.isInstalled, "python3 has no moto[server]"))
+    func s3() async throws {
+        let server = try await S3Server()
+        let environment = ["AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret"]
+        func tier() throws -> SharedTier {
+            try SharedFixture.tier(
+                "s3+http://127.0.0.1:\(server.port)/films/posters", environment: environment)
+        }
+        let (writer, reader) = (try tier(), try tier())
+        let key = try SharedFixture.key()
+        writer.put(key)
+        await writer.flush()
+        #expect(writer.counters.writes == 1, "\(writer.counters)")
+        #expect(await reader.body(key) == SharedFixture.body)
+        #expect(await reader.body(try SharedFixture.key(1)) == nil)
+        reader.remove(key)
+        await reader.flush()
+        #expect(reader.counters.removals == 1 && reader.counters.misses == 1)
+        #expect(reader.counters.failures == 0)
+        #expect(await writer.body(key) == nil)
+    }
+}

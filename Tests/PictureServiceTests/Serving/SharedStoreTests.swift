@@ -1,0 +1,150 @@
+import HTTPSemantics
+import LazyImages
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import PictureService
+
+/// Instances with a disk each, one store and one origin, and a clock for all.
+private struct Fleet {
+    let folder: TemporaryFolder
+    let store: StoreServer
+    let asked = Tally()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try StoreServer()
+    }
+
+    func tier(_ address: String? = nil) throws -> SharedTier {
+        try SharedTier(
+            SharedTier.Address(address ?? store.address, environment: [:]),
+            keys: [[UInt8](repeating: 7, count: 32)])
+    }
+
+    func instance(
+        _ name: String, _ control: String = "max-age=600", at address: String? = nil,
+        answering: (@Sendable (TransportRequest) -> HeldTransport.Answer?)? = nil
+    ) throws -> PictureClient {
+        let body = try Samples.jpeg()
+        let shared = try tier(address)
+        return try PictureClient(
+            disk: DiskCache(folder: folder.file(name)), configure: { $0.shared = shared },
+            answering: answering ?? { [asked] _ in
+                asked.add()
+                return HeldTransport.Answer(body, fields: ["Cache-Control": control, "ETag": "\"a\""])
+            })
+    }
+}
+
+@Suite("A picture service with a store that instances share", .timeLimit(.minutes(10)))
+struct SharedStoreTests {
+    @Test("an instance that never saw a source sends its pictures without asking the origin")
+    func otherInstance() async throws {
+        let fleet = try Fleet()
+        let first = try fleet.instance("first")
+        let sent = try await first.get("w92")
+        #expect(sent.status == 200)
+        await first.service.flush()
+        // The source, its record and a picture.
+        #expect(fleet.store.objects.value.count == 3)
+        let second = try fleet.instance("second")
+        let found = try await second.get("w92")
+        #expect(found.status == 200 && found["etag"] == sent["etag"] && found.bytes == sent.bytes)
+        #expect(found["cache-status"]?.hasPrefix("marquee; hit; ttl=") == true)
+        #expect(second.count(.made) == 0 && second.count(.decoded) == 0)
+        // Another size is made of the source in the store.
+        #expect(try await second.get("w154").status == 200)
+        #expect(second.count(.made) == 1 && second.count(.shared) == 1)
+        #expect(fleet.asked.count == 1)
+        let puts = fleet.store.count("PUT")
+        await second.service.flush()
+        // What came from the store is not put back: there is one new picture.
+        #expect(fleet.store.objects.value.count == 4)
+        #expect(fleet.store.count("PUT") <= puts + 1 && fleet.store.count("PUT") == 4)
+    }
+
+    @Test("8 instances ask the origin once for each source, whoever is asked for which size")
+    func fleet() async throws {
+        let fleet = try Fleet()
+        let sources = (0..<6).map { "https://\(PictureClient.host)/\($0)" }
+        for index in 0..<8 {
+            let instance = try fleet.instance("\(index)")
+            for source in sources {
+                for recipe in ["w92", "w154"] {
+                    #expect(try await instance.send(PictureClient.path(recipe, source)).status == 200)
+                }
+            }
+            await instance.service.flush()
+        }
+        #expect(fleet.asked.count == sources.count)
+    }
+
+    @Test("a purge removes the source and its record from the store")
+    func purge() async throws {
+        let fleet = try Fleet()
+        let first = try fleet.instance("first")
+        _ = try await first.get("w92")
+        await first.service.flush()
+        #expect(await first.service.purge(try PictureSource("https://\(PictureClient.host)/a")))
+        await first.service.flush()
+        // The picture stays, and nobody finds it without a record.
+        #expect(fleet.store.objects.value.count == 1)
+        #expect(try await fleet.instance("second").get("w92").status == 200)
+        #expect(fleet.asked.count == 2)
+    }
+
+    @Test("what is stale in the store is confirmed by the origin once")
+    func stale() async throws {
+        let fleet = try Fleet()
+        let first = try fleet.instance("first")
+        _ = try await first.get("w92")
+        await first.service.flush()
+        let second = try fleet.instance("second") { [asked = fleet.asked] request in
+            asked.add()
+            return HeldTransport.Answer(
+                [], status: request.fields["if-none-match"] == "\"a\"" ? 304 : 500,
+                fields: ["Cache-Control": "max-age=600", "ETag": "\"a\""])
+        }
+        second.clock.advance(by: 700)
+        let answer = try await second.get("w92")
+        #expect(answer.status == 200)
+        #expect(answer["cache-status"]?.contains("fwd=stale; fwd-status=304") == true)
+        await second.service.flush()
+        let third = try fleet.instance("third")
+        third.clock.advance(by: 700)
+        #expect(try await third.get("w92")["cache-status"]?.hasPrefix("marquee; hit; ttl=") == true)
+        #expect(fleet.asked.count == 2)
+    }
+
+    @Test("what others may not see, and pictures that are stored here, are not in the store")
+    func unshared() async throws {
+        let fleet = try Fleet()
+        let first = try fleet.instance("first", "private")
+        #expect(try await first.get("w92").status == 200)
+        await first.service.flush()
+        #expect(fleet.store.count("PUT") == 0)
+        let body = try Samples.jpeg()
+        let stored = StoredOriginal(name: "film", tag: "1", cacheControl: "no-cache") { body }
+        let answered = Tally()
+        _ = first.service.begin(try PictureRecipe("w92"), of: .stored(stored)) { outcome in
+            if case .picture = outcome { answered.add() }
+        }
+        try await answered.reaches(1)
+        try await eventually { first.service.gate.usage.sources == 0 }
+        await first.service.flush()
+        #expect(fleet.store.count("PUT") == 0)
+    }
+
+    @Test("a store that is silent costs a request a second at most, over record, picture and source")
+    func silent() async throws {
+        let silent = try ScriptedOrigin([.readHead, .awaitClose])
+        let fleet = try Fleet()
+        let client = try fleet.instance("first", at: "http://127.0.0.1:\(silent.port)/")
+        let start = ContinuousClock.now
+        #expect(try await client.get("w92").status == 200)
+        #expect(start.duration(to: .now) < .milliseconds(1900))
+        #expect(client.service.tiers.shared?.counters.failures == 1)
+    }
+}

@@ -1,0 +1,140 @@
+import FoundationEssentials
+import LazyImages
+import TestSupport
+import Testing
+
+@testable import marquee
+
+@Suite("--shared", .serialized, .timeLimit(.minutes(10)))
+struct SharedStoreOptionTests {
+    private let folder: TemporaryFolder
+    private let keyFile: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        keyFile = folder.file("key")
+        try Data("# since March\n\(String(repeating: "0b", count: 32))\n".utf8).write(
+            to: URL(filePath: keyFile))
+    }
+
+    private func settings(_ words: [String], _ environment: [String: String] = [:]) throws -> Settings {
+        try Settings(
+            Arguments(words, commands: commands.map { $0.specification }), environment: environment)
+    }
+
+    @Test("the environment names a store as the options do")
+    func environment() throws {
+        #expect(try settings([]).shared == nil)
+        let named = try settings(["--shared", "http://a/x", "--shared-key-file", keyFile])
+        #expect(named.shared?.tier.address.displayText == "http://a/x/")
+        let variables = ["MARQUEE_SHARED": "http://b/", "MARQUEE_SHARED_KEY_FILE": keyFile]
+        #expect(try settings([], variables).shared?.tier.address.displayText == "http://b/")
+        #expect(
+            try settings(["--shared", "http://a/,read-only"], variables).shared?.tier.address.displayText
+                == "http://a/")
+    }
+
+    @Test(
+        "what is wrong is said on one line, without a password",
+        arguments: [
+            (["--shared", "ftp://a:sesame@b"], "--shared: \"ftp://b\" is no address of a store"),
+            (["--shared", "http://a/"], "--shared wants --shared-key-file FILE"),
+            (["--shared-key-file", "KEY"], "--shared-key-file says nothing without --shared"),
+            (
+                ["--shared", "http://a/", "--shared-key-file", "/nowhere"],
+                "--shared-key-file: cannot open /nowhere"
+            ),
+            (["--shared", "http://a/", "--shared-key-file", "SHORT"], "line 1: a key has at least 32 bytes"),
+            (["--shared", "s3://a", "--shared-key-file", "KEY"], "AWS_ACCESS_KEY_ID"),
+        ])
+    func faults(words: [String], message: String) throws {
+        let short = folder.file("short")
+        try Data("abcd".utf8).write(to: URL(filePath: short))
+        let words = words.map { $0 == "KEY" ? keyFile : $0 == "SHORT" ? short : $0 }
+        #expect {
+            _ = try settings(words)
+        } throws: { error in
+            let text = "\(error)"
+            return error is UsageError && text.contains(message) && !text.contains("sesame")
+                && !text.contains("\n")
+        }
+    }
+
+    @Test("two machines fetch a picture once between them")
+    func fetch() async throws {
+        let store = try StoreServer()
+        let origin = try ScriptedOrigin(
+            .answering(
+                SampleImages.png, fields: "Content-Type: image/png\r\nCache-Control: max-age=600\r\n"))
+        var outcomes: [String] = []
+        for machine in ["one", "two"] {
+            let outcome = try await Program.run(
+                [
+                    "fetch", origin.url().absoluteString, "--json", "--output", folder.file(machine),
+                    "--cache-dir", folder.file("cache-" + machine), "--shared", store.address,
+                    "--shared-key-file", keyFile,
+                ], environment: ["HOME": folder.path])
+            #expect(outcome.status == 0, "\(outcome.errorText)")
+            outcomes.append(try #require(try JSON.object(outcome.lines[0])["outcome"] as? String))
+        }
+        #expect(outcomes == ["network", "shared"])
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test("the metrics of a service tell of its store, and a store that is dead fails no request")
+    func metrics() async throws {
+        let port = try ClosedPort()
+        let origin = try ScriptedOrigin(
+            .answering(
+                SampleImages.jpeg, fields: "Content-Type: image/jpeg\r\nCache-Control: max-age=600\r\n"))
+        let program = try Program(
+            [
+                "serve", folder.path, "--json", "--admin", "127.0.0.1:0", "--quiet", "--source",
+                "127.0.0.1:\(origin.port)", "--allow-private", "127.0.0.0/8", "--cache-dir",
+                folder.file("cache"), "--shared", "http://127.0.0.1:\(port.port)/", "--shared-key-file",
+                keyFile,
+            ])
+        let object = try JSON.object(try #require(await program.nextLine()))
+        func client(_ name: String) throws -> RawClient {
+            let address = try #require((object[name] as? String).flatMap { URL(string: $0) })
+            return try RawClient(port: UInt16(address.port ?? 0))
+        }
+        for number in 0..<4 {
+            let source = Base64URL.encode(origin.url("/\(number).jpg").absoluteString.utf8)
+            #expect(try client("url").get("/image/-/w92/\(source)").status == 200)
+        }
+        let figures = String(decoding: try client("admin").get("/metrics").body, as: UTF8.self)
+        #expect(figures.contains("marquee_shared_paused{side=\"read\"} 1"))
+        #expect(figures.contains("marquee_shared_reads_total{how=\"hit\"} 0"))
+        #expect(figures.contains("marquee_shared_writes_total{how=\"dropped\"}"))
+        program.send(2)
+        _ = await program.outcome()
+    }
+
+    @Test("a job has the store, its password and the credentials of S3, and keeps none of them")
+    func jobs() throws {
+        func session(_ words: [String], _ environment: [String: String] = [:]) throws -> Session {
+            let arguments = try Arguments(
+                ["prewarm"] + words, commands: commands.map { $0.specification })
+            return Session(
+                arguments: arguments, settings: try Settings(arguments, environment: environment),
+                output: Output(isQuiet: true), interruption: Interruption())
+        }
+        let plain = try JobSettings(
+            session(["--shared", "http://a/,read-only", "--shared-key-file", keyFile]))
+        #expect(plain.stored.contains("--shared=http://a/,read-only"))
+        #expect(plain.stored.contains("--shared-key-file=" + keyFile))
+        #expect(plain.secrets.names.isEmpty)
+        let secret = try JobSettings(
+            session(["--shared", "http://u:sesame@a/", "--shared-key-file", keyFile]))
+        #expect(!secret.stored.contains { $0.contains("sesame") })
+        #expect(secret.secrets.shared == "http://u:sesame@a/")
+        #expect(secret.secrets.names == ["the credentials of --shared"])
+        var secrets = JobSettings.Secrets()
+        let variables = ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "sesame", "PATH": "/bin"]
+        let store = try #require(
+            try session(["--shared", "s3://films", "--shared-key-file", keyFile], variables).settings.shared)
+        secrets.note(store, variables)
+        #expect(secrets.storeVariables?.count == 2)
+    }
+}
