@@ -93,7 +93,8 @@ struct SharedTierLoadingTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
                 group.addTask { [request] in
-                    #expect(try await second.file(for: request).bytes.array == SampleImages.png)
+                    let file = try await second.file(for: request)
+                    #expect(file.bytes.array == SampleImages.png)
                 }
             }
             try await group.waitForAll()
@@ -187,7 +188,7 @@ struct SharedTierLoadingTests {
         let first = try machines.loader("first")
         _ = try await first.file(for: request)
         await first.flush()
-        let jpeg = SHA256.hash(of: SampleImages.jpeg.span).hexadecimal
+        let jpeg = ImageBytes(SampleImages.jpeg).checksum
         let answering = HeldTransport { _ in .fresh(SampleImages.jpeg) }
         let second = try machines.loader("second", transport: answering)
         let file = try await second.file(for: ImageRequest(url: request.url, checksum: jpeg))

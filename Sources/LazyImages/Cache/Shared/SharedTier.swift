@@ -149,7 +149,7 @@ public final class SharedTier: Sendable {
             noteRead { $0.refusedValues += 1 }
             return nil
         case .cancelled:
-            state.withLock { $0.breaker.gaveUp(Side.read.rawValue) }
+            state.withLock { $0.breaker.inconclusive(Side.read.rawValue) }
             return nil
         case .failed:
             state.withLock { state in
@@ -294,8 +294,8 @@ public final class SharedTier: Sendable {
     public var counters: Counters {
         state.withLock { state in
             var counters = state.counters
-            counters.isReadingPaused = state.breaker.isResting(Side.read.rawValue)
-            counters.isWritingPaused = state.breaker.isResting(Side.write.rawValue)
+            counters.isReadingPaused = state.breaker.isOpen(Side.read.rawValue)
+            counters.isWritingPaused = state.breaker.isOpen(Side.write.rawValue)
             counters.queuedWrites = state.queue.count
             return counters
         }

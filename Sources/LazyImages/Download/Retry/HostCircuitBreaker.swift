@@ -46,8 +46,8 @@ struct HostCircuitBreaker {
         return .allowed
     }
 
-    /// Whether a host rests, or is being probed.
-    func isResting(_ host: String) -> Bool { hosts[host]?.restsUntil != nil }
+    /// Whether a host's circuit is open, or is being probed.
+    func isOpen(_ host: String) -> Bool { hosts[host]?.openUntil != nil }
 
     /// The host has answered, with any status.
     mutating func succeeded(_ host: String) {
