@@ -1,24 +1,16 @@
 public import FoundationEssentials
 import Glibc
-import SystemSupport
 
 /// An nginx on a loopback port, as an independent server. It accepts PUT and DELETE (RFC 4918) into its own
 /// folder, and stops when the object is released.
-///
-/// Proof for `@unchecked`: after the initialiser only `deinit` uses `stream`, and nothing else changes.
-@safe public final class NginxDAV: @unchecked Sendable {
+public final class NginxDAV: Sendable {
     /// Whether nginx is installed, with its DAV module.
     public static let isInstalled = Shell.output("nginx -V 2>&1").contains("http_dav_module")
 
     /// The port it listens on.
     public let port: UInt16
     private let folder: TemporaryFolder
-    private let stream: UnsafeMutablePointer<FILE>
-    private let process: pid_t
-
-    private struct Failure: Error {
-        let text: String
-    }
+    private let process: ServerProcess
 
     /// Starts a server that accepts bodies up to four gigabytes. `/moved/` redirects by 307 to a folder,
     /// `/sent-on/` to the same name in `/kept/`. `/private/` needs the user `anna` with the password
@@ -51,22 +43,12 @@ import SystemSupport
         try FileManager.default.createDirectory(
             atPath: folder.file("files"), withIntermediateDirectories: true)
         free = nil
-        let script = """
-            cd '\(folder.path)' && echo $$ &&
-            exec nginx -p '\(folder.path)' -c nginx.conf -g 'user root;' >start.log 2>&1 </dev/null
+        process = try ServerProcess(
             """
-        guard let stream = unsafe popen(script, "r") else { throw Failure(text: "no shell") }
-        unsafe self.stream = stream
-        var line = [CChar](repeating: 0, count: 100)
-        _ = unsafe fgets(&line, Int32(line.count), stream)
-        let digits = line.prefix { $0 >= 48 && $0 <= 57 }.map { UInt8(bitPattern: $0) }
-        process = pid_t(String(decoding: digits, as: UTF8.self)) ?? 0
+            cd '\(folder.path)' &&
+            exec nginx -p '\(folder.path)' -c nginx.conf -g 'user root;' >start.log 2>&1 </dev/null
+            """, endedBy: SIGTERM)
         try await eventually { FileManager.default.fileExists(atPath: folder.file("nginx.pid")) }
-    }
-
-    deinit {
-        if process > 0 { kill(process, SIGTERM) }
-        unsafe pclose(stream)
     }
 
     /// The URL of a path on the server.
@@ -91,7 +73,7 @@ import SystemSupport
 
     /// The worker's peak memory so far, in KiB.
     public var peakMemory: Int {
-        let children = Shell.output("cat /proc/\(process)/task/\(process)/children").split(separator: " ")
-        return children.map { ProcessMemory.peak(of: String($0)) }.max() ?? 0
+        let children = Shell.output("cat /proc/\(process.id)/task/\(process.id)/children")
+        return children.split(separator: " ").map { ProcessMemory.peak(of: String($0)) }.max() ?? 0
     }
 }

@@ -5,9 +5,7 @@ import SystemSupport
 
 /// OpenSSL's TLS server, as an independent server, with its own key and certificate. It serves the file
 /// `a.png` on a loopback port, and stops when the object is released.
-///
-/// Proof for `@unchecked`: after the initialiser only `deinit` uses `stream`, and nothing else changes.
-@safe public final class TLSServer: @unchecked Sendable {
+public final class TLSServer: Sendable {
     /// Whether openssl is installed.
     public static let isInstalled = Shell.has("openssl")
 
@@ -16,8 +14,7 @@ import SystemSupport
     /// The key's pin (RFC 7469): base64 of the SHA-256 of its SubjectPublicKeyInfo.
     public let keyDigest: String
     private let folder: TemporaryFolder
-    private let stream: UnsafeMutablePointer<FILE>
-    private let process: pid_t
+    private let process: ServerProcess
 
     /// Starts a server whose certificate names `host`.
     /// - Parameter options: options of `openssl s_server`, such as `-tls1_2`.
@@ -35,36 +32,20 @@ import SystemSupport
         folder = try TemporaryFolder()
         try Data(file).write(to: URL(filePath: folder.file("a.png")))
         let script = """
-            exec 2>/dev/null </dev/null; echo $$; cd '\(folder.path)' &&
+            exec 2>/dev/null </dev/null; cd '\(folder.path)' &&
             openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 2 \
                 -subj /CN=\(host) -addext subjectAltName=DNS:\(host) >openssl.log &&
             openssl pkey -in key.pem -pubout -outform DER | openssl dgst -sha256 -binary | openssl base64 &&
             exec openssl s_server -accept 127.0.0.1:0 -key key.pem -cert certificate.pem -WWW \(options)
             """
-        guard let stream = unsafe popen(script, "r") else { throw Failure(text: "no shell") }
-        unsafe self.stream = stream
-        var lines: [String] = []
-        var line = [CChar](repeating: 0, count: 1000)
-        while lines.last?.hasPrefix("ACCEPT") != true, unsafe fgets(&line, Int32(line.count), stream) != nil {
-            let bytes = line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }
-            lines.append(String(decoding: bytes, as: UTF8.self))
-        }
+        // It may ignore other signals.
+        process = try ServerProcess(script, endedBy: SIGKILL) { $0.hasPrefix("ACCEPT") }
         // ACCEPT 127.0.0.1:43295
-        guard lines.count > 2, let process = pid_t(lines[0]),
-            let port = lines.last?.split(separator: ":").last.flatMap({ UInt16($0) })
-        else {
-            unsafe pclose(stream)
-            throw Failure(text: "openssl s_server did not start: \(lines)")
-        }
-        self.process = process
-        keyDigest = lines[1]
+        guard let digest = process.lines.first,
+            let port = process.lines.last?.split(separator: ":").last.flatMap({ UInt16($0) })
+        else { throw ServerProcess.Failure(text: "openssl s_server named no port: \(process.lines)") }
+        keyDigest = digest
         self.port = port
-    }
-
-    deinit {
-        // SIGKILL: the process may ignore other signals.
-        kill(process, SIGKILL)
-        unsafe pclose(stream)
     }
 
     /// The certificate, a PEM file.
@@ -76,9 +57,5 @@ import SystemSupport
             preconditionFailure("\(host) is no host")
         }
         return url
-    }
-
-    private struct Failure: Error {
-        let text: String
     }
 }

@@ -22,7 +22,7 @@ struct SharedStoreOptionTests {
             Arguments(words, commands: commands.map { $0.specification }), environment: environment)
     }
 
-    @Test("the environment names a store as the options do")
+    @Test("the environment can name a store too")
     func environment() throws {
         #expect(try settings([]).shared == nil)
         let named = try settings(["--shared", "http://a/x", "--shared-key-file", keyFile])
@@ -35,11 +35,11 @@ struct SharedStoreOptionTests {
     }
 
     @Test(
-        "what is wrong is said on one line, without a password",
+        "each error is one line, without a password",
         arguments: [
-            (["--shared", "ftp://a:sesame@b"], "--shared: \"ftp://b\" is no address of a store"),
-            (["--shared", "http://a/"], "--shared wants --shared-key-file FILE"),
-            (["--shared-key-file", "KEY"], "--shared-key-file says nothing without --shared"),
+            (["--shared", "ftp://a:sesame@b"], "--shared: \"ftp://b\" is not the address of a store"),
+            (["--shared", "http://a/"], "--shared needs --shared-key-file FILE"),
+            (["--shared-key-file", "KEY"], "--shared-key-file works only with --shared"),
             (
                 ["--shared", "http://a/", "--shared-key-file", "/nowhere"],
                 "--shared-key-file: cannot open /nowhere"
@@ -81,7 +81,7 @@ struct SharedStoreOptionTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test("the metrics of a service tell of its store, and a store that is dead fails no request")
+    @Test("the metrics show the store, and a dead store makes no request fail")
     func metrics() async throws {
         let port = try ClosedPort()
         let origin = try ScriptedOrigin(
@@ -104,14 +104,14 @@ struct SharedStoreOptionTests {
             #expect(try client("url").get("/image/-/w92/\(source)").status == 200)
         }
         let figures = String(decoding: try client("admin").get("/metrics").body, as: UTF8.self)
-        #expect(figures.contains("marquee_shared_paused{side=\"read\"} 1"))
-        #expect(figures.contains("marquee_shared_reads_total{how=\"hit\"} 0"))
-        #expect(figures.contains("marquee_shared_writes_total{how=\"dropped\"}"))
+        #expect(figures.contains("marquee_shared_paused{operation=\"read\"} 1"))
+        #expect(figures.contains("marquee_shared_reads_total{result=\"hit\"} 0"))
+        #expect(figures.contains("marquee_shared_writes_total{result=\"dropped\"}"))
         program.send(2)
         _ = await program.outcome()
     }
 
-    @Test("a job has the store, its password and the credentials of S3, and keeps none of them")
+    @Test("a job uses the store's password and the credentials of S3, and stores neither")
     func jobs() throws {
         func session(_ words: [String], _ environment: [String: String] = [:]) throws -> Session {
             let arguments = try Arguments(

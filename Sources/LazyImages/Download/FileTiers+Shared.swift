@@ -1,9 +1,9 @@
 import HTTPSemantics
 
-/// What goes to the tier that machines share, and comes from there.
+/// Reads and writes the shared tier.
 extension FileTiers {
-    /// What the shared tier has for an order, where that is newer than what is stored here. It is in memory and on disk from
-    /// then on. It may be stale: whoever asked judges it as what is on disk.
+    /// The shared tier's file for an order, if it is newer than the stored file. Stores it in memory and on disk. It may be
+    /// stale: the caller judges it like a file on disk.
     func shared(for order: TransferOrder, _ transfer: SharedTask<LoadedFile>) async -> LoadedFile? {
         let request = order.request
         guard let shared, mayBeShared(request), request.cachePolicy != .reload,
@@ -17,7 +17,7 @@ extension FileTiers {
         return file
     }
 
-    /// Has the shared tier keep what the origin has sent, as far as others may see it.
+    /// Stores the origin's answer in the shared tier, if other users may see it.
     func share(
         _ file: LoadedFile, _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder,
         from transfer: SharedTask<LoadedFile>
@@ -25,7 +25,7 @@ extension FileTiers {
         let request = order.request
         guard let shared, mayBeShared(request), !answer.isAuthorised,
             Self.isKnownToAll(file.status), fields(for: request)["cookie"] == nil,
-            CacheKind.shared.allows(
+            CacheKind.shared.allowsStoring(
                 head, directives: request.directives, isWhole: !request.isPartial)
         else { return }
         let response = response(head, answer, order, in: .shared)
@@ -34,17 +34,17 @@ extension FileTiers {
         ) { transfer.isForgotten }
     }
 
-    /// The bytes of a closure are the program's own.
+    /// Not a request with a closure: its bytes are the program's own.
     private func mayBeShared(_ request: ImageRequest) -> Bool { request.data == nil && !request.isPartial }
 
-    /// A loader that gives any status keeps others too, which are of no use here.
+    /// Some loaders store other statuses too. Those are of no use here.
     private static func isKnownToAll(_ status: Int?) -> Bool {
         status == 200 || status == 404 || status == 410
     }
 }
 
 extension StoredResponse {
-    /// What a cache shared by machines has kept, as a cache of a kind sees it: fresh for no longer than both say.
+    /// A response from the shared tier for a cache of another kind: fresh for the shorter of both lifetimes.
     func seen(by kind: CacheKind) -> StoredResponse {
         guard kind != .shared else { return self }
         let fields = fields

@@ -168,7 +168,7 @@ struct FileTiers: Sendable {
     }
 
     /// What is kept of an answer's head.
-    /// - Parameter kind: whose the cache is. Default: as the configuration says.
+    /// - Parameter kind: the kind of cache. Default: the configuration's.
     func response(
         _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder, in kind: CacheKind? = nil
     ) -> StoredResponse {

@@ -151,13 +151,13 @@ public actor ImageDownloader {
     ) async throws(ImageLoadingError) -> Duration {
         switch await admission(of: attempt, queued: queued) {
         case .slot(let queued): return queued
-        // It was settled before.
+        // The claim was settled before.
         case .claimed: return queued
         case .refused(let error): throw error
         }
     }
 
-    /// Waits until an attempt has its slot, or gets none.
+    /// Waits for a slot, or for the reason why there is none.
     private nonisolated func admission(of attempt: TransferAttempt, queued: Duration) async -> Admission {
         // If the transfer is abandoned, leaving the queue resumes the continuation.
         await withCheckedContinuation { continuation in
@@ -204,7 +204,7 @@ public actor ImageDownloader {
         finish(order, transfer, outcome)
     }
 
-    /// Asks the shared tier before the origin: once for all who wait, and without a slot, which are for origins.
+    /// Asks the shared tier before the origin, without a slot: slots are for origins.
     private nonisolated func runAfterShared(_ first: TransferAttempt) async {
         if let file = await tiers.shared(for: first.order, first.transfer) {
             finish(first.order, first.transfer, .success(file))

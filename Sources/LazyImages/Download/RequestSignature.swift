@@ -1,7 +1,7 @@
 import CCurl
 
-/// What signs a request for S3 (AWS Signature Version 4). A transport that cannot sign sends the request unsigned, and the
-/// server refuses it.
+/// The credentials that sign a request for S3 (AWS Signature Version 4). A transport that cannot sign sends the request
+/// unsigned, and the server refuses it.
 package struct RequestSignature: Sendable {
     /// The region of the bucket, such as `eu-central-1`.
     let region: String
@@ -10,7 +10,7 @@ package struct RequestSignature: Sendable {
     /// For credentials that expire.
     let sessionToken: String?
 
-    /// Credentials and region of the environment.
+    /// Reads the credentials and the region from the environment.
     init(_ environment: [String: String]) throws(SharedTierError) {
         func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         guard let accessKey = variable("AWS_ACCESS_KEY_ID"), let secretKey = variable("AWS_SECRET_ACCESS_KEY")
@@ -21,8 +21,8 @@ package struct RequestSignature: Sendable {
         region = variable("AWS_REGION") ?? variable("AWS_DEFAULT_REGION") ?? "us-east-1"
     }
 
-    /// Has libcurl sign what a handle sends. Such a handle serves no other request afterwards.
-    /// - Returns: whether this libcurl can.
+    /// Makes libcurl sign a handle's request. Such a handle is not reused.
+    /// - Returns: whether this libcurl can sign.
     func apply(to handle: OpaquePointer) -> Bool {
         [
             (CCURLOPT_AWS_SIGV4, "aws:amz:\(region):s3"), (CCURLOPT_USERNAME, accessKey),

@@ -87,7 +87,7 @@ extension FileLoader {
     private func cachedOrFetched(
         _ request: ImageRequest, _ client: Client
     ) async throws(ImageLoadingError) -> LoadedFile {
-        // What the shared tier had: it is judged as what is on disk.
+        // The shared tier's file, judged like a file on disk.
         var shared: LoadedFile?
         while true {
             let stamp = request.cachePolicy == .reload ? nil : downloader.transfers.stamp
@@ -125,7 +125,8 @@ extension FileLoader {
             if let file = try rules.fileOnError(for: order) { return file }
             throw error
         }
-        // Another caller's request may have begun the transfer. Then this one's own looks further.
+        // The transfer may be another caller's. If its file does not match this request's checksum, this caller makes a
+        // transfer of its own.
         if file.source == .shared { return file.isPresent && !request.accepts(file.bytes) ? nil : file }
         if file.source == .revalidated || file.source == .disk {
             try request.check(file.bytes)

@@ -189,14 +189,14 @@ public final class FileLoader: Sendable {
     /// Stores an earlier file of this loader again, in place of a newer one that the caller cannot use. Its age stays.
     package func restore(_ file: LoadedFile, for request: ImageRequest) async {
         downloader.forget(request)
-        // Other machines cannot use what came since either.
+        // The newer file is of no use to other machines either.
         shared?.remove(request.storageKey)
         await tiers.store(file, for: request)
         downloader.forget(request)
     }
 
-    /// Returns when all stored files are on disk and all revalidations in the background have finished, and the shared
-    /// tier has written what it can.
+    /// Returns when all stored files are on disk, all revalidations in the background have finished, and the shared tier
+    /// has written what it can.
     public func flush() async {
         await downloader.endBackground()
         await disk?.flush()

@@ -16,7 +16,7 @@ package enum PictureOriginal: Sendable {
         }
     }
 
-    /// Whether other machines may know it. The name of a picture that is here may mean another one there.
+    /// Whether the shared tier may have it. The names of this machine's own pictures mean other pictures elsewhere.
     var isShared: Bool { if case .address = self { true } else { false } }
 
     static func recordKey(ofAddress source: PictureSource) -> CacheKey {

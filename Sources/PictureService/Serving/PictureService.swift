@@ -120,7 +120,7 @@ package final class PictureService: Sendable {
                 continue
             }
             if isNew {
-                // Record, picture and source together: nobody waits for longer because of the shared tier.
+                // One limit for the reads of record, picture and source together.
                 let patience = SharedTier.Patience()
                 flight.setTask(
                     Task { await SharedTier.$patience.withValue(patience) { await run(flight, key) } })

@@ -116,16 +116,16 @@ package struct PictureTiers: Sendable {
         unless isUnwanted: () -> Bool = { false }
     ) async {
         await keepHere(record, for: key, unless: isUnwanted)
-        // What came from the store is not put back.
+        // A record that came from the shared tier is not written back.
         guard record != known else { return }
         sharedRecords(key)?.store(
             ByteArray(Array(record.text.utf8)), metadata: [], for: key, unless: isUnwanted)
     }
 
-    /// Where other machines have the record of a source. What is stored here alone has a name that means something else there.
+    /// The shared tier, if a record may be in it. The names of this machine's own pictures mean other pictures elsewhere.
     private func sharedRecords(_ key: CacheKey) -> SharedTier? { key.isOfURL ? shared : nil }
 
-    /// Keeps a record in the tiers of this machine.
+    /// Stores a record in memory and on disk.
     private func keepHere(
         _ record: SourceRecord, for key: CacheKey, unless isUnwanted: () -> Bool
     ) async {
@@ -184,7 +184,7 @@ package struct PictureTiers: Sendable {
         pictures.store(picture, for: Self.key(digest), cost: picture.bytes.count)
     }
 
-    /// Keeps a picture on disk, and has other machines find it. Waits only while much else waits for the disk.
+    /// Stores a picture on disk and in the shared tier. Waits if too many writes are queued for the disk.
     func keepOnDisk(_ picture: KeptPicture, as digest: SHA256.Digest, isShared: Bool = true) async {
         let key = Self.key(digest)
         await disk?.store(picture.bytes, metadata: picture.metadata, for: key)

@@ -45,10 +45,10 @@ struct CommandSpecification: Sendable {
         Option(name: "no-disk-cache", help: "do not use the cache on disk"),
         Option(
             name: "shared", value: "URL[,read-only]",
-            help: "a store that machines share, asked before the network: http://cache/posters, s3://bucket"),
+            help: "a store that machines share, asked before the origin: http://cache/posters or s3://bucket"),
         Option(
             name: "shared-key-file", value: "FILE",
-            help: "what seals the values of --shared: a key a line, the same on every machine"),
+            help: "the keys that seal the values of --shared, one a line, the same on all machines"),
         Option(
             name: "timeout", value: "S", help: "seconds that a transfer may stall (default: 15)"
         ),

@@ -3,18 +3,18 @@ import LazyImages
 import PictureService
 import SystemSupport
 
-/// The store that `--shared` names, and the keys of `--shared-key-file`.
+/// The store of `--shared`, and the keys of `--shared-key-file`.
 struct SharedStore: Sendable {
-    /// As it was given. It may hold a password.
+    /// The value of the option. It may contain a password.
     let text: String
     /// The file of the keys.
     let keyFile: String
-    /// The one of the program: the breaker and the connections belong to it.
+    /// The program's only tier: the breaker and the connections belong to it.
     let tier: SharedTier
 
     private static let readOnly = ",read-only"
 
-    /// Nil where no store is named.
+    /// Nil if the options name no store.
     init?(
         _ arguments: Arguments, _ environment: [String: String], _ security: SecurityPolicy
     ) throws(UsageError) {
@@ -24,7 +24,7 @@ struct SharedStore: Sendable {
         }
         guard let text = value("shared") else {
             guard arguments.value("shared-key-file") == nil else {
-                throw UsageError("--shared-key-file says nothing without --shared URL")
+                throw UsageError("--shared-key-file works only with --shared URL")
             }
             return nil
         }
@@ -41,7 +41,7 @@ struct SharedStore: Sendable {
         }
         guard let keyFile = value("shared-key-file") else {
             throw UsageError(
-                "--shared wants --shared-key-file FILE, since whoever writes to the store could plant pictures; "
+                "--shared needs --shared-key-file FILE, which protects against forged pictures in the store; "
                     + "make one with: openssl rand -hex 32 > FILE")
         }
         self.keyFile = keyFile

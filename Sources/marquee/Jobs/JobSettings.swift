@@ -34,7 +34,7 @@ struct JobSettings: Sendable {
             }
         }
 
-        /// Takes what is secret of a shared store: a password in its address, or the credentials of the environment.
+        /// Notes the secrets of a shared store: a password in its address, or the credentials of the environment.
         mutating func note(_ store: SharedStore, _ environment: [String: String]) {
             if store.text.contains("@") { shared = store.text }
             if store.text.lowercased().hasPrefix("s3") {

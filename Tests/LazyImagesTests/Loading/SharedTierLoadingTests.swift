@@ -71,7 +71,7 @@ struct SharedTierLoadingTests {
         #expect(machines.store.count("GET") == 2)
     }
 
-    @Test("a loader that keeps nothing here asks the store each time, and the origin never")
+    @Test("a loader without tiers of its own asks the store each time, and never the origin")
     func nothingKept() async throws {
         let machines = try Machines()
         let first = try machines.loader("first")
@@ -82,7 +82,7 @@ struct SharedTierLoadingTests {
         #expect(machines.asked == 1)
     }
 
-    @Test("many who wait for one address ask the store once")
+    @Test("many callers for one URL ask the store once")
     func singleFlight() async throws {
         let machines = try Machines()
         let first = try machines.loader("first")
@@ -102,7 +102,7 @@ struct SharedTierLoadingTests {
         #expect(machines.store.count("GET") == before + 1 && machines.asked == 1)
     }
 
-    @Test("what is stale in the store is revalidated at the origin, and is fresh for all then")
+    @Test("a stale entry of the store is revalidated at the origin, and then fresh for all")
     func revalidation() async throws {
         let machines = try Machines()
         let first = try machines.loader("first")
@@ -122,7 +122,7 @@ struct SharedTierLoadingTests {
     }
 
     @Test(
-        "what others may not see is not in the store",
+        "private answers are not in the store",
         arguments: [
             ("private, max-age=600", [:]), ("no-store", [:]),
             ("max-age=600", ["Authorization": "Basic YTpi"]),
@@ -137,7 +137,7 @@ struct SharedTierLoadingTests {
         #expect(machines.store.count("PUT") == 0)
     }
 
-    @Test("a private cache goes by max-age, a shared one by s-maxage, whoever has stored it")
+    @Test("a private cache uses max-age and a shared one s-maxage, whichever stored the entry")
     func kinds() async throws {
         let machines = try Machines(["Cache-Control": "s-maxage=600, max-age=5", "ETag": "\"1\""])
         let first = try machines.loader("first")
@@ -167,7 +167,7 @@ struct SharedTierLoadingTests {
         #expect(machines.store.count("GET") == gets && machines.store.count("PUT") == 2)
     }
 
-    @Test("a file that is removed leaves the store, and a machine without it asks the origin")
+    @Test("a removed file is removed from the store, and another machine asks the origin")
     func removal() async throws {
         let machines = try Machines()
         let first = try machines.loader("first")
@@ -182,7 +182,7 @@ struct SharedTierLoadingTests {
         #expect(machines.asked == 3)
     }
 
-    @Test("bytes that are not those wanted are no answer")
+    @Test("bytes with another checksum are a miss")
     func checksum() async throws {
         let machines = try Machines()
         let first = try machines.loader("first")
@@ -195,7 +195,7 @@ struct SharedTierLoadingTests {
         #expect(file.source == .network && file.bytes.array == SampleImages.jpeg)
     }
 
-    @Test("word that there is nothing is shared")
+    @Test("a 404 is shared")
     func absent() async throws {
         let machines = try Machines()
         let missing = HeldTransport { _ in HeldTransport.Answer([], status: 404) }
@@ -207,7 +207,7 @@ struct SharedTierLoadingTests {
         #expect(missing.started.count == 1)
     }
 
-    @Test("a caller that leaves while the store is asked ends the transfer")
+    @Test("a caller that leaves during the read ends the transfer")
     func cancelled() async throws {
         let silent = try ScriptedOrigin([.readHead, .awaitClose])
         let origin = HeldTransport()
@@ -215,16 +215,16 @@ struct SharedTierLoadingTests {
             memory: nil, disk: nil, shared: try SharedFixture.tier("http://127.0.0.1:\(silent.port)/"),
             transport: origin)
         let task = Task { [request] in try await loader.file(for: request) }
-        try await silent.requests.reaches(1)
+        try await silent.requests.wait(for: 1)
         task.cancel()
         await #expect(throws: ImageLoadingError.self) { _ = try await task.value }
-        try await silent.closed.reaches(1)
+        try await silent.closed.wait(for: 1)
         try await eventually { loader.downloader.transferCount == 0 }
         #expect(origin.started.count == 0)
     }
 
     @Test(
-        "a store that fails in any way fails no load, and shows no wrong picture",
+        "no fault of a store makes a load fail or shows a wrong picture",
         arguments: StoreFault.allCases)
     func faults(fault: StoreFault) async throws {
         let origin = HeldTransport { _ in .fresh(SampleImages.png) }
@@ -271,8 +271,8 @@ enum StoreFault: CaseIterable {
             return ("http://127.0.0.1:\(port.port)/", port)
         case .silent: return try scripted([.readHead, .awaitClose])
         case .resetting: return try scripted([.readHead, .reset])
-        case .full: return try scripted(.taking(status: "507 Insufficient Storage"))
-        case .lying: return try scripted(.taking(answer: String(repeating: "lie", count: 99)))
+        case .full: return try scripted(.acceptingBodies(status: "507 Insufficient Storage"))
+        case .lying: return try scripted(.acceptingBodies(answer: String(repeating: "lie", count: 99)))
         }
     }
 }

@@ -1,15 +1,15 @@
-/// A value of the store: the file that the disk tier would have, and behind it 32 bytes that only those with the key can make.
-/// For the key `http://a/b`, the metadata `m` and the body `hello`:
+/// A value of the shared store: the file of the disk tier, and at its end a seal. For the key `http://a/b`, the metadata `m`
+/// and the body `hello`:
 ///
 ///     offset  bytes                        what
 ///      0      89 4d 51 45 ... 68 65 6c 6f  the file of 56 bytes, see `EntryHeader`
 ///     56      32 bytes                     HMAC-SHA256 (RFC 2104) of the bytes before
 ///
-/// The file holds its key's text, so the seal covers that too: a value of another key is refused, though its seal is right.
+/// The seal covers the key, because the file contains it: another key's value is refused, though its seal is right.
 enum SealedEntry {
     static let sealLength = SHA256.Digest.byteCount
 
-    /// The sealed value of an entry. Hashes all bytes twice: not for the cooperative pool.
+    /// The sealed value of an entry. Hashes all bytes twice: do not call it on the cooperative pool.
     static func seal(_ entry: StagingArea.Entry, for key: CacheKey, by secret: [UInt8]) -> [UInt8] {
         let metadata = entry.metadata
         let text = key.text.utf8Span.span
@@ -27,7 +27,7 @@ enum SealedEntry {
         return bytes + SHA256.authenticate(bytes.span, with: secret.span).bytes
     }
 
-    /// The entry of a sealed value; nil for what is none, is another key's, or was sealed by none of the secrets.
+    /// The entry of a sealed value; nil if it is malformed, has another key, or was sealed by none of the secrets.
     static func open(_ bytes: [UInt8], for key: CacheKey, by secrets: [[UInt8]]) -> EntryFile? {
         guard bytes.count >= sealLength else { return nil }
         let file = bytes.span.extracting(droppingLast: sealLength)
@@ -35,7 +35,7 @@ enum SealedEntry {
         var isSealed = false
         for secret in secrets {
             let expected = SHA256.authenticate(file, with: secret.span).bytes
-            // All bytes are looked at, so that the time says nothing.
+            // Compares all bytes: the time must not show where the first difference is.
             var difference: UInt8 = 0
             for index in 0..<sealLength { difference |= expected[index] ^ seal[index] }
             isSealed = isSealed || difference == 0

@@ -2,23 +2,23 @@ public import FoundationEssentials
 import HTTPSemantics
 
 extension SharedTier {
-    /// Where a store is, and how it is spoken to:
+    /// The address of a store, and its protocol:
     ///
-    ///     http://cache.example.org:8080/posters            any server that takes GET, PUT and DELETE, such as nginx with DAV
-    ///     http://user:password@cache.example.org/posters   the same, with a password
-    ///     http://cache.example.org:8080/ac                 bazel-remote: names have no folder where the path ends in /ac
-    ///     s3://bucket/prefix                               S3 of AWS, in the region of AWS_REGION
-    ///     s3+http://minio.example.org:9000/bucket/prefix   S3 of somebody else; s3+https for one with TLS
+    ///     http://cache.example.org:8080/posters            any server with GET, PUT and DELETE, such as nginx with DAV
+    ///     http://user:password@cache.example.org/posters   the same, with a password (Basic)
+    ///     http://cache.example.org:8080/ac                 bazel-remote: if the path ends in /ac, names have no folder
+    ///     s3://bucket/prefix                               AWS, in the region of AWS_REGION
+    ///     s3+http://minio.example.org:9000/bucket/prefix   another S3 server; s3+https for TLS
     ///
-    /// Objects are called `ab/ab…62 more digits`, the SHA-256 of the key.
+    /// An object's name is the SHA-256 of its key, in a folder named by the first two of its 64 digits: `ab/abcdef…`.
     public struct Address: Sendable {
-        /// The address without a password, for messages.
+        /// The address without the password, for messages.
         public let displayText: String
-        /// The beginning of all objects' addresses; ends with a slash.
+        /// The URL before an object's name; ends with a slash.
         let base: String
-        /// Whether objects stand in folders named by their first byte.
+        /// Whether objects are in folders.
         let hasFolders: Bool
-        /// The field that tells a password.
+        /// The value of Authorization; nil for none.
         let authorization: String?
         /// Signs requests for S3; nil for plain HTTP.
         let signature: RequestSignature?
@@ -28,7 +28,7 @@ extension SharedTier {
         /// Reads an address.
         /// - Parameters:
         ///   - text: as above.
-        ///   - environment: where credentials for S3 are: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
+        ///   - environment: has the credentials for S3: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
         ///     `AWS_SESSION_TOKEN`, and the region: `AWS_REGION` or `AWS_DEFAULT_REGION`, else us-east-1. Default: the
         ///     process's own.
         /// - Throws: `.malformedAddress`, `.noCredentials`.
@@ -66,7 +66,7 @@ extension SharedTier {
                 user = host[..<at]
                 host = String(host[host.index(after: at)...])
             }
-            guard let name = HostName(host), signature == nil || user == nil else { throw malformed }
+            guard let name = HostAndPort(host), signature == nil || user == nil else { throw malformed }
             authorization = try user.map { user throws(SharedTierError) in
                 guard let plain = PercentEncoding.decodedText(user.utf8), plain.contains(":") else {
                     throw malformed
@@ -87,9 +87,9 @@ extension SharedTier {
             hasFolders ? base + CacheFolder.entryName(of: name) : base + name.hexadecimal
         }
 
-        static func isLoopback(_ host: String) -> Bool { HostName(host)?.isLoopback ?? false }
+        static func isLoopback(_ host: String) -> Bool { HostAndPort(host)?.isLoopback ?? false }
 
-        /// Whether a part of a path means the same to all servers, and to a signature, as it stands.
+        /// Whether a part of a path needs no escaping. Servers and signatures escape differently.
         private static func isPlain(_ part: String) -> Bool {
             part != "." && part != ".."
                 && part.utf8.allSatisfy { byte in
@@ -99,7 +99,7 @@ extension SharedTier {
                 }
         }
 
-        /// A text that may be an address, without what may be a password.
+        /// The text without what may be a password.
         private static func withoutUser(_ text: String) -> String {
             guard let at = text.lastIndex(of: "@") else { return text }
             let scheme = text.firstRange(of: "://").map { text[..<$0.upperBound] } ?? ""

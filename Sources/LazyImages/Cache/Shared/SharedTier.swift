@@ -1,68 +1,42 @@
 import FoundationEssentials
 import SystemSupport
 
-/// A tier that machines share, beneath memory and disk and above the origin: a store on the network that speaks HTTP with
-/// GET, PUT and DELETE, or S3.
+/// A cache tier that machines share. A loader asks it after memory and disk, and before the origin. It stores its values
+/// in a server on the network: any server that accepts GET, PUT and DELETE, or S3.
 ///
 ///     let address = try SharedTier.Address("http://cache.example.org/posters")
 ///     let shared = try SharedTier(address, keys: [key])  // 32 bytes or more, the same on every machine
 ///     let loader = ImageLoader(shared: shared)
 ///
-/// **Values** are the files of the disk tier with a seal behind them: an HMAC-SHA256 under a key that all machines have.
-/// A value that was changed, cut, or stored for another key is refused and counts as a miss. The seal does not hide a
-/// value: who reads the store sees the pictures and their addresses. Names of objects are hashes.
+/// **Values** are files of the disk tier, each with a seal at its end: an HMAC-SHA256 by a key that all machines have. A
+/// value that was changed, truncated, or stored for another key is refused and counts as a miss. The seal does not
+/// encrypt: whoever can read the store sees the pictures and their URLs. The names of the objects are hashes.
 ///
-/// **Reading** takes a second at most, connecting 100 ms. Anything but a whole, sealed value is a miss. Whoever asks goes
-/// on to the origin then: the store is never the reason that a load fails.
+/// **Reading** takes 800 ms at most, of which 100 ms are for connecting. Anything but a complete, sealed value is a miss,
+/// and the loader asks the origin: no load fails because of the store.
 ///
-/// **Writing** happens behind the caller's back. What waits to be written is bounded; the oldest is dropped, and counted.
-/// A removal wins over a write that waits, and a key that was removed is not read again before the store has removed it.
+/// **Writing** happens in the background. The queue of writes is bounded: the oldest is dropped, and counted. A removal
+/// replaces a queued write of its key. A removed key is not read again until the store has removed it.
 ///
-/// **A store that fails** three times in a row is left alone for five seconds, then tried by one request, and left alone for
-/// twice as long if that fails, up to a minute. Reading and writing are judged apart: a store that is full can still be
-/// read.
+/// **A store that fails** three times in a row gets no requests for five seconds, and then a single one. If that fails too,
+/// the pause doubles, up to a minute. Reads and writes have separate pauses: a full store can still be read.
 ///
-/// What a cache for one user may keep, and others may not see, is not stored (RFC 9111 section 3), nor what was asked for
-/// with credentials. What is at a loopback address is stored only where the store is at one too: the same address names
-/// another server on another machine.
+/// **Not stored** are private answers (RFC 9111 section 3), and answers to requests with credentials or cookies. Files of
+/// loopback addresses are stored only if the store has a loopback address too: on another machine, the same address
+/// means another server.
 ///
-/// Safe for concurrent use. No call waits for the store but ``flush()`` and the loads that read.
+/// Safe for concurrent use. Only ``flush()`` and loads wait for the store.
 public final class SharedTier: Sendable {
-    /// Limits, and what the connection has to fulfil.
-    public struct Configuration: Sendable {
-        /// Whether the store is only read: nothing is written or removed there. Default false.
-        public var isReadOnly = false
-        /// Which certificates a store with TLS is known by. Default: the system's.
-        public var security = SecurityPolicy()
-        /// The largest value that is read or written, in bytes. Default 8 MiB: more does not come within a second.
-        public var maximumBytes = 8 << 20
-        /// Bytes that may wait to be written. Default 32 MiB.
-        public var queuedBytes = 32 << 20
-        /// Values that may wait to be written. Default 1024.
-        public var queuedWrites = 1024
-        /// Limits of a read. Default: 100 ms to connect, a second in all.
-        package var reading = Timeouts(
-            connect: .milliseconds(100), firstByte: .seconds(1), stall: .seconds(1), total: .seconds(1))
-        /// Limits of a write, for which nobody waits. Default: 100 ms to connect, 1 s without progress, 5 s in all.
-        package var writing = Timeouts(
-            connect: .milliseconds(100), firstByte: .seconds(1), stall: .seconds(1), total: .seconds(5))
-        /// What the breaker goes by.
-        package var timing = RetryTiming.system
-
-        /// The defaults.
-        public init() {}
-    }
-
     private struct State {
         var queue: StoreQueue
         var breaker = HostCircuitBreaker(
             RetryPolicy(failuresOfHost: SharedTier.failuresBeforePause, pauseOfHost: SharedTier.firstPause))
         var counters = Counters()
-        /// Who waits for all that is queued.
+        /// The callers of `flush`.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// What the breaker judges apart.
+    /// Reads and writes have separate pauses.
     private enum Side: String {
         case read, write
     }
@@ -70,31 +44,31 @@ public final class SharedTier: Sendable {
     /// Where the store is.
     public let address: Address
     let configuration: Configuration
-    /// The first seals; all are accepted.
+    /// The first key seals. All are accepted.
     private let keys: [[UInt8]]
     private let client: StoreClient
     private let threads = BlockingThreads(count: 1, name: "LazyImages.seal")
     private let state: Lock<State>
 
-    /// Bytes of a key, at least: as many as its HMAC has (RFC 2104 section 3).
+    /// The least length of a key in bytes: that of an HMAC-SHA256 (RFC 2104 section 3).
     public static let minimumKeyLength = 32
     private static let failuresBeforePause = 3
     private static let firstPause = Duration.seconds(5)
     /// Writes and removals under way at once.
     private static let writers = 4
-    /// What `flush` waits for what is queued, at most.
+    /// How long `flush` waits for the queue to empty, at most.
     private static let flushLimit = Duration.seconds(5)
-    /// With less than this left, a read is not begun.
+    /// A read with less time than this is skipped.
     private static let shortestRead = Duration.milliseconds(5)
-    /// Connections to the store at once; further requests wait for one within their own time.
+    /// The most connections to the store. Further requests wait for one, within their time limits.
     private static let connections = 32
 
-    /// A tier over the store at an address.
+    /// Creates a tier with the store at an address.
     /// - Parameters:
     ///   - address: where the store is.
-    ///   - keys: what seals values; the same for all who share the store. The first seals, all are accepted, so that keys
-    ///     can be replaced. Each has at least 32 bytes.
-    ///   - configuration: limits.
+    ///   - keys: seal the values, and must be the same on all machines. Each has at least 32 bytes. The first seals, and
+    ///     all are accepted, so that a key can be replaced.
+    ///   - configuration: the limits.
     ///   - transport: the network. Default: libcurl, which S3 needs for its signatures.
     /// - Throws: `.noKey`, `.shortKey`.
     public init(
@@ -115,20 +89,20 @@ public final class SharedTier: Sendable {
             State(queue: StoreQueue(bytes: configuration.queuedBytes, count: configuration.queuedWrites)))
     }
 
-    /// Whether entries of a key may be in the store.
+    /// Whether the store may have an entry of a key.
     func shares(_ key: CacheKey) -> Bool {
-        // A hash of a password can be guessed.
+        // The key holds a hash of the credentials. Somebody could guess them from it.
         if key.text.contains("\nheader authorization ") { return false }
         let host = key.host
-        // Names that programs give to their own servers (RFC 6761 section 6.3).
+        // Programs give such names to their own servers (RFC 6761 section 6.3).
         if host.hasSuffix(".localhost") { return false }
         return address.isLoopback || !Address.isLoopback(host)
     }
 
     // MARK: Reading
 
-    /// What the store has for a key, or nil. Never waits for longer than a second, nor for longer than is left of
-    /// ``patience``.
+    /// The store's entry for a key, or nil. Waits no longer than the time limit of a read, and no longer than what is left
+    /// of `patience`.
     package func entry(for key: CacheKey) async -> DiskCache.Entry? {
         guard shares(key) else { return nil }
         var limits = configuration.reading
@@ -167,30 +141,32 @@ public final class SharedTier: Sendable {
         }
     }
 
-    /// The store has answered.
+    /// Notes that the store has answered. Starts queued work: removals may wait for the end of a pause.
     private func noteRead(_ count: (inout Counters) -> Void) {
-        state.withLock { state in
+        let isWorkQueued = state.withLock { state in
             state.breaker.succeeded(Side.read.rawValue)
             count(&state.counters)
+            return state.queue.count > 0
         }
+        if isWorkQueued { startWriting() }
     }
 
     private func opened(_ bytes: [UInt8], _ key: CacheKey) async -> DiskCache.Entry? {
         let keys = keys
-        // Losing the error is right: without a thread to check it on, the value is a miss.
+        // Losing the error is right: without a thread for the check, the value is a miss.
         let file = (try? await threads.run { SealedEntry.open(bytes, for: key, by: keys) }) ?? nil
         noteRead { counters in
             counters.bytesRead += bytes.count
             if file == nil { counters.refusedValues += 1 } else { counters.hits += 1 }
         }
-        // It may have been removed while it came.
+        // The key may have been removed during the read.
         guard let file, !state.withLock({ $0.queue.isRemoved(key) }) else { return nil }
         return DiskCache.Entry(metadata: file.metadata, body: ImageBytes(file), expiry: file.expiry)
     }
 
     // MARK: Writing
 
-    /// Has a value written to the store, some time later.
+    /// Queues the write of a value. Does not wait for the store.
     package func store(
         _ body: any ByteSource, metadata: [UInt8], expiry: Int? = nil, for key: CacheKey,
         unless isUnwanted: () -> Bool = { false }
@@ -198,7 +174,7 @@ public final class SharedTier: Sendable {
         guard !configuration.isReadOnly, shares(key) else { return }
         let entry = StagingArea.Entry(body: body, metadata: metadata, expiry: expiry)
         state.withLock { state in
-            // Asked under the lock, so that of a removal and this write one sees the other.
+            // Under the lock: either the removal sees this write, or this write sees the removal.
             if isUnwanted() { return }
             guard let size = entry.fileSize(for: key), size <= configuration.maximumBytes else {
                 state.counters.droppedWrites += 1
@@ -209,18 +185,18 @@ public final class SharedTier: Sendable {
         startWriting()
     }
 
-    /// Has a value removed from the store, some time later. From now on it is not read there.
+    /// Queues the removal of a value. From now on the key is not read in the store.
     package func remove(_ key: CacheKey) {
         guard shares(key) else { return }
         state.withLock { $0.queue.remove(key, sends: !configuration.isReadOnly) }
         startWriting()
     }
 
-    /// Returns when all that was to be written or removed is, as far as it ever will be; after some ten seconds at the latest.
+    /// Waits until the queue is empty. After five seconds, drops the writes that are left; returns after ten at most.
     public func flush() async {
         startWriting()
         let timer = Task { [configuration] in
-            // Losing the error is right: all is written, and nobody waits any more.
+            // Losing the error is right: the queue was empty before the time was over.
             guard (try? await configuration.timing.sleep(Self.flushLimit)) != nil else { return }
             state.withLock { $0.counters.droppedWrites += $0.queue.dropWrites() }
         }
@@ -234,7 +210,7 @@ public final class SharedTier: Sendable {
         timer.cancel()
     }
 
-    /// Starts what may be started of what is queued. Where the store is left alone, writes are dropped, and removals wait.
+    /// Starts queued work, as much as is allowed. During a pause, drops the writes; the removals stay queued.
     private func startWriting() {
         let (orders, waiting) = state.withLock { state in
             var orders: [StoreQueue.Order] = []
@@ -253,7 +229,7 @@ public final class SharedTier: Sendable {
         }
         for continuation in waiting { continuation.resume() }
         for order in orders {
-            // Away from whoever asked, who does not wait for it.
+            // Detached: the caller does not wait for it.
             Task.detached { [self] in await write(order) }
         }
     }
@@ -265,7 +241,7 @@ public final class SharedTier: Sendable {
         case .remove: outcome = await client.delete(order.key.digest)
         case .put(let entry):
             let key = keys[0]
-            // Losing the error is right: without a thread to seal it on, the value is not written.
+            // Losing the error is right: without a thread for the seal, the value is not written.
             let sealed = try? await threads.run { SealedEntry.seal(entry, for: order.key, by: key) }
             sent = sealed?.count ?? 0
             outcome = if let sealed { await client.put(sealed, order.key.digest) } else { .refused }
@@ -290,7 +266,7 @@ public final class SharedTier: Sendable {
 
     // MARK: Figures
 
-    /// What happened so far, and how things are.
+    /// What has happened so far, and the present state.
     public var counters: Counters {
         state.withLock { state in
             var counters = state.counters

@@ -1,24 +1,24 @@
-/// Why there is no shared tier.
+/// Why a shared tier cannot be created.
 public enum SharedTierError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No address of a store. The text holds no password.
+    /// Not the address of a store. The text has no password.
     case malformedAddress(text: String)
-    /// A store of S3 without credentials in the environment.
+    /// An S3 store, but no credentials in the environment.
     case noCredentials
-    /// Nothing to seal values with.
+    /// No key to seal values with.
     case noKey
-    /// A key that could be guessed.
+    /// A key that is too short.
     case shortKey
 
     /// One line: what is wrong, and what to do.
     public var description: String {
         switch self {
         case .malformedAddress(let text):
-            "\"\(text)\" is no address of a store; name one such as http://cache:8080/posters, s3://bucket/prefix or s3+http://host:9000/bucket"
+            "\"\(text)\" is not the address of a store; use one such as http://cache:8080/posters, s3://bucket/prefix or s3+http://host:9000/bucket"
         case .noCredentials:
-            "a store of S3 wants credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-        case .noKey: "a shared store wants a key that seals its values, such as from `openssl rand -hex 32`"
+            "an S3 store needs credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        case .noKey: "a shared store needs a key that seals its values; make one with `openssl rand -hex 32`"
         case .shortKey:
-            "a key has at least \(SharedTier.minimumKeyLength) bytes, such as from `openssl rand -hex 32`"
+            "the key is too short; it needs \(SharedTier.minimumKeyLength) bytes, such as from `openssl rand -hex 32`"
         }
     }
 }

@@ -1,23 +1,23 @@
 import FoundationEssentials
 import HTTPSemantics
 
-/// Speaks to the store. Every call ends within its limits, and none throws: what the store does not do is said by the outcome.
+/// Makes the requests to the store. Every call ends within its time limits. None throws: failures are outcomes.
 struct StoreClient: Sendable {
-    /// What a read brought.
+    /// The result of a read.
     enum Answer: Sendable {
         case value([UInt8])
-        /// The store has nothing by this name.
+        /// The store does not have the object.
         case none
-        /// More than a value can have.
+        /// Longer than a value may be.
         case tooLong
         case failed
         case cancelled
     }
 
-    /// What became of a write or a removal.
+    /// The result of a write or a removal.
     enum WriteOutcome: Sendable {
         case done
-        /// The store does not do this, and would not the next time.
+        /// The store refuses the request, and would refuse it again.
         case refused
         case failed
     }
@@ -26,9 +26,9 @@ struct StoreClient: Sendable {
     let configuration: SharedTier.Configuration
     let transport: any Transport
 
-    /// The answer to a removal or a write, and to a read that failed, is not read beyond this.
+    /// At most this many bytes are read of the answer to a write or a removal.
     private static let answerLimit = 64 << 10
-    /// S3 says 403 for what is not there to those who may not list the bucket.
+    /// S3 answers 403 for an absent object if the credentials may not list the bucket.
     private static let absent: Set = [403, 404, 410]
 
     func get(_ name: SHA256.Digest, within limits: Timeouts) async -> Answer {
@@ -52,8 +52,7 @@ struct StoreClient: Sendable {
     }
 
     func delete(_ name: SHA256.Digest) async -> WriteOutcome {
-        let outcome = await write(.delete, name, Self.hashOfNothing, nil)
-        return outcome
+        await write(.delete, name, Self.hashOfNothing, nil)
     }
 
     private func write(
@@ -79,7 +78,7 @@ struct StoreClient: Sendable {
         _ method: HTTPMethod, _ name: SHA256.Digest, _ limits: Timeouts, hash: String
     ) throws(ImageLoadingError) -> TransportRequest {
         guard let url = URL(string: address.url(of: name)) else {
-            throw .invalidURL(text: address.displayText, reason: "it is no address of a store")
+            throw .invalidURL(text: address.displayText, reason: "it is not the address of a store")
         }
         var fields: HTTPFields = ["User-Agent": "Marquee"]
         if let authorization = address.authorization { fields["Authorization"] = authorization }

@@ -1,18 +1,18 @@
-/// What is to be written to the store and removed there, oldest first. For each key there is one thing to do, the latest, and
-/// it waits while an earlier one of the same key is under way. A plain struct, not safe for concurrent use.
+/// The writes and removals that wait for the store, oldest first. Each key has one piece of work at most, the latest. It
+/// waits while earlier work of the same key is running. A plain struct, not safe for concurrent use.
 struct StoreQueue {
     enum Work: Sendable {
         case put(StagingArea.Entry)
         case remove
     }
 
-    /// Work that was begun.
+    /// Work that has begun.
     struct Order: Sendable {
         let key: CacheKey
         let work: Work
     }
 
-    /// Removals that are remembered, at most; the oldest is forgotten.
+    /// The most removals to remember. Beyond it the oldest is forgotten.
     private static let removalLimit = 4096
 
     private let byteLimit: Int
@@ -21,32 +21,32 @@ struct StoreQueue {
     /// The keys of `works`, oldest first.
     private var order: [CacheKey] = []
     private var underWay: Set<CacheKey> = []
-    /// Keys that the store may still have although they were removed, oldest first.
+    /// Removed keys that the store may still have, oldest first.
     private var removed: [CacheKey] = []
     private var removedKeys: Set<CacheKey> = []
     private var byteCount = 0
     private var writeCount = 0
 
     /// - Parameters:
-    ///   - bytes: of values that wait, at most.
-    ///   - count: of values that wait, at most.
+    ///   - bytes: the most bytes of queued values.
+    ///   - count: the most queued values.
     init(bytes: Int, count: Int) {
         byteLimit = bytes
         countLimit = count
     }
 
-    /// How much waits.
+    /// The queued writes and removals.
     var count: Int { works.count }
     var workCount: Int { underWay.count }
     var isAtWork: Bool { !underWay.isEmpty }
-    /// Whether something could be begun.
+    /// Whether some work could begin.
     var hasNext: Bool { order.contains { !underWay.contains($0) } }
 
-    /// Whether a key was removed, and the store may not know yet.
+    /// Whether a key was removed, but the store may still have it.
     func isRemoved(_ key: CacheKey) -> Bool { removedKeys.contains(key) }
 
-    /// Adds a write, in the place of what was to be done for its key. The oldest writes make room.
-    /// - Returns: how many were dropped.
+    /// Adds a write, and replaces older work of its key. Drops the oldest writes beyond the limits.
+    /// - Returns: how many writes were dropped.
     mutating func put(_ entry: StagingArea.Entry, for key: CacheKey) -> Int {
         forgetWork(of: key)
         forgetRemoval(of: key)
@@ -63,8 +63,8 @@ struct StoreQueue {
         return dropped
     }
 
-    /// Adds a removal, in the place of what was to be done for its key.
-    /// - Parameter sends: whether the store is to hear of it.
+    /// Adds a removal, and replaces older work of its key.
+    /// - Parameter sends: whether the store gets the removal; a read-only tier only remembers it.
     mutating func remove(_ key: CacheKey, sends: Bool) {
         forgetWork(of: key)
         if removedKeys.insert(key).inserted { removed.append(key) }
@@ -78,7 +78,7 @@ struct StoreQueue {
         }
     }
 
-    /// Begins what has waited longest.
+    /// Begins the work that has waited longest.
     mutating func next() -> Order? {
         guard let key = order.first(where: { !underWay.contains($0) }), let work = works[key] else {
             return nil
@@ -88,7 +88,7 @@ struct StoreQueue {
         return Order(key: key, work: work)
     }
 
-    /// Ends what was begun. A removal that failed waits for another time, unless something newer is to be done for its key.
+    /// Ends work. A removal that failed is queued again, unless its key has newer work.
     mutating func finish(_ order: Order, _ outcome: StoreClient.WriteOutcome) {
         underWay.remove(order.key)
         guard case .remove = order.work, works[order.key] == nil else { return }
@@ -102,7 +102,7 @@ struct StoreQueue {
         }
     }
 
-    /// Drops all writes that wait.
+    /// Drops all queued writes.
     /// - Returns: how many.
     mutating func dropWrites() -> Int {
         let writes = order.filter(isWrite)

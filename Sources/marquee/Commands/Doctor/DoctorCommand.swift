@@ -56,7 +56,7 @@ enum DoctorCommand: Command {
         }
     }
 
-    /// Asks the shared store for what it does not have.
+    /// Asks the shared store for a key that it does not have.
     private static func shared(_ settings: Settings) async -> [Finding] {
         guard let tier = settings.shared?.tier else { return [] }
         _ = await tier.entry(for: CacheKey(id: "marquee doctor"))
@@ -65,8 +65,8 @@ enum DoctorCommand: Command {
             tier.counters.failures == 0
                 ? Finding("shared", "\(name) answers")
                 : Finding(
-                    "shared", .warning, "\(name) does not answer as a store does within a second",
-                    advice: "look at the address, and whether the store runs")
+                    "shared", .warning, "\(name) does not answer like a store within a second",
+                    advice: "check the address, and whether the store runs")
         ]
     }
 

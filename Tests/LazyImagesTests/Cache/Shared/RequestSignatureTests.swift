@@ -68,7 +68,7 @@ struct RequestSignatureTests {
         #expect(recomputed.expected == recomputed.signature)
     }
 
-    @Test("what libcurl signs is what AWS wants signed, for a read, a write and a removal")
+    @Test("libcurl's signatures of a read, a write and a removal are those of AWS")
     func requests() async throws {
         let store = try StoreServer()
         let tier = try SharedFixture.tier(

@@ -11,7 +11,7 @@ struct SharedTierTests {
 
     init() throws { key = try SharedFixture.key() }
 
-    @Test("what one machine writes another reads, under a name that does not tell the address")
+    @Test("one machine reads what another wrote, and the object's name does not show the URL")
     func twoMachines() async throws {
         let store = try StoreServer()
         let writer = try SharedFixture.tier(store.address)
@@ -27,7 +27,7 @@ struct SharedTierTests {
         #expect(!store.heads.joined().contains("origin.example"))
     }
 
-    @Test("what the store does not have is a miss and no failure")
+    @Test("an absent object is a miss and no failure")
     func miss() async throws {
         let store = try StoreServer()
         let tier = try SharedFixture.tier(store.address)
@@ -35,7 +35,7 @@ struct SharedTierTests {
         #expect(tier.counters.misses == 1 && tier.counters.failures == 0)
     }
 
-    @Test("a value with any one bit turned is refused")
+    @Test("a value with one changed bit is refused, whichever bit it is")
     func turnedBits() async throws {
         let whole = try sealed()
         for bit in 0..<8 * whole.count {
@@ -46,7 +46,7 @@ struct SharedTierTests {
         #expect(SealedEntry.open(whole, for: key, by: [SharedFixture.secret]) != nil)
     }
 
-    @Test("a value that is cut anywhere, or longer by a byte, is refused")
+    @Test("a value that is truncated anywhere, or longer by a byte, is refused")
     func lengths() throws {
         let whole = try sealed()
         for length in 0..<whole.count {
@@ -56,7 +56,7 @@ struct SharedTierTests {
         #expect(SealedEntry.open(whole + [0], for: key, by: [SharedFixture.secret]) == nil)
     }
 
-    @Test("a turned bit whose checksum was made to fit is refused, since only the seal cannot be made")
+    @Test("a changed bit with a matching checksum is refused: the seal does not match")
     func forgedChecksum() throws {
         var bytes = try sealed()
         // The last byte of the body, before the seal.
@@ -75,7 +75,7 @@ struct SharedTierTests {
         #expect(SealedEntry.open(bytes, for: key, by: [SharedFixture.secret]) == nil)
     }
 
-    @Test("a store that lies is refused over the network too, counted, and not left alone")
+    @Test("a store's wrong values are refused and counted, and cause no pause")
     func lying() async throws {
         let store = try StoreServer()
         let tier = try SharedFixture.tier(store.address) { $0.maximumBytes = 4096 }
@@ -120,7 +120,7 @@ struct SharedTierTests {
         #expect(try await SharedFixture.tier(store.address, keys: [fresh]).body(key) == SharedFixture.body)
     }
 
-    @Test("a tier that only reads writes and removes nothing, and does not read what was removed")
+    @Test("a read-only tier writes and removes nothing, and does not read removed keys")
     func readOnly() async throws {
         let store = try StoreServer()
         let writer = try SharedFixture.tier(store.address)
@@ -135,13 +135,13 @@ struct SharedTierTests {
         #expect(store.count("PUT") == 1 && store.count("DELETE") == 0)
     }
 
-    @Test("a removal wins over a write that waits, and over one that is under way")
+    @Test("a removal replaces a queued write, and follows a running one")
     func removal() async throws {
         let gate = Gate()
         let store = try StoreServer(puts: gate)
         let tier = try SharedFixture.tier(store.address)
         tier.put(key)
-        try await store.requests.reaches(1)
+        try await store.requests.wait(for: 1)
         // Under way: the removal follows it. Waiting: the removal takes its place.
         tier.put(key)
         tier.remove(key)
@@ -156,7 +156,7 @@ struct SharedTierTests {
         #expect(await tier.body(key) == SharedFixture.body)
     }
 
-    @Test("what is asked for with credentials, or has a name of its own machine, is not in the store")
+    @Test("answers to requests with credentials, and files of loopback names, are not in the store")
     func unshared() async throws {
         let store = try StoreServer()
         let tier = try SharedFixture.tier(store.address)
@@ -175,7 +175,7 @@ struct SharedTierTests {
         #expect(try !SharedFixture.tier("http://store.example/").shares(loopback))
     }
 
-    @Test("keys that could be guessed are refused")
+    @Test("short keys are refused")
     func keys() throws {
         let address = try SharedTier.Address("http://a/")
         #expect(throws: SharedTierError.noKey) { _ = try SharedTier(address, keys: []) }

@@ -9,7 +9,7 @@ struct StoreAddressTests {
     private let name = SHA256.hash(of: "")
 
     @Test(
-        "an address says where objects are",
+        "an address gives the URLs of the objects",
         arguments: [
             ("http://cache:8080", "http://cache:8080/e3/"), ("HTTP://cache/a/b/", "http://cache/a/b/e3/"),
             ("https://[::1]:81/a", "https://[::1]:81/a/e3/"), ("http://u:p@cache/a", "http://cache/a/e3/"),
@@ -27,7 +27,7 @@ struct StoreAddressTests {
     }
 
     @Test(
-        "what is no address is refused, and no password is told",
+        "malformed addresses are refused, and the error shows no password",
         arguments: [
             "", "cache", "ftp://cache", "http://", "http:///a", "http://ca che/", "http://cache/a b", "s3://",
             "http://cache/a?b", "http://cache/a#b", "http://cache/../a", "http://cache:99999/",
@@ -43,7 +43,7 @@ struct StoreAddressTests {
         }
     }
 
-    @Test("S3 wants credentials")
+    @Test("S3 needs credentials")
     func credentialsMissing() {
         for missing in credentials.keys {
             #expect(throws: SharedTierError.noCredentials) {
@@ -53,7 +53,7 @@ struct StoreAddressTests {
         }
     }
 
-    @Test("a password in the address is sent, and stands in no error")
+    @Test("a password in the address is sent, and is in no error")
     func password() async throws {
         let store = try StoreServer()
         let tier = try SharedFixture.tier("http://anna:s%3Acret@127.0.0.1:\(store.port)/")

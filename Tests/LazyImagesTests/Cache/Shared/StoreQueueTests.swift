@@ -47,7 +47,7 @@ struct StoreQueueTests {
         #expect(!queue.isRemoved(key) && queue.count == 0 && !queue.isAtWork)
     }
 
-    @Test("a removal whose key is written anew while it is under way is over")
+    @Test("a running removal is not repeated if its key is written again")
     func replacedRemoval() throws {
         var queue = StoreQueue(bytes: 100, count: 3)
         let key = try SharedFixture.key()

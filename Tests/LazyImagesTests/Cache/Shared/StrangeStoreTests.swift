@@ -4,8 +4,8 @@ import Testing
 
 @testable import LazyImages
 
-/// Stores that others have written.
-@Suite("Stores of others", .timeLimit(.minutes(10)))
+/// Stores that we did not write.
+@Suite("Stores that we did not write", .timeLimit(.minutes(10)))
 struct StrangeStoreTests {
     @Test("nginx with DAV", .enabled(if: NginxDAV.isInstalled, "nginx with its DAV module is not installed"))
     func nginx() async throws {
@@ -49,7 +49,7 @@ struct StrangeStoreTests {
         #expect(await tier.body(key) == nil)
     }
 
-    @Test("S3, as moto plays it", .enabled(if: S3Server.isInstalled, "python3 has no moto[server]"))
+    @Test("moto, an S3 server", .enabled(if: S3Server.isInstalled, "python3 has no moto[server]"))
     func s3() async throws {
         let server = try await S3Server()
         let environment = ["AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret"]
