@@ -9,7 +9,7 @@ set -euo pipefail
 shopt -s nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-folders=(Requests Network Cache/Memory Cache/Disk Cache/Pressure Download Loading Upload List Prewarm Jobs)
+folders=(Requests Network Cache/Memory Cache/Disk Cache/Pressure Transport Cache/Shared Download Loading Upload List Prewarm Jobs)
 library=Sources/LazyImages
 
 fail() {
