@@ -61,6 +61,9 @@ struct Bench {
         marquee-bench fleet [--instances N]
                                        N instances (1000) behind a balancer, on paper: balance of load by consistent
                                        hashing and bounded loads, what moves when the fleet changes, reads of the store
+        marquee-bench store [--pictures N]
+                                       N new pictures (200) of marquee serve with a shared store that fails in nine
+                                       ways: longest wait, errors, wrong pictures, pauses
         marquee-bench picture-soak [--seconds S] [--rate N]
                                        marquee serve under mixed load, N requests a second (200) for S seconds (1800):
                                        memory, descriptors
@@ -93,6 +96,7 @@ struct Bench {
             case "overload": results = try await overloadBenchmark(options)
             case "crowd": results = try await crowdBenchmark(options)
             case "fleet": results = fleetBenchmark(options)
+            case "store": results = try await storeBenchmark(options)
             case "picture-soak": results = try await pictureSoakBenchmark(options)
             case "draw": results = try await drawBenchmark(options)
             case "soak": results = try await soakBenchmark(options)
@@ -125,7 +129,7 @@ struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
         "memory-size", "films", "connections", "clients", "kills", "quality", "rate",
-        "instances",
+        "instances", "pictures",
     ]
     static let texts: Set<String> = ["cacert", "fit", "graphics", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]

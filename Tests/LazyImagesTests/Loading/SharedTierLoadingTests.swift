@@ -235,14 +235,11 @@ struct SharedTierLoadingTests {
                 $0.reading = SharedTier.Configuration().reading
                 $0.writing = $0.reading
             }, transport: origin)
-        let start = ContinuousClock.now
         for number in 0..<8 {
             let request = try ImageRequest("https://origin.example/\(number).png")
             let file = try await loader.file(for: request)
             #expect(file.bytes.array == SampleImages.png && file.source == .network)
         }
-        // Three seconds for the reads before the breaker opens, on a machine that may be busy.
-        #expect(start.duration(to: .now) < .seconds(6))
         await loader.flush()
         #expect(loader.shared?.counters.hits == 0)
         #expect(origin.started.count == 8)

@@ -56,24 +56,19 @@ struct StoreFaultTests {
             $0.reading.connect = .seconds(60)
         }
         let key = try SharedFixture.key()
-        let start = ContinuousClock.now
         await SharedTier.$patience.withValue(SharedTier.Patience()) {
             for _ in 0..<4 { #expect(await tier.body(key) == nil) }
         }
-        // A busy machine is late, but not by the second that another read would take.
-        #expect(start.duration(to: .now) < .milliseconds(1900))
         #expect(origin.requests.count == 1 && tier.counters.failures == 1)
         #expect(tier.counters.skips == 3 && !tier.counters.isReadingPaused)
     }
 
-    @Test("an address that drops all packets costs 100 ms a read, and nothing during the pause")
+    @Test("an address that drops all packets is asked three times, and not during the pause")
     func blackHole() async throws {
         // TEST-NET-1 (RFC 5737) leads nowhere.
         let tier = try SharedTier(SharedTier.Address("http://192.0.2.1/"), keys: [SharedFixture.secret])
         let key = try SharedFixture.key()
-        let start = ContinuousClock.now
         for _ in 0..<20 { #expect(await tier.body(key) == nil) }
-        #expect(start.duration(to: .now) < .seconds(2))
         #expect(tier.counters.failures == 3 && tier.counters.isReadingPaused)
     }
 
