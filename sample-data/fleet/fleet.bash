@@ -1,0 +1,172 @@
+# Functions that bring up a fleet on one machine: a store, instances of `marquee serve`, and a balancer in front of them. For
+# run.sh, and for the tests and measurements that end and add instances.
+#
+#   fleet_begin nginx|haproxy      makes the scratch folder
+#   fleet_store                    starts the store
+#   fleet_instance I [OPTION...]   starts instance I, on the ports it had before if it ran before; does not wait
+#   fleet_ready I                  waits until it is ready
+#   fleet_balance I...             has the balancer send requests to these instances; starts it the first time
+#   fleet_end                      ends everything and removes the scratch folder
+#
+# fleet_address and fleet_store_address are where the balancer and the store listen, fleet_admin[I] where instance I tells its
+# health, fleet_process[I] its process, fleet_folder the scratch folder.
+
+fleet_configurations=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+fleet_films=${fleet_configurations%/*}
+declare -A fleet_process=() fleet_port=() fleet_admin=()
+fleet_folder= fleet_kind= fleet_balancer= fleet_store_process= fleet_last_port=0
+
+fleet_fail() {
+    printf '%s: %s\n' "${0##*/}" "$1" >&2
+    exit 1
+}
+
+# Sets free_port to a port of 127.0.0.1 that nobody listens at, below those that the system gives to clients.
+fleet_free_port() {
+    [ "$fleet_last_port" != 0 ] || fleet_last_port=$((12000 + $$ % 800 * 24))
+    for _ in $(seq 1000); do
+        fleet_last_port=$((fleet_last_port >= 32000 ? 12000 : fleet_last_port + 1))
+        if ! (exec 3<>"/dev/tcp/127.0.0.1/$fleet_last_port") 2>/dev/null; then
+            free_port=$fleet_last_port
+            return
+        fi
+    done
+    fleet_fail 'no port of 127.0.0.1 is free from 12000 to 32000'
+}
+
+# fleet_wait_for PROCESS PORT NAME LOG: waits until the port is listened at; fails where the process ends instead.
+fleet_wait_for() {
+    for _ in $(seq 600); do
+        kill -0 "$1" 2>/dev/null || fleet_fail "$3 does not start: $(tail -n 1 "$4")"
+        if (exec 3<>"/dev/tcp/127.0.0.1/$2") 2>/dev/null; then return; fi
+        sleep 0.1
+    done
+    fleet_fail "$3 does not listen at port $2 within a minute; see $4"
+}
+
+fleet_begin() {
+    local missing=()
+    fleet_kind=$1
+    case $fleet_kind in nginx | haproxy) ;; *) fleet_fail "the balancer is nginx or haproxy, not \"$1\"" ;; esac
+    # Debian has them where only root looks.
+    PATH=$PATH:/usr/sbin:/sbin
+    command -v nginx >/dev/null || missing+=(nginx)
+    if [ "$fleet_kind" = haproxy ] && ! command -v haproxy >/dev/null; then missing+=(haproxy); fi
+    [ "${#missing[@]}" = 0 ] || fleet_fail "${missing[*]} is missing; install it with: apt-get install ${missing[*]}"
+    nginx -V 2>&1 | grep -q http_dav_module || fleet_fail 'this nginx has no DAV module; install it with: apt-get install nginx'
+    if [ -z "${MARQUEE:-}" ]; then
+        swift build -c release --product marquee --package-path "${fleet_films%/*}" >&2 \
+            || fleet_fail 'marquee cannot be built; name the program with MARQUEE=/path/to/marquee'
+        MARQUEE=$(swift build -c release --package-path "${fleet_films%/*}" --show-bin-path)/marquee
+    fi
+    [ -x "$MARQUEE" ] || fleet_fail "there is no program $MARQUEE; name it with MARQUEE=/path/to/marquee"
+    fleet_folder=$(mktemp -d "${TMPDIR:-/tmp}/marquee-fleet.XXXXXX")
+    mkdir "$fleet_folder/store"
+    # nginx that root has started gives its workers to another user.
+    chmod 711 "$fleet_folder"
+    chmod 777 "$fleet_folder/store"
+    (umask 077 && head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$fleet_folder/shared-key")
+}
+
+fleet_store() {
+    fleet_free_port
+    sed "s/127\.0\.0\.1:8300/127.0.0.1:$free_port/" "$fleet_configurations/store.conf" >"$fleet_folder/store.conf"
+    nginx -p "$fleet_folder" -e stderr -c store.conf -g 'daemon off;' >"$fleet_folder/store.log" 2>&1 &
+    fleet_store_process=$!
+    fleet_wait_for "$fleet_store_process" "$free_port" 'the store' "$fleet_folder/store.log"
+    fleet_store_address=http://127.0.0.1:$free_port/
+}
+
+fleet_instance() {
+    local instance=$1 shared=()
+    shift
+    if [ -z "${fleet_port[$instance]:-}" ]; then
+        fleet_free_port
+        fleet_port[$instance]=$free_port
+        fleet_free_port
+        fleet_admin[$instance]=127.0.0.1:$free_port
+    fi
+    [ -z "$fleet_store_process" ] \
+        || shared=(--shared "$fleet_store_address" --shared-key-file "$fleet_folder/shared-key")
+    "$MARQUEE" serve "$fleet_films" --cache-dir "$fleet_folder/cache-$instance" --port "${fleet_port[$instance]}" \
+        --admin "${fleet_admin[$instance]}" --drain 2 --trusted-proxy 127.0.0.1/32 "${shared[@]}" "$@" \
+        >>"$fleet_folder/instance-$instance.log" 2>&1 &
+    fleet_process[$instance]=$!
+}
+
+fleet_ready() {
+    local log=$fleet_folder/instance-$1.log line
+    fleet_wait_for "${fleet_process[$1]}" "${fleet_admin[$1]##*:}" "instance $1" "$log"
+    for _ in $(seq 600); do
+        kill -0 "${fleet_process[$1]}" 2>/dev/null || fleet_fail "instance $1 does not start: $(tail -n 1 "$log")"
+        if exec 3<>"/dev/tcp/127.0.0.1/${fleet_admin[$1]##*:}"; then
+            printf 'GET /health/ready HTTP/1.0\r\n\r\n' >&3
+            read -r -t 5 line <&3 || line=
+            exec 3>&-
+            case $line in *' 200 '*) return ;; esac
+        fi 2>/dev/null
+        sleep 0.1
+    done
+    fleet_fail "instance $1 does not become ready within a minute; see $log"
+}
+
+# The configuration with a line for each of the instances in place of those for 127.0.0.1:8101 and so on.
+fleet_configuration() {
+    local line instance
+    while IFS= read -r line; do
+        case $line in
+            *127.0.0.1:8101*)
+                for instance in "$@"; do
+                    printf '%s\n' "$line" | sed -e "s/127\.0\.0\.1:8101/127.0.0.1:${fleet_port[$instance]}/" \
+                        -e "s/port 8201/port ${fleet_admin[$instance]##*:}/" \
+                        -e "s/instance-1/instance-$instance/g" -e "s/ id 1\$/ id $instance/"
+                done
+                ;;
+            *127.0.0.1:810[2-9]*) ;;
+            *) printf '%s\n' "${line/127.0.0.1:8100/127.0.0.1:$fleet_balancer_port}" ;;
+        esac
+    done
+}
+
+fleet_balance() {
+    local log=$fleet_folder/balancer.log
+    if [ -z "$fleet_balancer" ]; then
+        fleet_free_port
+        fleet_balancer_port=$free_port
+        fleet_address=http://127.0.0.1:$free_port/
+    fi
+    if [ "$fleet_kind" = nginx ]; then
+        fleet_configuration "$@" <"$fleet_configurations/nginx.conf" >"$fleet_folder/balancer.conf"
+        if [ -n "$fleet_balancer" ]; then
+            # Workers of the new configuration take over; those of the old one finish what they have.
+            kill -HUP "$fleet_balancer"
+            return
+        fi
+        nginx -p "$fleet_folder" -e stderr -c balancer.conf -g 'daemon off;' >"$log" 2>&1 &
+    else
+        fleet_configuration "$@" <"$fleet_configurations/haproxy.cfg" >"$fleet_folder/balancer.conf"
+        if [ -n "$fleet_balancer" ]; then
+            # The master starts a process of the new configuration, which takes the listening socket over.
+            kill -USR2 "$fleet_balancer"
+            return
+        fi
+        # -W: a master, whose process can be replaced without a connection refused.
+        haproxy -W -f "$fleet_folder/balancer.conf" >"$log" 2>&1 &
+    fi
+    fleet_balancer=$!
+    fleet_wait_for "$fleet_balancer" "$fleet_balancer_port" "$fleet_kind" "$log"
+}
+
+# The requests that come no more end first, so that instances have none to finish.
+fleet_end() {
+    local process processes=(${fleet_balancer:-} ${fleet_store_process:-} "${fleet_process[@]}")
+    trap '' INT TERM
+    for process in "${processes[@]}"; do kill -TERM "$process" 2>/dev/null || true; done
+    for _ in $(seq 200); do
+        kill -0 "${processes[@]}" 2>/dev/null || break
+        sleep 0.1
+    done
+    for process in "${processes[@]}"; do kill -KILL "$process" 2>/dev/null || true; done
+    wait "${processes[@]}" 2>/dev/null || true
+    [ -z "$fleet_folder" ] || rm -rf "$fleet_folder"
+}
