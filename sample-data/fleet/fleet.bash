@@ -14,7 +14,7 @@
 fleet_configurations=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 fleet_films=${fleet_configurations%/*}
 declare -A fleet_process=() fleet_port=() fleet_admin=()
-fleet_folder= fleet_kind= fleet_balancer= fleet_store_process= fleet_last_port=0
+fleet_nginx='daemon off;' fleet_folder= fleet_kind= fleet_balancer= fleet_store_process= fleet_last_port=0
 
 fleet_fail() {
     printf '%s: %s\n' "${0##*/}" "$1" >&2
@@ -48,8 +48,8 @@ fleet_begin() {
     local missing=()
     fleet_kind=$1
     case $fleet_kind in nginx | haproxy) ;; *) fleet_fail "the balancer is nginx or haproxy, not \"$1\"" ;; esac
-    # Debian has them where only root looks.
-    PATH=$PATH:/usr/sbin:/sbin
+    # Debian has them where only root looks. FLEET_PROGRAMS: where else they are.
+    PATH=$PATH:${FLEET_PROGRAMS:-/usr/sbin:/sbin}
     command -v nginx >/dev/null || missing+=(nginx)
     if [ "$fleet_kind" = haproxy ] && ! command -v haproxy >/dev/null; then missing+=(haproxy); fi
     [ "${#missing[@]}" = 0 ] || fleet_fail "${missing[*]} is missing; install it with: apt-get install ${missing[*]}"
@@ -62,16 +62,15 @@ fleet_begin() {
     [ -x "$MARQUEE" ] || fleet_fail "there is no program $MARQUEE; name it with MARQUEE=/path/to/marquee"
     fleet_folder=$(mktemp -d "${TMPDIR:-/tmp}/marquee-fleet.XXXXXX")
     mkdir "$fleet_folder/store"
-    # nginx that root has started gives its workers to another user.
-    chmod 711 "$fleet_folder"
-    chmod 777 "$fleet_folder/store"
+    # nginx that root starts gives its workers to another user, who cannot open the folder.
+    [ "$(id -u)" != 0 ] || fleet_nginx+=' user root;'
     (umask 077 && head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$fleet_folder/shared-key")
 }
 
 fleet_store() {
     fleet_free_port
     sed "s/127\.0\.0\.1:8300/127.0.0.1:$free_port/" "$fleet_configurations/store.conf" >"$fleet_folder/store.conf"
-    nginx -p "$fleet_folder" -e stderr -c store.conf -g 'daemon off;' >"$fleet_folder/store.log" 2>&1 &
+    nginx -p "$fleet_folder" -e stderr -c store.conf -g "$fleet_nginx" >"$fleet_folder/store.log" 2>&1 &
     fleet_store_process=$!
     fleet_wait_for "$fleet_store_process" "$free_port" 'the store' "$fleet_folder/store.log"
     fleet_store_address=http://127.0.0.1:$free_port/
@@ -142,7 +141,7 @@ fleet_balance() {
             kill -HUP "$fleet_balancer"
             return
         fi
-        nginx -p "$fleet_folder" -e stderr -c balancer.conf -g 'daemon off;' >"$log" 2>&1 &
+        nginx -p "$fleet_folder" -e stderr -c balancer.conf -g "$fleet_nginx" >"$log" 2>&1 &
     else
         fleet_configuration "$@" <"$fleet_configurations/haproxy.cfg" >"$fleet_folder/balancer.conf"
         if [ -n "$fleet_balancer" ]; then
