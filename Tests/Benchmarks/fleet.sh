@@ -1,14 +1,14 @@
 #!/bin/bash
-# A fleet of the picture service under load: instances behind a balancer, with a store that they share.
+# Measures a fleet of the picture service under load: instances with a shared store, behind a balancer.
 #   Tests/Benchmarks/fleet.sh [nginx|haproxy [INSTANCES [CLIENTS [POSTERS]]]]      (haproxy 8 1000 500)
-# Every client asks for posters at three sizes, one after the other. What must hold:
-#   filled      each poster is asked for once at its origin, however many clients and instances there are
-#   killed      an instance is ended with kill -9: no client sees an error, and nothing is fetched again
-#   added       an instance is added: at most 1 in INSTANCES pictures moves, all of them to the new one
-#   restarted   every instance in turn is ended with SIGTERM and started again: no client sees an error
-# After each part all pictures are compared with those of the first one.
-# Needs Debian's nginx, haproxy, wrk and curl. Uses the program MARQUEE names, else a release build. SECONDS_EACH: of load in
-# each part (10). PARTS: those after the first (killed added restarted). The scratch folder is in TMPDIR.
+# Every client requests posters at three sizes, one after the other. The parts, and what each checks:
+#   filled      all clients start with empty caches: the origin gets one request for each poster
+#   killed      kill -9 of an instance: no client sees an error, and nothing is fetched again
+#   added       another instance: at most 1 in INSTANCES pictures moves, each to the new instance
+#   restarted   SIGTERM and a new start of each instance in turn: no client sees an error
+# After each part, compares all pictures with those of the first part.
+# Needs Debian's nginx, haproxy, wrk and curl. Uses the program named by MARQUEE, or a release build. SECONDS_EACH: seconds of
+# load in each part (10). PARTS: the parts after the first (killed added restarted). The scratch folder is in TMPDIR.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . sample-data/fleet/fleet.bash
@@ -31,18 +31,18 @@ must() {
     if [ "$2" "$3" "$4" ]; then
         printf '%-58s %8s\n' "$1" "$2"
     else
-        printf '%-58s %8s   FAILED: wanted %s %s\n' "$1" "$2" "$3" "$4"
+        printf '%-58s %8s   FAILED: must be %s %s\n' "$1" "$2" "$3" "$4"
         failures=$((failures + 1))
     fi
 }
 
-# The places on the ring depend on ports and addresses. The same ones in every run make the same places.
+# The points on the ring depend on the ports, so all runs use the same ports.
 fleet_last_port=20999
 fleet_begin "$kind"
 [ "$(ulimit -n)" -ge 4096 ] || ulimit -n 4096
 [ "$(ulimit -n)" -ge $((clients * 3)) ] || ulimit -n $((clients * 3))
 
-# An origin that counts: the sample posters again and again, each with other bytes behind its end.
+# The origin: the sample posters, repeated, each with other bytes after its end. Its log counts the requests.
 mkdir "$fleet_folder/origin"
 sources=(sample-data/posters/*.jpg)
 for number in $(seq "$posters"); do
@@ -83,14 +83,14 @@ done >"$fleet_folder/sources"
 cat >"$fleet_folder/load.lua" <<LUA
 local sources, sizes, n = {}, {"${sizes[0]}", "${sizes[1]}", "${sizes[2]}"}, 0
 for line in io.lines("$fleet_folder/sources") do sources[#sources + 1] = line end
--- All sizes of a poster one after the other, as a page asks for them.
+-- All sizes of a poster one after the other, like a page.
 function request()
     local path = "/image/-/" .. sizes[n % 3 + 1] .. "/" .. sources[math.floor(n / 3) % #sources + 1]
     n = n + 1
     return wrk.format("GET", path)
 end
 LUA
-# load NAME [SECONDS]: asks for pictures until the time is over. `loaded NAME` waits for that and checks.
+# load NAME [SECONDS]: starts the clients for that time. `loaded NAME` waits for their end and checks.
 load() {
     wrk -t1 -c"$clients" -d"${2:-$seconds}" --timeout 60s -s "$fleet_folder/load.lua" "${fleet_address%/}" \
         >"$fleet_folder/wrk-$1" 2>&1 &
@@ -105,7 +105,7 @@ loaded() {
     must "$1: requests" "$(sed -n 's/ *\([0-9]*\) requests in .*/\1/p' "$fleet_folder/wrk-$1")" -gt 0
     must "$1: requests that failed" "$((${errors:-0} + ${other:-0}))" -eq 0
 }
-# all NAME: asks for every picture once. Compares with those of the first time.
+# all NAME: requests every picture once. Compares them with those of the first time.
 all() {
     local size source
     while read -r source; do
@@ -121,7 +121,7 @@ all() {
     [ -e "$fleet_folder/sums" ] || cp "$fleet_folder/sums-$1" "$fleet_folder/sums"
     must "$1: pictures that differ" "$(comm -13 "$fleet_folder/sums" "$fleet_folder/sums-$1" | wc -l)" -eq 0
 }
-# Waits until the store has what is written behind.
+# Waits until the instances have written their queues to the store.
 settle() {
     local before=-1 now=0
     while [ "$now" != "$before" ]; do
@@ -131,13 +131,13 @@ settle() {
     done
     printf '%-58s %8s\n' "$1: entries in the store" "$now"
 }
-# where I...: which of the instances has which poster, by their logs: one request for each.
+# where I...: prints which instance has which poster. Requests each poster once, and reads the instances' logs.
 where() {
     local instance
     for instance in "$@"; do : >"$fleet_folder/instance-$instance.log"; done
     sed "s,^\(.*\)\$,url = \"${fleet_address}image/-/${sizes[0]}/\1\"\noutput = \"/dev/null\"," "$fleet_folder/sources" \
         | curl -sS --fail --config -
-    # Lines of the log are written a moment after their answers.
+    # The service logs a request a moment after its answer.
     for _ in $(seq 100); do
         [ "$(cat "$fleet_folder"/instance-*.log | grep -c '"source"')" -lt "$posters" ] || break
         sleep 0.1
@@ -165,7 +165,7 @@ killed() {
     must 'killed: requests at the origin' "$(fetched)" -eq "$posters"
     start 2
     fleet_ready 2
-    # The balancer tries it again: nginx after its fail_timeout.
+    # Until the balancer uses it again: nginx after its fail_timeout.
     [ "$kind" = haproxy ] && sleep 2 || sleep 6
 }
 added() {
@@ -180,7 +180,7 @@ added() {
     must 'added: pictures whose instances are known' "$(sort -u "$fleet_folder/before" "$fleet_folder/after" | cut -d ' ' -f 1 | sort -u | wc -l)" -eq "$posters"
     comm -13 "$fleet_folder/before" "$fleet_folder/after" >"$fleet_folder/moved"
     must "added: pictures that moved, of $posters" "$(wc -l <"$fleet_folder/moved")" -le $((posters / instances))
-    must 'added: pictures that moved to another than the new one' "$(grep -cv " $new\$" "$fleet_folder/moved" || true)" -eq 0
+    must 'added: pictures that moved to an old instance' "$(grep -cv " $new\$" "$fleet_folder/moved" || true)" -eq 0
     must 'added: requests at the origin' "$(fetched)" -eq "$posters"
 }
 restarted() {
@@ -198,4 +198,4 @@ restarted() {
 }
 for part in ${PARTS:-killed added restarted}; do "$part"; done
 
-[ "$failures" = 0 ] || fleet_fail "$failures of these do not hold with $kind"
+[ "$failures" = 0 ] || fleet_fail "$failures checks failed with $kind"

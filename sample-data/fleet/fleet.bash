@@ -1,15 +1,15 @@
-# Functions that bring up a fleet on one machine: a store, instances of `marquee serve`, and a balancer in front of them. For
-# run.sh, and for the tests and measurements that end and add instances.
+# Functions that start a fleet on one machine: a store, instances of `marquee serve`, and a balancer. run.sh uses them, and so
+# do tests and benchmarks that end and add instances.
 #
-#   fleet_begin nginx|haproxy      makes the scratch folder
+#   fleet_begin nginx|haproxy      creates the scratch folder
 #   fleet_store                    starts the store
-#   fleet_instance I [OPTION...]   starts instance I, on the ports it had before if it ran before; does not wait
+#   fleet_instance I [OPTION...]   starts instance I, on its old ports if it ran before; does not wait
 #   fleet_ready I                  waits until it is ready
-#   fleet_balance I...             has the balancer send requests to these instances; starts it the first time
+#   fleet_balance I...             makes the balancer use these instances; starts it the first time
 #   fleet_end                      ends everything and removes the scratch folder
 #
-# fleet_address and fleet_store_address are where the balancer and the store listen, fleet_admin[I] where instance I tells its
-# health, fleet_process[I] its process, fleet_folder the scratch folder.
+# Variables: fleet_address and fleet_store_address, the URLs of the balancer and the store; fleet_admin[I], the health address of
+# instance I; fleet_process[I], its process; fleet_folder, the scratch folder.
 
 fleet_configurations=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 fleet_films=${fleet_configurations%/*}
@@ -21,7 +21,7 @@ fleet_fail() {
     exit 1
 }
 
-# Sets free_port to a port of 127.0.0.1 that nobody listens at, below those that the system gives to clients.
+# Sets free_port to a free port of 127.0.0.1, below the ports that the system gives to clients.
 fleet_free_port() {
     [ "$fleet_last_port" != 0 ] || fleet_last_port=$((12000 + $$ % 800 * 24))
     for _ in $(seq 1000); do
@@ -34,21 +34,21 @@ fleet_free_port() {
     fleet_fail 'no port of 127.0.0.1 is free from 12000 to 32000'
 }
 
-# fleet_wait_for PROCESS PORT NAME LOG: waits until the port is listened at; fails where the process ends instead.
+# fleet_wait_for PROCESS PORT NAME LOG: waits until the process listens at the port; fails if it ends.
 fleet_wait_for() {
     for _ in $(seq 600); do
         kill -0 "$1" 2>/dev/null || fleet_fail "$3 does not start: $(tail -n 1 "$4")"
         if (exec 3<>"/dev/tcp/127.0.0.1/$2") 2>/dev/null; then return; fi
         sleep 0.1
     done
-    fleet_fail "$3 does not listen at port $2 within a minute; see $4"
+    fleet_fail "$3 did not listen at port $2 within a minute; see $4"
 }
 
 fleet_begin() {
     local missing=()
     fleet_kind=$1
     case $fleet_kind in nginx | haproxy) ;; *) fleet_fail "the balancer is nginx or haproxy, not \"$1\"" ;; esac
-    # Debian has them where only root looks. FLEET_PROGRAMS: where else they are.
+    # Debian installs them in folders that only root's PATH has. FLEET_PROGRAMS names other folders.
     PATH=$PATH:${FLEET_PROGRAMS:-/usr/sbin:/sbin}
     command -v nginx >/dev/null || missing+=(nginx)
     if [ "$fleet_kind" = haproxy ] && ! command -v haproxy >/dev/null; then missing+=(haproxy); fi
@@ -62,7 +62,7 @@ fleet_begin() {
     [ -x "$MARQUEE" ] || fleet_fail "there is no program $MARQUEE; name it with MARQUEE=/path/to/marquee"
     fleet_folder=$(mktemp -d "${TMPDIR:-/tmp}/marquee-fleet.XXXXXX")
     mkdir "$fleet_folder/store"
-    # nginx that root starts gives its workers to another user, who cannot open the folder.
+    # If root starts nginx, its workers run as another user, who cannot open the folder.
     [ "$(id -u)" != 0 ] || fleet_nginx+=' user root;'
     (umask 077 && head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$fleet_folder/shared-key")
 }
@@ -106,10 +106,10 @@ fleet_ready() {
         fi 2>/dev/null
         sleep 0.1
     done
-    fleet_fail "instance $1 does not become ready within a minute; see $log"
+    fleet_fail "instance $1 was not ready within a minute; see $log"
 }
 
-# The configuration with a line for each of the instances in place of those for 127.0.0.1:8101 and so on.
+# Prints the configuration, with a line for each instance in place of the lines with 127.0.0.1:8101 to 8109.
 fleet_configuration() {
     local line instance
     while IFS= read -r line; do
@@ -137,7 +137,7 @@ fleet_balance() {
     if [ "$fleet_kind" = nginx ]; then
         fleet_configuration "$@" <"$fleet_configurations/nginx.conf" >"$fleet_folder/balancer.conf"
         if [ -n "$fleet_balancer" ]; then
-            # Workers of the new configuration take over; those of the old one finish what they have.
+            # New workers take over; the old ones finish their requests.
             kill -HUP "$fleet_balancer"
             return
         fi
@@ -145,18 +145,18 @@ fleet_balance() {
     else
         fleet_configuration "$@" <"$fleet_configurations/haproxy.cfg" >"$fleet_folder/balancer.conf"
         if [ -n "$fleet_balancer" ]; then
-            # The master starts a process of the new configuration, which takes the listening socket over.
+            # The master starts a process with the new configuration, which takes over the listening socket.
             kill -USR2 "$fleet_balancer"
             return
         fi
-        # -W: a master, whose process can be replaced without a connection refused.
+        # -W: a master process, which replaces its worker without refusing a connection.
         haproxy -W -f "$fleet_folder/balancer.conf" >"$log" 2>&1 &
     fi
     fleet_balancer=$!
     fleet_wait_for "$fleet_balancer" "$fleet_balancer_port" "$fleet_kind" "$log"
 }
 
-# The requests that come no more end first, so that instances have none to finish.
+# Ends the balancer first, so that the instances have no requests to finish.
 fleet_end() {
     local process processes=(${fleet_balancer:-} ${fleet_store_process:-} "${fleet_process[@]}")
     trap '' INT TERM

@@ -1,11 +1,11 @@
 #!/bin/bash
-# A fleet on one machine: N instances of the picture service, the store that they share, and a balancer in front. Prints the
-# balancer's address. Ctrl-C ends all of it.
+# Starts a fleet on one machine: N instances of the picture service, the store that they share, and a balancer. Prints the
+# balancer's address. Ctrl-C ends everything.
 #
 #   sample-data/fleet/run.sh N [nginx|haproxy] [-- OPTION...]      OPTION: of marquee serve, such as --source HOST
 #
-# Needs nginx (for the store too), and for haproxy that. Uses the program MARQUEE names, else builds it. Everything is in a
-# folder of its own in TMPDIR, which goes at the end.
+# Needs nginx, which is also the store, and HAProxy for the balancer haproxy. Uses the program named by MARQUEE, or builds it.
+# All files are in a new folder in TMPDIR, which is removed at the end.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/fleet.bash"
 
@@ -37,11 +37,11 @@ printf '%s\n' "$fleet_address"
 for instance in $instances; do printf '%s\n' "${fleet_admin[$instance]}"; done >"$fleet_folder/members"
 {
     printf 'instances: %s; the store: %s\n' "$count" "$fleet_store_address"
-    printf 'forget a picture: marquee purge URL --admin-file %s\n' "$fleet_folder/members"
+    printf 'remove a picture: marquee purge URL --admin-file %s\n' "$fleet_folder/members"
     printf 'end: Ctrl-C\n'
 } >&2
 
-# One that ends is told of; the others go on.
+# If an instance ends, says so; the others go on.
 while [ "${#fleet_process[@]}" != 0 ]; do
     status=0
     wait -n -p ended "${fleet_process[@]}" "$fleet_balancer" "$fleet_store_process" || status=$?

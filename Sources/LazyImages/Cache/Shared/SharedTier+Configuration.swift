@@ -17,9 +17,9 @@ extension SharedTier {
         /// Time limits of a read. Default: 100 ms to connect, 800 ms in all.
         package var reading = Timeouts(
             connect: .milliseconds(100), firstByte: readLimit, stall: readLimit, total: readLimit)
-        /// Time limits of a write. Default: 100 ms to connect, 1 s without progress, 5 s in all.
+        /// Time limits of a write. Default: 1 s to connect, 1 s without progress, 5 s in all.
         package var writing = Timeouts(
-            connect: .milliseconds(100), firstByte: .seconds(1), stall: .seconds(1), total: .seconds(5))
+            connect: .seconds(1), firstByte: .seconds(1), stall: .seconds(1), total: .seconds(5))
         /// The clock of the breaker.
         package var timing = RetryTiming.system
 
