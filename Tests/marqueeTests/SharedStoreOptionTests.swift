@@ -81,6 +81,31 @@ struct SharedStoreOptionTests {
         #expect(origin.requests.count == 1)
     }
 
+    @Test(
+        "doctor writes, reads and removes a value, and says what the store does not do",
+        arguments: [
+            ("", "writes, reads and removes values"), ("GET", "does not answer like a store"),
+            ("PUT", "does not accept values"), ("DELETE", "does not remove values"),
+        ])
+    func doctor(refused: String, message: String) async throws {
+        let store = try StoreServer()
+        if !refused.isEmpty { store.refusals.change { $0[refused] = "405 Method Not Allowed" } }
+        let words = ["--shared", store.address, "--shared-key-file", keyFile]
+        let findings = await SharedStoreCheck.findings(try settings(words))
+        #expect(findings.map(\.line).joined().contains(message))
+        #expect(store.objects.value.isEmpty == (refused != "DELETE"))
+        #expect(await SharedStoreCheck.findings(try settings([])).isEmpty)
+    }
+
+    @Test("doctor writes nothing to a read-only store")
+    func doctorOfReadOnlyStore() async throws {
+        let store = try StoreServer()
+        let words = ["--shared", store.address + ",read-only", "--shared-key-file", keyFile]
+        let findings = await SharedStoreCheck.findings(try settings(words))
+        #expect(findings.map(\.line).joined().contains("answers; read-only"))
+        #expect(store.count("PUT") == 0 && store.count("GET") == 1)
+    }
+
     @Test("the metrics show the store, and a dead store makes no request fail")
     func metrics() async throws {
         let port = try ClosedPort()

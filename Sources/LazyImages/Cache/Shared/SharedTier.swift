@@ -44,6 +44,7 @@ public final class SharedTier: Sendable {
     /// Where the store is.
     public let address: Address
     let configuration: Configuration
+    package var isReadOnly: Bool { configuration.isReadOnly }
     /// The first key seals. All are accepted.
     private let keys: [[UInt8]]
     private let client: StoreClient

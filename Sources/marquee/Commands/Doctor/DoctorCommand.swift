@@ -31,7 +31,7 @@ enum DoctorCommand: Command {
         tell(await TerminalCheck.findings(quiet.settings))
         tell([curl, sqlite(quiet.source)])
         tell(await CacheCheck.findings(quiet))
-        tell(await shared(quiet.settings))
+        tell(await SharedStoreCheck.findings(quiet.settings))
         tell([pressure, network(), proxy(quiet.settings)])
         tell(await CatalogueCheck.findings(quiet))
         if session.settings.wantsJSON { session.output.json(Report(findings: findings)) }
@@ -54,20 +54,6 @@ enum DoctorCommand: Command {
             let isNeeded = if case .library = source { true } else { false }
             return Finding("sqlite", isNeeded ? .problem : .warning, "\(error)")
         }
-    }
-
-    /// Asks the shared store for a key that it does not have.
-    private static func shared(_ settings: Settings) async -> [Finding] {
-        guard let tier = settings.shared?.tier else { return [] }
-        _ = await tier.entry(for: CacheKey(id: "marquee doctor"))
-        let name = tier.address.displayText
-        return [
-            tier.counters.failures == 0
-                ? Finding("shared", "\(name) answers")
-                : Finding(
-                    "shared", .warning, "\(name) does not answer like a store within a second",
-                    advice: "check the address, and whether the store runs")
-        ]
     }
 
     private static var pressure: Finding {
