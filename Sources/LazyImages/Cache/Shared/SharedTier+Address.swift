@@ -6,7 +6,7 @@ extension SharedTier {
     ///
     ///     http://cache.example.org:8080/posters            any server with GET, PUT and DELETE, such as nginx with DAV
     ///     http://user:password@cache.example.org/posters   the same, with a password (Basic)
-    ///     http://cache.example.org:8080/ac                 bazel-remote: if the path ends in /ac, names have no folder
+    ///     http://cache.example.org:8080/ac                 names without folders, for bazel-remote, Apache, lighttpd
     ///     s3://bucket/prefix                               AWS, in the region of AWS_REGION
     ///     s3+http://minio.example.org:9000/bucket/prefix   another S3 server; s3+https for TLS
     ///
