@@ -11,7 +11,8 @@ private final class Machines: Sendable {
     let store: StoreServer
     let origin: HeldTransport
     private let time = Shared(1_767_225_600)
-    private let fields: Shared<HTTPFields>
+    /// The fields of the origin's answers.
+    let fields: Shared<HTTPFields>
 
     init(_ fields: HTTPFields = ["Cache-Control": "max-age=600", "ETag": "\"1\""]) throws {
         folder = try TemporaryFolder()
@@ -28,9 +29,11 @@ private final class Machines: Sendable {
     func pass(_ seconds: Int) { time.change { $0 += seconds } }
 
     /// The loader of a machine that has nothing.
-    /// - Parameter keepsNothing: whether it has neither memory nor disk.
+    /// - Parameters:
+    ///   - keepsNothing: whether it has neither memory nor disk.
+    ///   - sharing: whether it uses the store.
     func loader(
-        _ name: String, kind: CacheKind = .private, keepsNothing: Bool = false,
+        _ name: String, kind: CacheKind = .private, keepsNothing: Bool = false, sharing: Bool = true,
         transport: (any Transport)? = nil
     ) throws -> FileLoader {
         var configuration = ImageDownloader.Configuration()
@@ -39,7 +42,7 @@ private final class Machines: Sendable {
         return FileLoader(
             memory: keepsNothing ? nil : MemoryCache(limit: 1 << 20),
             disk: keepsNothing ? nil : DiskCache(folder: folder.file(name)),
-            shared: try SharedFixture.tier(store.address), configuration: configuration,
+            shared: sharing ? try SharedFixture.tier(store.address) : nil, configuration: configuration,
             transport: transport ?? origin, clock: WallClock { [time] in time.value })
     }
 
@@ -121,6 +124,23 @@ struct SharedTierLoadingTests {
         #expect(try await first.file(for: request).source == .memory)
     }
 
+    @Test("an entry of the store that is older than the file on disk is not used")
+    func olderEntry() async throws {
+        let machines = try Machines()
+        let first = try machines.loader("first")
+        _ = try await first.file(for: request)
+        await first.flush()
+        machines.pass(700)
+        machines.fields.change { $0["ETag"] = "\"2\"" }
+        let alone = try machines.loader("second", sharing: false)
+        _ = try await alone.file(for: request)
+        await alone.flush()
+        machines.pass(700)
+        let second = try machines.loader("second")
+        #expect(try await second.file(for: request).source == .revalidated)
+        #expect(machines.origin.requests.last?.fields["if-none-match"] == "\"2\"")
+    }
+
     @Test(
         "private answers are not in the store",
         arguments: [
@@ -135,6 +155,30 @@ struct SharedTierLoadingTests {
         await loader.flush()
         #expect(machines.store.objects.value.isEmpty)
         #expect(machines.store.count("PUT") == 0)
+    }
+
+    @Test("an answer after a challenge is not in the store")
+    func authorised() async throws {
+        struct KnownPassword: Authenticator {
+            func credential(for challenge: AuthenticationChallenge) async -> Credential? {
+                challenge.isRepeated ? nil : .password(user: "u", password: "p")
+            }
+        }
+        let store = try StoreServer()
+        var configuration = ImageDownloader.Configuration()
+        configuration.authenticator = KnownPassword()
+        let loader = FileLoader(
+            memory: nil, disk: nil, shared: try SharedFixture.tier(store.address),
+            configuration: configuration,
+            transport: HeldTransport { request in
+                request.fields["authorization"] == nil
+                    ? HeldTransport.Answer(
+                        [], status: 401, fields: ["WWW-Authenticate": "Basic realm=\"films\""])
+                    : .fresh(SampleImages.png)
+            })
+        #expect(try await loader.file(for: request).source == .network)
+        await loader.flush()
+        #expect(store.count("PUT") == 0)
     }
 
     @Test("a private cache uses max-age and a shared one s-maxage, whichever stored the entry")

@@ -90,6 +90,40 @@ struct StoreFaultTests {
         #expect(await tier.body(key) == SharedFixture.body)
     }
 
+    @Test("after a pause, a cancelled read lets the next one through")
+    func cancelledProbe() async throws {
+        let origin = try ScriptedOrigin { connection in
+            switch connection {
+            case 0..<3: [.readHead, .reset]
+            case 3: [.readHead, .awaitClose]
+            default: [.readHead, .send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")]
+            }
+        }
+        let now = Shared(Duration.zero)
+        let tier = try SharedFixture.tier("http://127.0.0.1:\(origin.port)/") {
+            $0.timing = SharedFixture.timing(now)
+        }
+        let key = try SharedFixture.key()
+        for _ in 0..<3 { #expect(await tier.body(key) == nil) }
+        #expect(tier.counters.isReadingPaused)
+        now.change { $0 += .seconds(5) }
+        let read = Task { await tier.body(key) }
+        try await origin.requests.wait(for: 4)
+        read.cancel()
+        #expect(await read.value == nil)
+        #expect(await tier.body(key) == nil)
+        #expect(tier.counters.misses == 1 && !tier.counters.isReadingPaused)
+    }
+
+    @Test("403 to a read means an absent object, as in S3")
+    func forbiddenRead() async throws {
+        let store = try StoreServer()
+        store.refusals.change { $0["GET"] = "403 Forbidden" }
+        let tier = try SharedFixture.tier(store.address)
+        #expect(await tier.body(try SharedFixture.key()) == nil)
+        #expect(tier.counters.misses == 1 && tier.counters.failures == 0)
+    }
+
     @Test("a removal that fails is sent again, and the key is not read meanwhile")
     func lateRemoval() async throws {
         let store = try StoreServer()
