@@ -75,7 +75,7 @@ struct BrowserAddressTests {
         let terminal = try started([])
         try Data(SampleImages.png).write(to: URL(filePath: folder.file("a.png")))
         terminal.type("onowhere\r")
-        try #require(terminal.waits { $0.row(containing: "nowhere is no address") != nil })
+        try #require(terminal.waits { $0.row(containing: "nowhere is not a URL") != nil })
         terminal.type("\u{15}\(folder.file("a.png"))\r")
         try #require(terminal.waits { $0.row(containing: "PNG ") != nil }, "\(terminal.screen.rows)")
         terminal.type("\u{1B}")

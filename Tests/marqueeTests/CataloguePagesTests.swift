@@ -90,7 +90,7 @@ struct CataloguePagesTests {
     func badLinks() async throws {
         let other = try server(["/films": list(film("z"))])
         for (link, text) in [
-            ("/films?limit=1000#x", "lead in a circle"),
+            ("/films?limit=1000#x", "form a loop"),
             (other.url("/films").absoluteString, "on another server"),
             ("file:///etc/passwd", "on another server"),
         ] {

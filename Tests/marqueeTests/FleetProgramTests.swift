@@ -79,8 +79,8 @@ struct FleetProgramTests {
     @Test(
         "a command line that cannot be obeyed says why",
         arguments: [
-            (["--sizes", "w92"], "--sizes belongs to prewarm --through"),
-            (["--sign-key-file", "keys"], "--sign-key-file belongs to prewarm --through"),
+            (["--sizes", "w92"], "--sizes works only with prewarm --through"),
+            (["--sign-key-file", "keys"], "--sign-key-file works only with prewarm --through"),
             (["--through", "http://127.0.0.1:1/"], "needs the sizes"),
             (["--through", "pictures", "--sizes", "w92"], "--through needs an address"),
             (["--through", "http://127.0.0.1:1/", "--sizes", "large"], "--sizes: "),

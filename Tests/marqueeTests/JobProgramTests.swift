@@ -46,7 +46,8 @@ struct JobProgramTests {
         }
         #expect(try await fixture.detach("../up").errorText.contains("is not a valid job name"))
         #expect(
-            try await fixture.run("prewarm", "--name", "x").errorText.contains("belongs to prewarm --detach"))
+            try await fixture.run("prewarm", "--name", "x").errorText.contains(
+                "works only with prewarm --detach"))
     }
 
     @Test("a job has its own session in /, no terminal, and no inherited descriptors")

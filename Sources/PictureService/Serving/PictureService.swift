@@ -121,7 +121,7 @@ package final class PictureService: Sendable {
             }
             if isNew {
                 // One limit for the reads of record, picture and source together.
-                let patience = SharedTier.Patience()
+                let patience = tiers.shared?.newPatience()
                 flight.setTask(
                     Task { await SharedTier.$patience.withValue(patience) { await run(flight, key) } })
             } else {

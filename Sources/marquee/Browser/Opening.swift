@@ -21,7 +21,7 @@ final class Opening {
     /// - Throws: why the text is not an address.
     func open(_ text: String, relativeTo base: BaseURL, size: ImageSize?) throws(Failure) -> String {
         guard let target = FetchTarget(text) else {
-            throw Failure("\(text) is no address; begin with https://, or with ./ or / for a file")
+            throw Failure("\(text) is not a URL; begin with https://, or with ./ or / for a file")
         }
         switch subject.poster(target.address, base) {
         case .failure(let error): throw Failure(error.advised)

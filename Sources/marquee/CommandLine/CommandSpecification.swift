@@ -85,7 +85,7 @@ struct CommandSpecification: Sendable {
             help: "its private key (PEM, without a password), if --cert does not hold it", isRepeatable: true),
         Option(name: "proxy", value: "env|URL|none", help: "go through a proxy (default none)"),
         Option(name: "offline", help: "use only the cache, never the network"),
-        Option(name: "json", help: "output for programs"),
+        Option(name: "json", help: "print JSON, for programs"),
         Option(name: "checksum", help: "add the SHA-256 of every file"),
         Option(
             name: "color", value: "WHEN", help: "colours and pictures: auto, always or never (default: auto)",

@@ -19,14 +19,14 @@ enum CacheCommand: Command {
 
     static func run(_ session: Session) async throws -> ExitStatus {
         guard let disk = session.disk else {
-            throw UsageError("cache looks after the disk cache: leave out --no-disk-cache")
+            throw UsageError("cache needs the disk cache: leave out --no-disk-cache")
         }
         let action = session.arguments.operands[0]
         if session.arguments.has("to"), action != "trim" {
-            throw UsageError("--to belongs to marquee cache trim")
+            throw UsageError("--to works only with cache trim")
         }
         if session.arguments.has("host"), action != "clear" {
-            throw UsageError("--host belongs to marquee cache clear")
+            throw UsageError("--host works only with cache clear")
         }
         switch action {
         case "path":
@@ -51,7 +51,7 @@ enum CacheCommand: Command {
                 throw UsageError("trim needs --to BYTES, such as --to 100M")
             }
             show(await disk.trim(to: target), session, verb: "removed")
-        default: throw UsageError("cache knows info, verify, trim, clear and path, not \"\(action)\"")
+        default: throw UsageError("unknown action \"\(action)\"; use info, verify, trim, clear or path")
         }
         return session.reportFaults() ? .someFailed : .done
     }

@@ -39,7 +39,7 @@ enum PrewarmCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         if session.arguments.has("through") { return try await fillService(session) }
         for option in ["sizes", "sign-key-file"] where session.arguments.has(option) {
-            throw UsageError("--\(option) belongs to prewarm --through")
+            throw UsageError("--\(option) works only with prewarm --through")
         }
         guard session.disk != nil else {
             throw UsageError("prewarm fills the disk cache: leave out --no-disk-cache")
@@ -47,7 +47,7 @@ enum PrewarmCommand: Command {
         if session.arguments.has("detach") {
             return try detach(try await list(session), session)
         }
-        if session.arguments.has("name") { throw UsageError("--name belongs to prewarm --detach") }
+        if session.arguments.has("name") { throw UsageError("--name works only with prewarm --detach") }
         if session.arguments.has("no-cellular") { try CellularRefusal.check() }
         return await fill(try await list(session), with: session.makeLoader(keepsFiles: false), session)
     }

@@ -63,7 +63,7 @@ enum PurgeCommand: Command {
             for (number, line) in lines.enumerated() {
                 guard isMember(String(line)) else {
                     throw Failure(
-                        "\(path): line \(number + 1) is no HOST:PORT such as 127.0.0.1:9090: \"\(line)\"")
+                        "\(path): line \(number + 1) is not HOST:PORT, such as 127.0.0.1:9090: \"\(line)\"")
                 }
                 members.append(String(line))
             }

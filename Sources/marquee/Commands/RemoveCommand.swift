@@ -16,7 +16,7 @@ enum RemoveCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         let isSure = session.arguments.has("yes")
         guard isSure || isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 else {
-            throw UsageError("remove asks on a terminal, and there is none; add --yes")
+            throw UsageError("remove asks before it removes, but there is no terminal; add --yes")
         }
         return try await session.withFilms(try FilmWire.named(session.arguments)) { client in
             let film = try await session.film(session.arguments.operands[0], of: client)

@@ -86,11 +86,11 @@ struct CataloguePages: Sendable {
             try await heard?(page)
             bytes += file.bytes.count
             guard result.pages.count <= maximumPages, bytes <= maximumBytes else {
-                throw Failure("\(url.displayText): the catalogue does not end; name a smaller one")
+                throw Failure("\(url.displayText): the catalogue is too large; name a smaller one")
             }
             guard let next else { return result }
             guard visited.insert(CacheKey(url: next).text).inserted else {
-                throw Failure("\(next.displayText): the pages of the catalogue lead in a circle")
+                throw Failure("\(next.displayText): the links of the catalogue's pages form a loop")
             }
             (url, answer) = (next, try await self.answer(next, opened, session))
         }

@@ -22,7 +22,7 @@ enum JobsCommand: Command {
         do {
             guard let action = words.first else { return try list(session) }
             guard ["attach", "wait", "cancel", "resume", "remove"].contains(action) else {
-                throw UsageError("jobs knows attach, wait, cancel, resume and remove, not \"\(action)\"")
+                throw UsageError("unknown action \"\(action)\"; use attach, wait, cancel, resume or remove")
             }
             guard words.count == 2 else {
                 throw UsageError("jobs \(action) needs a job's NAME; marquee jobs lists them")

@@ -17,18 +17,23 @@ private struct Fleet {
         store = try StoreServer()
     }
 
-    func tier(_ address: String? = nil) throws -> SharedTier {
-        try SharedTier(
+    /// A tier over a store. No read ends before the test does, unless the test limits it.
+    func tier(_ address: String? = nil, limit: Duration = .seconds(600)) throws -> SharedTier {
+        var configuration = SharedTier.Configuration()
+        configuration.reading = Timeouts(connect: limit, firstByte: limit, stall: limit, total: limit)
+        configuration.writing = configuration.reading
+        return try SharedTier(
             SharedTier.Address(address ?? store.address, environment: [:]),
-            keys: [[UInt8](repeating: 7, count: 32)])
+            keys: [[UInt8](repeating: 7, count: 32)], configuration: configuration)
     }
 
     func instance(
         _ name: String, _ control: String = "max-age=600", at address: String? = nil,
+        limit: Duration = .seconds(600),
         answering: (@Sendable (TransportRequest) -> HeldTransport.Answer?)? = nil
     ) throws -> PictureClient {
         let body = try Samples.jpeg()
-        let shared = try tier(address)
+        let shared = try tier(address, limit: limit)
         return try PictureClient(
             disk: DiskCache(folder: folder.file(name)), configure: { $0.shared = shared },
             answering: answering ?? { [asked] _ in
@@ -141,7 +146,8 @@ struct SharedStoreTests {
     func silent() async throws {
         let silent = try ScriptedOrigin([.readHead, .awaitClose])
         let fleet = try Fleet()
-        let client = try fleet.instance("first", at: "http://127.0.0.1:\(silent.port)/")
+        let client = try fleet.instance(
+            "first", at: "http://127.0.0.1:\(silent.port)/", limit: SharedTier.readLimit)
         #expect(try await client.get("w92").status == 200)
         let counters = client.service.tiers.shared?.counters
         #expect(counters?.failures == 1 && counters?.skips == 2, "\(String(describing: counters))")

@@ -6,13 +6,15 @@ extension SharedTier {
     package final class Patience: Sendable {
         private let remaining: Lock<Duration>
 
-        /// - Parameter limit: in all. Default: what one read may take.
-        package init(_ limit: Duration = SharedTier.readLimit) { remaining = Lock(limit) }
+        init(_ limit: Duration) { remaining = Lock(limit) }
 
         var left: Duration { remaining.withLock { $0 } }
 
         func spend(_ time: Duration) { remaining.withLock { $0 = max(.zero, $0 - time) } }
     }
+
+    /// The patience of a new request: the time limit of one read.
+    package func newPatience() -> Patience { Patience(configuration.reading.total) }
 
     /// The patience of the current request. The service sets it; the transfers that the request begins inherit it.
     @TaskLocal package static var patience: Patience?

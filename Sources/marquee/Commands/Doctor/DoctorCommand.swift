@@ -31,7 +31,7 @@ enum DoctorCommand: Command {
         tell(await TerminalCheck.findings(quiet.settings))
         tell([curl, sqlite(quiet.source)])
         tell(await CacheCheck.findings(quiet))
-        tell(await SharedStoreCheck.findings(quiet.settings))
+        tell(await SharedStoreCheck.findings(quiet.settings.shared?.tier))
         tell([pressure, network(), proxy(quiet.settings)])
         tell(await CatalogueCheck.findings(quiet))
         if session.settings.wantsJSON { session.output.json(Report(findings: findings)) }

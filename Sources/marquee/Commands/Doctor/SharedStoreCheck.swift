@@ -3,8 +3,9 @@ import LazyImages
 
 /// Checks the store of `--shared`: writes a value, reads it and removes it. A read-only store is only read.
 enum SharedStoreCheck {
-    static func findings(_ settings: Settings) async -> [Finding] {
-        guard let tier = settings.shared?.tier else { return [] }
+    /// - Parameter tier: a new tier; nil for none.
+    static func findings(_ tier: SharedTier?) async -> [Finding] {
+        guard let tier else { return [] }
         let name = tier.address.displayText
         func warning(_ text: String, _ advice: String) -> [Finding] {
             [Finding("shared", .warning, "\(name) \(text)", advice: advice)]

@@ -56,7 +56,7 @@ struct StoreFaultTests {
             $0.reading.connect = .seconds(60)
         }
         let key = try SharedFixture.key()
-        await SharedTier.$patience.withValue(SharedTier.Patience()) {
+        await SharedTier.$patience.withValue(tier.newPatience()) {
             for _ in 0..<4 { #expect(await tier.body(key) == nil) }
         }
         #expect(origin.requests.count == 1 && tier.counters.failures == 1)
