@@ -134,7 +134,7 @@ struct TransferClaimTests {
     @Test("a wait for a claim ends after the stall timeout, and the waiting loader fetches the file")
     func bounded() async throws {
         let time = PassingTime()
-        let (one, other) = (loader(), loader(timing: time.timing))
+        let (one, other) = (loader(), loader(timing: time.timing, timeouts: Timeouts()))
         let first = try await one.callers(1, of: request)
         let stopped = try await held.transfer(0)
         let second = await waiting(other)
@@ -253,12 +253,13 @@ struct TransferClaimTests {
 
     private func loader(
         transport: HeldTransport? = nil, folder: String = "cache", transfers: Int = 6,
-        timing: RetryTiming = .system, calls: FileCalls = FileCalls()
+        timing: RetryTiming = .system, timeouts: Timeouts = .patient, calls: FileCalls = FileCalls()
     ) -> FileLoader {
         var configuration = ImageDownloader.Configuration()
         configuration.retry = .never
         configuration.transfers = transfers
         configuration.timing = timing
+        configuration.timeouts = timeouts
         let disk = DiskCache(
             folder: fixture.folder.file(folder), limit: 1 << 20, calls: calls)
         return FileLoader(disk: disk, configuration: configuration, transport: transport ?? held)
