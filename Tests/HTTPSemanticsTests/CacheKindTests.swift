@@ -1,7 +1,7 @@
 import HTTPSemantics
 import Testing
 
-@Suite("The rules of a shared cache, RFC 9111", .timeLimit(.minutes(5)))
+@Suite("The rules of a shared cache, RFC 9111", .timeLimit(.minutes(30)))
 struct CacheKindTests {
     private static let now = 1_790_000_000
 

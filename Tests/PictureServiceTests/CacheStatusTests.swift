@@ -1,7 +1,7 @@
 import PictureService
 import Testing
 
-@Suite("Cache-Status", .timeLimit(.minutes(5)))
+@Suite("Cache-Status", .timeLimit(.minutes(30)))
 struct CacheStatusTests {
     @Test("RFC 9211: the field says how the cache handled a request")
     func cacheStatus() {

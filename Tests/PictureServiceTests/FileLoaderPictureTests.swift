@@ -3,7 +3,7 @@ import LazyImages
 import PictureService
 import Testing
 
-@Suite("A loader's pictures at a size", .timeLimit(.minutes(10)))
+@Suite("A loader's pictures at a size", .timeLimit(.minutes(30)))
 struct FileLoaderPictureTests {
     @Test("a picture has the bytes that the service makes of the file, with type and size")
     func made() async throws {

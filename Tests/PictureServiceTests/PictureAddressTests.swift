@@ -3,7 +3,7 @@ import PictureService
 import TestSupport
 import Testing
 
-@Suite("Addresses of pictures", .timeLimit(.minutes(5)))
+@Suite("Addresses of pictures", .timeLimit(.minutes(30)))
 struct PictureAddressTests {
     private static let source = "https://example.org/a.jpg"
     private static let encoded = "aHR0cHM6Ly9leGFtcGxlLm9yZy9hLmpwZw"

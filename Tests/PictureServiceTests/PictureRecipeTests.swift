@@ -2,7 +2,7 @@ import ImageCodecs
 import PictureService
 import Testing
 
-@Suite("Recipes", .timeLimit(.minutes(5)))
+@Suite("Recipes", .timeLimit(.minutes(30)))
 struct PictureRecipeTests {
     @Test(
         "a printed recipe equals the parsed text",

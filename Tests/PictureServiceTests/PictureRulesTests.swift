@@ -3,7 +3,7 @@ import ImageCodecs
 import PictureService
 import Testing
 
-@Suite("The rules for sources and sizes", .timeLimit(.minutes(5)))
+@Suite("The rules for sources and sizes", .timeLimit(.minutes(30)))
 struct PictureRulesTests {
     private static let now = 1_790_000_000
     private static let file = Array("k \(String(repeating: "0b", count: 32))".utf8)

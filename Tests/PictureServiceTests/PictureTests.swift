@@ -4,7 +4,7 @@ import PictureService
 import TestSupport
 import Testing
 
-@Suite("Pictures at a size", .timeLimit(.minutes(10)))
+@Suite("Pictures at a size", .timeLimit(.minutes(30)))
 struct PictureTests {
     /// Smooth colours, as in photographs.
     private func bitmap(_ width: Int, _ height: Int, alpha: UInt8 = 255) -> Bitmap {

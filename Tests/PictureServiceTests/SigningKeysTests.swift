@@ -1,7 +1,7 @@
 import PictureService
 import Testing
 
-@Suite("Keys that sign addresses", .timeLimit(.minutes(5)))
+@Suite("Keys that sign addresses", .timeLimit(.minutes(30)))
 struct SigningKeysTests {
     private static let hexadecimal = String(repeating: "0b", count: 32)
     private static let message = "/w342/aHR0cHM6Ly9leGFtcGxlLm9yZy9hLmpwZw"

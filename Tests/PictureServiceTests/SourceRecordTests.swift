@@ -3,7 +3,7 @@ import LazyImages
 import PictureService
 import Testing
 
-@Suite("The record of a source", .timeLimit(.minutes(5)))
+@Suite("The record of a source", .timeLimit(.minutes(30)))
 struct SourceRecordTests {
     private static let now = 1_790_000_000
 

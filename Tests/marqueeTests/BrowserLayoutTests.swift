@@ -3,7 +3,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("The browser's layout", .timeLimit(.minutes(1)))
+@Suite("The browser's layout", .timeLimit(.minutes(30)))
 struct BrowserLayoutTests {
     @Test("the wall fills its width: no two posters are further apart than six columns")
     func fullWall() {

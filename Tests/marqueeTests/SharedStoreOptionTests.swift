@@ -5,7 +5,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("--shared", .serialized, .timeLimit(.minutes(10)))
+@Suite("--shared", .serialized, .timeLimit(.minutes(30)))
 struct SharedStoreOptionTests {
     private let folder: TemporaryFolder
     private let keyFile: String

@@ -121,14 +121,15 @@ struct JobSettings: Sendable {
     /// The session of a job, from its command line and its secrets.
     static func session(_ process: JobProcess, _ interruption: Interruption) throws -> Session {
         let secrets = process.secrets.isEmpty ? Secrets() : try Secrets(process.secrets)
-        let variables = secrets.variables.merging(secrets.storeVariables ?? [:]) { own, _ in own }
-        for (name, value) in variables { unsafe setenv(name, value, 1) }
+        // libcurl reads the proxies from the environment of the process.
+        for (name, value) in secrets.variables { unsafe setenv(name, value, 1) }
         var words = Array(process.order.settings.dropFirst())
         words += secrets.fields.map { "--header=" + $0 }
         if let proxy = secrets.proxy { words.append("--proxy=" + proxy) }
         if let shared = secrets.shared { words.append("--shared=" + shared) }
         var environment = ProcessInfo.processInfo.environment
         environment["MARQUEE_CREDENTIALS"] = secrets.credentials
+        if let variables = secrets.storeVariables { environment.merge(variables) { _, own in own } }
         let arguments = try Arguments(words, commands: commands.map { $0.specification })
         let sample = process.order.settings.first ?? ""
         return Session(

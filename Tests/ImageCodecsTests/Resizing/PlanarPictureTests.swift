@@ -2,7 +2,7 @@ import Testing
 
 @testable import ImageCodecs
 
-@Suite("Resizing in planes", .timeLimit(.minutes(10)))
+@Suite("Resizing in planes", .timeLimit(.minutes(30)))
 struct PlanarPictureTests {
     private func planes(_ file: [UInt8], notBelow least: ImageSize? = nil) throws -> PlanarPicture {
         try ImageDecoders.standard.decodePlanes(file.span, notBelow: least)

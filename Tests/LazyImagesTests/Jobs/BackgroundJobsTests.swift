@@ -6,7 +6,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Background jobs", .timeLimit(.minutes(10)))
+@Suite("Background jobs", .timeLimit(.minutes(30)))
 struct BackgroundJobsTests {
     private let folder: TemporaryFolder
     private let jobs: BackgroundJobs

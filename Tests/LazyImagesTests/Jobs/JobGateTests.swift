@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("The conditions of a job", .timeLimit(.minutes(10)))
+@Suite("The conditions of a job", .timeLimit(.minutes(30)))
 struct JobGateTests {
     private func surroundings(
         _ reach: NetworkPath.Reach?, _ link: NetworkPath.Link? = .wired,

@@ -49,7 +49,7 @@ private final class Machines: Sendable {
     var asked: Int { origin.started.count }
 }
 
-@Suite("Loading with a tier that machines share", .timeLimit(.minutes(10)))
+@Suite("Loading with a tier that machines share", .timeLimit(.minutes(30)))
 struct SharedTierLoadingTests {
     private let request: ImageRequest
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PictureService
 
-@Suite("Stored failures of sources", .timeLimit(.minutes(5)))
+@Suite("Stored failures of sources", .timeLimit(.minutes(30)))
 struct FailureMemoryTests {
     private let key = CacheKey(id: "a")
     private let other = CacheKey(id: "b")

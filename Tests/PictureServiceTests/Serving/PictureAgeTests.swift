@@ -7,7 +7,7 @@ import Testing
 @testable import PictureService
 
 /// Pictures whose sources become stale, change, fail or are purged.
-@Suite("PictureService: stale pictures", .timeLimit(.minutes(10)))
+@Suite("PictureService: stale pictures", .timeLimit(.minutes(30)))
 struct PictureAgeTests {
     /// An origin with a picture that the test changes. It answers conditional requests.
     private final class Origin: Sendable {

@@ -6,7 +6,7 @@ import Testing
 @testable import PictureService
 
 /// Answers to clients: statuses, conditions, ranges, refusals.
-@Suite("PictureService: answers", .timeLimit(.minutes(10)))
+@Suite("PictureService: answers", .timeLimit(.minutes(30)))
 struct PictureAnswerTests {
     private func client(isSigning: Bool = false) throws -> PictureClient {
         try PictureClient(isSigning: isSigning, answering: PictureClient.giving(try Samples.jpeg()))

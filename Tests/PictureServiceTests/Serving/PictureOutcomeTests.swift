@@ -5,7 +5,7 @@ import Testing
 
 @testable import PictureService
 
-@Suite("The statuses of failures", .timeLimit(.minutes(5)))
+@Suite("The statuses of failures", .timeLimit(.minutes(30)))
 struct PictureOutcomeTests {
     private static let url = "https://secret.example/token"
 

@@ -7,7 +7,7 @@ import Testing
 @testable import PictureService
 
 /// Single flight: requests for the same picture share its work.
-@Suite("PictureService: shared work", .timeLimit(.minutes(10)))
+@Suite("PictureService: shared work", .timeLimit(.minutes(30)))
 struct PictureServiceTests {
     @Test("many requests cause one transfer, one decode, and one encode per recipe")
     func shared() async throws {

@@ -24,7 +24,7 @@ enum TierSamples {
     }
 }
 
-@Suite("The tiers of pictures", .timeLimit(.minutes(5)))
+@Suite("The tiers of pictures", .timeLimit(.minutes(30)))
 struct PictureTiersTests {
     private let folder: TemporaryFolder
     private let key = CacheKey(id: "a", variant: "record")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PictureService
 
-@Suite("Single flight of sources", .timeLimit(.minutes(5)))
+@Suite("Single flight of sources", .timeLimit(.minutes(30)))
 struct SourceFlightTests {
     /// The deliveries, in order.
     private final class Inbox: Sendable {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PictureService
 
-@Suite("The names on disk, in memory", .timeLimit(.minutes(5)))
+@Suite("The names on disk, in memory", .timeLimit(.minutes(30)))
 struct StoredNamesTests {
     private let folder: TemporaryFolder
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PictureService
 
-@Suite("The limits on concurrent work", .timeLimit(.minutes(5)))
+@Suite("The limits on concurrent work", .timeLimit(.minutes(30)))
 struct WorkGateTests {
     private let log = Log()
 

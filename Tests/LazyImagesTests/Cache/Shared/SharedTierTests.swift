@@ -5,7 +5,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("SharedTier", .timeLimit(.minutes(10)))
+@Suite("SharedTier", .timeLimit(.minutes(30)))
 struct SharedTierTests {
     private let key: CacheKey
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Faults of a shared store", .timeLimit(.minutes(10)))
+@Suite("Faults of a shared store", .timeLimit(.minutes(30)))
 struct StoreFaultTests {
     @Test("an absent store gets three reads, then none during a pause, then one after each pause")
     func dead() async throws {

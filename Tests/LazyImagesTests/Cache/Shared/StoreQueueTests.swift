@@ -2,7 +2,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("StoreQueue", .timeLimit(.minutes(10)))
+@Suite("StoreQueue", .timeLimit(.minutes(30)))
 struct StoreQueueTests {
     private func entry(_ bytes: Int) -> StagingArea.Entry {
         StagingArea.Entry(body: ByteArray([UInt8](repeating: 0, count: bytes)), metadata: [])

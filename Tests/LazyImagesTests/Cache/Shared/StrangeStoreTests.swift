@@ -5,7 +5,7 @@ import Testing
 @testable import LazyImages
 
 /// Stores that we did not write.
-@Suite("Stores that we did not write", .timeLimit(.minutes(10)))
+@Suite("Stores that we did not write", .timeLimit(.minutes(30)))
 struct StrangeStoreTests {
     @Test("nginx with DAV", .enabled(if: NginxDAV.isInstalled, "nginx with its DAV module is not installed"))
     func nginx() async throws {
