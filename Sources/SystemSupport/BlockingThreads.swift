@@ -1,4 +1,5 @@
 import CSystem
+import Dispatch
 import Glibc
 
 /// A small pool of threads for blocking calls (files, name service), so that these never hold a thread of Swift's
@@ -97,16 +98,47 @@ package final class BlockingThreads: Sendable {
     }
 }
 
-/// The waiting jobs and their threads. Proof for `@unchecked`: every access to a variable holds `mutex`.
-@safe private final class Queue: TaskExecutor, @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var jobs: [(@Sendable () -> Void)?] = []
-    private var next = 0
-    private var isClosed = false
-    private var threads = 0
-    /// Threads that wait for a job.
-    private var idle = 0
+/// The waiting jobs and their threads.
+///
+/// The runtime holds a task executor unowned, and a job may be the last owner of its pool:
+///
+/// 1. `enqueue` makes a job visible.
+/// 2. A thread runs the job. The awaiting task continues, releases the pool, and the pool closes the queue.
+/// 3. The threads end and release the queue.
+/// 4. `enqueue` still has to unlock and to wake a thread.
+///
+/// So `enqueue` retains the queue for the whole call. After the unlock every method touches only what it owns itself.
+///
+/// Each thread waits at a semaphore of its own, and who takes it from `idle` signals it exactly once. A condition
+/// variable of glibc can lose a signal while several threads wait (glibc bug 25847), and a job would stay in the queue.
+private final class Queue: TaskExecutor {
+    private struct State {
+        var jobs: [(@Sendable () -> Void)?] = []
+        var next = 0
+        var isClosed = false
+        var threads = 0
+        /// The semaphores of the threads that wait for a job. The last one waited most recently.
+        var idle: [DispatchSemaphore] = []
+
+        mutating func takeJob() -> (@Sendable () -> Void)? {
+            guard next < jobs.count else { return nil }
+            let job = jobs[next].take()
+            next += 1
+            if next == jobs.count || next > 1024 {
+                jobs.removeFirst(next)
+                next = 0
+            }
+            return job
+        }
+    }
+
+    private enum Step {
+        case run(@Sendable () -> Void)
+        case wait
+        case end
+    }
+
+    private let state = Lock(State())
     private let threadLimit: Int
     private let name: String
     private let start: BlockingThreads.Starter
@@ -115,87 +147,85 @@ package final class BlockingThreads: Sendable {
         self.threadLimit = max(1, threadLimit)
         self.name = name
         self.start = start
-        unsafe pthread_mutex_init(mutex, nil)
-        unsafe pthread_cond_init(changed, nil)
     }
 
-    deinit {
-        unsafe pthread_cond_destroy(changed)
-        unsafe pthread_mutex_destroy(mutex)
-        unsafe changed.deallocate()
-        unsafe mutex.deallocate()
-    }
-
-    /// Appends a job, and starts a thread if no thread is idle. It holds the lock meanwhile: otherwise two callers
-    /// could each rely on the thread that the other fails to start.
+    /// Appends a job, and starts a thread if no thread is idle.
     func append(_ job: @escaping @Sendable () -> Void) throws(ResourceShortage) {
-        unsafe pthread_mutex_lock(mutex)
-        defer {
-            unsafe pthread_mutex_unlock(mutex)
-            unsafe pthread_cond_signal(changed)
+        let idle = try state.withLock { state throws(ResourceShortage) in
+            let idle = try idleThread(&state)
+            state.jobs.append(job)
+            return idle
         }
-        try startThread()
-        jobs.append(job)
-    }
-
-    /// Starts a thread for one more job, unless one is idle. The caller holds the lock.
-    private func startThread() throws(ResourceShortage) {
-        guard jobs.count - next >= idle, threads < threadLimit else { return }
-        do throws(ResourceShortage) {
-            try start(name) { [self] in runUntilClosed() }
-            threads += 1
-        } catch {
-            // The other threads do its work.
-            if threads == 0 { throw error }
-        }
+        idle?.signal()
     }
 
     /// Makes sure that there is a thread for the job that the caller enqueues next.
     func startThreadIfNeeded() throws(ResourceShortage) {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
-        try startThread()
+        try state.withLock { state throws(ResourceShortage) in
+            if state.threads == 0 { try startThread(&state) }
+        }
     }
 
     /// Takes a task's job. A thread exists: `startThreadIfNeeded` ran before.
     func enqueue(_ job: consuming ExecutorJob) {
+        let owner = unsafe Unmanaged.passRetained(self)
+        defer { unsafe owner.release() }
         let job = UnownedJob(job)
-        unsafe pthread_mutex_lock(mutex)
-        // Losing the error is right: if the system gives no thread, a running one does the job.
-        try? startThread()
-        jobs.append { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
-        unsafe pthread_mutex_unlock(mutex)
-        unsafe pthread_cond_signal(changed)
+        let idle = state.withLock { state in
+            // Ignored: the system gives no further thread. A running one does the job.
+            let idle = try? idleThread(&state)
+            state.jobs.append { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+            return idle
+        }
+        idle?.signal()
     }
 
+    /// Lets the threads end once no job is left.
     func close() {
-        unsafe pthread_mutex_lock(mutex)
-        isClosed = true
-        unsafe pthread_mutex_unlock(mutex)
-        unsafe pthread_cond_broadcast(changed)
+        let idle = state.withLock { state in
+            state.isClosed = true
+            defer { state.idle.removeAll() }
+            return state.idle
+        }
+        for thread in idle { thread.signal() }
+    }
+
+    /// Takes the thread that is to be woken for one more job. Without an idle thread it starts one: under the lock,
+    /// because otherwise two callers could each rely on the thread that the other fails to start.
+    private func idleThread(_ state: inout State) throws(ResourceShortage) -> DispatchSemaphore? {
+        if let idle = state.idle.popLast() { return idle }
+        if state.threads < threadLimit {
+            do throws(ResourceShortage) {
+                try startThread(&state)
+            } catch {
+                // The other threads do its work.
+                if state.threads == 0 { throw error }
+            }
+        }
+        return nil
+    }
+
+    private func startThread(_ state: inout State) throws(ResourceShortage) {
+        try start(name) { [self] in runUntilClosed() }
+        state.threads += 1
     }
 
     /// Runs jobs until the queue is closed and empty.
     private func runUntilClosed() {
-        while let job = take() { job() }
-    }
-
-    private func take() -> (@Sendable () -> Void)? {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
-        while next == jobs.count {
-            if isClosed { return nil }
-            idle += 1
-            unsafe pthread_cond_wait(changed, mutex)
-            idle -= 1
+        let wake = DispatchSemaphore(value: 0)
+        while true {
+            let step = state.withLock { state -> Step in
+                if let job = state.takeJob() { return .run(job) }
+                if state.isClosed { return .end }
+                state.idle.append(wake)
+                return .wait
+            }
+            switch step {
+            case .run(let job): job()
+            case .wait: wake.wait()
+            case .end: return
+            }
         }
-        let job = jobs[next].take()
-        next += 1
-        if next == jobs.count || next > 1024 {
-            jobs.removeFirst(next)
-            next = 0
-        }
-        return job
     }
 }
 

@@ -52,16 +52,17 @@ extension FileCalls {
 
     /// Reads from `offset`, by default the beginning, until the array is full or the file ends. Returns the number of
     /// bytes read.
-    package func read(
-        _ file: borrowing Descriptor, into bytes: inout [UInt8], at offset: Int = 0
+    package func read<Word: FixedWidthInteger & BitwiseCopyable>(
+        _ file: borrowing Descriptor, into words: inout [Word], at offset: Int = 0
     ) throws(FileFault) -> Int {
-        try read(file.number, into: &bytes, at: offset)
+        try read(file.number, into: &words, at: offset)
     }
 
     /// As above, for a descriptor's number.
-    package func read(_ number: Int32, into bytes: inout [UInt8], at offset: Int = 0) throws(FileFault) -> Int
-    {
-        var span = bytes.mutableSpan
+    package func read<Word: FixedWidthInteger & BitwiseCopyable>(
+        _ number: Int32, into words: inout [Word], at offset: Int = 0
+    ) throws(FileFault) -> Int {
+        var span = words.mutableSpan
         return try unsafe span.withUnsafeMutableBytes { buffer throws(FileFault) in
             try unsafe read(number, into: buffer, at: offset)
         }

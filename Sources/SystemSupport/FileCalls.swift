@@ -161,13 +161,18 @@ extension FileCalls {
         var names: [String] = []
         errno = 0
         while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
+            let name = unsafe Self.name(of: entry)
             if name != ".", name != ".." { names.append(name) }
         }
         if errno != 0 { throw FileFault(kind: .list, name: "", code: errno) }
         return names
+    }
+
+    /// The name of an entry of `readdir`. Reads no further than the name: the entry is shorter than its type.
+    @unsafe static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
+        unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+            unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+        }
     }
 }
 

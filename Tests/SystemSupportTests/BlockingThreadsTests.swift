@@ -1,9 +1,11 @@
+import Foundation
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("BlockingThreads", .timeLimit(.minutes(30)))
+@Suite("BlockingThreads", .bounded)
 struct BlockingThreadsTests {
     private let shortage = ResourceShortage(missing: .thread, code: EAGAIN)
 
@@ -63,5 +65,31 @@ struct BlockingThreadsTests {
         let done = Tally()
         await BlockingThreads.runOnOwnThread { done.add() }
         #expect(done.count == 1)
+    }
+
+    /// A race of 2026: `enqueue` made a job visible, unlocked, then signaled. In between the job ran, the awaiting task
+    /// continued and released the pool, and the signal went into freed memory. glibc's malloc checks saw it
+    /// (Tests/Faults/memory-checks.sh), with many rounds.
+    @Test("pools can end with their last job")
+    func endWithLastJob() async throws {
+        let count = Rounds.count(3_000, many: 100_000)
+        let done = Tally()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for number in 0..<count / 8 {
+                        let pool = BlockingThreads(count: 1 + number % 3)
+                        if (task + number).isMultiple(of: 2) {
+                            try await pool.run { done.add() }
+                        } else {
+                            // The last owner lets go while the job may run.
+                            try pool.enqueue { done.add() }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await done.wait(for: count / 8 * 8)
     }
 }

@@ -1,10 +1,12 @@
 import CSystem
 import Glibc
-import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("FileCalls", .timeLimit(.minutes(30)))
+@testable import SystemSupport
+
+@Suite("FileCalls", .bounded)
 struct FileCallsTests {
     @Test("a file of another user is read, as those in /proc are for every user but root")
     func anotherUsersFile() async throws {
@@ -31,6 +33,24 @@ struct FileCallsTests {
             Issue.record("the file does not exist")
         } catch {
             #expect(error.isAbsence && error.explanation.hasSuffix("/b: No such file or directory"))
+        }
+    }
+
+    @Test("the name of a folder's entry is read up to its end, where the memory may end too")
+    func lastEntry() async {
+        await #expect(processExitsWith: .success) {
+            let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+            let memory = try unsafe #require(
+                mmap(nil, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+            try #require(unsafe mprotect(memory + page, page, PROT_NONE) == 0)
+            // The last entry of a buffer is as long as its name needs.
+            let entry = unsafe memory + page - 32
+            unsafe entry.storeBytes(of: 32, toByteOffset: 16, as: UInt16.self)
+            for (index, byte) in "movies.json\0".utf8.enumerated() {
+                unsafe entry.storeBytes(of: byte, toByteOffset: 19 + index, as: UInt8.self)
+            }
+            let name = unsafe FileCalls.name(of: entry.assumingMemoryBound(to: dirent.self))
+            #expect(name == "movies.json")
         }
     }
 

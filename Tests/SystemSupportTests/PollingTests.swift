@@ -1,9 +1,10 @@
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Polling", .timeLimit(.minutes(30)))
+@Suite("Polling", .bounded)
 struct PollingTests {
     @Test("the ready descriptors are returned, or none at the deadline")
     func ready() throws {

@@ -1,7 +1,8 @@
 import SystemSupport
+import TestTraits
 import Testing
 
-@Suite("SeededNumbers", .timeLimit(.minutes(30)))
+@Suite("SeededNumbers", .bounded)
 struct SeededNumbersTests {
     @Test("the numbers equal those that the authors of SplitMix64 publish for the seed 1234567")
     func published() {

@@ -1,9 +1,10 @@
 import FoundationEssentials
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("System memory", .timeLimit(.minutes(30)))
+@Suite("System memory", .bounded)
 struct SystemMemoryTests {
     private let folder: TemporaryFolder
 

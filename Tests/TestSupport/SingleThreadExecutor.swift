@@ -9,8 +9,11 @@ public final class SingleThreadExecutor: TaskExecutor {
     /// Starts the thread, which ends when the object is released.
     public init() {}
 
-    /// Runs a job after the earlier ones.
+    /// Runs a job after the earlier ones. The runtime holds the executor unowned, and the job may release its last
+    /// owner, so the call retains it.
     public func enqueue(_ job: consuming ExecutorJob) {
+        let owner = unsafe Unmanaged.passRetained(self)
+        defer { unsafe owner.release() }
         let job = UnownedJob(job)
         do {
             try threads.enqueue { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }

@@ -1,54 +1,55 @@
+import Dispatch
 import Glibc
 import LazyImages
+import SystemSupport
 
-/// Messages from other threads to the browser's thread, which waits for them until a deadline.
+/// A queue of messages from other threads to the browser's thread, which waits for them until a deadline. It has one
+/// reader.
 ///
-/// Proof for `@unchecked`: `messages` is only touched while `mutex` is held.
-@safe final class Mailbox<Message: Sendable>: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var messages: [Message] = []
-
-    init() {
-        unsafe pthread_mutex_init(mutex, nil)
-        var attributes = pthread_condattr_t()
-        unsafe pthread_condattr_init(&attributes)
-        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        unsafe pthread_cond_init(changed, &attributes)
-        unsafe pthread_condattr_destroy(&attributes)
+/// The reader waits at a semaphore: a condition variable of glibc can lose a signal (glibc bug 25847).
+final class Mailbox<Message: Sendable>: Sendable {
+    private struct State {
+        var messages: [Message] = []
+        /// Whether the reader waits. Who clears it signals `arrival` once.
+        var isReaderWaiting = false
     }
-
-    deinit {
-        unsafe pthread_cond_destroy(changed)
-        unsafe pthread_mutex_destroy(mutex)
-        unsafe changed.deallocate()
-        unsafe mutex.deallocate()
-    }
+    private let state = Lock(State())
+    private let arrival = DispatchSemaphore(value: 0)
 
     /// Adds a message and wakes the reader.
     func send(_ message: Message) {
-        unsafe pthread_mutex_lock(mutex)
-        messages.append(message)
-        unsafe pthread_mutex_unlock(mutex)
-        unsafe pthread_cond_signal(changed)
+        let wakesReader = state.withLock { state in
+            state.messages.append(message)
+            defer { state.isReaderWaiting = false }
+            return state.isReaderWaiting
+        }
+        if wakesReader { arrival.signal() }
     }
 
     /// Waits until there are messages or the deadline (`MonotonicClock`) has come, and takes all messages in order. A
     /// nil deadline waits for ever.
     func take(until deadline: Double?) -> [Message] {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
-        while messages.isEmpty {
-            if let deadline {
-                var time = timespec(
-                    tv_sec: Int(deadline), tv_nsec: Int((deadline - deadline.rounded(.down)) * 1e9))
-                if unsafe pthread_cond_timedwait(changed, mutex, &time) == ETIMEDOUT { break }
-            } else {
-                unsafe pthread_cond_wait(changed, mutex)
-            }
+        let hasMessages = state.withLock { state in
+            state.isReaderWaiting = state.messages.isEmpty
+            return !state.isReaderWaiting
         }
-        defer { messages.removeAll(keepingCapacity: true) }
-        return messages
+        if !hasMessages { waitForArrival(until: deadline) }
+        return state.withLock { state in
+            defer { state.messages.removeAll(keepingCapacity: true) }
+            return state.messages
+        }
+    }
+
+    private func waitForArrival(until deadline: Double?) {
+        guard let deadline else { return arrival.wait() }
+        let left = max(0, deadline - MonotonicClock.now)
+        guard arrival.wait(timeout: .now() + left) == .timedOut else { return }
+        let isSignaled = state.withLock { state in
+            defer { state.isReaderWaiting = false }
+            return !state.isReaderWaiting
+        }
+        // A message came after the deadline. Its signal must not end the next wait.
+        if isSignaled { arrival.wait() }
     }
 }
 
