@@ -20,6 +20,15 @@ public final class NetworkActivity: Sendable {
 
         /// All counts are zero.
         public init() {}
+
+        fileprivate static func += (left: inout Self, right: Self) {
+            left.running += right.running
+            left.finished += right.finished
+            left.failed += right.failed
+            left.reusedConnections += right.reusedConnections
+            left.bytes += right.bytes
+            left.sent += right.sent
+        }
     }
 
     /// The bytes of bodies received, and the bytes still expected.
@@ -35,35 +44,60 @@ public final class NetworkActivity: Sendable {
         package init() {}
     }
 
+    /// The most events that a slow reader finds, in all about 3 MB.
+    private static let eventLimit = 10_000
+    /// The most hosts whose counts are kept, except those with running transfers.
+    private static let hostLimit = 1_000
+
+    private struct Host {
+        var counters = HostCounters()
+        /// Larger than that of every host used before.
+        var lastUse = 0
+    }
+
     private struct State {
-        var hosts: [String: HostCounters] = [:]
+        var hosts: [String: Host] = [:]
+        var uses = 0
         var received = 0
         /// The running transfers by number, each with the bytes received before its present attempt.
         var transfers: [Int: (transfer: any CountedTransfer, before: Int)] = [:]
-        var lastListener = 0
-        var listeners: [Int: AsyncStream<TransferEvent>.Continuation] = [:]
+        var readers = Broadcast<TransferEvent>()
+
+        mutating func count(_ host: String, _ change: (inout HostCounters) -> Void) {
+            uses += 1
+            var counted = hosts[host] ?? Host()
+            change(&counted.counters)
+            counted.lastUse = uses
+            hosts[host] = counted
+            if hosts.count > hostLimit { forgetIdleHost() }
+        }
+
+        /// Adds the counts of the host that was idle for the longest time to those of the empty name.
+        private mutating func forgetIdleHost() {
+            let idle = hosts.lazy.filter { !$0.key.isEmpty && $0.value.counters.running == 0 }
+            guard let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
+            hosts[oldest.key] = nil
+            hosts["", default: Host()].counters += oldest.value.counters
+        }
     }
 
     private let state = Lock(State())
-    deinit {
-        for listener in state.withLock({ $0.listeners }).values { listener.finish() }
-    }
 
-    /// All events from now on. Each use makes a new stream, which keeps the events for a slow reader and ends when it
-    /// is released.
+    deinit { state.withLock { $0.readers }.finish() }
+
+    /// All events from now on. Each use makes a new stream, which ends when it is released. A slow reader gets the newest
+    /// 10,000 events.
     public var events: AsyncStream<TransferEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: TransferEvent.self)
-        let number = state.withLock { state in
-            state.lastListener += 1
-            state.listeners[state.lastListener] = continuation
-            return state.lastListener
-        }
-        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[number] = nil } }
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: TransferEvent.self, bufferingPolicy: .bufferingNewest(Self.eventLimit))
+        let number = state.withLock { $0.readers.add(continuation) }
+        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.readers.remove(number) } }
         return stream
     }
 
-    /// The counts by host and port, `example.org:443`.
-    public var hosts: [String: HostCounters] { state.withLock { $0.hosts } }
+    /// The counts by host and port, `example.org:443`, of the 1,000 hosts that were used last. The empty name has the
+    /// sums of all others, and of requests with a closure.
+    public var hosts: [String: HostCounters] { state.withLock { $0.hosts.mapValues(\.counters) } }
 
     /// The bytes of bodies so far, for a progress display.
     package var traffic: Traffic {
@@ -85,17 +119,16 @@ public final class NetworkActivity: Sendable {
 
     /// Passes an event on. The event is made only if somebody listens.
     func note(_ event: () -> TransferEvent) {
-        let listeners = state.withLock { $0.listeners }
-        if listeners.isEmpty { return }
+        if state.withLock({ $0.readers.isEmpty }) { return }
         let event = event()
-        for listener in listeners.values { listener.yield(event) }
+        state.withLock { $0.readers.yield(event) }
     }
 
     /// An attempt of a transfer has its slot. `traffic` asks the transfer for its progress when needed.
     func begin(_ transfer: some CountedTransfer, host: String) {
         let before = transfer.traffic.arrived
         state.withLock { state in
-            state.hosts[host, default: HostCounters()].running += 1
+            state.count(host) { $0.running += 1 }
             state.transfers[transfer.number] = (transfer, before)
         }
     }
@@ -108,13 +141,13 @@ public final class NetworkActivity: Sendable {
             if let (transfer, before) = state.transfers.removeValue(forKey: transfer.number) {
                 state.received += transfer.traffic.arrived - before
             }
-            var counters = state.hosts[host] ?? HostCounters()
-            counters.running -= 1
-            if didSucceed { counters.finished += 1 } else { counters.failed += 1 }
-            counters.bytes += metrics?.bytes ?? 0
-            counters.sent += metrics?.sent ?? 0
-            if metrics?.isReused == true { counters.reusedConnections += 1 }
-            state.hosts[host] = counters
+            state.count(host) { counters in
+                counters.running -= 1
+                if didSucceed { counters.finished += 1 } else { counters.failed += 1 }
+                counters.bytes += metrics?.bytes ?? 0
+                counters.sent += metrics?.sent ?? 0
+                if metrics?.isReused == true { counters.reusedConnections += 1 }
+            }
         }
     }
 }

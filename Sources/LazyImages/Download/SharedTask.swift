@@ -18,6 +18,8 @@ final class SharedTask<Value: Sendable>: Sendable {
         case priority
         /// A caller wants previews from now on. The values are the progress and the body so far.
         case wantsPreviews(TransferProgress, BodyBuffer)
+        /// The last caller that wanted previews has stopped reading them, or has left.
+        case wantsNoPreviews
         /// All callers have left.
         case abandoned
     }
@@ -29,6 +31,8 @@ final class SharedTask<Value: Sendable>: Sendable {
         var isForgotten = false
         var task: Task<Void, Never>?
         var owners: [@Sendable (Change) -> Void] = []
+        /// How many events there were.
+        var events = 0
         /// The last events, for a listener that is added later.
         var queued: Duration?
         var progress: TransferProgress?
@@ -39,6 +43,8 @@ final class SharedTask<Value: Sendable>: Sendable {
         var arrived = 0
 
         var isOver: Bool { isAbandoned || outcome != nil }
+
+        var wantsPreviews: Bool { callers.listeners.contains(where: \.wantsPreviews) }
     }
 
     /// Work that began earlier has a smaller number.
@@ -113,6 +119,9 @@ final class SharedTask<Value: Sendable>: Sendable {
         for continuation in left.caller.continuations { continuation.resume(returning: cancelled) }
         left.task?.cancel()
         tellOwners(left.isLast ? .abandoned : .priority)
+        if !left.isLast, left.caller.listeners.contains(where: \.wantsPreviews), !wantsPreviews {
+            tellOwners(.wantsNoPreviews)
+        }
     }
 
     private var cancelled: Outcome { .failure(.cancelled(url: url.displayText)) }
@@ -189,8 +198,9 @@ final class SharedTask<Value: Sendable>: Sendable {
             guard !state.isOver else { return [] }
             state.outcome = outcome
             (state.owners, state.task) = ([], nil)
-            // The callers stay: each may ask for the outcome later.
-            return state.callers.all
+            // The callers stay: each may ask for the outcome later. Their listeners do not: a listener may retain the
+            // body that it heard of, and the body retains this task.
+            return state.callers.takeWaiting()
         }
         order.mark()
         for caller in callers {
@@ -215,22 +225,59 @@ final class SharedTask<Value: Sendable>: Sendable {
 
     // MARK: Events
 
-    /// Adds a listener for a caller. It hears the last events at once, and all later ones.
+    /// Adds a listener for a caller. It hears the last events at once, and all later ones. It is added only once it has
+    /// heard all events so far: otherwise it could hear an old one after a new one.
     func listen(_ listener: TaskListener, for caller: Int) {
-        let (isOver, queued, progress, sent, body) = state.withLock { state in
-            let listens =
-                state.outcome == nil && state.callers.update(caller) { $0.listeners.append(listener) }
-            return (!listens, state.queued, state.progress, state.sent, state.body)
+        var heard = 0
+        while true {
+            let (events, isOver, queued, progress, sent, body) = state.withLock { state in
+                let isOver = state.outcome != nil || !state.callers.contains(caller)
+                if state.events == heard, !isOver {
+                    _ = state.callers.update(caller) { $0.listeners.append(listener) }
+                }
+                return (state.events, isOver, state.queued, state.progress, state.sent, state.body)
+            }
+            if events == heard {
+                if isOver { return listener.hear(.ended) }
+                if listener.wantsPreviews, let progress, let body {
+                    tellOwners(.wantsPreviews(progress, body))
+                }
+                return
+            }
+            heard = events
+            if let queued { listener.hear(.started(queued: queued)) }
+            if let progress { listener.hear(.progress(progress, body)) }
+            if let sent { listener.hear(.sent(sent)) }
         }
-        if let queued { listener.hear(.started(queued: queued)) }
-        if let progress { listener.hear(.progress(progress, body)) }
-        if let sent { listener.hear(.sent(sent)) }
-        if isOver { return listener.hear(.ended) }
-        if listener.wantsPreviews, let progress, let body { tellOwners(.wantsPreviews(progress, body)) }
+    }
+
+    /// Removes a listener of a caller. It may still hear an event that happens meanwhile.
+    private func remove(_ listener: TaskListener, of caller: Int) {
+        let wantsNoPreviews = state.withLock { state in
+            _ = state.callers.update(caller) { $0.listeners.removeAll { $0 === listener } }
+            return listener.wantsPreviews && !state.wantsPreviews && !state.isOver
+        }
+        if wantsNoPreviews { tellOwners(.wantsNoPreviews) }
+    }
+
+    /// A stream of events for one reader of a caller. It ends with the work. When its reader stops, its listener is
+    /// removed.
+    func stream<Element: Sendable>(
+        for caller: Int, _ policy: AsyncStream<Element>.Continuation.BufferingPolicy,
+        wantsPreviews: Bool = false, of element: @escaping @Sendable (TaskEvent) -> Element?
+    ) -> AsyncStream<Element> {
+        AsyncStream(bufferingPolicy: policy) { reader in
+            let listener = TaskListener(wantsPreviews: wantsPreviews) { event in
+                if case .ended = event { return reader.finish() }
+                if let element = element(event) { reader.yield(element) }
+            }
+            reader.onTermination = { [weak self] _ in self?.remove(listener, of: caller) }
+            listen(listener, for: caller)
+        }
     }
 
     /// Whether any listener wants previews.
-    var wantsPreviews: Bool { state.withLock { $0.callers.listeners.contains(where: \.wantsPreviews) } }
+    var wantsPreviews: Bool { state.withLock { $0.wantsPreviews } }
 
     /// The bytes received so far, and the progress of the present body.
     var traffic: (arrived: Int, progress: TransferProgress?) {
@@ -240,6 +287,7 @@ final class SharedTask<Value: Sendable>: Sendable {
     /// Passes an event to all listeners.
     func tell(_ event: TaskEvent) {
         let listeners = state.withLock { state in
+            state.events += 1
             switch event {
             case .started(let queued):
                 state.queued = queued

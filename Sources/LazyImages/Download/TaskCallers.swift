@@ -42,6 +42,14 @@ struct TaskCallers<Value: Sendable> {
         return caller
     }
 
+    /// Removes the listeners and the continuations of all callers, which stay.
+    /// - Returns: the callers as they were.
+    mutating func takeWaiting() -> [Caller] {
+        let before = all
+        for index in all.indices { (all[index].listeners, all[index].continuations) = ([], []) }
+        return before
+    }
+
     func contains(_ number: Int) -> Bool { index(of: number) != nil }
 
     /// The priority of one caller; nil if it has left.

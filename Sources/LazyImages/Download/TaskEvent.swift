@@ -2,7 +2,7 @@
 enum TaskEvent: Sendable {
     /// The transfer has its slot. `queued` is the time that all its attempts have waited for slots so far.
     case started(queued: Duration)
-    /// More of a body has arrived. Listeners must not keep the body.
+    /// More of a body has arrived. Listeners must not keep the body beyond `ended`.
     case progress(TransferProgress, BodyBuffer?)
     /// More of a request's body has been sent.
     case sent(UploadProgress)
@@ -14,9 +14,9 @@ enum TaskEvent: Sendable {
 }
 
 /// Hears the events of shared work, on the thread on which they happen.
-struct TaskListener: Sendable {
+final class TaskListener: Sendable {
     let hear: @Sendable (TaskEvent) -> Void
-    var wantsPreviews = false
+    let wantsPreviews: Bool
 
     init(wantsPreviews: Bool = false, _ hear: @escaping @Sendable (TaskEvent) -> Void) {
         self.hear = hear

@@ -56,30 +56,17 @@ public final class ImageTask: Sendable {
     /// The progress of the transfer. A slow reader gets only the newest value. Ends with the load. Each use makes a new
     /// sequence.
     public var progress: AsyncStream<TransferProgress> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { progress in
-            load.listen(
-                TaskListener { event in
-                    switch event {
-                    case .progress(let value, _): progress.yield(value)
-                    case .ended: progress.finish()
-                    case .started, .sent, .preview, .file: break
-                    }
-                }, for: caller)
+        load.stream(for: caller, .bufferingNewest(1)) { event in
+            if case .progress(let progress, _) = event { progress } else { nil }
         }
     }
 
     /// Previews of a progressive JPEG during the download, at about the wanted size: at most six, each with twice the
-    /// bytes of the last one. Made only if this property is used. Ends with the load. Each use makes a new sequence.
+    /// bytes of the last one. Made only while somebody reads this property. Ends with the load. Each use makes a new
+    /// sequence.
     public var previews: AsyncStream<ImagePreview> {
-        AsyncStream { previews in
-            load.listen(
-                TaskListener(wantsPreviews: true) { event in
-                    switch event {
-                    case .preview(let preview): previews.yield(preview)
-                    case .ended: previews.finish()
-                    case .started, .progress, .sent, .file: break
-                    }
-                }, for: caller)
+        load.stream(for: caller, .unbounded, wantsPreviews: true) { event in
+            if case .preview(let preview) = event { preview } else { nil }
         }
     }
 

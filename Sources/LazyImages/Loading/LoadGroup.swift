@@ -40,8 +40,8 @@ public final class LoadGroup: Sendable {
         var cancelled = 0
         /// The bytes received for all loads except failed ones.
         var received = 0
-        var lastReader = 0
-        var readers: [Int: AsyncStream<Int>.Continuation] = [:]
+        /// The readers of `received`.
+        var readers = Broadcast<Int>()
 
         mutating func setReceived(_ bytes: Int, of number: Int) {
             guard let load = running[number] else { return }
@@ -154,25 +154,20 @@ public final class LoadGroup: Sendable {
     public var progress: AsyncStream<Int> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { reader in
             let number = state.withLock { state in
-                state.lastReader += 1
-                state.readers[state.lastReader] = reader
                 reader.yield(state.received)
-                return state.lastReader
+                return state.readers.add(reader)
             }
-            reader.onTermination = { [weak self] _ in
-                self?.state.withLock { $0.readers[number] = nil }
-            }
+            reader.onTermination = { [weak self] _ in self?.state.withLock { $0.readers.remove(number) } }
         }
     }
 
-    deinit { for reader in state.withLock({ $0.readers.values }) { reader.finish() } }
+    deinit { state.withLock { $0.readers }.finish() }
 
     private func tell(_ change: (inout State) -> Void) {
-        let (readers, received) = state.withLock { state in
+        state.withLock { state in
             change(&state)
-            return (Array(state.readers.values), state.readers.isEmpty ? 0 : state.received)
+            state.readers.yield(state.received)
         }
-        for reader in readers { reader.yield(received) }
     }
 
     /// Blocks the thread until all loads so far have called back. Do not call it on the queue of the callbacks or

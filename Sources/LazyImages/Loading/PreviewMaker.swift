@@ -37,6 +37,11 @@ final class PreviewMaker: Sendable {
         /// Stops making previews.
         mutating func end() {
             isOver = true
+            release()
+        }
+
+        /// Releases the body. Another one may follow.
+        mutating func release() {
             body = nil
             reader = nil
         }
@@ -68,20 +73,28 @@ final class PreviewMaker: Sendable {
     /// Passes the events of the transfer to the load, and notes each piece of the body if somebody wants previews.
     var listener: TaskListener {
         load.addOwner { [weak self] change in
-            if case .wantsPreviews(let progress, let body) = change { self?.note(progress, of: body) }
+            switch change {
+            case .wantsPreviews(let progress, let body): self?.note(progress, of: body)
+            case .wantsNoPreviews: self?.stopIfUnwanted()
+            case .priority, .abandoned: break
+            }
         }
         return TaskListener { [self] event in
-            if case .ended = event { return }
+            // No more of the body comes, however the transfer has ended. The load may make another transfer.
+            if case .ended = event { return state.withLock { $0.release() } }
             load.tell(event)
-            if case .progress(let progress, let body?) = event, load.wantsPreviews {
-                note(progress, of: body)
-            }
+            if case .progress(let progress, let body?) = event { note(progress, of: body) }
         }
     }
 
-    /// Notes that more of a body has arrived.
+    /// Releases the body, unless somebody wants previews again. The next reader gets one of all bytes so far.
+    private func stopIfUnwanted() { state.withLock { if !load.wantsPreviews { $0.release() } } }
+
+    /// Notes that more of a body has arrived, if somebody wants previews.
     private func note(_ progress: TransferProgress, of body: BodyBuffer) {
         let begins = state.withLock { state in
+            // Asked under the lock: otherwise the last reader could leave between this answer and its use.
+            guard load.wantsPreviews else { return false }
             if !state.isOver, state.body !== body {
                 state.body = body
                 state.reader = nil

@@ -28,15 +28,8 @@ public final class UploadTask: Sendable {
     /// The progress of the upload. A slow reader gets only the newest value. Ends with the upload. Each use makes a new
     /// sequence.
     public var progress: AsyncStream<UploadProgress> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { progress in
-            work.listen(
-                TaskListener { event in
-                    switch event {
-                    case .sent(let value): progress.yield(value)
-                    case .ended: progress.finish()
-                    case .started, .progress, .preview, .file: break
-                    }
-                }, for: caller)
+        work.stream(for: caller, .bufferingNewest(1)) { event in
+            if case .sent(let progress) = event { progress } else { nil }
         }
     }
 

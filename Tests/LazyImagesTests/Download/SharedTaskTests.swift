@@ -1,11 +1,12 @@
 import FoundationEssentials
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("SharedTask", .timeLimit(.minutes(30)))
+@Suite("SharedTask", .bounded)
 struct SharedTaskTests {
     private let work = SharedTask<Int>(url: URL(filePath: "/a"))
     private let cancelled = ImageLoadingError.cancelled(url: "file:///a")
@@ -120,6 +121,38 @@ struct SharedTaskTests {
         work.listen(late.listener, for: caller)
         #expect(await early.untilFinished().isEmpty)
         #expect(await late.untilFinished().isEmpty)
+    }
+
+    @Test("an event that happens while a listener is added is heard after the earlier ones")
+    func lateEvent() throws {
+        let caller = try #require(work.join(.normal))
+        work.tell(.progress(TransferProgress(received: 1, expected: 2), nil))
+        let heard = Lock<[Int]>([])
+        let listener = TaskListener { [work] event in
+            guard case .progress(let progress, _) = event else { return }
+            if progress.received == 1 {
+                work.tell(.progress(TransferProgress(received: 2, expected: 2), nil))
+            }
+            heard.withLock { $0.append(progress.received) }
+        }
+        work.listen(listener, for: caller)
+        #expect(heard.withLock { $0 } == [1, 2])
+    }
+
+    @Test("a finished task keeps its callers, without their listeners")
+    func releasing() async throws {
+        final class Heard: Sendable {}
+        weak var heard: Heard?
+        let caller: Int?
+        do {
+            let strong = Heard()
+            heard = strong
+            caller = work.join(.normal, listener: TaskListener { _ in withExtendedLifetime(strong) {} })
+        }
+        #expect(heard != nil)
+        work.finish(.success(7))
+        #expect(heard == nil)
+        #expect(await outcome(try #require(caller)) == .success(7))
     }
 
     @Test("bytes are summed over all bodies, without those of partial bodies")

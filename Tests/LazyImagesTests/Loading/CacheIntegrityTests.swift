@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Nothing wrong is stored, and wrong entries are replaced", .timeLimit(.minutes(30)))
+@Suite("Nothing wrong is stored, and wrong entries are replaced", .bounded)
 struct CacheIntegrityTests {
     private let folder: TemporaryFolder
     private let address = "http://localhost/a.png"

@@ -1,12 +1,13 @@
 import FoundationEssentials
 import ImageCodecs
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// An image format that only the test's decoder knows.
-@Suite("A program's own format", .timeLimit(.minutes(30)))
+@Suite("A program's own format", .bounded)
 struct CustomFormatTests {
     private let folder: TemporaryFolder
     private let request: ImageRequest

@@ -2,11 +2,12 @@ import FoundationEssentials
 import ImageCodecs
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Files from a request's closure", .timeLimit(.minutes(30)))
+@Suite("Files from a request's closure", .bounded)
 struct FileLoaderDataTests {
     private let folder: TemporaryFolder
     private let calls = Tally()

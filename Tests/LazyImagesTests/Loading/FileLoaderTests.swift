@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("FileLoader", .timeLimit(.minutes(30)))
+@Suite("FileLoader", .bounded)
 struct FileLoaderTests {
     private let folder: TemporaryFolder
     private let request: ImageRequest

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("HTTP caching, RFC 9111", .timeLimit(.minutes(30)))
+@Suite("HTTP caching, RFC 9111", .bounded)
 struct HTTPCachingTests {
     @Test(
         "section 4.2: a fresh file is used without a request, from memory and disk", arguments: [false, true])

@@ -2,11 +2,12 @@ import FoundationEssentials
 import ImageCodecs
 import Synchronization
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("ImageLoader", .timeLimit(.minutes(30)))
+@Suite("ImageLoader", .bounded)
 struct ImageLoaderTests {
     private let folder: TemporaryFolder
     private let request: ImageRequest

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LazyImages
 
-@Suite("Loads with callbacks, and blocking loads", .ownThread, .timeLimit(.minutes(30)))
+@Suite("Loads with callbacks, and blocking loads", .bounded, .ownThread)
 struct LoadGroupTests {
     private let queue = DispatchQueue(label: "callbacks")
 
@@ -21,13 +21,14 @@ struct LoadGroupTests {
         return .ephemeral(configuration: configuration, transport: transport, pressure: nil)
     }
 
-    @Test("ten thousand loads call back in order, one at a time, on a serial queue")
+    @Test("thousands of loads call back in order, one at a time, on a serial queue")
     func order() async throws {
         let transport = HeldTransport { _ in .fresh(SampleImages.png) }
         let loader = loader(transport)
         let group = LoadGroup(on: queue, concurrency: 1)
         let seen = Lock<[Int]>([])
-        for number in 0..<10_000 {
+        let count = Rounds.count(2_000, many: 10_000)
+        for number in 0..<count {
             // Every tenth image is in memory by then, and its load ends at once.
             let request = try request(number % 10 == 0 ? 0 : number)
             loader.enqueue(request, group: group) { result in
@@ -36,7 +37,7 @@ struct LoadGroupTests {
             }
         }
         await group.done()
-        #expect(seen.withLock { $0 } == Array(0..<10_000))
+        #expect(seen.withLock { $0 } == Array(0..<count))
         #expect(transport.mostAtOnce == 1)
     }
 
@@ -87,6 +88,29 @@ struct LoadGroupTests {
         #expect(last == whole)
         var now = group.progress.makeAsyncIterator()
         #expect(await now.next() == whole)
+    }
+
+    @Test("every reader of the progress ends on the sum when two transfers report at once")
+    func newestSum() async throws {
+        let transport = HeldTransport()
+        let loader = loader(transport)
+        let group = LoadGroup(on: queue)
+        for number in 1...2 { loader.enqueue(try request(number), group: group) { _ in } }
+        let transfers = try await transport.transfers(2)
+        for transfer in transfers { transfer.respond() }
+        var readers = (0..<200).map { _ in group.progress.makeAsyncIterator() }
+        let threads = BlockingThreads(count: 2)
+        var old = 0
+        for round in 1...200 {
+            async let one: Void = threads.run { transfers[0].send([0]) }
+            async let other: Void = threads.run { transfers[1].send([0]) }
+            try await one
+            try await other
+            for index in readers.indices where await readers[index].next() != 2 * round { old += 1 }
+        }
+        #expect(old == 0)
+        group.cancelAll()
+        await group.done()
     }
 
     @Test("64 blocked threads get their images, and share the loads of equal requests")

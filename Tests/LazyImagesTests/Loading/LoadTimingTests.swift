@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("The timing of a load", .timeLimit(.minutes(30)))
+@Suite("The timing of a load", .bounded)
 struct LoadTimingTests {
     private let held = HeldTransport()
     private let loader: FileLoader

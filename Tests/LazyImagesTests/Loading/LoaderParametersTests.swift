@@ -1,13 +1,14 @@
 import FoundationEssentials
 import ImageCodecs
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// The parameters of every loader, private ones too. `CustomFormatTests` has those for decoders,
 /// `MemoryPressureTests` those for memory pressure.
-@Suite("The parameters of loaders", .timeLimit(.minutes(30)))
+@Suite("The parameters of loaders", .bounded)
 struct LoaderParametersTests {
     private let transport = HeldTransport { _ in .fresh(SampleImages.png) }
     private let request: ImageRequest

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("LocalContent", .timeLimit(.minutes(30)))
+@Suite("LocalContent", .bounded)
 struct LocalContentTests {
     private let folder: TemporaryFolder
 

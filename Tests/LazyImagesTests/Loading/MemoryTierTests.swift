@@ -1,11 +1,12 @@
 import FoundationEssentials
 import ImageCodecs
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Memory's hits, misses and sources", .timeLimit(.minutes(30)))
+@Suite("Memory's hits, misses and sources", .bounded)
 struct MemoryTierTests {
     private let answering = HeldTransport { request in
         request.url.path.hasPrefix("/moved")

@@ -1,12 +1,13 @@
 import FoundationEssentials
 import ImageCodecs
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// A camera's stream, in which each picture replaces the one before.
-@Suite("Pictures that replace each other", .timeLimit(.minutes(30)))
+@Suite("Pictures that replace each other", .bounded)
 struct MixedReplaceTests {
     private let folder: TemporaryFolder
     private let gates = [Gate(), Gate(), Gate()]

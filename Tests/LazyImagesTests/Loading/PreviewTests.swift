@@ -2,12 +2,41 @@ import FoundationEssentials
 import ImageCodecs
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
+/// The body of a picture that arrives piece by piece, with previews of 62 x 93 pixels for a load.
+private struct ArrivingPicture {
+    // One thread: a job that runs on it waits for all that started before.
+    private let threads = BlockingThreads(count: 1)
+    private let body: BodyBuffer
+
+    init(of url: URL, for load: SharedTask<LoadedImage>) {
+        let maker = PreviewMaker(
+            sizing: ImageSizing(ImageSize(width: 62, height: 93)), limits: .standard, decoders: .standard,
+            on: threads, for: load, under: nil)
+        let transfer = ImageDownloader.Transfer(url: url)
+        _ = transfer.join(.normal, listener: maker.listener)
+        body = BodyBuffer(
+            url: url, maximumBytes: 1 << 24, budget: BodyBudget(limit: 1 << 24), spillFolder: nil,
+            transfer: transfer)
+        #expect(body.receive(ResponseHead(status: 200)))
+    }
+
+    /// Receives the pieces, and waits for the previews that they give.
+    func receive(_ pieces: [[UInt8]]) async throws {
+        for piece in pieces {
+            let isTaken = body.receive(piece.span)
+            #expect(isTaken)
+        }
+        try await threads.run {}
+    }
+}
+
 /// Previews of a progressive poster. The server sends each scan when the test opens its gate.
-@Suite("Previews", .timeLimit(.minutes(30)))
+@Suite("Previews", .bounded)
 struct PreviewTests {
     private let jpeg: ProgressiveSample
 
@@ -94,28 +123,41 @@ struct PreviewTests {
             if case .preview(let preview) = event { shown.withLock { $0.append(preview.number) } }
         }
         _ = load.join(.normal, listener: listener)
-        // One thread: a task that runs on it waits for all that started before.
-        let threads = BlockingThreads(count: 1)
-        let maker = PreviewMaker(
-            sizing: ImageSizing(ImageSize(width: 62, height: 93)), limits: .standard, decoders: .standard,
-            on: threads, for: load,
-            under: nil
-        )
-        let transfer = ImageDownloader.Transfer(url: url)
-        _ = transfer.join(.normal, listener: maker.listener)
-        let body = BodyBuffer(
-            url: url, maximumBytes: 1 << 24, budget: BodyBudget(limit: 1 << 24), spillFolder: nil,
-            transfer: transfer)
-        #expect(body.receive(ResponseHead(status: 200)))
+        let arriving = ArrivingPicture(of: url, for: load)
         var counts: [Int] = []
         for piece in pieces {
-            let isTaken = body.receive(piece.span)
-            #expect(isTaken)
-            try await threads.run {}
+            try await arriving.receive([piece])
             counts.append(shown.withLock { $0.count })
         }
         #expect(shown.withLock { $0 } == Array(1...(counts.last ?? 0)))
         return counts
+    }
+
+    @Test("once the last reader has stopped there are no previews, until another one reads")
+    func stopping() async throws {
+        let url = try ImageRequest("http://localhost/a.jpg").url
+        let load = SharedTask<LoadedImage>(url: url)
+        let made = Tally()
+        let listener = TaskListener { event in if case .preview = event { made.add() } }
+        let caller = try #require(load.join(.normal, listener: listener))
+        let task = ImageTask(ImageRequest(url: url), load, caller: caller)
+        let arriving = ArrivingPicture(of: url, for: load)
+        func send(_ pieces: Range<Int>) async throws {
+            try await arriving.receive(jpeg.pieces[pieces].map { Array(jpeg.bytes[$0]) })
+        }
+        func readOne() async throws {
+            let previews = task.previews
+            try await send(0..<0)
+            for await _ in previews { break }
+        }
+        try await send(0..<1)
+        #expect(made.count == 0)
+        try await readOne()
+        #expect(made.count == 1 && !load.wantsPreviews)
+        try await send(1..<5)
+        #expect(made.count == 1)
+        try await readOne()
+        #expect(made.count == 2 && !load.wantsPreviews)
     }
 
     @Test("a cancelled load finishes its previews, and so does a lost connection")
@@ -204,54 +246,5 @@ struct PreviewTests {
     private func difference(_ one: Bitmap, _ other: Bitmap) -> Double {
         let sum = zip(one.pixels, other.pixels).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
         return Double(sum) / Double(one.pixels.count)
-    }
-}
-
-/// A progressive poster of the sample catalogue, split after each scan.
-private struct ProgressiveSample {
-    struct NotFound: Error {}
-
-    let bytes: [UInt8]
-    /// Each piece ends with the two bytes of the marker that ends its scan; the last piece has the rest.
-    let pieces: [Range<Int>]
-
-    init() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
-        bytes = [UInt8](try Data(contentsOf: root.appending(path: "sample-data/posters/nosferatu.jpg")))
-        pieces = try Self.cut(bytes)
-    }
-
-    private static func cut(_ bytes: [UInt8]) throws -> [Range<Int>] {
-        var cuts = [0]
-        var at = 2
-        while bytes[at + 1] != 0xD9 {
-            let length = Int(bytes[at + 2]) << 8 | Int(bytes[at + 3])
-            let isScan = bytes[at + 1] == 0xDA
-            at += 2 + length
-            guard isScan else { continue }
-            while bytes[at] != 0xFF || bytes[at + 1] == 0 { at += 1 }
-            cuts.append(at + 2)
-        }
-        guard cuts.count > 8 else { throw NotFound() }
-        return zip(cuts, cuts.dropFirst()).map { $0..<$1 }
-    }
-
-    /// Comment segments (T.81 B.2.4.5) of `count` bytes in all, at least 4.
-    static func comments(_ count: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        while bytes.count < count {
-            let left = count - bytes.count
-            // The rest must be large enough for one more segment.
-            let size = left <= 60_000 ? left : 50_000
-            bytes += [0xFF, 0xFE, UInt8((size - 2) >> 8), UInt8((size - 2) & 0xFF)]
-            bytes += [UInt8](repeating: 0, count: size - 4)
-        }
-        return bytes
-    }
-
-    /// Sends each piece when its gate opens.
-    func script(_ gates: [Gate]) -> [ScriptedOrigin.Step] {
-        [.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(bytes.count)\r\n\r\n")]
-            + zip(gates, pieces).flatMap { [.wait($0), .sendBytes(Array(bytes[$1]))] }
     }
 }

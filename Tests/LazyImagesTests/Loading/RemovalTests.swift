@@ -1,11 +1,12 @@
 import FoundationEssentials
 import ImageCodecs
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Removing an image", .timeLimit(.minutes(30)))
+@Suite("Removing an image", .bounded)
 struct RemovalTests {
     private let folder: TemporaryFolder
     private let transport = HeldTransport()
@@ -68,6 +69,8 @@ struct RemovalTests {
         var other = ImageRequest(url: request.url, fields: ["x": "1"])
         other.cachePolicy = .reload
         _ = try await loader.file(for: other)
+        // A file is returned before it is on disk, where the other loader looks.
+        await loader.flush()
         var cached = request
         cached.cachePolicy = .cacheOnly
         #expect(try await files(answering).file(for: cached).bytes.array == SampleImages.jpeg)
@@ -184,7 +187,7 @@ struct RemovalTests {
         broken.send(Array(body.prefix(60_000)))
         broken.fail(.connectionLost(url: "", received: 60_000, reason: ""))
         _ = await caller.outcomes
-        #expect(parts.count == 1)
+        #expect(parts.count == 2)
         let loader = files(transport)
         await loader.remove(request)
         #expect(parts.isEmpty)
@@ -203,7 +206,7 @@ struct RemovalTests {
         let transfer = try await transport.transfer(0)
         transfer.respond(200, ["ETag": "\"1\"", "Content-Length": "3000000"])
         transfer.send(Array(body.prefix(2_000_000)))
-        #expect(parts.count == 1)
+        #expect(parts.count == 2)
         await loader.remove(request)
         if isCancelled {
             caller.tasks[0].cancel()

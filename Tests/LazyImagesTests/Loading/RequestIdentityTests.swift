@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Requests with an id", .timeLimit(.minutes(30)))
+@Suite("Requests with an id", .bounded)
 struct RequestIdentityTests {
     private let folder: TemporaryFolder
 

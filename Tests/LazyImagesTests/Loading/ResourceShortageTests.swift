@@ -2,11 +2,12 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Shortage of threads and descriptors", .timeLimit(.minutes(30)))
+@Suite("Shortage of threads and descriptors", .bounded)
 struct ResourceShortageTests {
     private let system = LimitedThreads(0)
 

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Revalidating a stored file", .timeLimit(.minutes(30)))
+@Suite("Revalidating a stored file", .bounded)
 struct RevalidationTests {
     @Test(
         "section 4.3: a stale file is revalidated, and a 304 makes it fresh again",

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
@@ -49,7 +50,7 @@ private final class Machines: Sendable {
     var asked: Int { origin.started.count }
 }
 
-@Suite("Loading with a tier that machines share", .timeLimit(.minutes(30)))
+@Suite("Loading with a tier that machines share", .bounded)
 struct SharedTierLoadingTests {
     private let request: ImageRequest
 

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Using a stale file", .timeLimit(.minutes(30)))
+@Suite("Using a stale file", .bounded)
 struct StaleAnswerTests {
     @Test(
         "section 4.2.4: a stale file is used when the server fails, and is marked stale",

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Storing answers other than 200", .timeLimit(.minutes(30)))
+@Suite("Storing answers other than 200", .bounded)
 struct StoredStatusTests {
     @Test(
         "a missing picture is stored as missing for five minutes, and replaces the picture",

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import ImageCodecs
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Storing the caller's bytes", .timeLimit(.minutes(30)))
+@Suite("Storing the caller's bytes", .bounded)
 struct StoringTests {
     private let folder: TemporaryFolder
     private let transport = HeldTransport()

@@ -37,8 +37,7 @@ public final class MemoryPressure: AsyncSequence, Sendable {
 
     private struct State {
         var level = Level.normal
-        var lastReader = 0
-        var readers: [Int: AsyncStream<Level>.Continuation] = [:]
+        var readers = Broadcast<Level>()
     }
 
     private let state = Lock(State())
@@ -52,12 +51,11 @@ public final class MemoryPressure: AsyncSequence, Sendable {
     /// Sets the level, and tells every reader if it has changed.
     /// - Parameter level: the new level.
     public func report(_ level: Level) {
-        let readers = state.withLock { state -> [AsyncStream<Level>.Continuation] in
-            guard level != state.level else { return [] }
+        state.withLock { state in
+            guard level != state.level else { return }
             state.level = level
-            return Array(state.readers.values)
+            state.readers.yield(level)
         }
-        for reader in readers { reader.yield(level) }
     }
 
     /// A new reader. It ends only with its task.
@@ -67,15 +65,11 @@ public final class MemoryPressure: AsyncSequence, Sendable {
     var levels: AsyncStream<Level> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Level.self, bufferingPolicy: .bufferingNewest(1))
-        let (number, level) = state.withLock { state in
-            state.lastReader += 1
-            state.readers[state.lastReader] = continuation
-            return (state.lastReader, state.level)
+        let number = state.withLock { state in
+            if state.level != .normal { continuation.yield(state.level) }
+            return state.readers.add(continuation)
         }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { $0.readers[number] = nil }
-        }
-        if level != .normal { continuation.yield(level) }
+        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.readers.remove(number) } }
         return stream
     }
 }

@@ -4,11 +4,12 @@ import Glibc
 import ImageCodecs
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Memory pressure", .timeLimit(.minutes(30)))
+@Suite("Memory pressure", .bounded)
 struct MemoryPressureTests {
     @Test("every reader gets the present level unless it is normal, and each change once")
     func readers() async throws {
@@ -23,6 +24,25 @@ struct MemoryPressureTests {
         pressure.report(.normal)
         #expect(await first.next() == .normal)
         #expect(await second.next() == .normal)
+    }
+
+    @Test("every reader ends on the present level when two threads report at once")
+    func newestLevel() async throws {
+        let pressure = MemoryPressure()
+        var readers = (0..<200).map { _ in pressure.makeAsyncIterator() }
+        let threads = BlockingThreads(count: 2)
+        var old = 0
+        for _ in 0..<200 {
+            async let warning: Void = threads.run { pressure.report(.warning) }
+            async let critical: Void = threads.run { pressure.report(.critical) }
+            try await warning
+            try await critical
+            let level = pressure.level
+            for index in readers.indices where await readers[index].next() != level { old += 1 }
+            pressure.report(.normal)
+            for index in readers.indices where await readers[index].next() != .normal { old += 1 }
+        }
+        #expect(old == 0)
     }
 
     @Test(

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("NetworkActivity", .timeLimit(.minutes(30)))
+@Suite("NetworkActivity", .bounded)
 struct NetworkActivityTests {
     @Test("each host has its counts")
     func counts() {
@@ -24,6 +25,38 @@ struct NetworkActivityTests {
         var b = NetworkActivity.HostCounters()
         b.failed = 1
         #expect(activity.hosts == ["a": a, "b": b])
+    }
+
+    @Test("a slow reader of the events gets the newest 10,000")
+    func slowReader() async {
+        let activity = NetworkActivity()
+        var events = activity.events.makeAsyncIterator()
+        for number in 1...10_005 {
+            activity.note { TransferEvent(transfer: number, url: "", kind: .waiting) }
+        }
+        for number in 6...10_005 {
+            guard let event = await events.next(), event.transfer == number else {
+                Issue.record("not the event \(number)")
+                return
+            }
+        }
+    }
+
+    @Test("of many hosts the last ones and the busy ones keep their counts, and the others are summed")
+    func manyHosts() {
+        let activity = NetworkActivity()
+        activity.begin(transfer(0), host: "busy")
+        for number in 1...3_000 {
+            let transfer = transfer(number)
+            activity.begin(transfer, host: "host-\(number)")
+            activity.end(transfer, host: "host-\(number)", didSucceed: true, nil)
+        }
+        let hosts = activity.hosts
+        #expect(hosts.count == 1_000)
+        #expect(hosts["busy"]?.running == 1)
+        #expect(hosts["host-1"] == nil && hosts["host-3000"]?.finished == 1)
+        #expect(hosts[""]?.finished == 2_002)
+        #expect(hosts.values.reduce(0) { $0 + $1.finished } == 3_000)
     }
 
     @Test("traffic counts the bytes of running transfers, without those of earlier attempts")
