@@ -46,7 +46,7 @@ public actor ImageDownloader {
         partials = configuration.partialFolder.map {
             PartialStore(
                 path: $0, limit: configuration.partialLimit, minimum: configuration.partialMinimum,
-                kind: configuration.cacheKind, calls: configuration.fileCalls)
+                kind: configuration.cacheKind, calls: configuration.fileCalls, disk: tiers.disk)
         }
     }
 
@@ -137,32 +137,38 @@ public actor ImageDownloader {
         guard tiers.shared == nil else {
             return transfer.setTask(Task { @concurrent in await runAfterShared(attempt) })
         }
-        let begins = await lineUp(attempt, queued: .zero) { [self] admission in
+        let begins = await lineUp(attempt) { [self] admission in
             transfer.setTask(Task.immediate { await run(attempt, admission) })
         }
         for (waiting, admission) in begins { waiting.begin(admission) }
     }
 
-    /// Waits for a slot for a later attempt of a transfer.
-    /// - Parameter queued: how long earlier attempts have waited for slots.
+    /// Waits for a slot, for a later attempt of a transfer or after its claim was settled.
+    /// - Parameters:
+    ///   - queued: how long earlier attempts have waited for slots.
+    ///   - waited: how long this attempt has waited before its claim was settled.
     /// - Returns: how long all attempts have waited for slots.
     private nonisolated func slot(
-        for attempt: TransferAttempt, queued: Duration
+        for attempt: TransferAttempt, queued: Duration = .zero, waited: Duration = .zero
     ) async throws(ImageLoadingError) -> Duration {
-        switch await admission(of: attempt, queued: queued) {
+        switch await admission(of: attempt, queued: queued, waited: waited) {
         case .slot(let queued): return queued
         // The claim was settled before.
-        case .claimed: return queued
+        case .claimed(let waited): return queued + waited
         case .refused(let error): throw error
         }
     }
 
     /// Waits for a slot, or for the reason why there is none.
-    private nonisolated func admission(of attempt: TransferAttempt, queued: Duration) async -> Admission {
+    private nonisolated func admission(
+        of attempt: TransferAttempt, queued: Duration = .zero, waited: Duration = .zero
+    ) async -> Admission {
         // If the transfer is abandoned, leaving the queue resumes the continuation.
         await withCheckedContinuation { continuation in
             Task {
-                let begins = await lineUp(attempt, queued: queued) { continuation.resume(returning: $0) }
+                let begins = await lineUp(attempt, queued: queued, waited: waited) {
+                    continuation.resume(returning: $0)
+                }
                 for (waiting, admission) in begins { waiting.begin(admission) }
             }
         }
@@ -170,9 +176,10 @@ public actor ImageDownloader {
 
     /// Adds an attempt to the queue. `begin` is called when it has a slot, or with the reason why it gets none.
     private func lineUp(
-        _ attempt: TransferAttempt, queued: Duration, begin: @escaping @Sendable (Admission) -> Void
+        _ attempt: TransferAttempt, queued: Duration = .zero, waited: Duration = .zero,
+        begin: @escaping @Sendable (Admission) -> Void
     ) -> Begins {
-        slots.append(TransferSlots.Waiting(attempt: attempt, queued: queued, begin: begin))
+        slots.append(TransferSlots.Waiting(attempt: attempt, queued: queued, waited: waited, begin: begin))
     }
 
     /// The callers of a transfer have changed.
@@ -181,7 +188,7 @@ public actor ImageDownloader {
         case .priority: await updatePriority(of: transfer)
         case .abandoned:
             for (left, admission) in await leaveQueue(transfer) { left.begin(admission) }
-        case .wantsPreviews: break
+        case .wantsPreviews, .wantsNoPreviews: break
         }
     }
 
@@ -209,7 +216,7 @@ public actor ImageDownloader {
         if let file = await tiers.shared(for: first.order, first.transfer) {
             finish(first.order, first.transfer, .success(file))
         } else {
-            await run(first, await admission(of: first, queued: .zero))
+            await run(first, await admission(of: first))
         }
     }
 
@@ -228,9 +235,9 @@ public actor ImageDownloader {
         switch admission {
         case .slot(let wait): queued = wait
         case .refused(let error): throw error
-        case .claimed:
+        case .claimed(let waited):
             if let file = try await fileOfAnotherProcess(for: first) { return file }
-            queued = try await slot(for: first, queued: .zero)
+            queued = try await slot(for: first, waited: waited)
         }
         let answer = try await answer(to: first, queued: queued)
         return await tiers.keep(answer, first.order, from: first.transfer)

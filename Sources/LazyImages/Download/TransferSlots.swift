@@ -8,8 +8,9 @@ struct TransferSlots {
     enum Admission {
         /// The attempt has its slot. The transfer has waited so long for slots.
         case slot(queued: Duration)
-        /// No slot before the claim is settled: another process is fetching the same.
-        case claimed
+        /// No slot before the claim is settled: another process is fetching the same. The attempt has waited so long
+        /// for this answer.
+        case claimed(waited: Duration)
         case refused(ImageLoadingError)
     }
 
@@ -18,6 +19,8 @@ struct TransferSlots {
         let attempt: TransferAttempt
         /// How long earlier attempts of the transfer have waited.
         let queued: Duration
+        /// How long this attempt has waited before its claim was settled.
+        let waited: Duration
         let since = ContinuousClock.now
         let begin: @Sendable (Admission) -> Void
     }
@@ -73,9 +76,10 @@ struct TransferSlots {
         while let number = queue.next() {
             guard let next = waiting.removeValue(forKey: number) else { continue }
             let attempt = next.attempt
+            let wait = next.waited + next.since.duration(to: .now)
             if let claim = attempt.claim, !claim.mayFetch() {
                 queue.release(host: attempt.host)
-                begins.append((next, .claimed))
+                begins.append((next, .claimed(waited: wait)))
                 continue
             }
             let admission = hosts.admit(
@@ -86,7 +90,6 @@ struct TransferSlots {
                 begins.append((next, .refused(circuitOpen(attempt, until: until))))
                 continue
             }
-            let wait = next.since.duration(to: .now)
             activity.note(attempt) { .started(queueWait: wait) }
             attempt.transfer.tell(.started(queued: next.queued + wait))
             activity.begin(attempt.transfer, host: attempt.host)

@@ -1,10 +1,11 @@
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// Challenges for credentials, answered through the whole downloader.
-@Suite("Authentication of downloads", .timeLimit(.minutes(30)))
+@Suite("Authentication of downloads", .bounded)
 struct AuthenticationTests {
     /// Accepts requests with `Basic dTpw`: user u, password p.
     private let guarded = HeldTransport { request in

@@ -2,11 +2,12 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("BodyBuffer", .timeLimit(.minutes(30)))
+@Suite("BodyBuffer", .bounded)
 struct BodyBufferTests {
     private let budget = BodyBudget(limit: 1000)
     private let url = "https://example.org/a"

@@ -141,7 +141,7 @@ extension Transport {
 
 extension TaskListener {
     /// Forwards progress to the stream, and finishes it with the task.
-    init(_ progress: AsyncStream<TransferProgress>.Continuation) {
+    convenience init(_ progress: AsyncStream<TransferProgress>.Continuation) {
         self.init { event in
             switch event {
             case .progress(let value, _): progress.yield(value)

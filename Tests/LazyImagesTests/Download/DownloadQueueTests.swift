@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("DownloadQueue", .timeLimit(.minutes(30)))
+@Suite("DownloadQueue", .bounded)
 struct DownloadQueueTests {
     @Test("the highest priority goes first, and arrival order holds within a priority")
     func order() {

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("DownloadedImage", .timeLimit(.minutes(30)))
+@Suite("DownloadedImage", .bounded)
 struct DownloadedImageTests {
     private let address = "https://example.org/a.jpg"
 

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("ImageDownloader", .timeLimit(.minutes(30)))
+@Suite("ImageDownloader", .bounded)
 struct ImageDownloaderTests {
     private let transport = HeldTransport()
 
@@ -154,20 +155,23 @@ struct ImageDownloaderTests {
 
     @Test("waiting for a slot does not count against a timeout")
     func waitingIsFree() async throws {
-        // Each transfer takes its whole time, in turn. If the wait counted, all would end with the first.
-        let origin = try ScriptedOrigin([.readHead, .awaitClose])
+        let time = Shared(Duration.zero)
         let downloader = ImageDownloader(
+            transport: transport,
             configuration: configuration {
                 $0.transfers = 1
-                $0.timeouts = Timeouts(each: .milliseconds(60))
+                $0.timing.now = { time.value }
             })
-        let start = ContinuousClock.now
-        var callers: [Callers<LoadedFile>] = []
-        for number in 0..<4 {
-            callers.append(downloader.unjoinedCallers(of: ImageRequest(url: origin.url("/\(number)"))))
-        }
-        for caller in callers { #expect(await caller.outcomes[0].error?.code == "timed-out") }
-        #expect(ContinuousClock.now - start >= .milliseconds(4 * 60))
+        let first = try await downloader.callers(1, of: try ImageRequest("http://localhost/1"))
+        let waiting = try await downloader.callers(1, of: try ImageRequest("http://localhost/2"))
+        let transfer = try await transport.transfer(0)
+        // Longer than the second may take in all.
+        time.change { $0 += Timeouts().total + .seconds(1) }
+        transfer.answer(SampleImages.png)
+        let second = try await transport.transfer(1)
+        #expect(second.request.timeouts.total == Timeouts().total)
+        second.answer(SampleImages.png)
+        for caller in [first, waiting] { #expect(await caller.outcomes[0].error == nil) }
     }
 
     @Test(

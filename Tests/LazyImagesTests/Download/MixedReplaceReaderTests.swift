@@ -1,10 +1,11 @@
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("multipart/x-mixed-replace")
+@Suite("multipart/x-mixed-replace", .bounded)
 struct MixedReplaceReaderTests {
     typealias Part = MixedReplaceReader.Part
 

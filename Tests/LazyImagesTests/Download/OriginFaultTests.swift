@@ -1,9 +1,10 @@
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Faults of servers", .timeLimit(.minutes(30)))
+@Suite("Faults of servers", .bounded)
 struct OriginFaultTests {
     /// The limit for a server that stalls.
     private static let patience = Duration.milliseconds(300)

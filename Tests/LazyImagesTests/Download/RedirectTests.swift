@@ -1,18 +1,26 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Redirects", .timeLimit(.minutes(30)))
+@Suite("Redirects", .bounded)
 struct RedirectTests {
     private let transport = HeldTransport()
 
     @Test("a redirect is followed over real connections, and the image has the final URL")
     func followed() async throws {
+        // By the path: libcurl may open a second connection.
+        let moved = "HTTP/1.1 302 Found\r\nLocation: moved/b.png\r\nContent-Length: 5\r\n\r\nmoved"
+        let found = "HTTP/1.1 200 OK\r\nContent-Length: \(SampleImages.png.count)\r\n\r\n"
         let origin = try ScriptedOrigin([
-            .readHead, .send("HTTP/1.1 302 Found\r\nLocation: moved/b.png\r\nContent-Length: 5\r\n\r\nmoved"),
-            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 70\r\n\r\n"), .sendBytes(SampleImages.png),
+            .forever([
+                .reply { head, _ in
+                    head.hasPrefix("GET /p/moved/b.png ")
+                        ? Array(found.utf8) + SampleImages.png : Array(moved.utf8)
+                }
+            ])
         ])
         let image = try await ImageDownloader().download(ImageRequest(url: origin.url("/p/a.png")))
         #expect(image.url == origin.url("/p/moved/b.png"))
@@ -21,7 +29,6 @@ struct RedirectTests {
             origin.heads.map { $0.prefix { $0 != "\r\n" } } == [
                 "GET /p/a.png HTTP/1.1", "GET /p/moved/b.png HTTP/1.1",
             ])
-        #expect(origin.connections.count == 1)
     }
 
     @Test("ten redirects are followed, the eleventh is an error")

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
@@ -26,7 +27,7 @@ private final class PauseClock: Sendable {
     }
 }
 
-@Suite("Retries", .timeLimit(.minutes(30)))
+@Suite("Retries", .bounded)
 struct RetryTests {
     private let transport = HeldTransport()
     private let pauses = PauseClock()
@@ -132,7 +133,7 @@ struct RetryTests {
         configuration.timing.sleep = { _ in
             sleeping.add()
             defer { woken.add() }
-            try await ContinuousClock().sleep(for: .seconds(3600))
+            try await Tally().wait(for: 1)
         }
         let downloader = ImageDownloader(transport: transport, configuration: configuration)
         let caller = try await downloader.callers(1, of: request)

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// One transfer, many callers. Each test is a bug that users of another image loader reported.
-@Suite("One transfer, many callers", .timeLimit(.minutes(30)))
+@Suite("One transfer, many callers", .bounded)
 struct SharedTransferTests {
     private let transport = HeldTransport()
     private let downloader: ImageDownloader

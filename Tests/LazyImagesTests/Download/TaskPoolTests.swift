@@ -1,9 +1,10 @@
 import FoundationEssentials
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("TaskPool", .timeLimit(.minutes(30)))
+@Suite("TaskPool", .bounded)
 struct TaskPoolTests {
     private let pool = TaskPool<String, Int>()
     private let url = URL(filePath: "/a")

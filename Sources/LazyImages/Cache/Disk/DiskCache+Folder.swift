@@ -57,14 +57,19 @@ extension DiskCache {
         do throws(FileFault) { _ = try folder.scan(index) } catch { note(error, writing: true) }
     }
 
-    /// Removes an entry that failed a check.
-    func removeCorrupt(_ key: CacheKey, _ identity: FileIdentity, in folder: CacheFolder) {
-        let (name, index) = (CacheFolder.entryName(of: key.digest), CacheFolder.index(of: key.digest))
+    /// Counts a file of a key that failed a check: an entry, or a partial body.
+    func countCorrupt(_ key: CacheKey) {
         let host = key.host
         state.withLock { state in
             state.counters.corrupt += 1
             state.statistics.add(HostStatistics(corrupt: 1), for: host)
         }
+    }
+
+    /// Removes an entry that failed a check.
+    func removeCorrupt(_ key: CacheKey, _ identity: FileIdentity, in folder: CacheFolder) {
+        let (name, index) = (CacheFolder.entryName(of: key.digest), CacheFolder.index(of: key.digest))
+        countCorrupt(key)
         do throws(FileFault) {
             guard try folder.remove(name, ifStill: identity) else { return }
             folder.usage?.add(.init(bytes: -identity.size, entries: -1), to: index)

@@ -11,7 +11,7 @@ extension DiskCache {
         public internal(set) var stores = 0
         /// Entries removed to make room.
         public internal(set) var evictions = 0
-        /// Entries that failed a check and were removed.
+        /// Entries, and partial bodies of interrupted downloads, that failed a check and were removed.
         public internal(set) var corrupt = 0
         /// How often the disk or the folder began to fail. Repeated failures for the same reason count once.
         public internal(set) var faults = 0

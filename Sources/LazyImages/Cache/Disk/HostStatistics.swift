@@ -6,7 +6,7 @@ package struct HostStatistics: Equatable, Sendable {
     package internal(set) var misses = 0
     /// Values written to the disk.
     package internal(set) var stores = 0
-    /// Entries that failed a check and were removed.
+    /// Entries, and partial bodies of interrupted downloads, that failed a check and were removed.
     package internal(set) var corrupt = 0
 
     static func += (one: inout HostStatistics, other: HostStatistics) {

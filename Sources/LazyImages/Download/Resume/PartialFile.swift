@@ -12,10 +12,20 @@ import SystemSupport
 /// The first line has the length of the header, the length of the whole body (`-` if unknown), and the boot identifier
 /// of the system. Files from an earlier boot are not used: a power cut may leave wrong bytes in them. The following
 /// lines are a `StoredResponse`. A process locks the file while it writes or resumes it. Bytes are only appended, so a
-/// process that dies leaves a valid beginning. Only a transfer that finishes turns it into a whole body.
+/// process that dies leaves a valid beginning, which a second file proves (`BlockChecksums`). Only a transfer that
+/// finishes turns it into a whole body.
 ///
-/// `@unchecked` is safe: only the `BodyBuffer` that owns the file uses `count`, under its lock.
+/// `@unchecked` is safe: only the `BodyBuffer` that owns the file uses the variables, under its lock.
 @safe final class PartialFile: @unchecked Sendable {
+    /// The result of opening a file.
+    enum Reading {
+        case file(PartialFile)
+        /// There is no file, another process uses it, or it is from another boot or a later version.
+        case absent
+        /// No byte of the body has a valid checksum.
+        case corrupt
+    }
+
     /// The stored form of the first answer.
     let response: StoredResponse
     /// The length of the whole body; nil if unknown.
@@ -24,12 +34,14 @@ import SystemSupport
     private(set) var count: Int
     private let headerLength: Int
     private let descriptor: Descriptor
+    private var checksums: BlockChecksums
+    private var isRemoved = false
     private let folder: PartialFolder
     private let name: String
 
     private init(
         response: StoredResponse, total: Int?, count: Int, headerLength: Int,
-        descriptor: consuming Descriptor,
+        descriptor: consuming Descriptor, checksums: consuming BlockChecksums,
         folder: PartialFolder, name: String
     ) {
         self.response = response
@@ -37,13 +49,17 @@ import SystemSupport
         self.count = count
         self.headerLength = headerLength
         self.descriptor = descriptor
+        self.checksums = checksums
         self.folder = folder
         self.name = name
     }
 
-    // Closing the descriptor is not enough: a child process that is just starting has a copy of it, which keeps the
-    // lock.
-    deinit { folder.calls.unlock(descriptor) }
+    deinit {
+        if !isRemoved { noteChecksums { checksums throws(FileFault) in try checksums.endBlock() } }
+        // Closing the descriptor is not enough: a child process that is just starting has a copy of it, which keeps the
+        // lock.
+        folder.calls.unlock(descriptor)
+    }
 
     /// Creates a file, in place of an older one; nil if that fails, or if another process uses it.
     static func create(
@@ -59,50 +75,55 @@ import SystemSupport
         let header = Array(Self.firstLine(before: first, count: metadata.count).utf8) + metadata
         do throws(FileFault) {
             try folder.calls.truncate(descriptor, to: 0)
+            var checksums = try BlockChecksums.create(for: name, in: folder)
             try folder.calls.write(descriptor, header, at: 0)
+            try checksums.add(header.span)
+            try checksums.endBlock()
+            folder.faults.recovered()
+            return PartialFile(
+                response: response, total: total, count: 0, headerLength: header.count,
+                descriptor: descriptor, checksums: checksums, folder: folder, name: name)
         } catch {
             folder.faults.note(error)
             return nil
         }
-        folder.faults.recovered()
-        return PartialFile(
-            response: response, total: total, count: 0, headerLength: header.count, descriptor: descriptor,
-            folder: folder, name: name)
     }
 
-    /// Opens the file of an earlier transfer; nil if there is none that can be resumed.
-    static func open(name: String, in folder: PartialFolder) -> PartialFile? {
+    /// Opens the file of an earlier transfer, and cuts off what follows its valid beginning. Removes a corrupt file.
+    static func open(name: String, in folder: PartialFolder) -> Reading {
         // A fault is only counted: the transfer then starts from the first byte.
-        let opened = folder.faults.counting { () throws(FileFault) in
-            try folder.openLocked(name, isNew: false)
-        }
-        guard let descriptor = opened else { return nil }
-        let size: Int
-        var bytes: [UInt8]
-        do throws(FileFault) {
-            size = try folder.calls.status(of: descriptor).size
-            bytes = [UInt8](repeating: 0, count: min(size, 64 * 1024))
-            guard try folder.calls.read(descriptor, into: &bytes) == bytes.count else { return nil }
-        } catch {
-            folder.faults.note(error)
-            return nil
-        }
-        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
-        else { return nil }
-        let words = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
-        guard words.count == 5, words[0] == "MQEP", words[1] == "1", let length = Int(words[2]),
-            length > end, length < bytes.count,
-            let total = words[3] == "-" ? .some(nil) : Int(words[3]).map(Optional.some),
-            words[4] == PartialFolder.bootIdentifier, words[4] != PartialFolder.unknownBoot,
-            let response = StoredResponse(decoding: Array(bytes[(end + 1)..<length]))
-        else { return nil }
-        let file = PartialFile(
-            response: response, total: total, count: size - length, headerLength: length,
-            descriptor: descriptor,
-            folder: folder, name: name)
-        // If all bytes are there, the last one is requested again: a server cannot answer a request for zero bytes.
-        if let total, file.count >= total { return file.shorten(to: total - 1) ? file : nil }
-        return file
+        folder.faults.counting { () throws(FileFault) in
+            let descriptor = try folder.openLocked(name, isNew: false)
+            let size = try folder.calls.status(of: descriptor).size
+            var bytes = [UInt8](repeating: 0, count: min(size, 64 * 1024))
+            let count = try folder.calls.read(descriptor, into: &bytes)
+            let end = bytes[..<count].firstIndex(of: UInt8(ascii: "\n")) ?? 0
+            let words = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
+            if words.count > 1, words[0] == "MQEP", words[1] != "1" { return .absent }
+            let boot = PartialFolder.bootIdentifier
+            if words.count == 5, words[4] != boot || boot == PartialFolder.unknownBoot { return .absent }
+            guard words.count == 5, words[0] == "MQEP", let length = Int(words[2]), length > end,
+                length < count,
+                let total = words[3] == "-" ? .some(nil) : Int(words[3]).map(Optional.some),
+                let response = StoredResponse(decoding: Array(bytes[(end + 1)..<length])),
+                var checksums = try BlockChecksums.open(for: name, in: folder)
+            else {
+                folder.remove(name)
+                return .corrupt
+            }
+            // If all bytes are there, the last one is requested again: a server cannot answer a request for zero bytes.
+            let wanted = min(size - length, total.map { max(1, $0) - 1 } ?? .max)
+            let valid = try checksums.validLength(of: descriptor, upTo: length + wanted)
+            guard valid > length else {
+                folder.remove(name)
+                return .corrupt
+            }
+            try folder.calls.truncate(descriptor, to: valid)
+            return .file(
+                PartialFile(
+                    response: response, total: total, count: valid - length, headerLength: length,
+                    descriptor: descriptor, checksums: checksums, folder: folder, name: name))
+        } ?? .absent
     }
 
     /// `MQEP 1 ` and the length of the whole header, including the digits of the length.
@@ -122,13 +143,19 @@ import SystemSupport
             throw error
         }
         count += bytes.count
+        noteChecksums { checksums throws(FileFault) in try checksums.add(bytes) }
+    }
+
+    /// Bytes without a checksum are not resumed, but fail no transfer: a fault is only counted.
+    private func noteChecksums(_ body: (inout BlockChecksums) throws(FileFault) -> Void) {
+        folder.faults.counting { () throws(FileFault) in try body(&checksums) }
     }
 
     /// Removes the file's name: the partial body cannot be resumed, or the body is complete. If that fails, the next
     /// transfer or the sweep finds the file.
     func remove() {
-        folder.faults.counting { () throws(FileFault) in try folder.calls.remove(name, in: folder.descriptor)
-        }
+        folder.remove(name)
+        isRemoved = true
     }
 
     /// The complete body; nil if it cannot be read. Removes the file's name first. If the file still has a name, it is
@@ -147,17 +174,5 @@ import SystemSupport
             }
             return ByteArray(bytes)
         } ?? nil
-    }
-
-    private func shorten(to length: Int) -> Bool {
-        guard length > 0 else { return false }
-        do {
-            try folder.calls.truncate(descriptor, to: headerLength + length)
-        } catch {
-            folder.faults.note(error)
-            return false
-        }
-        count = length
-        return true
     }
 }

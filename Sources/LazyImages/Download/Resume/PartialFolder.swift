@@ -1,8 +1,8 @@
 import Glibc
 import SystemSupport
 
-/// The folder of the partial bodies, each in a file named by the hash of its key. Bounded: a new body removes older
-/// ones that no transfer uses.
+/// The folder of the partial bodies, each in a file named by the hash of its key, and a second file with its checksums.
+/// Bounded: a new body removes older ones that no transfer uses.
 final class PartialFolder: Sendable {
     let calls: FileCalls
     let descriptor: Descriptor
@@ -52,18 +52,28 @@ final class PartialFolder: Sendable {
     func makeRoom(for count: Int) -> Bool {
         guard count <= limit else { return false }
         // A file that cannot be examined or removed now is left for the next call.
-        var files: [(name: String, identity: FileIdentity)] = []
-        for name in names {
-            let status = faults.counting { () throws(FileFault) in try calls.status(of: name, in: descriptor)
+        var files: [(name: String, size: Int, modified: FileTime)] = []
+        for name in partialNames {
+            let status = faults.counting { () throws(FileFault) in
+                try (
+                    calls.statusUnlessAbsent(of: name, in: descriptor),
+                    calls.statusUnlessAbsent(of: BlockChecksums.name(for: name), in: descriptor)
+                )
             }
-            if let status { files.append((name: name, identity: status.identity)) }
+            guard let (partial, checksums) = status else { continue }
+            if let partial {
+                let size = partial.size + (checksums?.size ?? 0)
+                files.append((name, size, partial.identity.modified))
+            } else {
+                removeUnlessBusy(name, mayBeAbsent: true)
+            }
         }
-        files.sort { $0.identity.modified < $1.identity.modified }
-        var sum = files.reduce(0) { $0 + $1.identity.size }
+        files.sort { $0.modified < $1.modified }
+        var sum = files.reduce(0) { $0 + $1.size }
         for file in files {
-            let age = FileTime.coarseNow.seconds(since: file.identity.modified)
+            let age = FileTime.coarseNow.seconds(since: file.modified)
             guard sum + count > limit || age > Self.maximumAge else { break }
-            if removeUnlessBusy(file.name) { sum -= file.identity.size }
+            if removeUnlessBusy(file.name) { sum -= file.size }
         }
         return sum + count <= limit
     }
@@ -73,26 +83,41 @@ final class PartialFolder: Sendable {
 
     /// Removes all files that no transfer uses.
     func removeAll() {
-        for name in names { removeUnlessBusy(name) }
+        for name in partialNames { removeUnlessBusy(name, mayBeAbsent: true) }
     }
+
+    /// The names of the partial files. A file that is gone counts if its checksums are left.
+    private var partialNames: Set<String> { Set(names.map(BlockChecksums.partialName)) }
 
     /// The names of the files.
     var names: [String] {
         faults.counting { () throws(FileFault) in try calls.names(in: descriptor) } ?? []
     }
 
-    /// Removes a file, unless a transfer uses it. Returns whether it has.
+    /// Removes a partial file and its checksums, unless a transfer uses them. Returns whether it has.
+    /// - Parameter mayBeAbsent: whether to remove checksums without a partial file too. Makes that file for a moment:
+    ///   without its lock they could be those of a transfer that is just beginning.
     @discardableResult
-    func removeUnlessBusy(_ name: String) -> Bool {
-        do throws(FileFault) {
-            let file = try openLocked(name, isNew: false)
+    func removeUnlessBusy(_ name: String, mayBeAbsent: Bool = false) -> Bool {
+        faults.counting { () throws(FileFault) in
+            let file = try openLocked(name, isNew: mayBeAbsent)
+            defer { _ = file.number }
+            return remove(name)
+        } ?? false
+    }
+
+    /// Removes a partial file and its checksums. The caller has locked it. Returns whether it has.
+    ///
+    /// The checksums go first. The file's name keeps other processes from making both files anew meanwhile.
+    @discardableResult
+    func remove(_ name: String) -> Bool {
+        faults.counting { () throws(FileFault) in
+            do throws(FileFault) {
+                try calls.remove(BlockChecksums.name(for: name), in: descriptor)
+            } catch let error where error.isAbsence {}
             try calls.remove(name, in: descriptor)
-            _ = file.number
             return true
-        } catch {
-            faults.note(error)
-            return false
-        }
+        } ?? false
     }
 
     /// Identifies this boot of the system.

@@ -21,6 +21,7 @@ package final class PartialStore: Sendable {
     /// The names of the files at the first look, and of those created since; nil before it.
     private let names = Lock<Set<String>?>(nil)
     private let calls: FileCalls
+    private let disk: DiskCache?
     private let faults = PartialFaults()
 
     /// - Parameters:
@@ -28,15 +29,17 @@ package final class PartialStore: Sendable {
     ///   - limit: the most bytes of all partial bodies.
     ///   - minimum: from how many bytes on a body is written while it arrives.
     ///   - kind: private or shared.
+    ///   - disk: counts corrupt partial bodies beside its own entries; nil for none.
     package init(
         path: String, limit: Int, minimum: Int = 1024 * 1024, kind: CacheKind = .private,
-        calls: FileCalls = FileCalls()
+        calls: FileCalls = FileCalls(), disk: DiskCache? = nil
     ) {
         self.path = path
         self.minimum = minimum
         self.limit = limit
         self.kind = kind
         self.calls = calls
+        self.disk = disk
     }
 
     /// The faults of the folder.
@@ -51,15 +54,18 @@ package final class PartialStore: Sendable {
         PartialFolder(path: path, limit: limit, isForWriting: isForWriting, calls: calls, faults: faults)
     }
 
-    /// The partial body of an earlier transfer, if it can be resumed. Blocks for a few system calls.
+    /// The partial body of an earlier transfer, if it can be resumed. Blocks while it reads all of its bytes.
     /// - Parameters:
     ///   - source: the URL of the transfer. A partial body from another URL is not resumed.
     func partial(of key: CacheKey, from source: URL) -> PartialFile? {
-        guard has(key), let folder = folder(isForWriting: false),
-            let file = PartialFile.open(name: key.digest.hexadecimal, in: folder), file.count > 0,
-            file.response.url == source.absoluteString
-        else { return nil }
-        return file
+        guard has(key), let folder = folder(isForWriting: false) else { return nil }
+        switch PartialFile.open(name: key.digest.hexadecimal, in: folder) {
+        case .file(let file): return file.response.url == source.absoluteString ? file : nil
+        case .absent: return nil
+        case .corrupt:
+            disk?.countCorrupt(key)
+            return nil
+        }
     }
 
     /// A new partial file for an arriving body; nil if the answer cannot be resumed.

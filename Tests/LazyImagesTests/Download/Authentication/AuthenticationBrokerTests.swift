@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("AuthenticationBroker", .timeLimit(.minutes(30)))
+@Suite("AuthenticationBroker", .bounded)
 struct AuthenticationBrokerTests {
     /// Returns its credentials in order, and records the challenges.
     private final class RecordingAuthenticator: Authenticator {

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("ChallengeField", .timeLimit(.minutes(30)))
+@Suite("ChallengeField", .bounded)
 struct ChallengeFieldTests {
     @Test(
         "a challenge is a scheme and its parameters; names ignore case; values may be quoted (RFC 9110 section 11.6.1)"

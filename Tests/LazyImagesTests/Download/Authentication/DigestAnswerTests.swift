@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("DigestAnswer", .timeLimit(.minutes(30)))
+@Suite("DigestAnswer", .bounded)
 struct DigestAnswerTests {
     @Test(
         "MD5 agrees with RFC 1321, appendix A.5",

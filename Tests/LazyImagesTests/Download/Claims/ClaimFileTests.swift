@@ -1,11 +1,12 @@
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("ClaimFile", .timeLimit(.minutes(30)))
+@Suite("ClaimFile", .bounded)
 struct ClaimFileTests {
     private let fixture: DiskFixture
 

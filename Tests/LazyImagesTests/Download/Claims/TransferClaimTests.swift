@@ -2,12 +2,13 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// Loaders of one folder, each with a cache of its own, share claims as processes do.
-@Suite("Claims of transfers", .timeLimit(.minutes(30)))
+@Suite("Claims of transfers", .bounded)
 struct TransferClaimTests {
     private let fixture: DiskFixture
     private let request: ImageRequest
@@ -67,6 +68,31 @@ struct TransferClaimTests {
         #expect(try await blocking.outcomes[0].get().source == .network)
         #expect(try await lined.outcomes[0].get().source == .disk)
         #expect(held.started.count == 2)
+    }
+
+    @Test("the wait for a slot begins with the first line, before the claim was settled")
+    func wholeWait() async throws {
+        let (busy, other) = (loader(transfers: 1), loader())
+        let events = busy.downloader.activity.events
+        let blocking = try await busy.callers(1, of: try ImageRequest("http://localhost/b.png"))
+        let blocker = try await held.transfer(0)
+        let lined = await waiting(busy)
+        let start = ContinuousClock.now
+        // The fetch of the other loader makes this one look on disk before it may fetch.
+        let quick = try await other.callers(1, of: request)
+        try await held.transfer(1).answer(SampleImages.png, fields: ["Cache-Control": "no-store"])
+        #expect(try await quick.outcomes[0].get().source == .network)
+        await other.flush()
+        let waited = start.duration(to: .now)
+        blocker.answer(SampleImages.png, fields: fresh)
+        #expect(try await blocking.outcomes[0].get().source == .network)
+        try await held.transfer(2).answer(SampleImages.png, fields: fresh)
+        #expect(try await lined.outcomes[0].get().source == .network)
+        let wait = await events.compactMap { event -> Duration? in
+            guard case .started(let wait) = event.kind, event.url.hasSuffix("a.png") else { return nil }
+            return wait
+        }.first { _ in true }
+        #expect(try #require(wait) >= waited)
     }
 
     @Test("an answer that is not stored lets all go at once, and none waits for another")

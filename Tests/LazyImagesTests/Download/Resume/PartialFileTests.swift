@@ -2,11 +2,12 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("PartialFile", .timeLimit(.minutes(30)))
+@Suite("PartialFile", .bounded)
 struct PartialFileTests {
     private let folder: TemporaryFolder
     private let name = "part"
@@ -18,7 +19,7 @@ struct PartialFileTests {
     @Test("a partial body is there for the next attempt, with its head and its length")
     func roundTrip() throws {
         try write([1, 2, 3], total: 10)
-        let file = try #require(PartialFile.open(name: name, in: partials()))
+        let file = try #require(try opened())
         #expect(file.count == 3 && file.total == 10 && file.response == response)
         #expect(append([4, 5], to: file))
         let mapped = try #require(file.body())
@@ -29,14 +30,16 @@ struct PartialFileTests {
     @Test("an unknown length stays unknown")
     func unknownLength() throws {
         try write([1], total: nil)
-        let file = try #require(PartialFile.open(name: name, in: partials()))
+        let file = try #require(try opened())
         #expect(file.total == nil && file.count == 1)
     }
 
     @Test("the last byte of a complete body is requested again, to confirm it")
     func complete() throws {
         try write([1, 2, 3], total: 3)
-        #expect(PartialFile.open(name: name, in: try partials())?.count == 2)
+        #expect(try opened()?.count == 2)
+        // The block that became shorter has a new checksum.
+        #expect(try opened()?.count == 2)
     }
 
     @Test("two writers cannot open one file")
@@ -44,7 +47,7 @@ struct PartialFileTests {
         let first = try #require(
             PartialFile.create(response, total: 3, name: name, in: partials()))
         #expect(PartialFile.create(response, total: 3, name: name, in: try partials()) == nil)
-        #expect(PartialFile.open(name: name, in: try partials()) == nil)
+        #expect(try opened() == nil)
         #expect(append([1], to: first))
     }
 
@@ -56,9 +59,9 @@ struct PartialFileTests {
         #expect(append([1, 2, 3], to: try #require(file)))
         let copies = try duplicatedDescriptors(ofFiles: folder.file(name))
         defer { for copy in copies { close(copy) } }
-        #expect(copies.count == 1)
+        #expect(copies.count == 2)
         file = nil
-        #expect(PartialFile.open(name: name, in: try partials())?.count == 3)
+        #expect(try opened()?.count == 3)
     }
 
     @Test("a partial body from before the last boot is not resumed")
@@ -68,7 +71,7 @@ struct PartialFileTests {
         let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
         try Data(text.replacing(PartialFolder.bootIdentifier, with: String(repeating: "0", count: 36)).utf8)
             .write(to: file)
-        #expect(PartialFile.open(name: name, in: try partials()) == nil)
+        #expect(try opened() == nil)
     }
 
     @Test("a file cut anywhere in its header, or in another format, is not a partial file")
@@ -77,21 +80,29 @@ struct PartialFileTests {
         let whole = try Data(contentsOf: file)
         for length in 0..<whole.count {
             try whole.prefix(length).write(to: file)
-            #expect(PartialFile.open(name: name, in: try partials()) == nil)
+            #expect(try opened() == nil)
         }
         for text in [
             "", "\n", "MQEP 1 5 1 x\n", "MQEP 1 99999999999999999999 - x\n", "not a part of a body\n",
+            "MQEP 2 a\n",
         ] {
             try Data(text.utf8).write(to: file)
-            #expect(PartialFile.open(name: name, in: try partials()) == nil)
+            #expect(try opened() == nil)
         }
+    }
+
+    @Test("a damaged length of the whole body is no length", arguments: [Int.min, -1, 0, 1])
+    func damagedTotal(total: Int) throws {
+        try write([1, 2, 3], total: total)
+        #expect(try opened() == nil)
+        #expect(try partials().names.isEmpty)
     }
 
     @Test("a new body replaces the old partial body")
     func replaced() throws {
         try write([UInt8](repeating: 1, count: 5000), total: 9000)
         try write([2, 2], total: 9000)
-        #expect(PartialFile.open(name: name, in: try partials())?.count == 2)
+        #expect(try opened()?.count == 2)
     }
 
     @Test("the oldest partial files are evicted, except one that is being written")
@@ -108,9 +119,38 @@ struct PartialFileTests {
         }
         let busy = try partials.openLocked("a", isNew: false)
         #expect(partials.makeRoom(for: 1200))
-        #expect(try partials.calls.names(in: partials.descriptor).sorted() == ["a", "c"])
+        #expect(try partials.calls.names(in: partials.descriptor).sorted() == ["a", "a.sums", "c", "c.sums"])
         #expect(!partials.makeRoom(for: 3001))
         _ = busy.number
+    }
+
+    @Test("checksums without a partial file are removed, those of a file that is being written are not")
+    func orphans() throws {
+        let partials = try partials()
+        func leaveOrphan() throws { try Data([1, 2, 3]).write(to: URL(filePath: folder.file("b.sums"))) }
+        let busy = try #require(PartialFile.create(response, total: 9, name: "a", in: partials))
+        try leaveOrphan()
+        #expect(partials.makeRoom(for: 1))
+        #expect(partials.names.sorted() == ["a", "a.sums"])
+        try leaveOrphan()
+        partials.removeAll()
+        #expect(partials.names.sorted() == ["a", "a.sums"])
+        busy.remove()
+        #expect(partials.names.isEmpty)
+    }
+
+    @Test("checksums count for the folder's limit")
+    func checksumsCount() throws {
+        try write([1, 2, 3], total: 10)
+        let size = try [name, name + ".sums"].reduce(0) {
+            try $0 + FileCalls().status(ofPath: folder.file($1)).size
+        }
+        for (limit, isKept) in [(size + 100, true), (size + 99, false)] {
+            let partials = try #require(PartialFolder(path: folder.path, limit: limit, isForWriting: true))
+            #expect(partials.makeRoom(for: 100))
+            #expect(try (opened() != nil) == isKept)
+        }
+        #expect(try partials().names.isEmpty)
     }
 
     @Test(
@@ -123,7 +163,7 @@ struct PartialFileTests {
         let partials = try #require(
             PartialFolder(
                 path: folder.path, limit: 1 << 20, isForWriting: true, calls: calls, faults: faults))
-        let body = try #require(PartialFile.open(name: name, in: partials)?.body())
+        let body = try #require(opened(in: partials)?.body())
         #expect(body is ByteArray)
         #expect(unsafe truncate(folder.file(name), 0) == 0)
         #expect(body.withBytes { [UInt8](copying: $0) } == [1, 2, 3])
@@ -134,7 +174,7 @@ struct PartialFileTests {
     @Test("a file with a second hard link is copied, not mapped")
     func secondName() throws {
         try write([1, 2, 3], total: 10)
-        let file = try #require(PartialFile.open(name: name, in: partials()))
+        let file = try #require(try opened())
         #expect(unsafe link(folder.file(name), folder.file("other")) == 0)
         #expect(try #require(file.body()) is ByteArray)
     }
@@ -173,6 +213,13 @@ struct PartialFileTests {
 
     private func partials() throws -> PartialFolder {
         try #require(PartialFolder(path: folder.path, limit: 1 << 20, isForWriting: true))
+    }
+
+    private func opened(in partials: PartialFolder? = nil) throws -> PartialFile? {
+        guard case .file(let file) = PartialFile.open(name: name, in: try partials ?? self.partials()) else {
+            return nil
+        }
+        return file
     }
 
     private func append(_ bytes: [UInt8], to file: PartialFile) -> Bool {

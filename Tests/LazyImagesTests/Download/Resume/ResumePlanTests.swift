@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Resuming a partial body", .timeLimit(.minutes(30)))
+@Suite("Resuming a partial body", .bounded)
 struct ResumePlanTests {
     private let plan = ResumePlan(offset: 500, total: 1234, validator: "\"a\"")
 

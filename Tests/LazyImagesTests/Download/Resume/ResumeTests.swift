@@ -2,11 +2,12 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Resuming", .timeLimit(.minutes(30)))
+@Suite("Resuming", .bounded)
 struct ResumeTests {
     private let folder: TemporaryFolder
     private let transport = HeldTransport()
@@ -149,7 +150,7 @@ struct ResumeTests {
         let part = try Data(contentsOf: URL(filePath: folder.file("cache/partial/" + name)))
         #expect(part.suffix(2_000_000) == Data(large.prefix(2_000_000)))
         // Another process does not open it while it is being written.
-        let other = try await loader().callers(1, of: request)
+        let other = try await loader(patience: .milliseconds(1)).callers(1, of: request)
         let second = try await transport.transfer(1)
         #expect(second.request.fields["range"] == nil)
         second.answer(large, fields: ["ETag": "\"1\""])
@@ -262,8 +263,12 @@ struct ResumeTests {
     }
 
     /// A new loader over the same folder, as another process has.
-    private func loader(calls: FileCalls = FileCalls(), partialMinimum: Int? = nil) -> FileLoader {
+    /// - Parameter patience: how long it waits for a transfer of another loader.
+    private func loader(
+        calls: FileCalls = FileCalls(), partialMinimum: Int? = nil, patience: Duration = .seconds(600)
+    ) -> FileLoader {
         var configuration = ImageDownloader.Configuration()
+        configuration.timeouts.stall = patience
         if let partialMinimum { configuration.partialMinimum = partialMinimum }
         configuration.fileCalls = calls
         configuration.retry = .never
