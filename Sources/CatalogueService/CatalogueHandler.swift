@@ -61,6 +61,7 @@ final class CatalogueHandler: HTTPHandler {
             if let target, pictures != nil, FilmTarget.isPoster(target.segments) {
                 return folder.admitPoster(head, from: peer)
             }
+            if let answer = folder.answerKnown(head, from: peer) { return .answer(answer) }
             // The films of a file may have to be read first.
             return .handle(bodyLimit: Self.ignoredBody)
         }

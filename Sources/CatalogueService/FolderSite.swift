@@ -12,22 +12,42 @@ final class FolderSite: Sendable {
     let folder: CatalogueFolder
     private let catalogue: String?
     private let configuration: CatalogueService.Configuration
-    private let films = Lock<LoadedFilms?>(nil)
+    private let parse: Parser
+    private let films = Lock(Films())
+    /// Held while a request parses the catalogue: one at a time.
+    private let parsing = Lock(())
     private let pictures: PictureService?
     /// Threads that read catalogues for requests without a thread of their own.
     private let threads = BlockingThreads(count: 2, name: "marquee-films")
 
-    /// The films of a file as they were at one time.
-    private struct LoadedFilms {
+    /// Parses a catalogue's bytes, with the name of its file. Tests pass one that waits.
+    typealias Parser = @Sendable (_ bytes: [UInt8], _ name: String) throws -> FilmLibrary
+
+    /// The catalogue's file as it was at one time.
+    private struct Version: Equatable {
         let name: String
         let metadata: FileMetadata
-        let service: FilmService
+    }
+
+    private struct Films {
+        /// The films of the last version that could be parsed.
+        var loaded: (version: Version, service: FilmService)?
+        /// The last version that could not be parsed.
+        var unreadable: Version?
+        /// The requests that parse the catalogue, or wait to do so.
+        var parsers = 0
+
+        /// The films of a version; nil unless it is the one that was parsed last.
+        func service(of version: Version) -> FilmService? {
+            loaded.flatMap { $0.version == version ? $0.service : nil }
+        }
     }
 
     init(
         folder: CatalogueFolder, catalogue: String?, pictures: PictureService?,
-        configuration: CatalogueService.Configuration
+        configuration: CatalogueService.Configuration, parse: @escaping Parser = FolderSite.library
     ) {
+        self.parse = parse
         self.pictures = pictures
         self.folder = folder
         self.catalogue = catalogue
@@ -108,6 +128,16 @@ final class FolderSite: Sendable {
         return service.respond(to: request)
     }
 
+    /// The answer that takes microseconds, because the films have been read; nil if the request needs more. Otherwise
+    /// such requests would wait in line behind those of hundreds of busy connections.
+    func answerKnown(_ head: RequestHead, from peer: Peer) -> HTTPResponse? {
+        guard let file = catalogueFile(),
+            let service = films.withLock({ $0.service(of: file.version) }),
+            case .answer(let response) = service.admit(head, from: peer)
+        else { return nil }
+        return response
+    }
+
     /// Answers a request for a film's poster, which may first have to read the catalogue and to make the picture.
     func admitPoster(_ head: RequestHead, from peer: Peer) -> Admission {
         .later { [self] pending in
@@ -151,25 +181,52 @@ final class FolderSite: Sendable {
         }
     }
 
+    /// The films of the catalogue; nil if there is none. After a change the first request parses the new version.
+    /// Until that ends, the others get the old films: they do not wait for a large file.
     private func loadedFilms() throws -> FilmService? {
-        // Losing the error is right: a file that has gone is no catalogue.
-        guard let name = catalogueName, let file = try? folder.open([Array(name.utf8)]) else { return nil }
-        return try films.withLock { films in
-            if let films, films.name == name, films.metadata == file.metadata { return films.service }
-            let library = try Self.library(try file.contents(), name: name)
+        guard let file = catalogueFile() else { return nil }
+        let kept = films.withLock { films -> FilmService? in
+            if let service = films.service(of: file.version) { return service }
+            // A version that was refused once is refused until it can be parsed.
+            if films.parsers > 0, films.unreadable != file.version, let loaded = films.loaded {
+                return loaded.service
+            }
+            films.parsers += 1
+            return nil
+        }
+        if let kept { return kept }
+        defer { films.withLock { $0.parsers -= 1 } }
+        return try parsing.withLock { _ in try parsedFilms() }
+    }
+
+    private func parsedFilms() throws -> FilmService? {
+        // Meanwhile another request may have parsed this version, and the file may have changed again.
+        guard let file = catalogueFile() else { return nil }
+        if let service = films.withLock({ $0.service(of: file.version) }) { return service }
+        do {
+            let library = try parse(try file.content.contents(), file.version.name)
             var settings = configuration.films
             settings.isWritable = false
             settings.isRoot = false
             let service = FilmService(
                 library: library, configuration: settings, pictures: filmPictures,
                 report: configuration.reportFailure)
-            films = LoadedFilms(name: name, metadata: file.metadata, service: service)
+            films.withLock { $0.loaded = (file.version, service) }
             return service
+        } catch {
+            films.withLock { $0.unreadable = file.version }
+            throw error
         }
     }
 
+    private func catalogueFile() -> (version: Version, content: ServedFile)? {
+        // Ignored: a file that has gone is no catalogue.
+        guard let name = catalogueName, let file = try? folder.open([Array(name.utf8)]) else { return nil }
+        return (Version(name: name, metadata: file.metadata), file)
+    }
+
     /// The films of a catalogue, in memory. Invalid films are left out, as elsewhere.
-    private static func library(_ bytes: [UInt8], name: String) throws -> FilmLibrary {
+    static func library(_ bytes: [UInt8], name: String) throws -> FilmLibrary {
         let catalogue = try CatalogueDocuments(parsing: bytes)
         let library = try FilmLibrary(inMemoryFor: name)
         try library.importFilms { films in

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 extension OverSockets {
     /// Files, read by an independent client.
-    @Suite("works with curl", .enabled(if: Curl.isInstalled, "curl is not installed"))
+    @Suite("works with curl", .bounded, .enabled(if: Curl.isInstalled, "curl is not installed"))
     struct CurlTests {
         private func curl(_ running: RunningService, _ arguments: String) -> String {
             // The service must live until curl has ended.

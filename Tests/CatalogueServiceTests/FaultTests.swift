@@ -1,10 +1,11 @@
 import CatalogueService
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 extension OverSockets {
-    @Suite("withstands faulty clients")
+    @Suite("withstands faulty clients", .bounded)
     struct Faults {
         @Test(
             "a refused head is answered, and the connection ends",
@@ -118,12 +119,13 @@ extension OverSockets {
         }
 
         @Test("connections far above the limit are closed without an answer")
-        func farTooMany() throws {
+        func farTooMany() async throws {
             let running = try RunningService { $0.server.maximumConnections = 1 }
             let clients = try (0..<80).map { _ in try running.client() }
             // One is served, 64 are being refused, and the rest are closed.
             #expect(try #require(clients.last).isEnded())
-            #expect(running.service.statistics.connectionsInAll == 80)
+            // Each loop accepts on its own: another connection may still be in the queue.
+            try await eventually { running.service.statistics.connectionsInAll == 80 }
             #expect(running.service.statistics.connectionsNow <= 65)
         }
 

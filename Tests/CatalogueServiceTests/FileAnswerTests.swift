@@ -1,11 +1,12 @@
 import Glibc
 import HTTPSemantics
 import HTTPServer
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
-@Suite("FileAnswer", .timeLimit(.minutes(30)))
+@Suite("FileAnswer", .bounded)
 struct FileAnswerTests {
     private let file = FileMetadata(size: 100, seconds: 1_000_000, nanoseconds: 5, inode: 7)
     private let now = 2_000_000

@@ -2,10 +2,11 @@ import CatalogueService
 import FoundationEssentials
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 extension OverSockets {
-    @Suite("stays in its folder")
+    @Suite("stays in its folder", .bounded)
     struct Folder {
         @Test(
             "links, folders, pipes and hidden files are not found",

@@ -3,10 +3,11 @@ import FoundationEssentials
 import Glibc
 import HTTPServer
 import TestSupport
+import TestTraits
 import Testing
 
 extension OverSockets {
-    @Suite("starts and stops")
+    @Suite("starts and stops", .bounded)
     struct Life {
         private func error(
             _ folder: String, _ configure: (inout CatalogueService.Configuration) -> Void = { _ in }
@@ -81,6 +82,7 @@ extension OverSockets {
         func stopRunning() async throws {
             let running = try RunningService(["a.txt": String(repeating: "x", count: 100_000)]) {
                 $0.server.bandwidth = 1000
+                $0.server.stopGrace = .seconds(600)
             }
             let client = try running.client()
             client.send("GET /a.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -91,7 +93,10 @@ extension OverSockets {
 
         @Test("a stop does not wait for the latency of an answer, which is still sent")
         func stopLatency() async throws {
-            let running = try RunningService { $0.server.latency = .seconds(600) }
+            let running = try RunningService {
+                $0.server.latency = .seconds(600)
+                $0.server.stopGrace = .seconds(600)
+            }
             let client = try running.client()
             client.send("GET /movies.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await eventually { running.service.statistics.requests > 0 }

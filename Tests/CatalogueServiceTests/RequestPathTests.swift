@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
-@Suite("RequestPath", .timeLimit(.minutes(30)))
+@Suite("RequestPath", .bounded)
 struct RequestPathTests {
     private func read(_ target: String) -> Result<[String], RequestPath.Refusal> {
         do {

@@ -6,12 +6,12 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// All suites with sockets run in series, so that one test's clients do not slow another.
-@Suite("CatalogueService", .serialized, .ownThread, .timeLimit(.minutes(30)))
+/// All suites with sockets.
+@Suite("CatalogueService", .bounded, .ownThread)
 enum OverSockets {}
 
 extension OverSockets {
-    @Suite("serves")
+    @Suite("serves", .bounded)
     struct Serving {
         @Test("a file is sent whole, and the connection stays open")
         func keepAlive() throws {

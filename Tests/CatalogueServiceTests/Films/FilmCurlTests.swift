@@ -3,14 +3,14 @@ import FoundationEssentials
 import Glibc
 import HTTPServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
 /// The film service with an independent client.
 @Suite(
-    "Films by curl", .enabled(if: Curl.isInstalled, "curl is not installed"), .serialized,
-    .timeLimit(.minutes(30)))
+    "Films by curl", .bounded, .enabled(if: Curl.isInstalled, "curl is not installed"))
 struct FilmCurlTests {
     private let folder: TemporaryFolder
     private let server: HTTPServer

@@ -11,7 +11,7 @@ import Testing
 @testable import CatalogueService
 
 /// Posters of films at a size, over real connections. A scripted origin serves the posters at addresses.
-@Suite("Posters at a size", .ownThread, .timeLimit(.minutes(30)))
+@Suite("Posters at a size", .bounded, .ownThread)
 struct FilmPictureTests {
     /// An origin with a picture at every path.
     private let transport = HeldTransport { _ in .fresh(SampleImages.jpeg) }

@@ -2,11 +2,12 @@ import FilmLibrary
 import HTTPSemantics
 import MovieCatalogue
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
-@Suite("Posters", .timeLimit(.minutes(30)))
+@Suite("Posters", .bounded)
 struct FilmPosterTests {
     private func client(_ more: String = "") throws -> FilmClient {
         let client = try FilmClient()

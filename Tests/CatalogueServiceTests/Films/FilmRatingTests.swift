@@ -1,11 +1,12 @@
 import FilmLibrary
 import HTTPSemantics
 import MovieCatalogue
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
-@Suite("Ratings", .timeLimit(.minutes(30)))
+@Suite("Ratings", .bounded)
 struct FilmRatingTests {
     private func client() throws -> FilmClient {
         let client = try FilmClient()

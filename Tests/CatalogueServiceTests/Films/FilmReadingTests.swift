@@ -1,11 +1,12 @@
 import FilmLibrary
 import HTTPSemantics
 import MovieCatalogue
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
-@Suite("Reading films", .timeLimit(.minutes(30)))
+@Suite("Reading films", .bounded)
 struct FilmReadingTests {
     private func client(_ films: Int = 3) throws -> FilmClient {
         let client = try FilmClient()

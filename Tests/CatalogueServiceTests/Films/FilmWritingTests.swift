@@ -2,11 +2,12 @@ import FilmLibrary
 import HTTPSemantics
 import MovieCatalogue
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
-@Suite("Writing films", .timeLimit(.minutes(30)))
+@Suite("Writing films", .bounded)
 struct FilmWritingTests {
     private let film = #"{"id":"a","title":"El Camión","year":2019,"genres":["Crime","Drama"],"seen":true}"#
 

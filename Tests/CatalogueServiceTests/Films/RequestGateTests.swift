@@ -1,10 +1,11 @@
 import HTTPSemantics
 import HTTPServer
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
-@Suite("Who may read and who may write", .timeLimit(.minutes(30)))
+@Suite("Who may read and who may write", .bounded)
 struct RequestGateTests {
     private let body = #"{"title":"A"}"#
     private let token = "0123456789abcdefghijklmn"

@@ -3,15 +3,14 @@ import FoundationEssentials
 import HTTPServer
 import MovieCatalogue
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
 /// Pages in a browser, which repairs malformed HTML in its own way.
 @Suite(
-    "Pages in Chromium", .enabled(if: Shell.has("chromium"), "Debian's chromium is not installed"),
-    .serialized,
-    .timeLimit(.minutes(30)))
+    "Pages in Chromium", .bounded, .enabled(if: Shell.has("chromium"), "Debian's chromium is not installed"))
 struct BrowserTests {
     /// The document after all its scripts have run.
     private func document(_ address: String, _ profile: String) -> String {

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
-@Suite("Writing HTML", .timeLimit(.minutes(30)))
+@Suite("Writing HTML", .bounded)
 struct HTMLTests {
     private func written(_ write: (inout HTML) -> Void) -> String {
         var html = HTML()

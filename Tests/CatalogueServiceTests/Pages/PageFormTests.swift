@@ -3,11 +3,12 @@ import HTTPSemantics
 import HTTPServer
 import MovieCatalogue
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
-@Suite("Forms of the pages", .timeLimit(.minutes(30)))
+@Suite("Forms of the pages", .bounded)
 struct PageFormTests {
     private let client: FilmClient
     private let form = "application/x-www-form-urlencoded"

@@ -3,11 +3,12 @@ import HTTPSemantics
 import HTTPServer
 import MovieCatalogue
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
-@Suite("Pages", .timeLimit(.minutes(30)))
+@Suite("Pages", .bounded)
 struct PageTests {
     static let browser: HTTPFields = [
         "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"

@@ -3,14 +3,14 @@ import Foundation
 import HTTPServer
 import MovieCatalogue
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
 /// The service with PHP's client, which knows only the WSDL.
 @Suite(
-    "Films by php-soap", .enabled(if: Php.isInstalled, "php-cli or php-soap is not installed"),
-    .timeLimit(.minutes(30)))
+    "Films by php-soap", .bounded, .enabled(if: Php.isInstalled, "php-cli or php-soap is not installed"))
 struct SoapInteroperabilityTests {
     @Test("reads the WSDL, lists, adds, rates, edits, removes, and gets faults")
     func php() throws {

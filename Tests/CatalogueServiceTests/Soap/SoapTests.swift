@@ -2,11 +2,12 @@ import FilmLibrary
 import HTTPSemantics
 import HTTPServer
 import MovieCatalogue
+import TestTraits
 import Testing
 
 @testable import CatalogueService
 
-@Suite("Films in SOAP", .timeLimit(.minutes(30)))
+@Suite("Films in SOAP", .bounded)
 struct SoapTests {
     private static let hostile = "</t>]]><script>&\"'\u{200D}\u{202E}\u{1}\u{FFFF}\r\nEl Camión"
 

@@ -1,0 +1,141 @@
+import FilmLibrary
+import FoundationEssentials
+import HTTPServer
+import SystemSupport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import CatalogueService
+
+@Suite("FolderSite", .bounded, .ownThread)
+struct FolderSiteTests {
+    /// A folder whose catalogue is parsed only while the test lets it.
+    private final class SlowSite: Sendable {
+        let folder: TemporaryFolder
+        /// Parses begun.
+        let begun = Tally()
+        /// The next parse waits for this gate.
+        private let gate = Shared<Gate?>(nil)
+        let site: FolderSite
+
+        init() throws {
+            let (begun, gate) = (begun, gate)
+            folder = try TemporaryFolder()
+            site = FolderSite(
+                folder: try CatalogueFolder(path: folder.path), catalogue: nil, pictures: nil,
+                configuration: CatalogueService.Configuration()
+            ) { bytes, name in
+                let gate = gate.change { $0.take() }
+                begun.add()
+                gate?.wait()
+                return try FolderSite.library(bytes, name: name)
+            }
+        }
+
+        /// A gate for which the next parse waits.
+        func holdNext() -> Gate {
+            let gate = Gate()
+            self.gate.change { $0 = gate }
+            return gate
+        }
+
+        /// Replaces the catalogue by one with this film, or by these bytes.
+        func write(film: String) throws { try write(#"[{"id": "\#(film)", "title": "T"}]"#) }
+
+        func write(_ text: String) throws {
+            try Data(text.utf8).write(to: URL(filePath: folder.file("movies.json")), options: .atomic)
+        }
+
+        func answer() throws -> FilmClient.Answer {
+            let head = try FilmClient.head("GET", "/films", [:], nil)
+            let request = HTTPRequest(head: head, peer: FilmClient.local)
+            return FilmClient.Answer(response: site.films(for: request), isEarly: false)
+        }
+
+        /// The answer at once; nil if the request needs a thread.
+        func known(_ target: String) throws -> HTTPResponse? {
+            site.answerKnown(try FilmClient.head("GET", target, [:], nil), from: FilmClient.local)
+        }
+
+        /// A request on a thread of its own.
+        func laterAnswer() -> Task<FilmClient.Answer, any Error> {
+            Task { [self] in
+                try await BlockingThreads(count: 1).run { Result { try self.answer() } }.get()
+            }
+        }
+    }
+
+    @Test("while one request parses a changed catalogue, the others are answered with the old one")
+    func change() async throws {
+        let slow = try SlowSite()
+        try slow.write(film: "old")
+        #expect(try slow.answer().ids == ["old"])
+        try slow.write(film: "new")
+        let gate = slow.holdNext()
+        let first = slow.laterAnswer()
+        try await slow.begun.wait(for: 2)
+        for _ in 0..<3 { #expect(try slow.answer().ids == ["old"]) }
+        gate.open()
+        #expect(try await first.value.ids == ["new"])
+        #expect(try slow.answer().ids == ["new"])
+        #expect(slow.begun.count == 2)
+    }
+
+    @Test(
+        "once the films have been read, short answers need no thread; a search does, and so does a new catalogue"
+    )
+    func known() throws {
+        let slow = try SlowSite()
+        try slow.write(film: "old")
+        #expect(try slow.known("/films/old") == nil)
+        #expect(try slow.answer().status == 200)
+        #expect(try slow.known("/films/old")?.status == .ok)
+        #expect(try slow.known("/films/new")?.status == .notFound)
+        #expect(try slow.known("/films?q=T") == nil)
+        try slow.write(film: "new")
+        #expect(try slow.known("/films/new") == nil)
+        #expect(slow.begun.count == 1)
+    }
+
+    @Test("requests that come before the first parse has ended share it")
+    func first() async throws {
+        let slow = try SlowSite()
+        try slow.write(film: "a")
+        let gate = slow.holdNext()
+        let answers = (0..<3).map { _ in slow.laterAnswer() }
+        try await slow.begun.wait(for: 1)
+        gate.open()
+        for answer in answers { #expect(try await answer.value.ids == ["a"]) }
+        #expect(slow.begun.count == 1)
+    }
+
+    @Test("a catalogue that changes while it is parsed is parsed again")
+    func changeMeanwhile() async throws {
+        let slow = try SlowSite()
+        try slow.write(film: "a")
+        let gate = slow.holdNext()
+        let first = slow.laterAnswer()
+        try await slow.begun.wait(for: 1)
+        try slow.write(film: "b")
+        gate.open()
+        #expect(try await first.value.ids == ["a"])
+        #expect(try slow.answer().ids == ["b"])
+    }
+
+    @Test("a catalogue that cannot be parsed is refused, also while it is parsed again, until it changes")
+    func unreadable() async throws {
+        let slow = try SlowSite()
+        try slow.write(film: "old")
+        #expect(try slow.answer().status == 200)
+        try slow.write("[{")
+        #expect(try slow.answer().status == 503)
+        let gate = slow.holdNext()
+        let answers = (0..<2).map { _ in slow.laterAnswer() }
+        try await slow.begun.wait(for: 3)
+        gate.open()
+        for answer in answers { #expect(try await answer.value.status == 503) }
+        try slow.write(film: "new")
+        #expect(try slow.answer().ids == ["new"])
+    }
+}
