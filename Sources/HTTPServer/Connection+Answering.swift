@@ -6,8 +6,6 @@ extension Connection {
     /// The most bytes that are read and thrown away after the last answer, and for how long.
     private static let lingerBytes = 1 << 20
     private static let lingerTime = Duration.seconds(1)
-    /// A limited bandwidth sends this many pieces a second.
-    private static let piecesPerSecond = 20
 
     /// Answers a request that cannot be served, and ends the connection.
     func refuse(_ response: HTTPResponse, _ loop: EventLoop) -> Step {
@@ -42,10 +40,11 @@ extension Connection {
         guard socket.isWritable else { return .end(.waits) }
         let configuration = loop.context.configuration
         deadline = loop.now + configuration.writeTimeout
-        let bandwidth = loop.context.stopTime == nil ? configuration.bandwidth : nil
-        let piece = bandwidth.map { max(1, $0 / Self.piecesPerSecond) } ?? Self.turnBytes
+        let pace = loop.context.stopTime == nil ? configuration.bandwidth.map(SendingPace.init) : nil
         if outgoing?.departure == nil { outgoing?.departure = .now }
-        let progress = outgoing?.writer.write(to: socket.descriptor, limit: piece) {
+        let progress = outgoing?.writer.write(
+            to: socket.descriptor, limit: pace?.pieceBytes ?? Self.turnBytes
+        ) {
             loop.context.counters.countSent($0)
         }
         switch progress {
@@ -54,11 +53,9 @@ extension Connection {
             socket.isWritable = false
             return .end(.waits)
         case .partial:
-            guard let bandwidth, let outgoing else { return .end(.yields) }
+            guard let pace, let outgoing else { return .end(.yields) }
             phase = .pausing
-            deadline =
-                (outgoing.departure ?? .now)
-                + .seconds(Double(outgoing.writer.sentOfBody) / Double(bandwidth))
+            deadline = (outgoing.departure ?? .now) + pace.time(ofBytes: outgoing.writer.sentOfBody)
             return .end(.waits)
         case .failed, nil:
             outgoing?.report(loop.context.report)
@@ -100,4 +97,17 @@ extension Connection {
         }
         return .end(loop.context.end.isAtOnce ? .isOver : .waits)
     }
+}
+
+/// How fast a body is sent with a limited bandwidth: in pieces, each sent when those before it have had their time.
+struct SendingPace {
+    /// Bytes a second.
+    let bandwidth: Int
+
+    private static let piecesPerSecond = 20
+
+    var pieceBytes: Int { max(1, bandwidth / Self.piecesPerSecond) }
+
+    /// How long after its beginning a body goes on that has had so many bytes sent.
+    func time(ofBytes count: Int) -> Duration { .seconds(Double(count) / Double(bandwidth)) }
 }

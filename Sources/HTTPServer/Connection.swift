@@ -59,8 +59,9 @@ final class Connection {
     var handledHead: RequestHead?
     /// When the last byte of that request came.
     var requestEnd = ContinuousClock.now
-    /// The answer that the handler gives later; nil while a thread of the server handles the request.
-    var pending: PendingAnswer?
+    /// The answer that the handler gives later; nil while a thread of the server handles the request. The handler owns
+    /// it: once the handler has dropped it, it answers by itself.
+    weak var pending: PendingAnswer?
     var outgoing: OutgoingAnswer?
     /// Bytes thrown away while lingering.
     var discarded = 0

@@ -22,11 +22,18 @@ final class EventLoop {
     private var timers = TimerQueue<ConnectionKey>()
     /// Connections that let others go first, and can run again at once.
     private var yielded: [ConnectionKey] = []
+    /// Turns of connections since some were accepted.
+    private var turns = 0
     /// When accepting begins again; nil unless it pauses.
     private var acceptPause: ContinuousClock.Instant?
     /// Whether the connections know that the server stops.
     private var isStopping = false
 
+    /// After so many turns of connections the loop accepts at most as many new ones. If it accepted once a round, new
+    /// connections would wait for hundreds of answers to busy ones.
+    private static let turnsBetweenAccepts = 32
+    /// By how many connections a loop that accepts several at once may exceed the average of all loops.
+    private static let lead = turnsBetweenAccepts / 2
     /// How long accepting pauses after the system has run out of descriptors.
     private static let exhaustionPause = Duration.milliseconds(100)
     /// The most connections that are still accepted when the server stops: more than the system keeps for one listener.
@@ -35,22 +42,28 @@ final class EventLoop {
     private static let wakeKey = UInt64.max
     private static let listenerKeys = UInt64.max - 1 << 16
 
-    private init(_ context: ServerContext, _ mailbox: LoopMailbox) throws(ResourceShortage) {
+    /// Makes the epoll descriptor of a loop. It waits for the loop's messages and for connections.
+    static func poller(for mailbox: LoopMailbox, _ listeners: [Listener]) throws(ResourceShortage) -> Poller {
+        let poller = try Poller()
+        guard watch(poller, mailbox.wake.descriptor, key: wakeKey, EPOLLIN.rawValue),
+            watch(poller, listeners)
+        else { throw ResourceShortage(missing: .descriptor, code: errno) }
+        return poller
+    }
+
+    private init(_ context: ServerContext, _ mailbox: LoopMailbox, _ poller: Poller) {
         self.context = context
         self.mailbox = mailbox
-        poller = try Poller()
+        self.poller = poller
     }
 
     /// Serves until the server stops. Runs on a thread of its own.
-    static func run(_ context: ServerContext, _ mailbox: LoopMailbox) {
-        // Losing the error is right: without a descriptor for epoll this thread cannot serve, but another may.
-        guard let loop = try? EventLoop(context, mailbox) else { return }
-        loop.run()
+    static func run(_ context: ServerContext, _ mailbox: LoopMailbox, _ poller: Poller) {
+        EventLoop(context, mailbox, poller).run()
     }
 
     private func run() {
-        guard watch(mailbox.wake.descriptor, key: Self.wakeKey, EPOLLIN.rawValue) else { return }
-        watchListeners()
+        context.counters.countLoop()
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 256)
         while true {
             let count = unsafe epoll_wait(poller.descriptor, &events, Int32(events.count), waitTime())
@@ -60,7 +73,7 @@ final class EventLoop {
                 take(key: unsafe event.data.u64, events: unsafe event.events)
             }
             for (key, response) in mailbox.take() {
-                with(key) { $0.answer(response, self) }
+                turn(key) { $0.answer(response, self) }
             }
             fireTimers()
             goOnWithYielded()
@@ -78,9 +91,8 @@ final class EventLoop {
     private func take(key: UInt64, events: UInt32) {
         switch key {
         case Self.wakeKey: mailbox.wake.reset()
-        // One connection at a time: the other loops get the next ones.
-        case Self.listenerKeys...: _ = acceptOne(from: context.listeners[Int(key - Self.listenerKeys)])
-        default: with(ConnectionKey(packed: key)) { $0.becameReady(events, self) }
+        case Self.listenerKeys...: acceptSome(from: context.listeners[Int(key - Self.listenerKeys)])
+        default: turn(ConnectionKey(packed: key)) { $0.becameReady(events, self) }
         }
     }
 
@@ -98,10 +110,19 @@ final class EventLoop {
         }
     }
 
+    /// Runs `body` on a connection as above, and lets new connections have their turn.
+    private func turn(_ key: ConnectionKey, _ body: (Connection) -> Connection.Outcome) {
+        with(key, body)
+        turns += 1
+        guard turns >= Self.turnsBetweenAccepts else { return }
+        turns = 0
+        for listener in context.listeners where acceptPause == nil { acceptSome(from: listener) }
+    }
+
     private func goOnWithYielded() {
         let keys = yielded
         yielded = []
-        for key in keys { with(key) { $0.advance(self) } }
+        for key in keys { turn(key) { $0.advance(self) } }
     }
 
     private func schedule(_ connection: Connection, _ deadline: ContinuousClock.Instant) {
@@ -114,8 +135,7 @@ final class EventLoop {
 
     private func fireTimers() {
         if let pause = acceptPause, pause <= now {
-            acceptPause = nil
-            watchListeners()
+            acceptPause = Self.watch(poller, context.listeners) ? nil : now + Self.exhaustionPause
         }
         while let (time, key) = timers.pop(until: now) {
             with(key) { connection in
@@ -160,6 +180,16 @@ final class EventLoop {
 
     // MARK: Accepting
 
+    /// Accepts several of the connections that wait. A loop that has more than its share accepts one: the other loops
+    /// get the next ones, unless they are busy for long.
+    private func acceptSome(from listener: Listener) {
+        for _ in 0..<Self.turnsBetweenAccepts {
+            guard acceptOne(from: listener),
+                connections.count - freeSlots.count <= context.counters.connectionsPerLoop + Self.lead
+            else { return }
+        }
+    }
+
     /// Accepts one connection. Returns whether there may be more.
     private func acceptOne(from listener: Listener) -> Bool {
         switch listener.accept() {
@@ -201,23 +231,24 @@ final class EventLoop {
         let connection = Connection(socket, key: key, peer: peer, isTurnedAway: isTurnedAway)
         connections[Int(slot)] = connection
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
-        guard watch(socket, key: key.packed, events) else { return end(connection) }
+        guard Self.watch(poller, socket, key: key.packed, events) else { return end(connection) }
         with(key) { $0.begin(self) }
         if isStopping { with(key) { $0.stop(self) } }
     }
 
-    private func watchListeners() {
-        for (index, listener) in context.listeners.enumerated() {
+    /// Whether the system accepts all listeners that have not stopped.
+    private static func watch(_ poller: Poller, _ listeners: [Listener]) -> Bool {
+        for (index, listener) in listeners.enumerated() {
             guard let descriptor = listener.waitable else { continue }
             // The system wakes one loop for a connection, not all.
-            watch(
-                descriptor, key: Self.listenerKeys + UInt64(index), EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue
-            )
+            let events = EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue
+            let isWatched = watch(poller, descriptor, key: listenerKeys + UInt64(index), events)
+            guard isWatched || errno == EEXIST else { return false }
         }
+        return true
     }
 
-    @discardableResult
-    private func watch(_ descriptor: Int32, key: UInt64, _ events: UInt32) -> Bool {
+    private static func watch(_ poller: Poller, _ descriptor: Int32, key: UInt64, _ events: UInt32) -> Bool {
         var event = unsafe epoll_event(events: events, data: epoll_data_t(u64: key))
         return unsafe epoll_ctl(poller.descriptor, EPOLL_CTL_ADD, descriptor, &event) == 0
     }

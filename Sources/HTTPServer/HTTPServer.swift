@@ -9,6 +9,8 @@ package import SystemSupport
 package final class HTTPServer: Sendable {
     let context: ServerContext
     private let mailboxes: [LoopMailbox]
+    /// The epoll descriptor of each loop. They exist before the threads: a server that starts can accept connections.
+    private let pollers: [Poller]
     private let threads: ServerThreads
     private let isStarted = Lock(false)
 
@@ -59,16 +61,23 @@ package final class HTTPServer: Sendable {
         Self.raiseDescriptorLimit()
         var listeners: [Listener] = []
         for address in configuration.addresses { listeners.append(try Listener(address)) }
-        do {
+        do throws(ResourceShortage) {
             threads =
                 if let startThread { try ServerThreads(startThread: startThread) } else {
                     try ServerThreads()
                 }
-            mailboxes = try (0..<configuration.eventThreads).map { _ in try LoopMailbox() }
-        } catch let error as ResourceShortage {
-            throw .system(call: "eventfd", errno: error.code)
+            mailboxes = try (0..<configuration.eventThreads).map { _ throws(ResourceShortage) in
+                try LoopMailbox()
+            }
         } catch {
-            throw .system(call: "eventfd", errno: EMFILE)
+            throw .system(call: "eventfd", errno: error.code)
+        }
+        do throws(ResourceShortage) {
+            pollers = try mailboxes.map { mailbox throws(ResourceShortage) in
+                try EventLoop.poller(for: mailbox, listeners)
+            }
+        } catch {
+            throw .system(call: "epoll", errno: error.code)
         }
         context = ServerContext(
             configuration: configuration, handler: handler, listeners: listeners, report: report)
@@ -90,10 +99,10 @@ package final class HTTPServer: Sendable {
         // Threads are counted under the lock, so that a concurrent stop waits for them.
         try isStarted.withLock { isStarted throws(HTTPServerError) in
             guard !isStarted else { return }
-            for (number, mailbox) in mailboxes.enumerated() {
+            for (number, (mailbox, poller)) in zip(mailboxes, pollers).enumerated() {
                 do throws(ResourceShortage) {
                     let context = context
-                    try threads.start { EventLoop.run(context, mailbox) }
+                    try threads.start { EventLoop.run(context, mailbox, poller) }
                 } catch {
                     // One thread can serve all connections, more slowly.
                     guard number == 0 else { break }

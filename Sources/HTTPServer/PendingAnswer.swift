@@ -1,6 +1,7 @@
 import SystemSupport
 
-/// An answer that is still owed to a request. Any thread may give it later.
+/// An answer that is still owed to a request. Any thread may give it later. A request whose answer is dropped is
+/// answered 500, so only those who will answer may hold this object.
 package final class PendingAnswer: Sendable {
     private enum State {
         /// The closure runs if the client goes away.
@@ -14,6 +15,8 @@ package final class PendingAnswer: Sendable {
 
     /// - Parameter deliver: takes the answer, once.
     init(deliver: @escaping @Sendable (HTTPResponse) -> Void) { self.deliver = deliver }
+
+    deinit { send(.plain(.internalServerError)) }
 
     /// Answers the request. Only the first answer counts, and none counts after the client has gone.
     package func send(_ response: HTTPResponse) {

@@ -18,11 +18,20 @@ final class ServerCounters: Sendable {
     private struct State {
         var statistics = HTTPServer.Statistics()
         var turnedAway = 0
+        /// Event loops that have begun to run.
+        var loops = 0
     }
 
     private let state = Lock(State())
 
     var statistics: HTTPServer.Statistics { state.withLock { $0.statistics } }
+
+    /// The average of the loops.
+    var connectionsPerLoop: Int {
+        state.withLock { $0.statistics.connectionsNow / max(1, $0.loops) }
+    }
+
+    func countLoop() { state.withLock { $0.loops += 1 } }
 
     func admit(atMost maximum: Int) -> Admission {
         state.withLock { state in

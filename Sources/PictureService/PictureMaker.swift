@@ -15,9 +15,8 @@ package import LazyImages
 /// A JPEG that becomes a JPEG is resized in YCbCr, as it is stored; its chroma goes straight to the size of 4:2:0. All
 /// others are resized in RGB: PNG, JPEGs of other colour spaces, and those that Exif rotates.
 package struct PictureMaker: Sendable {
-    /// The fewest pixels of the shorter side at the smallest scale: twice a poster of 342.
-    static let sharedSide = 684
-
+    /// The fewest pixels of the shorter side at the smallest scale.
+    private let sharedSide: Int
     private let source: ImageBytes
     private let decoders: ImageDecoders
     private let limits: DecodingLimits
@@ -32,11 +31,15 @@ package struct PictureMaker: Sendable {
     private var planes: [ImageSize: PlanarPicture] = [:]
 
     /// Reads the source's header. Decoding waits until a picture is made.
+    /// - Parameter sharedSide: the fewest pixels of the shorter side at the smallest scale. Default: twice a poster of
+    ///   342.
     /// - Throws: `.notDecodable` if the source is not a picture or is too large.
     package init(
-        _ source: ImageBytes, decoders: ImageDecoders = .standard, limits: DecodingLimits = .standard
+        _ source: ImageBytes, decoders: ImageDecoders = .standard, limits: DecodingLimits = .standard,
+        sharedSide: Int = 684
     ) throws(PictureError) {
         (self.source, self.decoders, self.limits) = (source, decoders, limits)
+        self.sharedSide = sharedSide
         (format, size, scales, whole) = try Self.reading(source) { bytes throws(ImageDecodingError) in
             try limits.check(inputBytes: bytes.count)
             let header = try decoders.header(of: bytes)
@@ -198,10 +201,10 @@ package struct PictureMaker: Sendable {
 
     /// The smallest scale that has twice the wanted size and at least `sharedSide`.
     private func scale(for recipe: PictureRecipe) -> DecodingPlan {
-        let side = Self.sharedSide
         let shared = size.fitted(
             into: size.width <= size.height
-                ? ImageSize(width: side, height: size.height) : ImageSize(width: size.width, height: side))
+                ? ImageSize(width: sharedSide, height: size.height)
+                : ImageSize(width: size.width, height: sharedSide))
         let wanted = recipe.size == .original ? ImageSize(width: 1, height: 1) : Self.scaled(size, by: recipe)
         let (width, height) = (max(wanted.width * 2, shared.width), max(wanted.height * 2, shared.height))
         return scales.first { $0.size.width >= width && $0.size.height >= height } ?? whole

@@ -38,24 +38,24 @@ package final class RequestLog: Sendable {
     private let limit: Int
     private let state = Lock(State())
     private let dropped = Counter()
+    private let lastWait: Duration
     private let wake, ended: WakeDescriptor
-
-    /// How long the program waits at its end for the reader to take the last lines.
-    private static let lastWait = Duration.seconds(1)
 
     /// A log that keeps its lines until `start()`.
     /// - Parameters:
     /// - output: a descriptor, which the caller owns. Default: standard output.
     /// - clients: finds the client of a request.
     /// - limit: the bytes that may wait for the reader, default 4 MiB (some 10,000 lines).
+    /// - lastWait: how long `close()` waits for the reader to take the last lines. Default: a second.
     package init(
         _ form: Form, output: Int32 = STDOUT_FILENO, clients: ForwardedClient = ForwardedClient(),
-        limit: Int = 4 << 20
+        limit: Int = 4 << 20, lastWait: Duration = .seconds(1)
     ) throws(ResourceShortage) {
         self.form = form
         self.output = output
         self.clients = clients
         self.limit = limit
+        self.lastWait = lastWait
         wake = try WakeDescriptor()
         ended = try WakeDescriptor()
     }
@@ -96,14 +96,14 @@ package final class RequestLog: Sendable {
         }
     }
 
-    /// Writes the queue and ends. Waits at most a second for a reader that takes nothing. Blocks.
+    /// Writes the queue and ends. Waits at most `lastWait` for a reader that takes nothing. Blocks.
     package func close() {
         let hasThread = state.withLock { state in
             state.isClosed = true
             return state.hasThread
         }
         wake.signal()
-        if hasThread { _ = Polling.ready([(ended.descriptor, POLLIN)], until: .now + Self.lastWait) }
+        if hasThread { _ = Polling.ready([(ended.descriptor, POLLIN)], until: .now + lastWait) }
     }
 
     private func writeUntilClosed() {

@@ -1,6 +1,7 @@
 import HTTPSemantics
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import HTTPServer
@@ -16,7 +17,7 @@ private struct CachingHandler: HTTPHandler {
 }
 
 extension OverSockets {
-    @Suite("reports answers")
+    @Suite("reports answers", .bounded)
     struct AnswerTests {
         @Test("with the peer, the client behind a proxy, and the cache status")
         func members() async throws {

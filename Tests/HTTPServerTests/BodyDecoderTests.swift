@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
-@Suite("BodyDecoder", .timeLimit(.minutes(30)))
+@Suite("BodyDecoder", .bounded)
 struct BodyDecoderTests {
     /// The body in `text`, fed in pieces of this size, and the bytes after it.
     private func decode(

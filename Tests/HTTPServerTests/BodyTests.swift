@@ -3,12 +3,13 @@ import Glibc
 import HTTPSemantics
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
 extension OverSockets {
-    @Suite("reads bodies")
+    @Suite("reads bodies", .bounded)
     struct Bodies {
         private func post(_ fields: String..., target: String = "/x") -> String {
             (["POST \(target) HTTP/1.1", "Host: x"] + fields).joined(separator: "\r\n") + "\r\n\r\n"

@@ -2,6 +2,7 @@ import Glibc
 import HTTPSemantics
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import HTTPServer
@@ -23,7 +24,7 @@ private struct BlockingHandler: HTTPHandler {
 }
 
 extension OverSockets {
-    @Suite("drains and stops")
+    @Suite("drains and stops", .bounded)
     struct Drain {
         private let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 

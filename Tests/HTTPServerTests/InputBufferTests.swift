@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
-@Suite("InputBuffer", .timeLimit(.minutes(30)))
+@Suite("InputBuffer", .bounded)
 struct InputBufferTests {
     private let two = Array("\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n\nGET /b HTTP/1.0\n\n".utf8)
     private let heads = ["GET /a HTTP/1.1\r\nHost: x", "GET /b HTTP/1.0"]

@@ -1,11 +1,12 @@
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
 extension OverSockets {
-    @Suite("Listener")
+    @Suite("Listener", .bounded)
     struct ListenerTests {
         @Test(
             "a stop ends the listening, although a starting program has a duplicate of the descriptor")

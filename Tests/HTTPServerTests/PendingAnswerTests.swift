@@ -1,6 +1,7 @@
 import HTTPSemantics
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import HTTPServer
@@ -27,7 +28,7 @@ private final class LateHandler: HTTPHandler {
 }
 
 extension OverSockets {
-    @Suite("PendingAnswer")
+    @Suite("PendingAnswer", .bounded)
     struct PendingAnswerTests {
         private let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -65,6 +66,33 @@ extension OverSockets {
             late.whenAbandoned { told.add() }
             #expect(told.count == 1)
             #expect(handler.abandoned.count == 1)
+        }
+
+        @Test("a request whose answer is dropped is answered 500, and its connection stays open")
+        func dropped() async throws {
+            let handler = LateHandler()
+            let running = try RunningServer(handler)
+            let client = try running.client()
+            for count in 1...2 {
+                client.send(request)
+                try await handler.asked.wait(for: count)
+                handler.owed.withLock { $0 = [] }
+                #expect(try client.answer().status == 500)
+            }
+            #expect(handler.abandoned.count == 0)
+        }
+
+        @Test("a client that goes before its dropped answer ends its connection")
+        func droppedAndGone() async throws {
+            let handler = LateHandler()
+            let running = try RunningServer(handler)
+            do {
+                let client = try running.client()
+                client.send(request)
+                try await handler.asked.wait(for: 1)
+                handler.owed.withLock { $0 = [] }
+            }
+            try await eventually { running.server.statistics.connectionsNow == 0 }
         }
 
         @Test("a stop waits for an answer no longer than its grace period")

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
-@Suite("RequestHead", .timeLimit(.minutes(30)))
+@Suite("RequestHead", .bounded)
 struct RequestHeadTests {
     private func parse(_ text: String) throws(RequestHead.Refusal) -> RequestHead {
         try RequestHead(parsing: Array(text.utf8))

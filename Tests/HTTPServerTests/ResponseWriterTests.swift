@@ -1,10 +1,11 @@
 import Glibc
 import HTTPSemantics
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
-@Suite("ResponseWriter", .timeLimit(.minutes(30)))
+@Suite("ResponseWriter", .bounded)
 struct ResponseWriterTests {
     /// Both ends of a connection, closed with the object.
     private final class Pair {

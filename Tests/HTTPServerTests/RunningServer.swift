@@ -7,8 +7,8 @@ import Testing
 
 @testable import HTTPServer
 
-/// All suites with sockets run in series, so that one test's clients do not slow another.
-@Suite("HTTPServer", .serialized, .ownThread, .timeLimit(.minutes(30)))
+/// All suites with sockets.
+@Suite("HTTPServer", .bounded, .ownThread)
 enum OverSockets {}
 
 /// Echoes each request's method, target and body. `/refused` is answered before its body is read.

@@ -1,12 +1,13 @@
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
 extension OverSockets {
-    @Suite("ServerThreads")
+    @Suite("ServerThreads", .bounded)
     struct ServerThreadsTests {
         @Test("the threads block all signals, so that SIGPIPE does not end the program")
         func signals() throws {
@@ -20,6 +21,37 @@ extension OverSockets {
             }
             threads.waitUntilEnded()
             #expect(blocked.withLock { $0 } == [SIGPIPE, SIGTERM, SIGINT])
+        }
+
+        @Test("a server that gets no descriptor for epoll does not start, and says so")
+        func fewDescriptors() async {
+            await #expect(processExitsWith: .success) {
+                var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+                try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+                var held: [Int32] = []
+                while case let descriptor = dup(STDERR_FILENO), descriptor >= 0 { held.append(descriptor) }
+                var configuration = HTTPServer.Configuration()
+                configuration.eventThreads = 1
+                var errors: [HTTPServerError] = []
+                var isStarted = false
+                while !isStarted {
+                    close(held.removeLast())
+                    do throws(HTTPServerError) {
+                        try HTTPServer(configuration: configuration, handler: EchoHandler()).start()
+                        isStarted = true
+                    } catch {
+                        errors.append(error)
+                    }
+                }
+                // A server needs the one for epoll last.
+                #expect(errors.last == .system(call: "epoll", errno: EMFILE))
+                #expect(errors.last?.description == "the system refused epoll: Too many open files")
+                for descriptor in held { close(descriptor) }
+                let server = try HTTPServer(configuration: configuration, handler: EchoHandler())
+                try server.start()
+                #expect(try RawClient(port: try #require(server.ports[0])).get("/").status == 200)
+                server.stop()
+            }
         }
 
         @Test("a server without a thread does not start, and does once there is one")

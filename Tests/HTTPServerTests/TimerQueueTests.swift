@@ -1,9 +1,10 @@
 import SystemSupport
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
-@Suite("TimerQueue", .timeLimit(.minutes(30)))
+@Suite("TimerQueue", .bounded)
 struct TimerQueueTests {
     @Test("entries are returned in order of time, and none early")
     func order() {

@@ -70,6 +70,8 @@ enum ServeCommand: Command {
         }
         try operations.start(service)
         try service.start()
+        // Before the address: whoever reads it may ask at once whether the service is ready.
+        operations.becomeReady()
         let address = text(listen, port: service.port)
         if session.settings.wantsJSON {
             output.json(Record(url: address, admin: operations.address))
@@ -77,7 +79,7 @@ enum ServeCommand: Command {
             output.line(address)
         }
         output.flush()
-        try operations.becomeReady()
+        try operations.startLog()
         if case .folder(let folder) = content, service.catalogueName == nil {
             output.note(
                 "\(folder) has no movies.json or movies.xml; clients must add a file's name to the address")

@@ -110,9 +110,11 @@ final class ServeOperations: Sendable {
         try admin?.start()
     }
 
-    /// The service listens now. The log begins after the address has been printed.
-    func becomeReady() throws {
-        try log?.start()
+    /// Starts the log, after the address has been printed: both may go to standard output.
+    func startLog() throws { try log?.start() }
+
+    /// The service listens now.
+    func becomeReady() {
         readiness.becomeReady()
         ServiceManager.notify(.ready)
     }
