@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("Complete and truncated files", .timeLimit(.minutes(30)))
+@Suite("Complete and truncated files", .bounded)
 struct CompletenessTests {
     private func error(_ bytes: [UInt8]) -> ImageDecodingError? {
         do throws(ImageDecodingError) {

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import ImageCodecs
 
-@Suite("The planned size and memory of decoding", .timeLimit(.minutes(30)))
+@Suite("The planned size and memory of decoding", .bounded)
 struct DecodingPlanTests {
     private func plan(_ file: [UInt8], notBelow least: ImageSize? = nil) throws -> DecodingPlan {
         try ImageDecoders.standard.plan(for: file.span, notBelow: least)

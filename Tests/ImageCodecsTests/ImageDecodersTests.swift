@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("Lists of decoders", .timeLimit(.minutes(30)))
+@Suite("Lists of decoders", .bounded)
 struct ImageDecodersTests {
     /// A custom decoder: every GIF is one red pixel.
     private struct RedGIF: ImageDecoding {

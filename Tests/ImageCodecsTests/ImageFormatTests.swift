@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("Formats by signature", .timeLimit(.minutes(30)))
+@Suite("Formats by signature", .bounded)
 struct ImageFormatTests {
     private func format(_ bytes: [UInt8]) -> ImageFormat? { ImageFormat(detecting: bytes.span) }
     private func format(_ text: String) -> ImageFormat? { format(Array(text.utf8)) }

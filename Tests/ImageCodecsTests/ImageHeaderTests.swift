@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("Headers", .timeLimit(.minutes(30)))
+@Suite("Headers", .bounded)
 struct ImageHeaderTests {
     private func size(_ bytes: [UInt8]) throws -> ImageSize? { try ImageHeader(parsing: bytes).size }
 

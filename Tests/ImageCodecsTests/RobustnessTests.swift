@@ -1,9 +1,10 @@
 import ImageCodecs
 import SystemSupport
+import TestTraits
 import Testing
 
 /// No bytes may trap, or take long.
-@Suite("Corrupt files", .timeLimit(.minutes(30)))
+@Suite("Corrupt files", .bounded)
 struct RobustnessTests {
     private static let pngs = [
         "PngSuite/basi3p02.png", "PngSuite/basn0g01.png", "PngSuite/tbbn3p08.png", "PngSuite/basi6a08.png",
@@ -30,7 +31,7 @@ struct RobustnessTests {
         var random = SeededNumbers(seed: UInt64(original.count))
         // A flipped bit may enlarge the picture. The limits keep the test short.
         let limits = DecodingLimits(side: 256, pixels: 4096)
-        for _ in 0..<150 {
+        for _ in 0..<Rounds.count(50, many: 300) {
             var file = original
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 let bit = Int.random(in: 0..<file.count * 8, using: &random)

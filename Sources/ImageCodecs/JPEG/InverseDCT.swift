@@ -16,12 +16,15 @@ enum InverseDCT {
     private static let lowerHalf: Int32 = 32
     private static let rightHalf: Int32 = 4
 
-    /// Transforms `block` into `size` x `size` samples (8, 4, 2 or 1), the first at `origin`. `positions` is the
-    /// bitwise or of the positions of all nonzero coefficients, so that zero parts can be skipped.
+    /// Transforms the 64 coefficients of `block`, row by row, into `size` x `size` samples (8, 4, 2 or 1), the first at
+    /// `origin`. `positions` is the bitwise or of the positions of all nonzero coefficients, so that zero parts can be
+    /// skipped.
+    ///
+    /// A span avoids a copy of the block: the processor would have to wait for the coefficients just stored, even for a
+    /// block of one level.
     @inline(__always)
     static func transform(
-        _ block: borrowing CoefficientBlock, positions: Int32, size: Int,
-        into samples: inout MutableSpan<UInt8>,
+        _ block: Span<Int16>, positions: Int32, size: Int, into samples: inout MutableSpan<UInt8>,
         at origin: Int, stride: Int
     ) {
         if positions == 0 {
@@ -59,8 +62,7 @@ enum InverseDCT {
     }
 
     private static func transformAll(
-        _ block: borrowing CoefficientBlock, into samples: inout MutableSpan<UInt8>, at origin: Int,
-        stride: Int
+        _ block: Span<Int16>, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
     ) {
         var lines = BlockLines(
             load(block, 0), load(block, 8), load(block, 16), load(block, 24), load(block, 32),
@@ -76,8 +78,7 @@ enum InverseDCT {
     /// As `transformAll`, but skips the half of the multiplications that the zeros of three quarters of the block make
     /// unnecessary.
     private static func transformCorner(
-        _ block: borrowing CoefficientBlock, into samples: inout MutableSpan<UInt8>, at origin: Int,
-        stride: Int
+        _ block: Span<Int16>, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
     ) {
         let zero = Line()
         var lines = BlockLines(
@@ -91,10 +92,9 @@ enum InverseDCT {
     }
 
     @inline(__always)
-    static func load(_ block: borrowing CoefficientBlock, _ start: Int) -> Line {
-        Line(
-            block[start], block[start &+ 1], block[start &+ 2], block[start &+ 3], block[start &+ 4],
-            block[start &+ 5], block[start &+ 6], block[start &+ 7])
+    static func load(_ block: Span<Int16>, _ start: Int) -> Line {
+        let line = block.extracting(start..<start &+ 8)
+        return Line(line[0], line[1], line[2], line[3], line[4], line[5], line[6], line[7])
     }
 
     @inline(__always)
@@ -114,9 +114,7 @@ enum InverseDCT {
     /// Converts signed values to samples by adding the middle level.
     @inline(__always)
     private static func sample(_ line: Line) -> SIMD8<UInt8> {
-        let shifted =
-            line.clamped(lowerBound: Line(repeating: -128), upperBound: Line(repeating: 127))
-            &+ Line(repeating: 128)
+        let shifted = clamped(line, to: -128...127) &+ Line(repeating: 128)
         return lanes { UInt8(truncatingIfNeeded: shifted[$0]) }
     }
 }

@@ -63,7 +63,7 @@ struct JPEGCoefficients {
                         Int32(values[position.start &+ zigzag]), at: zigzag, in: &block, entries)
                 }
                 InverseDCT.transform(
-                    block, positions: positions, size: plane.blockSize, into: &samples,
+                    block.span, positions: positions, size: plane.blockSize, into: &samples,
                     at: line &+ column &* plane.blockSize, stride: plane.stride)
             }
         }

@@ -8,8 +8,7 @@ enum ReducedInverseDCT {
 
     /// Transforms to 4 x 4 samples, the first at `origin`.
     static func transformToFour(
-        _ block: borrowing CoefficientBlock, into samples: inout MutableSpan<UInt8>, at origin: Int,
-        stride: Int
+        _ block: Span<Int16>, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
     ) {
         // First all eight columns at once, then all four rows at once. Intermediate values have two more bits than
         // coefficients, which fit into 16 bits for valid files.
@@ -76,16 +75,13 @@ enum ReducedInverseDCT {
             Int16(truncatingIfNeeded: first[2]), Int16(truncatingIfNeeded: first[3]),
             Int16(truncatingIfNeeded: second[0]), Int16(truncatingIfNeeded: second[1]),
             Int16(truncatingIfNeeded: second[2]), Int16(truncatingIfNeeded: second[3]))
-        let shifted =
-            values.clamped(lowerBound: Line(repeating: -128), upperBound: Line(repeating: 127))
-            &+ Line(repeating: 128)
+        let shifted = clamped(values, to: -128...127) &+ Line(repeating: 128)
         return lanes { UInt8(truncatingIfNeeded: shifted[$0]) }
     }
 
     /// Transforms to 2 x 2 samples, the first at `origin`.
     static func transformToTwo(
-        _ block: borrowing CoefficientBlock, into samples: inout MutableSpan<UInt8>, at origin: Int,
-        stride: Int
+        _ block: Span<Int16>, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
     ) {
         let (c1, c3, c5, c7) = (wide(block, 8), wide(block, 24), wide(block, 40), wide(block, 56))
         let base = wide(block, 0) &<< 15 &+ 1 &<< 12
@@ -114,7 +110,7 @@ enum ReducedInverseDCT {
     }
 
     @inline(__always)
-    private static func wide(_ block: borrowing CoefficientBlock, _ start: Int) -> Lanes {
+    private static func wide(_ block: Span<Int16>, _ start: Int) -> Lanes {
         Lanes(truncatingIfNeeded: InverseDCT.load(block, start))
     }
 }

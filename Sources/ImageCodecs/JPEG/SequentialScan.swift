@@ -116,7 +116,7 @@ struct SequentialScan {
                             &block, &bits, file, sources[position].coding, &predictions[position])
                     guard positions >= 0 else { return false }
                     InverseDCT.transform(
-                        block, positions: positions, size: plane.blockSize, into: &samples, at: origin,
+                        block.span, positions: positions, size: plane.blockSize, into: &samples, at: origin,
                         stride: plane.stride)
                     origin &+= plane.blockSize
                 }

@@ -189,7 +189,7 @@ struct Resampler {
                 Int16(truncatingIfNeeded: c[2]), Int16(truncatingIfNeeded: c[3]),
                 Int16(truncatingIfNeeded: d[0]), Int16(truncatingIfNeeded: d[1]),
                 Int16(truncatingIfNeeded: d[2]), Int16(truncatingIfNeeded: d[3]))
-            let levels = both.clamped(lowerBound: Pair(), upperBound: Pair(repeating: 255))
+            let levels = clamped(both, to: 0...255)
             row[two] = lanes { UInt8(truncatingIfNeeded: levels[$0]) }
         }
     }

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// Compares the encoder with libjpeg-turbo: the bytes with cjpeg's, and the pixels with djpeg's.
-@Suite("JPEG encoder compared with cjpeg", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("JPEG encoder compared with cjpeg", .bounded, .ownThread)
 struct CjpegComparisonTests {
     private func expectSame(
         _ picture: TestPicture, quality: Int, _ subsampling: JPEGEncoder.Subsampling,

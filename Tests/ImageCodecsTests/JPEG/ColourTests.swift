@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("JPEG colour", .timeLimit(.minutes(30)))
+@Suite("JPEG colour", .bounded)
 struct ColourTests {
     private let jfif = JPEGWriter.segment(0xE0, Array("JFIF\0".utf8) + [1, 2, 0, 0, 1, 0, 1, 0, 0])
 

@@ -1,9 +1,10 @@
+import TestTraits
 import Testing
 
 @testable import ImageCodecs
 
 /// A picture is complete if the blocks of its rows were decoded, however a scan ended.
-@Suite("Decoded JPEG blocks", .timeLimit(.minutes(30)))
+@Suite("Decoded JPEG blocks", .bounded)
 struct DecodedBlocksTests {
     private let frame: JPEGFrame
     private let scale: JPEGScale

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// Checks the encoder with our decoder and the format's rules.
-@Suite("JPEG encoder", .timeLimit(.minutes(30)))
+@Suite("JPEG encoder", .bounded)
 struct JPEGEncoderTests {
     private static let sizes = [
         (1, 1), (1, 2), (2, 1), (1, 40), (40, 1), (7, 9), (8, 8), (9, 8), (8, 9), (16, 16), (17, 16),

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// Compares decoded pixels with libjpeg-turbo's: at most 2 levels in any channel, and 0.2 on average.
-@Suite("JPEG pixels", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("JPEG pixels", .bounded, .ownThread)
 struct JPEGMatrixTests {
     private static let largestDifference = 2
     private static let meanDifference = 0.2

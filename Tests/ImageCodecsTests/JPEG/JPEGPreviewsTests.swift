@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("JPEG previews", .timeLimit(.minutes(30)))
+@Suite("JPEG previews", .bounded)
 struct JPEGPreviewsTests {
     /// Feeds a file in pieces. Returns the pictures after each scan and at the end.
     private func pictures(_ bytes: [UInt8], pieces length: Int, fitting target: ImageSize? = nil) throws

@@ -1,8 +1,9 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
 /// Valid structures that few encoders write.
-@Suite("JPEG structure", .timeLimit(.minutes(30)))
+@Suite("JPEG structure", .bounded)
 struct JPEGStructureTests {
     private typealias JPEG = JPEGWriter
 

@@ -1,8 +1,9 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
 /// The segments that the encoder writes, byte by byte.
-@Suite("JPEG encoder: segments", .timeLimit(.minutes(30)))
+@Suite("JPEG encoder: segments", .bounded)
 struct JPEGWrittenStructureTests {
     private struct Segment {
         let marker: UInt8

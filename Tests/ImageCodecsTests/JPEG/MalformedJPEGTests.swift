@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("Malformed JPEG", .timeLimit(.minutes(30)))
+@Suite("Malformed JPEG", .bounded)
 struct MalformedJPEGTests {
     private typealias JPEG = JPEGWriter
     private typealias Component = JPEGWriter.Component

@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("Exif orientation", .timeLimit(.minutes(30)))
+@Suite("Exif orientation", .bounded)
 struct OrientationTests {
     /// A file with an orientation inserted after its SOI.
     private func file(_ name: String, orientation: UInt8) throws -> [UInt8] {

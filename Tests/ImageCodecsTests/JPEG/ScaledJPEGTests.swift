@@ -6,7 +6,7 @@ import Testing
 
 /// Compares pictures decoded at 1/2, 1/4 and 1/8 with those of `djpeg -scale`: at least 40 dB.
 @Suite(
-    "JPEG scaled", .serialized, .ownThread, .timeLimit(.minutes(30)),
+    "JPEG scaled", .bounded, .ownThread,
     .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
 struct ScaledJPEGTests {
     private static let leastLikeness = 40.0

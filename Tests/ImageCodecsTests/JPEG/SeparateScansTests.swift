@@ -6,7 +6,7 @@ import Testing
 
 /// Files whose components are in several scans, compared with libjpeg-turbo.
 @Suite(
-    "JPEG in separate scans", .serialized, .ownThread, .timeLimit(.minutes(30)),
+    "JPEG in separate scans", .bounded, .ownThread,
     .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
 struct SeparateScansTests {
     /// Sequential: each component alone, in another order, and two of three together.

@@ -6,7 +6,7 @@ import Testing
 
 /// Files of one component whose sampling factors are not 1 x 1. A minimum coded unit of their scans is still
 /// one block (T.81 A.2.2).
-@Suite("JPEG of one component", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("JPEG of one component", .bounded, .ownThread)
 struct SingleComponentTests {
     /// Every pair of factors. The horizontal one is in the upper half of the byte.
     private static let factors = (0x1...0x4).flatMap { across in (0x1...0x4).map { UInt8(across << 4 | $0) } }

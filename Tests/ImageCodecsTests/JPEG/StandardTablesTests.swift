@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// Files without Huffman tables, such as frames of Motion JPEG, use the typical tables (T.81 K.3).
-@Suite("JPEG without Huffman tables", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("JPEG without Huffman tables", .bounded, .ownThread)
 struct StandardTablesTests {
     @Test(
         "a file with the standard tables decodes the same without them",

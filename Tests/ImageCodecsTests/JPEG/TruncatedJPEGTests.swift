@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("Truncated JPEG", .timeLimit(.minutes(30)))
+@Suite("Truncated JPEG", .bounded)
 struct TruncatedJPEGTests {
     private typealias JPEG = JPEGWriter
 

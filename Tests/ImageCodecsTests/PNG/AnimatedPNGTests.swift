@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("Animated PNG", .timeLimit(.minutes(30)))
+@Suite("Animated PNG", .bounded)
 struct AnimatedPNGTests {
     private typealias PNG = PNGWriter
 

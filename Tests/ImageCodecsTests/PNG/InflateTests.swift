@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("Malformed DEFLATE", .timeLimit(.minutes(30)))
+@Suite("Malformed DEFLATE", .bounded)
 struct InflateTests {
     private func segment(_ blocks: DeflateBits) -> String? {
         corruptSegment(PNGWriter.file(imageData: PNGWriter.zlib(blocks.bytes, of: PNGWriter.rows)))

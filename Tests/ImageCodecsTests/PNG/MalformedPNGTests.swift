@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("Malformed PNG", .timeLimit(.minutes(30)))
+@Suite("Malformed PNG", .bounded)
 struct MalformedPNGTests {
     private typealias PNG = PNGWriter
     private let data = PNGWriter.chunk("IDAT", PNGWriter.stored(PNGWriter.rows))

@@ -1,8 +1,9 @@
 import ImageCodecs
 import LazyImages
+import TestTraits
 import Testing
 
-@Suite("PngSuite", .timeLimit(.minutes(30)))
+@Suite("PngSuite", .bounded)
 struct PngSuiteTests {
     /// A line of `expected.tsv`: file, width, height, SHA-256 of the RGBA pixels; or file, -, -, reject and
     /// the reason.

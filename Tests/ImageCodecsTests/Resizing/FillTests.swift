@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("The content mode fill", .timeLimit(.minutes(30)))
+@Suite("The content mode fill", .bounded)
 struct FillTests {
     private let decoders = ImageDecoders.standard
 
@@ -168,7 +168,7 @@ private struct FittingDecoder: ImageDecoding {
 
 /// Compares cropped pictures with netpbm's, made by `pamscale` and `pamcut`.
 @Suite(
-    "Filling, compared with netpbm", .serialized, .ownThread, .timeLimit(.minutes(30)),
+    "Filling, compared with netpbm", .bounded, .ownThread,
     .enabled(
         if: Shell.has("pamscale") && Shell.has("pamcut"),
         "pamscale and pamcut (netpbm) are not installed"))

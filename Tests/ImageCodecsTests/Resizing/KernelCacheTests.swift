@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import ImageCodecs
 
-@Suite("The cache of kernels", .timeLimit(.minutes(30)))
+@Suite("The cache of kernels", .bounded)
 struct KernelCacheTests {
     @Test("cached kernels equal new ones for their sizes and offsets, after any number of others")
     func same() {

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import ImageCodecs
 
-@Suite("Resizing in planes", .timeLimit(.minutes(30)))
+@Suite("Resizing in planes", .bounded)
 struct PlanarPictureTests {
     private func planes(_ file: [UInt8], notBelow least: ImageSize? = nil) throws -> PlanarPicture {
         try ImageDecoders.standard.decodePlanes(file.span, notBelow: least)

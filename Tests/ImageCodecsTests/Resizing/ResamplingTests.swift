@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("Resampling", .timeLimit(.minutes(30)))
+@Suite("Resampling", .bounded)
 struct ResamplingTests {
     private func picture(_ width: Int, _ height: Int) throws -> Bitmap {
         try #require(TestPicture.bitmap(ppm: TestPicture(width: width, height: height).ppm))

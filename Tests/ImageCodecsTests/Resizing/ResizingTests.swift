@@ -1,7 +1,8 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
-@Suite("Resizing", .timeLimit(.minutes(30)))
+@Suite("Resizing", .bounded)
 struct ResizingTests {
     private func grey(_ width: Int, _ height: Int, _ levels: [UInt8]) -> Bitmap {
         Bitmap(width: width, height: height, pixels: levels.flatMap { [$0, $0, $0, 255] })
