@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,14 +107,30 @@ static void die(int signal) {
     errno = saved;
 }
 
-// After a stack overflow the handler needs another stack.
+enum { own_stack_size = 64 * 1024 };
+static pthread_key_t own_stack;
+
+static void free_own_stack(void *memory) {
+    stack_t none = {.ss_flags = SS_DISABLE};
+    if (sigaltstack(&none, NULL) == 0) munmap(memory, own_stack_size);
+}
+
+// After a stack overflow the handler needs another stack. Two threads may overflow at once, so each that guards has its
+// own, until it ends.
 static void use_own_stack(void) {
     stack_t now;
     if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
-    enum { size = 64 * 1024 };
-    static char memory[size];
-    stack_t own = {.ss_sp = memory, .ss_size = size};
-    sigaltstack(&own, NULL);
+    static bool has_key;
+    if (!has_key && pthread_key_create(&own_stack, free_own_stack) != 0) return;
+    has_key = true;
+    void *memory = mmap(NULL, own_stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return;
+    stack_t own = {.ss_sp = memory, .ss_size = own_stack_size};
+    if (pthread_setspecific(own_stack, memory) == 0) {
+        sigaltstack(&own, NULL);
+    } else {
+        munmap(memory, own_stack_size);
+    }
 }
 
 static void install(void) {

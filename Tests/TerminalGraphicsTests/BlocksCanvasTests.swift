@@ -1,8 +1,9 @@
 import ImageCodecs
 @testable import TerminalGraphics
+import TestTraits
 import Testing
 
-@Suite("Images drawn with blocks", .timeLimit(.minutes(30)))
+@Suite("Images drawn with blocks", .bounded)
 struct BlocksCanvasTests {
     private typealias Pixel = SIMD4<UInt8>
     private let red: SIMD4<UInt8> = [200, 10, 20, 255]

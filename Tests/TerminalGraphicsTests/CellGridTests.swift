@@ -1,7 +1,8 @@
 import TerminalGraphics
+import TestTraits
 import Testing
 
-@Suite("A grid of cells", .timeLimit(.minutes(30)))
+@Suite("A grid of cells", .bounded)
 struct CellGridTests {
     private func grid(_ columns: Int, _ rows: Int, filledWith text: String = "") -> CellGrid {
         var grid = CellGrid(size: CellSize(columns: columns, rows: rows))

@@ -1,7 +1,8 @@
 import TerminalGraphics
+import TestTraits
 import Testing
 
-@Suite("The colour depth of a terminal", .timeLimit(.minutes(30)))
+@Suite("The colour depth of a terminal", .bounded)
 struct ColourDepthTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let environment: [String: String]

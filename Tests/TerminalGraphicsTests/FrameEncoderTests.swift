@@ -1,9 +1,10 @@
 import SystemSupport
 import TerminalGraphics
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Frames draw only changes", .timeLimit(.minutes(30)))
+@Suite("Frames draw only changes", .bounded)
 struct FrameEncoderTests {
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 

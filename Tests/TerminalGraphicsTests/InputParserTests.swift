@@ -1,9 +1,10 @@
 import SystemSupport
 import TerminalGraphics
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("From a terminal's bytes to events", .timeLimit(.minutes(30)))
+@Suite("From a terminal's bytes to events", .bounded)
 struct InputParserTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let bytes: [UInt8]

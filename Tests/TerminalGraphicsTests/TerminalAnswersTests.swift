@@ -1,9 +1,10 @@
 import ImageCodecs
+import TestTraits
 import Testing
 
 @testable import TerminalGraphics
 
-@Suite("Terminals' answers to queries", .timeLimit(.minutes(30)))
+@Suite("Terminals' answers to queries", .bounded)
 struct TerminalAnswersTests {
     /// A terminal's bytes, and the result.
     struct Transcript: Sendable {

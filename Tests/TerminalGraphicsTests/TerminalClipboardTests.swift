@@ -1,7 +1,8 @@
 import TerminalGraphics
+import TestTraits
 import Testing
 
-@Suite("TerminalClipboard", .timeLimit(.minutes(30)))
+@Suite("TerminalClipboard", .bounded)
 struct TerminalClipboardTests {
     @Test("a text is copied by OSC 52 in base64")
     func text() {

@@ -1,11 +1,12 @@
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import TerminalGraphics
 
-@Suite("Lending the terminal", .timeLimit(.minutes(30)))
+@Suite("Lending the terminal", .bounded)
 struct TerminalHandoverTests {
     @Test("the reader pauses until the terminal is returned, each time")
     func turns() throws {

@@ -1,7 +1,8 @@
 import TerminalGraphics
+import TestTraits
 import Testing
 
-@Suite("Text for terminals without UTF-8", .timeLimit(.minutes(30)))
+@Suite("Text for terminals without UTF-8", .bounded)
 struct TerminalTextASCIITests {
     @Test(
         "letters lose their diacritics, signs are replaced, and other characters are one question mark per cell",

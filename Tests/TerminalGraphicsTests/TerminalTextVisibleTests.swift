@@ -1,7 +1,8 @@
 import TerminalGraphics
+import TestTraits
 import Testing
 
-@Suite("Making untrusted text visible", .timeLimit(.minutes(30)))
+@Suite("Making untrusted text visible", .bounded)
 struct TerminalTextVisibleTests {
     @Test(
         "characters that control the terminal or mislead a reader show as a sign",

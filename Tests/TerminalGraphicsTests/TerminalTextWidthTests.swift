@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import TerminalGraphics
 
-@Suite("Measuring and cutting text in cells", .timeLimit(.minutes(30)))
+@Suite("Measuring and cutting text in cells", .bounded)
 struct TerminalTextWidthTests {
     @Test(
         "width counts cells",

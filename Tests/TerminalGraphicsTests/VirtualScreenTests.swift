@@ -1,10 +1,11 @@
 import TerminalGraphics
 import TestSupport
+import TestTraits
 import Testing
 
 /// The other tests rely on the virtual screen. It agreed with tmux on random sequences, except that tmux
 /// alone wraps backwards, and keeps half of an overwritten wide character.
-@Suite("The virtual screen behaves as a terminal", .timeLimit(.minutes(30)))
+@Suite("The virtual screen behaves as a terminal", .bounded)
 struct VirtualScreenTests {
     private func screen(_ output: String, columns: Int = 8, rows: Int = 3) -> VirtualScreen {
         var screen = VirtualScreen(columns: columns, rows: rows)

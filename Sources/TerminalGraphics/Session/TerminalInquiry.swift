@@ -5,7 +5,7 @@ internal import SystemSupport
 /// Queries the process's terminal for its capabilities, for programs that print lines and leave the screen alone.
 ///
 /// Late answers must not reach the shell. If the last one does not come within the limit, a thread keeps reading
-/// without echo for as long again; `end()` waits for it before the program ends.
+/// without echo, by default for as long again; `end()` waits for it before the program ends.
 package enum TerminalInquiry {
     private static let late = Lock<Task<Void, Never>?>(nil)
 
@@ -17,12 +17,13 @@ package enum TerminalInquiry {
     /// input. Where the kernel forbids that (`dev.tty.legacy_tiocsti`), keys typed before the last answer are lost.
     ///
     /// Nil if there is no terminal, or another process group has it.
+    /// - Parameter lateLimit: how long after the limit the thread reads late answers. Default: the limit.
     package static func answers(
-        path: String = "/dev/tty", isInTmux: Bool = false, limit: Duration
+        path: String = "/dev/tty", isInTmux: Bool = false, limit: Duration, lateLimit: Duration? = nil
     ) async -> TerminalAnswers? {
         // Losing the error is right: without a thread no query is sent.
         let asked = try? await BlockingThreads(count: 1).run {
-            ask(path: path, isInTmux: isInTmux, limit: limit)
+            ask(path: path, isInTmux: isInTmux, limit: limit, lateLimit: lateLimit ?? limit)
         }
         guard let asked = asked ?? nil else { return nil }
         if !asked.isOver {
@@ -41,15 +42,18 @@ package enum TerminalInquiry {
     package static func end() async { await late.withLock { $0 }?.value }
 
     /// Blocks: do not call it on the cooperative pool.
-    private static func ask(path: String, isInTmux: Bool, limit: Duration) -> PendingInquiry? {
+    private static func ask(
+        path: String, isInTmux: Bool, limit: Duration, lateLimit: Duration
+    ) -> PendingInquiry? {
         do {
             let session = try TerminalSession(modes: .plain, path: path)
             guard tcgetpgrp(session.descriptor) == getpgrp() else { return nil }
             try session.enter()
             try session.write(isInTmux ? TerminalAnswers.questionsInTmux : TerminalAnswers.questions)
+            let end = ContinuousClock.now + limit
             var asked = PendingInquiry(
-                session: session, sorter: AnswerSorter(isInTmux: isInTmux), limit: limit)
-            asked.read(until: asked.began + limit, outer: outerLimit)
+                session: session, sorter: AnswerSorter(isInTmux: isInTmux), lateEnd: end + lateLimit)
+            asked.read(until: end, outer: outerLimit)
             if asked.answers.isComplete { asked.finish() }
             return asked
         } catch {
@@ -63,8 +67,8 @@ package enum TerminalInquiry {
 private struct PendingInquiry: Sendable {
     let session: TerminalSession
     var sorter: AnswerSorter
-    let limit: Duration
-    let began = ContinuousClock.now
+    /// When to stop reading late answers.
+    let lateEnd: ContinuousClock.Instant
     var isOver = false
 
     /// Input this soon after the last answer still belongs to it: some terminals answer twice.
@@ -82,13 +86,12 @@ private struct PendingInquiry: Sendable {
         }
     }
 
-    /// Waits for the last answer for as long again as the limit, and restores the terminal with the typed keys.
+    /// Waits for the last answer until the end of the late ones, and restores the terminal with the typed keys.
     mutating func finish() {
-        let end = began + limit + limit
         read(
-            until: answers.awaitsOuterTerminal ? .now + Self.echoLimit : end,
+            until: answers.awaitsOuterTerminal ? .now + Self.echoLimit : lateEnd,
             outer: TerminalInquiry.outerLimit)
-        while answers.isComplete, let bytes = session.read(until: min(end, .now + Self.echoLimit)),
+        while answers.isComplete, let bytes = session.read(until: min(lateEnd, .now + Self.echoLimit)),
             !bytes.isEmpty
         {
             sorter.take(bytes)

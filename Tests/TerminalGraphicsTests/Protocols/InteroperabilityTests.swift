@@ -7,7 +7,7 @@ import TestTraits
 import Testing
 
 /// Our drawings read by independent programs, and compared with theirs.
-@Suite("Drawings compared with other programs'", .ownThread, .serialized, .timeLimit(.minutes(30)))
+@Suite("Drawings compared with other programs'", .bounded, .ownThread)
 struct InteroperabilityTests {
     private static let posters = ["metropolis.jpg", "laborers-love.png"]
 
@@ -20,6 +20,16 @@ struct InteroperabilityTests {
         TerminalPicture(
             try Pictures.poster(poster), within: CellSize(columns: 20, rows: 15),
             cell: ImageSize(width: 8, height: 16), step: SixelGraphics.bandHeight)
+    }
+
+    private static let drawings = Shared<[String: [UInt8]]>([:])
+
+    /// That picture as sixels. It is drawn once.
+    private func sixels(_ poster: String) throws -> [UInt8] {
+        if let known = Self.drawings.value[poster] { return known }
+        let drawing = SixelGraphics.drawing(of: try picture(poster))
+        Self.drawings.change { $0[poster] = drawing }
+        return drawing
     }
 
     /// libsixel's rendering of a drawing.
@@ -44,7 +54,7 @@ struct InteroperabilityTests {
         .enabled(if: Shell.has("sixel2png"), "sixel2png (libsixel-bin) is not installed"), arguments: posters)
     func sixel(poster: String) throws {
         let picture = try picture(poster)
-        let drawing = SixelGraphics.drawing(of: picture)
+        let drawing = try sixels(poster)
         let seen = try shown(drawing)
         let own = try #require(SixelScreen(drawing)).bitmap
         #expect(try #require(seen.peakSignalToNoise(to: own)) > 50)
@@ -57,7 +67,7 @@ struct InteroperabilityTests {
         arguments: posters)
     func besideChafa(poster: String) throws {
         let picture = try picture(poster)
-        let drawing = SixelGraphics.drawing(of: picture)
+        let drawing = try sixels(poster)
         // The same number of pixels.
         let theirs = try chafa("sixels", poster, cells: "20x30")
         #expect(drawing.count <= theirs.count)

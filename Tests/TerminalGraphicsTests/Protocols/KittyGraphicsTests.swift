@@ -1,9 +1,10 @@
 import FoundationEssentials
 import ImageCodecs
 import TerminalGraphics
+import TestTraits
 import Testing
 
-@Suite("Pictures by kitty's and iTerm2's protocols", .timeLimit(.minutes(30)))
+@Suite("Pictures by kitty's and iTerm2's protocols", .bounded)
 struct KittyGraphicsTests {
     private let cell = ImageSize(width: 8, height: 16)
     private let room = CellSize(columns: 20, rows: 15)

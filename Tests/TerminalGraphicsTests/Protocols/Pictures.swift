@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import ImageCodecs
+import TestSupport
 
 /// Pictures for the tests of protocols.
 enum Pictures {
@@ -29,9 +30,15 @@ enum Pictures {
         }
     }
 
-    /// A poster of the sample catalogue, by its file name.
+    private static let posters = Shared<[String: Bitmap]>([:])
+
+    /// A poster of the sample catalogue, by its file name. It is decoded once.
     static func poster(_ name: String) throws -> Bitmap {
-        try ImageDecoders.standard.decode([UInt8](Data(contentsOf: URL(filePath: path(ofPoster: name)))))
+        if let known = posters.value[name] { return known }
+        let file = try Data(contentsOf: URL(filePath: path(ofPoster: name)))
+        let poster = try ImageDecoders.standard.decode([UInt8](file))
+        posters.change { $0[name] = poster }
+        return poster
     }
 
     /// The path of that file.

@@ -1,9 +1,10 @@
 import ImageCodecs
 import TerminalGraphics
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Pictures as sixels", .timeLimit(.minutes(30)))
+@Suite("Pictures as sixels", .bounded)
 struct SixelGraphicsTests {
     private let cell = ImageSize(width: 8, height: 12)
 
@@ -51,15 +52,15 @@ struct SixelGraphicsTests {
         "a photograph keeps 30 dB, and its errors are diffused: averaging brings it nearer"
     )
     func photograph() throws {
-        let picture = picture(Pictures.photograph(160, 240), 20, 20)
+        let picture = picture(Pictures.photograph(120, 180), 15, 15)
         let screen = try #require(SixelScreen(SixelGraphics.drawing(of: picture)))
         #expect(try #require(screen.bitmap.peakSignalToNoise(to: picture.bitmap)) > 30)
         #expect(screen.longestPlainRun <= 3)
         let palette = AdaptivePalette(of: picture.bitmap, error: 10)
-        let plain = Pictures.bitmap(160, 240) { column, row in
+        let plain = Pictures.bitmap(120, 180) { column, row in
             palette.colours[Int(palette.index(of: picture.bitmap.pixel(column, row)))]
         }
-        let small = ImageSize(width: 40, height: 60)
+        let small = ImageSize(width: 30, height: 45)
         let averaged = try [screen.bitmap, plain].map { shown in
             try #require(shown.resized(to: small).peakSignalToNoise(to: picture.bitmap.resized(to: small)))
         }
@@ -80,17 +81,17 @@ struct SixelGraphicsTests {
 
     @Test("uniform areas stay uniform beside a photograph, and a picture of few colours keeps each")
     func flat() throws {
-        let photograph = Pictures.photograph(160, 240)
-        let half = Pictures.bitmap(160, 240) { column, row in
-            column < 80 ? photograph.pixel(column, row) : [201, 77, 33, 255]
+        let photograph = Pictures.photograph(80, 120)
+        let half = Pictures.bitmap(80, 120) { column, row in
+            column < 40 ? photograph.pixel(column, row) : [201, 77, 33, 255]
         }
-        let shown = try #require(SixelScreen(SixelGraphics.drawing(of: picture(half, 20, 20)))).bitmap
-        let inside = (1..<239).flatMap { row in (82..<159).map { shown.pixel($0, row) } }
+        let shown = try #require(SixelScreen(SixelGraphics.drawing(of: picture(half, 10, 10)))).bitmap
+        let inside = (1..<119).flatMap { row in (42..<79).map { shown.pixel($0, row) } }
         #expect(Set(inside).count == 1)
-        let few = Pictures.bitmap(160, 240) { column, row in
-            SIMD4(UInt8(column / 20 * 17), UInt8(row / 30 * 17), 51, 255)
+        let few = Pictures.bitmap(80, 120) { column, row in
+            SIMD4(UInt8(column / 10 * 17), UInt8(row / 15 * 17), 51, 255)
         }
-        let exact = try #require(SixelScreen(SixelGraphics.drawing(of: picture(few, 20, 20)))).bitmap
+        let exact = try #require(SixelScreen(SixelGraphics.drawing(of: picture(few, 10, 10)))).bitmap
         #expect(zip(exact.pixels, few.pixels).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
     }
 }

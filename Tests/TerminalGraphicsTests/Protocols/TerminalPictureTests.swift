@@ -1,8 +1,9 @@
 import ImageCodecs
 import TerminalGraphics
+import TestTraits
 import Testing
 
-@Suite("Pictures fitted into cells", .timeLimit(.minutes(30)))
+@Suite("Pictures fitted into cells", .bounded)
 struct TerminalPictureTests {
     private let cell = ImageSize(width: 8, height: 16)
     private let room = CellSize(columns: 20, rows: 15)
