@@ -12,6 +12,10 @@ let swiftSettings: [SwiftSetting] = [
 ]
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
 
+// The tests' screens, origins and searches go through megabytes: without the optimiser they take longer than what
+// they test. No product has this target, so that the flag does not reach a package that uses Marquee.
+let optimised: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 // These tests export a getaddrinfo of their own, which libcurl uses too: see RebindingHost.
 let ownNames: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]
 
@@ -89,7 +93,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["SystemSupport", "ImageCodecs", "LazyImages", "TerminalGraphics", "CSystem"],
             path: "Tests/TestSupport",
-            swiftSettings: swiftSettings),
+            swiftSettings: swiftSettings + optimised),
         .target(
             name: "TestNames",
             dependencies: ["SystemSupport"],
@@ -97,15 +101,16 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "TestTraits",
-            dependencies: ["TestSupport"],
+            dependencies: ["SystemSupport", "TestSupport"],
             path: "Tests/TestTraits",
             swiftSettings: swiftSettings),
         .testTarget(
             name: "SystemSupportTests",
-            dependencies: ["SystemSupport", "TestSupport", "CSystem"],
+            dependencies: ["SystemSupport", "TestSupport", "TestTraits", "CSystem"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics"], swiftSettings: swiftSettings),
+            name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", "TestTraits"],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "ImageCodecsTests",
             dependencies: ["ImageCodecs", "LazyImages", "SystemSupport", "TestSupport", "TestTraits"],
@@ -119,7 +124,8 @@ let package = Package(
             swiftSettings: swiftSettings,
             linkerSettings: ownNames),
         .testTarget(
-            name: "MovieCatalogueTests", dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport"],
+            name: "MovieCatalogueTests",
+            dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport", "TestTraits"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "LibraryProbe",
@@ -140,7 +146,7 @@ let package = Package(
         .testTarget(
             name: "TerminalGraphicsTests",
             dependencies: [
-                "TerminalGraphics", "SystemSupport", "TerminalProbe", "TestSupport", "TestTraits",
+                "TerminalGraphics", "SystemSupport", "TerminalProbe", "TestSupport", "TestTraits", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -171,7 +177,7 @@ let package = Package(
             linkerSettings: ownNames),
         .testTarget(
             name: "marquee-benchTests",
-            dependencies: ["marquee-bench", "SystemSupport", "TestSupport"],
+            dependencies: ["marquee-bench", "SystemSupport", "TestSupport", "TestTraits"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "marqueeTests",

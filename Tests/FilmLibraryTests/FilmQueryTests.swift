@@ -1,8 +1,9 @@
 import FilmLibrary
 import MovieCatalogue
+import TestTraits
 import Testing
 
-@Suite("FilmQuery", .timeLimit(.minutes(30)))
+@Suite("FilmQuery", .bounded)
 struct FilmQueryTests {
     @Test(
         "all pages together are all films in order", arguments: FilmQuery.Sort.allCases,

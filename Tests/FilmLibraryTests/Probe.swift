@@ -8,7 +8,6 @@ final class Probe {
     private let process = Process()
     private let output = Pipe()
     private let errors = Pipe()
-    private var read = Data()
 
     /// - Parameter shell: a command line that runs `"$@"`; nil runs the probe itself.
     init(_ words: [String], shell: String? = nil) throws {
@@ -25,20 +24,9 @@ final class Probe {
         try process.run()
     }
 
-    /// Waits for `count` acknowledged writes, or the end.
-    func waitForAcknowledged(_ count: Int) {
-        while read.count(where: { $0 == UInt8(ascii: "\n") }) < count {
-            let more = output.fileHandleForReading.availableData
-            if more.isEmpty { return }
-            read.append(more)
-        }
-    }
-
-    func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
-
     /// The status, the complete lines of acknowledged writes, and the errors.
     func end() -> (status: Int32, acknowledged: [Int], errors: String) {
-        read.append(output.fileHandleForReading.readDataToEndOfFile())
+        let read = output.fileHandleForReading.readDataToEndOfFile()
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         let lines = String(decoding: read, as: UTF8.self).split(

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import FilmLibrary
 
-@Suite("Times of a library")
+@Suite("Times of a library", .bounded)
 struct TimestampTests {
     @Test("a time keeps its milliseconds when it is read and written")
     func milliseconds() {

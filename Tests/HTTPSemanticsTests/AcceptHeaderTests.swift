@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("AcceptHeader, RFC 9110 section 12.5.1", .timeLimit(.minutes(30)))
+@Suite("AcceptHeader, RFC 9110 section 12.5.1", .bounded)
 struct AcceptHeaderTests {
     private let offers = [["application/json"], ["application/xml", "text/xml"]]
 

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import HTTPSemantics
 
-@Suite("AddressRange", .timeLimit(.minutes(30)))
+@Suite("AddressRange", .bounded)
 struct AddressRangeTests {
     @Test(
         "a network contains exactly the addresses that start with its bits",

@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("Base64url, RFC 4648 section 5", .timeLimit(.minutes(30)))
+@Suite("Base64url, RFC 4648 section 5", .bounded)
 struct Base64URLTests {
     @Test(
         "section 10's vectors, without padding",

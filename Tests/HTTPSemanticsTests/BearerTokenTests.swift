@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("BearerToken, RFC 6750", .timeLimit(.minutes(30)))
+@Suite("BearerToken, RFC 6750", .bounded)
 struct BearerTokenTests {
     @Test("a token is read from a single Authorization field with the scheme Bearer")
     func read() {

@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("Cache-Control, RFC 9111 section 5.2", .timeLimit(.minutes(30)))
+@Suite("Cache-Control, RFC 9111 section 5.2", .bounded)
 struct CacheControlTests {
     @Test("every directive is read, in any case")
     func directives() {

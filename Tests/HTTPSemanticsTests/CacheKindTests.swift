@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("The rules of a shared cache, RFC 9111", .timeLimit(.minutes(30)))
+@Suite("The rules of a shared cache, RFC 9111", .bounded)
 struct CacheKindTests {
     private static let now = 1_790_000_000
 

@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("Using a stored answer, RFC 9111 section 4", .timeLimit(.minutes(30)))
+@Suite("Using a stored answer, RFC 9111 section 4", .bounded)
 struct CacheUseTests {
     @Test("section 4.2: an answer is used while its age is below its lifetime")
     func fresh() {

@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("Content-Range, RFC 9110 section 14.4", .timeLimit(.minutes(30)))
+@Suite("Content-Range, RFC 9110 section 14.4", .bounded)
 struct ContentRangeTests {
     @Test("the range and the total length are read, each if it is given")
     func contentRange() {

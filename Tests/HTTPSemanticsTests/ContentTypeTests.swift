@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("ContentType, RFC 9110 section 8.3.1", .timeLimit(.minutes(30)))
+@Suite("ContentType, RFC 9110 section 8.3.1", .bounded)
 struct ContentTypeTests {
     @Test("types compare without case, and parameters keep their values")
     func read() {

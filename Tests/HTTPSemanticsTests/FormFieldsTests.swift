@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("FormFields", .timeLimit(.minutes(30)))
+@Suite("FormFields", .bounded)
 struct FormFieldsTests {
     @Test("names and values are decoded once, in order, with repetitions")
     func decoded() throws {

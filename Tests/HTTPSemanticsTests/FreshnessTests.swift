@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("Freshness, RFC 9111 section 4.2", .timeLimit(.minutes(30)))
+@Suite("Freshness, RFC 9111 section 4.2", .bounded)
 struct FreshnessTests {
     private let now = 1_767_225_600
 

@@ -1,8 +1,9 @@
 import Glibc
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("HTTPDate", .timeLimit(.minutes(30)))
+@Suite("HTTPDate", .bounded)
 struct HTTPDateTests {
     /// 2026-01-01.
     private let now = 1_767_225_600

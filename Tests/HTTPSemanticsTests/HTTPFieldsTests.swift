@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("HTTPFields", .timeLimit(.minutes(30)))
+@Suite("HTTPFields", .bounded)
 struct HTTPFieldsTests {
     @Test("names compare without case, and the first value is returned")
     func lookup() {

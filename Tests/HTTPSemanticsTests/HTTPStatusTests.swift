@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("HTTPStatus", .timeLimit(.minutes(30)))
+@Suite("HTTPStatus", .bounded)
 struct HTTPStatusTests {
     @Test("every named status has a reason phrase, and an unknown one has none")
     func reasons() {

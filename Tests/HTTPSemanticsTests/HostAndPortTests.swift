@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("HostAndPort", .timeLimit(.minutes(30)))
+@Suite("HostAndPort", .bounded)
 struct HostAndPortTests {
     @Test(
         "host and port are separated, and names compare without case and final dot",

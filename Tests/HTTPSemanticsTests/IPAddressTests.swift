@@ -1,9 +1,10 @@
 import Glibc
+import TestTraits
 import Testing
 
 @testable import HTTPSemantics
 
-@Suite("IPAddress", .timeLimit(.minutes(30)))
+@Suite("IPAddress", .bounded)
 struct IPAddressTests {
     @Test(
         "the usual notations are parsed, and written in the shortest form",

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import HTTPSemantics
 
-@Suite("Link fields")
+@Suite("Link fields", .bounded)
 struct LinkFieldTests {
     @Test(
         "the target of a relation is found among other parameters and links",

@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("MediaType", .timeLimit(.minutes(30)))
+@Suite("MediaType", .bounded)
 struct MediaTypeTests {
     @Test(
         "a name's extension decides the media type",

@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("MultipartForm, RFC 7578 and RFC 2046 section 5.1.1", .timeLimit(.minutes(30)))
+@Suite("MultipartForm, RFC 7578 and RFC 2046 section 5.1.1", .bounded)
 struct MultipartFormTests {
     private func field(_ name: String, _ value: String, boundary: String = "b") -> String {
         "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"

@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("Preconditions, RFC 9110 section 13", .timeLimit(.minutes(30)))
+@Suite("Preconditions, RFC 9110 section 13", .bounded)
 struct PreconditionsTests {
     private func outcome(
         _ fields: HTTPFields, isRead: Bool = true, tag: String? = "\"7.json\""

@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("ProblemDetails, RFC 9457", .timeLimit(.minutes(30)))
+@Suite("ProblemDetails, RFC 9457", .bounded)
 struct ProblemDetailsTests {
     private let problem = ProblemDetails(
         .unprocessableContent, "the \"year\" <1>\n\u{1} is wrong",

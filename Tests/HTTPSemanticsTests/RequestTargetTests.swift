@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("RequestTarget, RFC 9112 section 3.2", .timeLimit(.minutes(30)))
+@Suite("RequestTarget, RFC 9112 section 3.2", .bounded)
 struct RequestTargetTests {
     @Test(
         "a path is split before it is decoded, and is decoded once",

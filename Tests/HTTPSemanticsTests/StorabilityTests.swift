@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("Storing answers, RFC 9111 section 3", .timeLimit(.minutes(30)))
+@Suite("Storing answers, RFC 9111 section 3", .bounded)
 struct StorabilityTests {
     @Test("a 200 is stored, also if private or with Authorization, since the cache has one user")
     func plain() {

@@ -1,7 +1,8 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
-@Suite("Validation, RFC 9111 section 4.3", .timeLimit(.minutes(30)))
+@Suite("Validation, RFC 9111 section 4.3", .bounded)
 struct ValidatorsTests {
     private let now = 1_767_225_600
     private let changed = "Sun, 06 Nov 1994 08:49:37 GMT"

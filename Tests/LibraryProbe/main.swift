@@ -7,6 +7,9 @@ import MovieCatalogue
 //     LibraryProbe edit LIBRARY FILM COUNT     increments the film's member `count` COUNT times
 //     LibraryProbe write LIBRARY NAME COUNT    adds films with posters and votes; changes some
 //
+// A fifth word is the size in bytes that no file may exceed: the kernel kills the process in the write that would.
+// Without it such a write fails.
+//
 // After each write it prints the number of the film or of the edit. An error goes to standard error, with
 // status 1.
 
@@ -26,8 +29,22 @@ func acknowledge(_ number: Int) {
     _ = unsafe write(STDOUT_FILENO, line, line.count)
 }
 
+/// Has the kernel kill this process in the write that makes a file longer than this.
+func dieInWrites(beyond bytes: rlim_t) {
+    var limit = rlimit(rlim_cur: bytes, rlim_max: bytes)
+    var noCore = rlimit(rlim_cur: 0, rlim_max: 0)
+    unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &noCore)
+    unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    signal(SIGXFSZ, SIG_DFL)
+    // The thread that started this process may have blocked it.
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe sigprocmask(SIG_SETMASK, &signals, nil)
+}
+
 func run(_ words: [String]) throws {
-    guard words.count == 5, let count = Int(words[4]) else { exit(2) }
+    guard words.count >= 5, let count = Int(words[4]) else { exit(2) }
+    if words.count > 5, let bytes = rlim_t(words[5]) { dieInWrites(beyond: bytes) }
     let library = try FilmLibrary(path: words[2], access: .creating)
     for number in 1...count {
         if words[1] == "edit" {

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import MovieCatalogue
+import TestTraits
 import Testing
 
-@Suite("Catalogue", .timeLimit(.minutes(30)))
+@Suite("Catalogue", .bounded)
 struct CatalogueTests {
     @Test("JSON and XML give the same films", arguments: [Fixtures.json, Fixtures.xml])
     func bothForms(text: String) throws {

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import MovieCatalogue
 
-@Suite("DocumentGrammar", .timeLimit(.minutes(30)))
+@Suite("DocumentGrammar", .bounded)
 struct DocumentGrammarTests {
     @Test("a media type decides the grammar, or has none")
     func types() {
@@ -45,9 +46,9 @@ struct DocumentGrammarTests {
         }
     }
 
-    @Test("a document of 16 MiB of elements is checked without keeping them")
+    @Test("a document of a hundred thousand elements is checked without keeping them")
     func many() throws {
-        let count = 1 << 19
+        let count = 100_000
         let bytes = Array("<a>".utf8) + Array(repeating: Array("<b c='d'>e</b>".utf8), count: count).joined()
         try DocumentGrammar.xml.check(bytes + Array("</a>".utf8))
         #expect(throws: CatalogueError.self) { try DocumentGrammar.xml.check(bytes) }

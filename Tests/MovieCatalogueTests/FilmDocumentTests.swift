@@ -1,7 +1,8 @@
 import MovieCatalogue
+import TestTraits
 import Testing
 
-@Suite("FilmDocument", .timeLimit(.minutes(30)))
+@Suite("FilmDocument", .bounded)
 struct FilmDocumentTests {
     private func read(_ text: String) throws(CatalogueError) -> FilmDocument {
         try FilmDocument(json: JSONText(parsing: Array(text.utf8)))
@@ -128,7 +129,7 @@ struct FilmDocumentTests {
     }
 }
 
-@Suite("FilmID", .timeLimit(.minutes(30)))
+@Suite("FilmID", .bounded)
 struct FilmIDTests {
     @Test("an id that a path cannot hold is refused")
     func faults() {

@@ -1,7 +1,8 @@
 import MovieCatalogue
+import TestTraits
 import Testing
 
-@Suite("FilmIndex", .timeLimit(.minutes(30)))
+@Suite("FilmIndex", .bounded)
 struct FilmIndexTests {
     private let index = FilmIndex([
         Movie(

@@ -1,7 +1,8 @@
 import MovieCatalogue
+import TestTraits
 import Testing
 
-@Suite("FilterWords", .timeLimit(.minutes(30)))
+@Suite("FilterWords", .bounded)
 struct FilterWordsTests {
     /// The parts of a text that a filter matches.
     private func found(_ filter: String, in text: String, of field: FilterWords.Field = .title) -> [String] {

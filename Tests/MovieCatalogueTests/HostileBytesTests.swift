@@ -1,9 +1,10 @@
 import MovieCatalogue
 import SystemSupport
+import TestTraits
 import Testing
 
 /// Untrusted bytes cause a value or an error, never a trap.
-@Suite("Hostile bytes", .timeLimit(.minutes(30)))
+@Suite("Hostile bytes", .bounded)
 struct HostileBytesTests {
     private static let list =
         "# list\r\nposters/a.jpg sha256:\(String(repeating: "ab", count: 32))\r\nb.jpg\r\n"

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import MovieCatalogue
 
-@Suite("JSONDocument", .timeLimit(.minutes(30)))
+@Suite("JSONDocument", .bounded)
 struct JSONDocumentTests {
     private func read(_ text: String) throws(CatalogueError) -> JSONDocument {
         try JSONDocument(parsing: Array(text.utf8)[...])

@@ -1,7 +1,8 @@
 import MovieCatalogue
+import TestTraits
 import Testing
 
-@Suite("JSONText", .timeLimit(.minutes(30)))
+@Suite("JSONText", .bounded)
 struct JSONTextTests {
     private func read(_ text: String) throws(CatalogueError) -> JSONText {
         try JSONText(parsing: Array(text.utf8))

@@ -1,7 +1,8 @@
 import MovieCatalogue
+import TestTraits
 import Testing
 
-@Suite("Manifest", .timeLimit(.minutes(30)))
+@Suite("Manifest", .bounded)
 struct ManifestTests {
     private let checksum = String(repeating: "0123456789abcdef", count: 4)
 

@@ -1,7 +1,8 @@
 import MovieCatalogue
+import TestTraits
 import Testing
 
-@Suite("Catalogue.match", .timeLimit(.minutes(30)))
+@Suite("Catalogue.match", .bounded)
 struct MatchTests {
     private let films = catalogue(
         ["The Kid", "The Kid Brother", "Häxan", "Battleship Potemkin", "The Cabinet of Dr. Caligari", "id0"],

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import MovieCatalogue
 
-@Suite("Names of XML elements")
+@Suite("Names of XML elements", .bounded)
 struct QualifiedElementTests {
     private func element(_ text: String) throws -> QualifiedElement {
         try QualifiedElement(parsing: Array(text.utf8))

@@ -1,7 +1,8 @@
 import MovieCatalogue
+import TestTraits
 import Testing
 
-@Suite("Catalogue.sorted", .timeLimit(.minutes(30)))
+@Suite("Catalogue.sorted", .bounded)
 struct SortTests {
     @Test("titles sort without article, case or accents")
     func titles() {

@@ -1,7 +1,8 @@
 import MovieCatalogue
+import TestTraits
 import Testing
 
-@Suite("Suggestions", .timeLimit(.minutes(30)))
+@Suite("Suggestions", .bounded)
 struct SuggestionsTests {
     @Test(
         "the distance counts insertions, deletions, substitutions and swaps",

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import MovieCatalogue
 
-@Suite("XMLReader", .timeLimit(.minutes(30)))
+@Suite("XMLReader", .bounded)
 struct XMLReaderTests {
     private func read(_ text: String) throws(CatalogueError) -> XMLElement {
         try XMLReader.read(Array(text.utf8)[...])

@@ -1,7 +1,8 @@
 import PictureService
+import TestTraits
 import Testing
 
-@Suite("Cache-Status", .timeLimit(.minutes(30)))
+@Suite("Cache-Status", .bounded)
 struct CacheStatusTests {
     @Test("RFC 9211: the field says how the cache handled a request")
     func cacheStatus() {

@@ -1,9 +1,10 @@
 import ImageCodecs
 import LazyImages
 import PictureService
+import TestTraits
 import Testing
 
-@Suite("A loader's pictures at a size", .timeLimit(.minutes(30)))
+@Suite("A loader's pictures at a size", .bounded)
 struct FileLoaderPictureTests {
     @Test("a picture has the bytes that the service makes of the file, with type and size")
     func made() async throws {

@@ -1,9 +1,10 @@
 import HTTPSemantics
 import PictureService
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Addresses of pictures", .timeLimit(.minutes(30)))
+@Suite("Addresses of pictures", .bounded)
 struct PictureAddressTests {
     private static let source = "https://example.org/a.jpg"
     private static let encoded = "aHR0cHM6Ly9leGFtcGxlLm9yZy9hLmpwZw"

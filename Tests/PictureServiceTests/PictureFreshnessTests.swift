@@ -1,9 +1,10 @@
 import HTTPSemantics
 import ImageCodecs
 import PictureService
+import TestTraits
 import Testing
 
-@Suite("Freshness of the service's answers", .timeLimit(.minutes(30)))
+@Suite("Freshness of the service's answers", .bounded)
 struct PictureFreshnessTests {
     @Test(
         "a picture is fresh as long as its source, with a tag for a year, and never past its expiry",

@@ -1,8 +1,9 @@
 import ImageCodecs
 import PictureService
+import TestTraits
 import Testing
 
-@Suite("Recipes", .timeLimit(.minutes(30)))
+@Suite("Recipes", .bounded)
 struct PictureRecipeTests {
     @Test(
         "a printed recipe equals the parsed text",

@@ -1,9 +1,10 @@
 import HTTPSemantics
 import ImageCodecs
 import PictureService
+import TestTraits
 import Testing
 
-@Suite("The rules for sources and sizes", .timeLimit(.minutes(30)))
+@Suite("The rules for sources and sizes", .bounded)
 struct PictureRulesTests {
     private static let now = 1_790_000_000
     private static let file = Array("k \(String(repeating: "0b", count: 32))".utf8)

@@ -2,9 +2,10 @@ import ImageCodecs
 import LazyImages
 import PictureService
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Pictures at a size", .timeLimit(.minutes(30)))
+@Suite("Pictures at a size", .bounded)
 struct PictureTests {
     /// Smooth colours, as in photographs.
     private func bitmap(_ width: Int, _ height: Int, alpha: UInt8 = 255) -> Bitmap {
@@ -24,6 +25,12 @@ struct PictureTests {
 
     private func picture(_ source: ImageBytes, _ recipe: String) throws -> Picture {
         try Picture.picture(of: source, PictureRecipe(recipe))
+    }
+
+    /// A maker that decodes small sources at reduced scales, as the service does large ones: from a shorter side of
+    /// 168 pixels.
+    private func reducing(_ source: ImageBytes) throws -> PictureMaker {
+        try PictureMaker(source, sharedSide: 84)
     }
 
     @Test(
@@ -68,54 +75,69 @@ struct PictureTests {
 
     @Test("the quality is the recipe's, by default 80")
     func quality() throws {
-        let source = try jpeg(200, 300)
-        #expect(try picture(source, "w100").bytes.array == picture(source, "w100.q80").bytes.array)
-        #expect(try picture(source, "w100.q30").bytes.count < picture(source, "w100").bytes.count)
-        #expect(try picture(source, "w100.e5.vx").bytes.array == picture(source, "w100").bytes.array)
+        let source = try jpeg(100, 150)
+        let standard = try picture(source, "w50").bytes.array
+        #expect(try standard == picture(source, "w50.q80").bytes.array)
+        #expect(try picture(source, "w50.q30").bytes.count < standard.count)
+        #expect(try picture(source, "w50.e5.vx").bytes.array == standard)
     }
 
-    @Test(
-        "a recipe gives the same bytes alone and together with others, also for large sources",
-        arguments: [(100, 150), (1371, 1370)])
-    func together(width: Int, height: Int) throws {
-        let source = try jpeg(width, height)
-        let texts = ["w92", "300x300.fill", "400x390.fill", "original", "w92.png"]
+    @Test("a recipe gives the same bytes alone and together with others")
+    func together() throws {
+        let source = try jpeg(100, 150)
+        let texts = ["w92", "30x30.fill", "original", "w92.png"]
         let recipes = try texts.map { text throws in try PictureRecipe(text) }
         let alone = try recipes.map { recipe throws in try Picture.picture(of: source, recipe).bytes.array }
-        for group in [[0, 1, 2, 3, 4], [4, 2, 0]] {
+        for group in [[0, 1, 2, 3], [3, 1, 0]] {
             let pictures = try Picture.pictures(of: source, group.map { recipes[$0] })
             #expect(pictures.map(\.bytes.array) == group.map { alone[$0] })
         }
-        #expect(alone[3] == source.array)
+        #expect(alone[2] == source.array)
     }
 
     @Test(
-        "a maker gives the same bytes in any order, and decodes once",
-        arguments: [(100, 150), (1371, 1370)])
+        "a maker gives the same bytes in any order, at reduced scales and at the whole, and decodes each once",
+        arguments: [(30, 45), (171, 170)])
     func anyOrder(width: Int, height: Int) throws {
         let source = try jpeg(width, height)
-        let texts = ["w400", "w92", "original", "w92"]
+        let texts = ["w50", "w11", "original", "w11", "37x37.fill", "w11.png", "50x48.fill"]
         let recipes = try texts.map { text throws in try PictureRecipe(text) }
-        var maker = try PictureMaker(source)
-        for recipe in recipes {
-            let before = maker.memory(for: recipe)
-            #expect(try maker.picture(recipe).bytes.array == Picture.picture(of: source, recipe).bytes.array)
-            #expect(maker.memory(for: recipe) <= before)
+        let alone = try recipes.map { recipe throws in
+            var maker = try reducing(source)
+            return try maker.picture(recipe).bytes.array
+        }
+        for order in [Array(texts.indices), texts.indices.reversed()] {
+            var maker = try reducing(source)
+            for index in order {
+                let before = maker.memory(for: recipes[index])
+                #expect(try maker.picture(recipes[index]).bytes.array == alone[index])
+                #expect(maker.memory(for: recipes[index]) <= before)
+            }
         }
     }
 
     @Test("a maker counts kept planes and a kept bitmap in the memory that another scale needs")
     func keptMemory() throws {
-        let (small, large) = (try PictureRecipe("w92"), try PictureRecipe("w400"))
-        var maker = try PictureMaker(jpeg(1371, 1370))
+        let (small, large) = (try PictureRecipe("w11"), try PictureRecipe("w50"))
+        var maker = try reducing(jpeg(171, 170))
         let alone = maker.memory(for: large)
         _ = try maker.picture(small)
-        // 86 units of two by two blocks of four by four luma samples in each direction, and the chroma at
+        // 11 units of two by two blocks of four by four luma samples in each direction, and the chroma at
         // half of that.
-        #expect(maker.memory(for: large) == alone + 86 * 86 * 16 * 6 + 24)
-        let png = try PictureRecipe("w92.png")
+        #expect(maker.memory(for: large) == alone + 11 * 11 * 16 * 6 + 24)
+        let png = try PictureRecipe("w11.png")
         _ = try maker.picture(png)
-        #expect(maker.memory(for: large) == alone + 86 * 86 * 16 * 6 + 24 + 686 * 685 * 4)
+        #expect(maker.memory(for: large) == alone + 11 * 11 * 16 * 6 + 24 + 86 * 85 * 4)
+    }
+
+    @Test("small pictures share a scale of twice a poster of 342; smaller sources are decoded whole")
+    func sharedScale() throws {
+        let (small, large) = (try PictureRecipe("w92"), try PictureRecipe("w400"))
+        let reduced = try PictureMaker(Samples.greyJPEG(1368, 1368))
+        #expect(reduced.memory(for: small) < reduced.memory(for: large))
+        #expect(try reduced.memory(for: PictureRecipe("w342")) < reduced.memory(for: large))
+        let whole = try PictureMaker(Samples.greyJPEG(1366, 1368))
+        #expect(whole.memory(for: small) > reduced.memory(for: small) * 2)
     }
 
     @Test("a maker reads only the header: later faults appear when a picture is made")
@@ -128,19 +150,18 @@ struct PictureTests {
 
     @Test("a reduced picture has the size that follows from the source's full sides")
     func roundedSides() throws {
-        // Half of either side is not a whole number.
-        let picture = try picture(jpeg(1371, 1373), "w100")
-        #expect(
-            picture.size
-                == ImageSize(width: 1371, height: 1373).fitted(into: ImageSize(width: 100, height: 1373)))
+        // Half of either side is not a whole number. The rounded halves, 86 x 256, would give 42 x 125.
+        var maker = try reducing(jpeg(171, 511))
+        #expect(try maker.picture(PictureRecipe("w42")).size == ImageSize(width: 42, height: 126))
     }
 
     @Test("a reduced picture resembles the full one at its size")
     func likeness() throws {
-        let source = try jpeg(1370, 1370)
+        let source = try jpeg(340, 340)
         let whole = try ImageDecoders.standard.decode(source.array).resized(
-            to: ImageSize(width: 200, height: 200))
-        let picture = try ImageDecoders.standard.decode(picture(source, "w200.png").bytes.array)
+            to: ImageSize(width: 50, height: 50))
+        var maker = try reducing(source)
+        let picture = try ImageDecoders.standard.decode(maker.picture(PictureRecipe("w50.png")).bytes.array)
         #expect(picture.size == whole.size)
         let differences = zip(picture.pixels, whole.pixels).map { abs(Int($0) - Int($1)) }
         #expect(differences.reduce(0, +) < differences.count * 2)

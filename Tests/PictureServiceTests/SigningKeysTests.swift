@@ -1,7 +1,8 @@
 import PictureService
+import TestTraits
 import Testing
 
-@Suite("Keys that sign addresses", .timeLimit(.minutes(30)))
+@Suite("Keys that sign addresses", .bounded)
 struct SigningKeysTests {
     private static let hexadecimal = String(repeating: "0b", count: 32)
     private static let message = "/w342/aHR0cHM6Ly9leGFtcGxlLm9yZy9hLmpwZw"

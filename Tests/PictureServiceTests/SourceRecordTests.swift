@@ -1,9 +1,10 @@
 import ImageCodecs
 import LazyImages
 import PictureService
+import TestTraits
 import Testing
 
-@Suite("The record of a source", .timeLimit(.minutes(30)))
+@Suite("The record of a source", .bounded)
 struct SourceRecordTests {
     private static let now = 1_790_000_000
 

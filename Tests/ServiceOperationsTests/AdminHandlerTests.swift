@@ -7,7 +7,7 @@ import Testing
 
 @testable import ServiceOperations
 
-@Suite("AdminHandler", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("AdminHandler", .bounded, .ownThread)
 struct AdminHandlerTests {
     private final class Running {
         let readiness = Readiness()

@@ -1,9 +1,10 @@
 import HTTPSemantics
+import TestTraits
 import Testing
 
 @testable import ServiceOperations
 
-@Suite("ClientRate", .timeLimit(.minutes(30)))
+@Suite("ClientRate", .bounded)
 struct ClientRateTests {
     private let start = ContinuousClock.now
     private let client = IPAddress.v4(0x7F00_0001)

@@ -1,10 +1,11 @@
 import HTTPSemantics
 import HTTPServer
+import TestTraits
 import Testing
 
 @testable import ServiceOperations
 
-@Suite("ForwardedClient", .timeLimit(.minutes(30)))
+@Suite("ForwardedClient", .bounded)
 struct ForwardedClientTests {
     private func client(
         peer: String?, _ forwardedFor: [String], trusting ranges: [String] = ["10.0.0.0/8", "fd00::/8"]

@@ -1,11 +1,12 @@
 import Foundation
 import HTTPSemantics
 import HTTPServer
+import TestTraits
 import Testing
 
 @testable import ServiceOperations
 
-@Suite("LogLine", .timeLimit(.minutes(30)))
+@Suite("LogLine", .bounded)
 struct LogLineTests {
     private func line(_ target: String, cacheStatus: String? = nil) -> LogLine {
         LogLine(

@@ -2,12 +2,13 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 @testable import ServiceOperations
 
-@Suite("Metrics", .timeLimit(.minutes(30)))
+@Suite("Metrics", .bounded)
 struct MetricsTests {
     /// One metric of each kind, with all characters that need escaping.
     private func everyKind() -> Metrics {

@@ -1,11 +1,12 @@
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ServiceOperations
 
-@Suite("ServiceManager", .timeLimit(.minutes(30)))
+@Suite("ServiceManager", .bounded)
 struct ServiceManagerTests {
     @Test(
         "systemd is notified by a datagram to its socket, in the file system or abstract",

@@ -1,5 +1,6 @@
 // A full-screen program for the tests of TerminalSession. It shows each event in a row of its own.
 // Keys end it: q quits, x exits without leaving, t traps, a aborts, o overflows the stack.
+// The key r asks for the terminal's features, whose answers may take an hour.
 // Keys stop it: z suspends, s raises a signal, l leaves first and then raises one.
 
 import Glibc
@@ -35,6 +36,7 @@ func perform(_ event: TerminalEvent, _ session: TerminalSession) throws -> Bool 
         kill(getpid(), SIGTSTP)
         print("left")
         exit(0)
+    case "r": try session.ask(TerminalAnswers.questions, limit: .seconds(3600))
     case "x": exit(4)
     case "t": preconditionFailure("asked for")
     case "a": abort()
@@ -42,6 +44,14 @@ func perform(_ event: TerminalEvent, _ session: TerminalSession) throws -> Bool 
     default: break
     }
     return false
+}
+
+// With the word inquire it is a program that prints lines, asks for the features and gives up at once.
+if CommandLine.arguments.dropFirst().first == "inquire" {
+    let answers = await TerminalInquiry.answers(limit: .milliseconds(1), lateLimit: .seconds(3600))
+    print(answers?.isComplete == false ? "gave up" : "no terminal, or answers")
+    await TerminalInquiry.end()
+    exit(0)
 }
 
 do {

@@ -1,12 +1,17 @@
+import FoundationEssentials
+
 /// The programs of this package that were built with the tests.
 public enum BuiltProgram {
-    /// The path of a program by its target's name. It is beside the test bundle, which is an argument of the
+    /// The absolute path of a program by its target's name. It is beside the test bundle, which is an argument of the
     /// running program or the program itself.
-    public static func path(_ name: String) -> String {
+    public static func path(_ name: String) -> String { folder + "/" + name }
+
+    /// Absolute, because some tests start a program in another folder. Found once: a later change of the working
+    /// folder must not change it.
+    private static let folder: String = {
         let bundle = CommandLine.arguments.last { $0.contains(".xctest") }
-        let program = bundle ?? CommandLine.arguments.first ?? ""
-        let folder = program.split(separator: "/", omittingEmptySubsequences: false)
-            .prefix { !$0.hasSuffix(".xctest") }
-        return folder.joined(separator: "/") + "/" + name
-    }
+        let program = URL(filePath: bundle ?? CommandLine.arguments.first ?? "")
+        let parts = program.path.split(separator: "/").prefix { !$0.hasSuffix(".xctest") }
+        return "/" + parts.joined(separator: "/")
+    }()
 }

@@ -1,4 +1,5 @@
 import CSystem
+import FoundationEssentials
 import Glibc
 public import ImageCodecs
 import TerminalGraphics
@@ -37,9 +38,14 @@ public final class PseudoTerminal {
     /// The environment is `environment` and these: `TERM=xterm-256color`; no backtraces of the Swift runtime,
     /// which would ask for keys after a crash; and no check of the machine's free memory. With `cellPixels`
     /// the terminal shows pictures, and does not report the size of its cells.
+    ///
+    /// `typedAhead` is in the terminal's input before the program starts, as answers of a terminal that is always in
+    /// time, however slow the machine is. The terminal then starts without echo and without lines. At most 60,000
+    /// bytes, of which a program reads the first 4,000 at once.
     public init(
         _ program: String, _ arguments: [String] = [], environment: [String: String] = [:], columns: Int = 80,
-        rows: Int = 24, measure: VirtualScreen.Measure = .scalars, cellPixels: ImageSize? = nil
+        rows: Int = 24, measure: VirtualScreen.Measure = .scalars, cellPixels: ImageSize? = nil,
+        typedAhead: [UInt8] = []
     ) throws {
         screen = VirtualScreen(columns: columns, rows: rows, measure: measure, cellPixels: cellPixels)
         var name = [CChar](repeating: 0, count: 128)
@@ -49,12 +55,15 @@ public final class PseudoTerminal {
         if controlling < 0 { throw Failure.system(call: "posix_openpt", number: errno) }
         let path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         controlled = unsafe csystem_open(path, O_RDWR | O_NOCTTY, 0)
+        if !typedAhead.isEmpty { Self.typeAhead(typedAhead, controlling, controlled) }
         settingsBefore = TerminalSettings(of: controlled)
 
+        // A program that was built with a sanitizer gets its options.
+        let sanitizers = ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") }
         let variables = [
             "TERM": "xterm-256color", "SWIFT_BACKTRACE": "enable=no", "MEMORY_PRESSURE_WATCH": "/dev/null",
         ]
-        .merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
+        .merging(sanitizers) { $1 }.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
         process = Self.spawn(path, [program] + arguments, variables)
         if process < 0 { throw Failure.system(call: "posix_spawn \(program)", number: errno) }
         exitDescriptor = csystem_pty_exit_descriptor(process)
@@ -93,6 +102,15 @@ public final class PseudoTerminal {
         }
     }
 
+    /// Puts bytes into the input of a terminal that no program reads yet.
+    private static func typeAhead(_ bytes: [UInt8], _ controlling: Int32, _ controlled: Int32) {
+        var settings = termios()
+        unsafe tcgetattr(controlled, &settings)
+        settings.c_lflag &= ~UInt32(ECHO | ICANON)
+        unsafe tcsetattr(controlled, TCSANOW, &settings)
+        _ = unsafe bytes.withUnsafeBytes { unsafe write(controlling, $0.baseAddress, $0.count) }
+    }
+
     /// Resizes the window.
     public func resize(columns: Int, rows: Int) {
         screen.resize(columns: columns, rows: rows)
@@ -113,6 +131,19 @@ public final class PseudoTerminal {
             guard readMore(until: deadline) else { return isReached(screen) }
         }
         return true
+    }
+
+    /// Types a key again and again, at growing intervals from a bit over a second, until the screen satisfies the
+    /// condition: an unfinished sequence swallows keys until a second of silence. Returns as `waits` does. Blocks.
+    public func types(_ key: String, until isReached: (VirtualScreen) -> Bool) -> Bool {
+        var pause = 1.2
+        for _ in 0..<8 {
+            type(key)
+            if waits(seconds: pause, until: isReached) { return true }
+            if Task.isCancelled { return false }
+            pause *= 2
+        }
+        return false
     }
 
     /// Reads until the program ends. Returns nil after `seconds`, or when the task is cancelled. Blocks.

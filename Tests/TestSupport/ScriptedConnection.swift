@@ -31,7 +31,7 @@ struct ScriptedConnection: ~Copyable {
         case .respond(let answer):
             guard readHead(), readBody() else { return false }
             let response = answer(head, body)
-            return !response.isEmpty && send(Array(response.utf8))
+            return send(Array(response.utf8)) && !response.isEmpty && !response.contains("Connection: close")
         case .reply(let answer):
             guard readHead(), readBody() else { return false }
             return send(answer(head, body))

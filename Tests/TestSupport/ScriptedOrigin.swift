@@ -15,7 +15,8 @@ public final class ScriptedOrigin: Sendable {
         case readBody
         /// Reads and discards this many bytes.
         case readSome(Int)
-        /// Reads a request with its body and sends the returned text; an empty text ends the script.
+        /// Reads a request with its body and sends the returned text. An empty text ends the script, and so does one
+        /// that says `Connection: close`.
         case respond(@Sendable (_ head: String, _ body: [UInt8]) -> String)
         /// As `respond`, with bytes.
         case reply(@Sendable (_ head: String, _ body: [UInt8]) -> [UInt8])

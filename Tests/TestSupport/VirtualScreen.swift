@@ -78,14 +78,14 @@ public struct VirtualScreen: Sendable {
 
     /// The text of one row, without trailing spaces.
     public func text(ofRow row: Int) -> String {
-        var line = (0..<size.columns).map { cell(column: $0, row: row).text }.joined()
-        while line.hasSuffix(" ") { line.removeLast() }
-        return line
+        let cells = cells[row * size.columns..<(row + 1) * size.columns]
+        let end = cells.lastIndex { $0.text != " " }.map { $0 + 1 } ?? cells.startIndex
+        return cells[..<end].reduce(into: "") { $0 += $1.text }
     }
 
     /// The first row that contains a text.
     public func row(containing text: String) -> Int? {
-        rows.firstIndex { $0.contains(text) }
+        (0..<size.rows).first { self.text(ofRow: $0).contains(text) }
     }
 
     /// Resizes the screen. Cells outside the new size are lost.

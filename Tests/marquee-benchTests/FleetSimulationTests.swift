@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import marquee_bench
 
-@Suite("The simulation of a fleet", .timeLimit(.minutes(30)))
+@Suite("The simulation of a fleet", .bounded)
 struct FleetSimulationTests {
     private var fleet: FleetSimulation {
         FleetSimulation(sources: 20_000, instances: 40, pointsEach: 160)

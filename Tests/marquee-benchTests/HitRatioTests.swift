@@ -1,11 +1,12 @@
 import FoundationEssentials
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import marquee_bench
 
-@Suite("Hit ratios", .timeLimit(.minutes(30)))
+@Suite("Hit ratios", .bounded)
 struct HitRatioTests {
     @Test(
         "on traces of a film list the memory tier hits at least as often as LRU"

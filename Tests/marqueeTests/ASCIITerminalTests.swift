@@ -3,7 +3,7 @@ import TestTraits
 import Testing
 
 /// The program in a terminal whose locale is not UTF-8.
-@Suite("A terminal without UTF-8", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("A terminal without UTF-8", .bounded, .ownThread)
 struct ASCIITerminalTests {
     private let folder: TemporaryFolder
 

@@ -1,10 +1,11 @@
 import HTTPSemantics
 import LazyImages
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("An answer as text", .timeLimit(.minutes(30)))
+@Suite("An answer as text", .bounded)
 struct AnswerTextTests {
     private func lines(_ body: String, type: String?) -> [String] {
         AnswerText(

@@ -1,9 +1,10 @@
 import SystemSupport
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("Parsing the command line", .timeLimit(.minutes(30)))
+@Suite("Parsing the command line", .bounded)
 struct ArgumentsTests {
     private func read(_ words: String...) throws -> Arguments {
         try Arguments(words, commands: commands.map { $0.specification })

@@ -1,9 +1,10 @@
 import FoundationEssentials
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Bad input is one clear line on standard error", .serialized, .timeLimit(.minutes(30)))
+@Suite("Bad input is one clear line on standard error", .bounded)
 struct BadInputTests {
     /// A command line, its exit status, and a part of its error.
     struct Case: Sendable, CustomTestStringConvertible {

@@ -2,11 +2,12 @@ import FoundationEssentials
 import ImageCodecs
 import LazyImages
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("Base addresses", .timeLimit(.minutes(30)))
+@Suite("Base addresses", .bounded)
 struct BaseURLTests {
     private func url(_ text: String) throws -> URL { try URL(typed: text) }
 
@@ -42,7 +43,7 @@ struct BaseURLTests {
     }
 }
 
-@Suite("Names of written files", .timeLimit(.minutes(30)))
+@Suite("Names of written files", .bounded)
 struct OutputFolderTests {
     private func name(_ address: String, _ format: ImageFormat?, name: String? = nil) throws -> String {
         let (stem, ending) = OutputFolder.name(of: try URL(typed: address), name: name)

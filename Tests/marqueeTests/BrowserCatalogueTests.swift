@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// The browser while its catalogue loads, and when it cannot be loaded.
-@Suite("The browser's catalogue", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("The browser's catalogue", .bounded, .ownThread)
 struct BrowserCatalogueTests {
     private typealias Feed = CatalogueServer
 
@@ -154,19 +154,24 @@ struct BrowserCatalogueTests {
         let failure = FilmServer.response("500 Internal Server Error", "{}")
         let middle = page(Feed.film("c"), next: "?3")
         let last = page(Feed.film("d"))
-        let origin = try ScriptedOrigin { connection in
-            if connection == 0 {
-                return [
-                    .readHead, .send(first), .readHead, .wait(second), .send(middle), .readHead, .wait(third),
-                    .send(failure),
-                ]
-            }
-            return [
-                .forever([
-                    .respond { head, _ in head.contains("?3") ? failure : head.contains("?2") ? last : first }
-                ])
-            ]
-        }
+        // The first read finds a second page that leads to a third, which fails; later reads find one that is the last.
+        let middlePages = Shared([middle])
+        let origin = try ScriptedOrigin([
+            .forever([
+                .respond { head, _ in
+                    switch head.split(separator: " ")[1] {
+                    case "/films.json?2":
+                        second.wait()
+                        return middlePages.change { $0.popLast() } ?? last
+                    case "/films.json?3":
+                        third.wait()
+                        return failure
+                    default: return first
+                    }
+                }
+            ])
+        ])
+        defer { for gate in [second, third] { gate.open() } }
         let terminal = try started(origin.url("/films.json").absoluteString)
         #expect(title(terminal, has: "loading… 2 films so far"))
         #expect(terminal.waits { $0.row(containing: "Film a.") == 2 && $0.text(ofRow: 0).contains("1/2") })

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// However the browser ends, it restores the terminal.
-@Suite("The browser's exit", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("The browser's exit", .bounded, .ownThread)
 struct BrowserExitTests {
     private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// The filter's results on the screen.
-@Suite("The browser's filter in a terminal", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("The browser's filter in a terminal", .bounded, .ownThread)
 struct BrowserFilterTests {
     private let folder: TemporaryFolder
 

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import MovieCatalogue
 import TerminalGraphics
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("Keys of the browser", .timeLimit(.minutes(30)))
+@Suite("Keys of the browser", .bounded)
 struct BrowserKeysTests {
     /// A hundred films. The tenth has a file to play.
     private func state(columns: Int = 80, rows: Int = 24) -> BrowserState {

@@ -1,9 +1,10 @@
 import TerminalGraphics
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("The browser's layout", .timeLimit(.minutes(30)))
+@Suite("The browser's layout", .bounded)
 struct BrowserLayoutTests {
     @Test("the wall fills its width: no two posters are further apart than six columns")
     func fullWall() {

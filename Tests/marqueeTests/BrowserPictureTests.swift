@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// The browser on terminals with pixel graphics.
-@Suite("The browser's pictures in pixels", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("The browser's pictures in pixels", .bounded, .ownThread)
 struct BrowserPictureTests {
     private let folder: TemporaryFolder
 

@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// Playing films and saving posters from a film's page.
-@Suite("Playing from the browser", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("Playing from the browser", .bounded, .ownThread)
 struct BrowserPlayingTests {
     private let folder: TemporaryFolder
 
@@ -90,7 +90,7 @@ struct BrowserPlayingTests {
         #expect(missing.waits { $0.row(containing: "nonesuch: there is no such program") != nil })
         missing.type("n\r")
         #expect(
-            missing.waits(seconds: 20) { $0.row(containing: "gone.mkv: No such file") != nil },
+            missing.waits { $0.row(containing: "gone.mkv: No such file") != nil },
             "\(missing.screen.rows)")
         missing.type("n\r")
         #expect(missing.waits { $0.row(containing: "smb") != nil })

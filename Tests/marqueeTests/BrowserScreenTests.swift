@@ -1,12 +1,13 @@
 import FoundationEssentials
 import MovieCatalogue
 import TerminalGraphics
+import TestTraits
 import Testing
 
 @testable import marquee
 
 /// The browser's drawing of a state, without a terminal. Every poster is a card.
-@Suite("The browser's screen", .timeLimit(.minutes(30)))
+@Suite("The browser's screen", .bounded)
 struct BrowserScreenTests {
     private static let accent = CellColour.rgb(200, 100, 0)
 

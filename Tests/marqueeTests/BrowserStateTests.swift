@@ -2,11 +2,12 @@ import FoundationEssentials
 import LazyImages
 import MovieCatalogue
 import TerminalGraphics
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("The browser's state", .timeLimit(.minutes(30)))
+@Suite("The browser's state", .bounded)
 struct BrowserStateTests {
     /// - Parameter overview: the number of words in each film's overview.
     private func state(films: Int = 100, overview: Int = 0, columns: Int = 80, rows: Int = 24) -> BrowserState

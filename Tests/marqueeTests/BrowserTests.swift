@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// The program in a terminal on the sample catalogue, checked by the screen's text.
-@Suite("The browser in a terminal", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("The browser in a terminal", .bounded, .ownThread)
 struct BrowserTests {
     private let folder: TemporaryFolder
 

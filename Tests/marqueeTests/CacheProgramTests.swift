@@ -1,8 +1,9 @@
 import FoundationEssentials
 import Glibc
+import TestTraits
 import Testing
 
-@Suite("marquee cache", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee cache", .bounded)
 struct CacheProgramTests {
     @Test("path and info report folder, size and hosts")
     func info() async throws {

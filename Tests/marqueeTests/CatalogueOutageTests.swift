@@ -1,8 +1,9 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("marquee list without an answer", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee list without an answer", .bounded)
 struct CatalogueOutageTests {
     private typealias Feed = CatalogueServer
 
@@ -68,26 +69,25 @@ struct CatalogueOutageTests {
 
     @Test("the pages of an incomplete read do not replace those of a complete one")
     func pages() async throws {
-        func page(_ film: String, next: String? = nil) -> String {
+        @Sendable func page(_ film: String, next: String? = nil) -> String {
             FilmServer.response(
                 "200 OK", "{\"movies\":[\(film)]}",
                 fields: next.map { "Link: <\($0)>; rel=\"next\"\r\n" } ?? "")
         }
         // The second read finds another first page, whose next page fails.
-        let readings = [
-            ["/films.json": page(Feed.film("a"), next: "?a"), "/films.json?a": page(Feed.film("b"))],
-            ["/films.json": page(Feed.film("new"), next: "?new")],
-        ]
-        let origin = try ScriptedOrigin { connection in
-            [
-                .forever([
-                    .respond { head, _ in
-                        readings[min(connection, 1)][String(head.split(separator: " ")[1])]
-                            ?? FilmServer.response("500 Internal Server Error")
+        let firstPages = Shared([page(Feed.film("a"), next: "?a")])
+        let origin = try ScriptedOrigin([
+            .forever([
+                .respond { head, _ in
+                    switch head.split(separator: " ")[1] {
+                    case "/films.json":
+                        firstPages.change { $0.popLast() } ?? page(Feed.film("new"), next: "?new")
+                    case "/films.json?a": page(Feed.film("b"))
+                    default: FilmServer.response("500 Internal Server Error")
                     }
-                ])
-            ]
-        }
+                }
+            ])
+        ])
         let catalogue = origin.url("/films.json").absoluteString
         #expect(try await list(catalogue, "--plain").lines.count == 2)
         for _ in 0..<2 {

@@ -1,9 +1,10 @@
 import FoundationEssentials
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Catalogues on the network", .serialized, .timeLimit(.minutes(30)))
+@Suite("Catalogues on the network", .bounded)
 struct CataloguePagesTests {
     private let home: TemporaryFolder
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("Completion of command lines", .timeLimit(.minutes(30)))
+@Suite("Completion of command lines", .bounded)
 struct CompletionTests {
     private func completion(_ words: [String]) -> Completion {
         Completion(words, commands.map { $0.specification })
@@ -59,7 +59,7 @@ struct CompletionTests {
 }
 
 /// Completion in real shells.
-@Suite("Completion in shells", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("Completion in shells", .bounded, .ownThread)
 struct CompletionShellTests {
     /// A shell, and its set-up of completion.
     struct CompletingShell: Sendable, CustomTestStringConvertible {
@@ -113,7 +113,7 @@ struct CompletionShellTests {
     }
 }
 
-@Suite("The manual page", .timeLimit(.minutes(30)))
+@Suite("The manual page", .bounded)
 struct ManualPageTests {
     @Test("mandoc finds no fault", .enabled(if: Shell.has("mandoc"), "needs mandoc"))
     func lint() {

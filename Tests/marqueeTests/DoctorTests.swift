@@ -6,7 +6,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("marquee doctor", .ownThread, .timeLimit(.minutes(30)))
+@Suite("marquee doctor", .bounded, .ownThread)
 struct DoctorTests {
     private func findings(_ outcome: Program.Outcome) throws -> [String: (
         level: String, text: String, advice: String?

@@ -1,10 +1,11 @@
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("The program's ends follow a shell's conventions", .serialized, .timeLimit(.minutes(30)))
+@Suite("The program's ends follow a shell's conventions", .bounded)
 struct EndingTests {
     @Test("a closed reader is no error")
     func closedPipe() async throws {

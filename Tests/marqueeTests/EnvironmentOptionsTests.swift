@@ -1,9 +1,10 @@
 import SystemSupport
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("Options from the environment", .timeLimit(.minutes(30)))
+@Suite("Options from the environment", .bounded)
 struct EnvironmentOptionsTests {
     private let command = CommandSpecification(
         name: "serve", summary: "",

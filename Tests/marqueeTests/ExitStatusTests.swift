@@ -1,8 +1,9 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Exit status: 0 all done, 1 some failed, 2 nothing done", .serialized, .timeLimit(.minutes(30)))
+@Suite("Exit status: 0 all done, 1 some failed, 2 nothing done", .bounded)
 struct ExitStatusTests {
     @Test("of fetch")
     func fetch() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import marquee
 
-@Suite("marquee fetch -o -", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("marquee fetch -o -", .bounded, .ownThread)
 struct FetchBodyTests {
     private let folder: TemporaryFolder
 

@@ -1,9 +1,10 @@
 import FoundationEssentials
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("marquee fetch writes and reads files", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee fetch writes and reads files", .bounded)
 struct FetchFilesTests {
     private func file(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(filePath: path))) }
 

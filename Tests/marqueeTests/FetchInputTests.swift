@@ -1,9 +1,10 @@
 import FoundationEssentials
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("marquee fetch reads standard input, and can be interrupted", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee fetch reads standard input, and can be interrupted", .bounded)
 struct FetchInputTests {
     @Test("fetch - starts before its input ends")
     func streams() async throws {

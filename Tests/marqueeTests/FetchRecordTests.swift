@@ -1,10 +1,11 @@
 import Foundation
 import LazyImages
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("The record of a fetch", .timeLimit(.minutes(30)))
+@Suite("The record of a fetch", .bounded)
 struct FetchRecordTests {
     private func object(_ record: FetchRecord) throws -> [String: Any] {
         let data = try JSONEncoder().encode(record)

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import MovieCatalogue
 import TerminalGraphics
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("Refreshing the browser's films", .timeLimit(.minutes(30)))
+@Suite("Refreshing the browser's films", .bounded)
 struct FilmListTests {
     private struct Silence: Error, CustomStringConvertible {
         let description = "http://x/films: no connection"

@@ -1,11 +1,12 @@
 import LazyImages
 import MovieCatalogue
 import TerminalGraphics
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("A film's page", .timeLimit(.minutes(30)))
+@Suite("A film's page", .bounded)
 struct FilmPageTests {
     private func page(columns: Int, rows: Int) -> FilmPage {
         FilmPage(

@@ -5,10 +5,11 @@ import Glibc
 import HTTPServer
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 /// The commands with the real service over sockets, and with a library's file.
-@Suite("Commands and the film service", .serialized, .timeLimit(.minutes(30)))
+@Suite("Commands and the film service", .bounded)
 struct FilmServiceProgramTests {
     private let home: TemporaryFolder
     private let library: String

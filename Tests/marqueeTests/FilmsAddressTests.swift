@@ -1,9 +1,10 @@
 import FoundationEssentials
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("Addresses of film services")
+@Suite("Addresses of film services", .bounded)
 struct FilmsAddressTests {
     @Test(
         "the films' address follows from the catalogue's",

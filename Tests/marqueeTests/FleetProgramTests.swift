@@ -2,9 +2,10 @@ import Foundation
 import Glibc
 import HTTPSemantics
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("marquee with several picture services", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee with several picture services", .bounded)
 struct FleetProgramTests {
     /// An instance of the picture service, whose pictures come from the service of a fixture.
     private struct Instance {

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// `--graphics kitty|iterm2|sixel`, in a pipe and on a terminal.
-@Suite("Pixel graphics", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("Pixel graphics", .bounded, .ownThread)
 struct GraphicsProgramTests {
     private static let beginnings = [
         "kitty": "\u{1B}_Ga=t,f=100,", "iterm2": "\u{1B}]1337;File=inline=1;", "sixel": "\u{1B}P7;1;q\"1;1;",
@@ -87,12 +87,13 @@ struct GraphicsProgramTests {
         #expect(scalars.indices.contains { scalars[$0...].starts(with: [0x10EEEE, 0x310, 0x30E]) })
     }
 
-    /// A terminal with `show`, once it has been queried.
-    private func asked(_ environment: [String: String] = [:]) throws -> PseudoTerminal {
+    /// A terminal in which `show` has ended, with these answers to its query.
+    private func shown(_ answers: String, _ environment: [String: String] = [:]) throws -> PseudoTerminal {
         let terminal = try PseudoTerminal(
             BuiltProgram.path("marquee"), ["show", "film-3"],
-            environment: fixture.environment.merging(environment) { $1 })
-        try #require(terminal.waits { _ in terminal.output.contains(sequence: "\u{1B}[c") })
+            environment: fixture.environment.merging(environment) { $1 }, typedAhead: Array(answers.utf8))
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(terminal.output.contains(sequence: "\u{1B}[c"))
         return terminal
     }
 
@@ -103,9 +104,7 @@ struct GraphicsProgramTests {
             ("\u{1B}P>|XTerm(379)\u{1B}\\\u{1B}[?64;1;4c", "sixel"),
             ("\u{1B}P>|iTerm2 3.5\u{1B}\\\u{1B}[?62c", "iterm2"),
         ] {
-            let terminal = try asked()
-            terminal.type(answers)
-            #expect(terminal.waitForEnd() == .exited(0))
+            let terminal = try shown(answers)
             #expect(terminal.output.contains(sequence: try #require(Self.beginnings[beginning])))
             #expect(terminal.settings == terminal.settingsBefore)
         }
@@ -115,12 +114,9 @@ struct GraphicsProgramTests {
         "a terminal without pixels gets blocks, in 24 bits if it has them; a silent one causes no delay"
     )
     func silent() throws {
-        let plain = try asked()
-        plain.type("\u{1B}P>|XTerm(379)\u{1B}\\\u{1B}[?64;1c")
-        #expect(plain.waitForEnd() == .exited(0))
+        let plain = try shown("\u{1B}P>|XTerm(379)\u{1B}\\\u{1B}[?64;1c")
         #expect(plain.output.contains(sequence: "48;2;"))
-        let silent = try asked()
-        #expect(silent.waitForEnd() == .exited(0))
+        let silent = try shown("")
         #expect(silent.output.contains(sequence: "48;5;") && silent.settings == silent.settingsBefore)
     }
 
@@ -150,10 +146,8 @@ struct GraphicsProgramTests {
             ("\u{1B}[?1;2c\u{1B}P>|kitty(0.41.1)\u{1B}\\\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[?62c", true),
             ("\u{1B}[?1;2;4c", false),
         ] {
-            let terminal = try asked(["TMUX": "/tmp/tmux-0/default,1,0"])
+            let terminal = try shown(answers, ["TMUX": "/tmp/tmux-0/default,1,0"])
             #expect(terminal.output.contains(sequence: "\u{1B}[c\u{1B}Ptmux;\u{1B}\u{1B}[>0q"))
-            terminal.type(answers)
-            #expect(terminal.waitForEnd() == .exited(0))
             #expect(terminal.output.contains(sequence: "\u{1B}\u{1B}_Ga=p,U=1,i=") == isKitty)
         }
     }

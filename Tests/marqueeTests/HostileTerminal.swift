@@ -4,7 +4,7 @@ import SystemSupport
 struct HostileTerminal: CustomStringConvertible {
     /// The bytes that are sent at once.
     var sent: [UInt8] = []
-    /// The bytes that are sent after the program has given up.
+    /// The last answers, if `sent` does not end with them: they come later, or never.
     var late: [UInt8] = []
     /// The keys that no broken sequence can swallow, in order.
     var keys: [UInt8] = []
@@ -29,15 +29,15 @@ struct HostileTerminal: CustomStringConvertible {
             "\u{1B}X\(mark)\u{9C}\u{1B}\\",
             "\u{9B}?62;\(mark.count)n", "\u{90}>|\(mark)(1)\u{9C}",
             "\u{1B}]11;rgb:0000/0000/\(mark)✓é\u{1B}\\",
-            "\u{1B}]0;" + String(repeating: mark, count: 3000) + "\u{1B}\\",
-            "\u{1B}[?" + String(repeating: "1;", count: 4000) + "n",
+            "\u{1B}]0;" + String(repeating: mark, count: 1500) + "\u{1B}\\",
+            "\u{1B}[?" + String(repeating: "1;", count: 2000) + "n",
         ].map { Array($0.utf8) } + [
             [0x9B, 0x3F, 0x31, 0x6E], [0x90] + Array("1$r\(mark)".utf8) + [0x9C],
             [0x9D] + Array("4;\(mark)".utf8) + [0x07],
         ]
     /// Sequences without an end, which the next sequence ends.
     private static let cuts: [[UInt8]] = [
-        "\u{1B}P>|\(mark)", "\u{1B}P" + String(repeating: mark, count: 4000), "\u{1B}_Gi=31;O", "\u{1B}[6;17",
+        "\u{1B}P>|\(mark)", "\u{1B}P" + String(repeating: mark, count: 1500), "\u{1B}_Gi=31;O", "\u{1B}[6;17",
         "\u{1B}]1337;Rep", "\u{1B}[?6",
     ].map { Array($0.utf8) }
 
@@ -72,7 +72,8 @@ struct HostileTerminal: CustomStringConvertible {
         switch numbers.below(8) {
         case 0: late = Self.answers[0] + Self.barrier
         case 1: break
-        case 2:
+        // Both are read at once: a program cannot know that an answer comes twice when the second comes later.
+        case 2 where sent.count < 4000:
             sent += Self.barrier + Self.barrier
             isWhole = true
         default:

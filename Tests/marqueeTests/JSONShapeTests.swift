@@ -1,8 +1,9 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("--json everywhere", .serialized, .timeLimit(.minutes(30)))
+@Suite("--json everywhere", .bounded)
 struct JSONShapeTests {
     @Test("cache path is an object")
     func path() async throws {
@@ -38,30 +39,40 @@ struct JSONShapeTests {
         #expect(text == "0 entries, 0 bytes; \(left) removed, \(try number(trimmed, "bytes")) bytes\n")
     }
 
-    @Test(
-        "milliseconds start with the transfer, and queued is the wait for a slot",
-        arguments: ["fetch", "prewarm"])
-    func times(command: String) async throws {
-        let latency = 100.0
-        let fixture = try Fixture { $0.server.latency = .milliseconds(Int(latency)) }
-        let list = (1...4).map { fixture.base + "posters/\($0).png" }.joined(separator: "\n")
-        let clock = ContinuousClock()
-        let start = clock.now
-        let run = try await fixture.run(command, "-", "--json", "--per-host", "1", input: list)
-        let whole = (clock.now - start) / .milliseconds(1)
-        let times = try JSON.lines(run).map { record in
-            (
-                own: try #require(record["milliseconds"] as? Double),
-                queued: try #require(record["queued"] as? Double)
-            )
+    @Test("queued is the wait for a slot, as --verbose tells it", arguments: ["fetch", "prewarm"])
+    func queued(command: String) async throws {
+        let fixture = try Fixture()
+        let gate = Gate()
+        defer { gate.open() }
+        let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=86400\r\nContent-Length: 1\r\n\r\n"
+        let origin = try ScriptedOrigin([.forever([.readHead, .wait(gate), .send(head + "a")])])
+        let list = ["/a", "/b"].map { origin.url($0).absoluteString }.joined(separator: "\n")
+        let options = "--any-content --json --verbose --per-host 1 --timeout 600"
+        let program = try Program(
+            ["-c", "exec \"$MARQUEE\" \(command) - \(options) 2>&1"], of: "/bin/sh", input: list,
+            environment: fixture.environment.merging(["MARQUEE": BuiltProgram.path("marquee")]) { $1 })
+        /// The transfers that have waited, and how long each waited until its start.
+        var (waiting, waits): (Set<Substring>, [String: Double]) = ([], [:])
+        var records: [[String: Any]] = []
+        while let line = await program.nextLine() {
+            // marquee: #2 http://127.0.0.1:8080/b starts after 28.9 ms in the queue
+            let words = line.split(separator: " ")
+            if line.hasPrefix("{") { records.append(try JSON.object(line)) }
+            if line.hasSuffix(" waits") { waiting.insert(words[2]) }
+            if line.hasSuffix(" in the queue") { waits[String(words[2])] = Double(words[5]) }
+            // One has the slot, and the other waits for it.
+            if waiting.count == 2, !waits.isEmpty { gate.open() }
         }
-        #expect(times.count == 4 && run.status == 0)
-        for time in times {
-            #expect(time.own >= latency - 1)
-            #expect(time.own + time.queued <= whole)
+        #expect(await program.outcome().status == 0)
+        #expect(records.count == 2 && waits.count == 2)
+        for record in records {
+            let url = try #require(record["url"] as? String)
+            #expect(record["queued"] as? Double == waits[url], "\(record)")
+            #expect(try #require(record["milliseconds"] as? Double) > 0)
         }
-        let cached = try await fixture.run(command, "-", "--json", input: list)
-        #expect(try JSON.lines(cached).allSatisfy { $0["queued"] as? Double == 0 })
+        #expect(try #require(waits.values.max()) > 0)
+        let cached = try await fixture.run(command, "-", "--any-content", "--json", input: list)
+        #expect(try JSON.lines(cached).map { $0["queued"] as? Double } == [0, 0])
     }
 
     @Test("a malformed line of a manifest has its object")

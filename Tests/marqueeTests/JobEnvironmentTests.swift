@@ -3,12 +3,13 @@ import Glibc
 import LazyImages
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import marquee
 
 /// A job's secrets, disk and network.
-@Suite("marquee jobs: secrets, disk, network", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee jobs: secrets, disk, network", .bounded)
 struct JobEnvironmentTests {
     @Test("secrets reach the server, and are in no file, on no command line and in no environment")
     func secrets() async throws {

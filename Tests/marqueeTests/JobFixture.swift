@@ -23,12 +23,10 @@ final class JobFixture: Sendable {
 
     /// - Parameters:
     ///   - count: the number of addresses in the list.
-    ///   - latency: the longest latency of an answer, in microseconds. The request's number decides the
-    ///     latency.
     ///   - hold: a gate, and the number of requests that do not wait for it.
     ///   - beforeAnswer: called with each request's run before its answer. It may block.
     init(
-        _ count: Int, latency: UInt32 = 0, holding: (after: Int, gate: Gate)? = nil,
+        _ count: Int, holding: (after: Int, gate: Gate)? = nil,
         beforeAnswer: @escaping @Sendable (_ run: Int) -> Void = { _ in }
     ) throws {
         self.count = count
@@ -46,7 +44,6 @@ final class JobFixture: Sendable {
                         }
                         if let holding, number > holding.after { holding.gate.wait() }
                         beforeAnswer(request.run)
-                        if latency > 0 { usleep(UInt32(number &* 7919) % latency) }
                         let body = "the file of \(request.path)"
                         return
                             "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nCache-Control: max-age=86400\r\n"
@@ -122,40 +119,40 @@ extension JobFixture.Request {
 
 /// Limits the answers to each run of a job, so that a run that will be killed never finishes.
 final class AnswerAllowances: Sendable {
-    private let pipes: Lock<[Int: Pipe]> = Lock([:])
-
-    private final class Pipe: Sendable {
-        let ends: (reading: Int32, writing: Int32)
-
-        init() {
-            var numbers: [Int32] = [0, 0]
-            _ = unsafe socketpair(
-                AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &numbers)
-            ends = (numbers[0], numbers[1])
-        }
-
-        deinit { for end in [ends.reading, ends.writing] { close(end) } }
+    /// One run: its requests so far, those that may be answered, and those that wait.
+    private struct Run {
+        var requests = 0
+        var allowed = 0
+        let held = Tally()
+        let gate = Gate()
     }
 
-    private func pipe(of run: Int) -> Pipe {
-        pipes.withLock { pipes in
-            if let pipe = pipes[run] { return pipe }
-            let pipe = Pipe()
-            pipes[run] = pipe
-            return pipe
+    private let runs = Lock<[Int: Run]>([:])
+
+    /// Allows answers to the first requests of a run. Call it before the run begins.
+    func allow(_ count: Int, to run: Int) { runs.withLock { $0[run, default: Run()].allowed = count } }
+
+    /// Counts the requests of a run that wait.
+    func held(of run: Int) -> Tally {
+        runs.withLock { runs in
+            let entry = runs[run, default: Run()]
+            runs[run] = entry
+            return entry.held
         }
     }
 
-    /// Allows more answers, at most some thousands.
-    func allow(_ count: Int, to run: Int) {
-        guard count > 0 else { return }
-        let bytes = [UInt8](repeating: 0, count: count)
-        _ = unsafe write(pipe(of: run).ends.writing, bytes, count)
-    }
+    /// Lets the requests of a run go that wait.
+    func release(_ run: Int) { runs.withLock { $0[run]?.gate }?.open() }
 
-    /// Waits until an answer is allowed, and counts it.
+    /// Counts a request. Blocks if its answer is not allowed, until `release(_:)`.
     func use(by run: Int) {
-        var byte: UInt8 = 0
-        _ = unsafe read(pipe(of: run).ends.reading, &byte, 1)
+        let waiting: Run? = runs.withLock { runs in
+            runs[run, default: Run()].requests += 1
+            guard let entry = runs[run], entry.requests > entry.allowed else { return nil }
+            return entry
+        }
+        guard let waiting else { return }
+        waiting.held.add()
+        waiting.gate.wait()
     }
 }

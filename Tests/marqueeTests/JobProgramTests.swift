@@ -3,9 +3,10 @@ import Glibc
 import LazyImages
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("marquee jobs", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee jobs", .bounded)
 struct JobProgramTests {
     @Test("a job works like prewarm, reports its outcome, and its name is unique")
     func whole() async throws {

@@ -3,9 +3,10 @@ import FoundationEssentials
 import Glibc
 import MovieCatalogue
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("A library on the command line", .timeLimit(.minutes(30)))
+@Suite("A library on the command line", .bounded)
 struct LibraryProgramTests {
     private let fixture: Fixture
     private let path: String

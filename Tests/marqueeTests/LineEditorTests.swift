@@ -1,9 +1,10 @@
 import TerminalGraphics
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("Editing a line", .timeLimit(.minutes(30)))
+@Suite("Editing a line", .bounded)
 struct LineEditorTests {
     private func control(_ letter: Character) -> TerminalKey { TerminalKey(.character(letter), .control) }
 

@@ -1,9 +1,10 @@
 import TerminalGraphics
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("Colours as light", .timeLimit(.minutes(30)))
+@Suite("Colours as light", .bounded)
 struct LinearColourTests {
     @Test("black, white and the primaries have the luminances of WCAG 2.2")
     func luminance() {

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("marquee list and show", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee list and show", .bounded)
 struct ListProgramTests {
     @Test("the sample catalogue is listed without any option")
     func sample() async throws {

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Network options hold for every request", .serialized, .timeLimit(.minutes(30)))
+@Suite("Network options hold for every request", .bounded)
 struct NetworkOptionsTests {
     @Test("a catalogue and a manifest are fetched through the given proxy")
     func proxy() async throws {

@@ -3,9 +3,10 @@ import ImageCodecs
 import LazyImages
 import PictureService
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("marquee picture and marquee sign", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee picture and marquee sign", .bounded)
 struct PictureProgramTests {
     private static let url = "https://example.org/a.jpg"
 

@@ -2,11 +2,12 @@ import FoundationEssentials
 import Glibc
 import LazyImages
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("A player", .timeLimit(.minutes(30)))
+@Suite("A player", .bounded)
 struct PlayerTests {
     @Test(
         "a command is split at spaces, quotes join words, and there is no other shell syntax",

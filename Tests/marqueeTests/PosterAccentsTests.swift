@@ -1,11 +1,12 @@
 import ImageCodecs
 import LazyImages
 import TerminalGraphics
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("A poster's accent colour", .timeLimit(.minutes(30)))
+@Suite("A poster's accent colour", .bounded)
 struct PosterAccentsTests {
     /// A picture with this number of pixels of each colour.
     private func picture(_ colours: [(SIMD3<UInt8>, count: Int)]) -> Bitmap {

@@ -2,11 +2,12 @@ import ImageCodecs
 import LazyImages
 import TerminalGraphics
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("The browser's posters by request", .timeLimit(.minutes(30)))
+@Suite("The browser's posters by request", .bounded)
 struct PosterFeedTests {
     private struct NoPicture: Error {}
 

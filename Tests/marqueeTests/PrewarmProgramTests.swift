@@ -2,9 +2,10 @@ import CatalogueService
 import FoundationEssentials
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("marquee prewarm", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee prewarm", .bounded)
 struct PrewarmProgramTests {
     @Test("another process finds the prewarmed posters on disk, without a request, and offline too")
     func nextProcess() async throws {
@@ -32,13 +33,25 @@ struct PrewarmProgramTests {
 
     @Test("after a kill in the middle only the rest is fetched, and no file is left behind")
     func killed() async throws {
-        let answer = [ScriptedOrigin.Step].answering(
-            [UInt8](Fixture.pixel), fields: "Content-Type: image/png\r\nCache-Control: max-age=86400\r\n")
-        // The first program's connection: four answers, and none to the fifth request.
-        let origin = try ScriptedOrigin { connection in
-            guard connection == 0, case .forever(let once)? = answer.first else { return answer }
-            return once + once + once + once + [.readHead, .awaitClose]
-        }
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nCache-Control: max-age=86400\r\n"
+            + "Content-Length: \(Fixture.pixel.count)\r\n\r\n"
+        let answer = Array(head.utf8) + Fixture.pixel
+        // The first program gets four answers, and none to its fifth request.
+        let (requests, end) = (Shared(0), Gate())
+        defer { end.open() }
+        let origin = try ScriptedOrigin([
+            .forever([
+                .reply { _, _ in
+                    let number = requests.change { requests in
+                        requests += 1
+                        return requests
+                    }
+                    if number == 5 { end.wait() }
+                    return answer
+                }
+            ])
+        ])
         let fixture = try Fixture(films: Fixture.films(8) { origin.url("/\($0).png").absoluteString })
         let killed = try Program(
             ["prewarm", "--concurrency", "1", "--timeout", "600"], environment: fixture.environment)

@@ -2,9 +2,10 @@ import Foundation
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("marquee serve for operators", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee serve for operators", .bounded)
 struct ServeOperationsTests {
     /// A service with an admin listener, and both ports.
     private struct Service {

@@ -1,9 +1,10 @@
 import FoundationEssentials
 import Glibc
 import LazyImages
+import TestTraits
 import Testing
 
-@Suite("marquee serve", .serialized, .timeLimit(.minutes(30)))
+@Suite("marquee serve", .bounded)
 struct ServeProgramTests {
     @Test("the service prints its address, serves the library, and ends with 0 on SIGTERM")
     func serve() async throws {

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import LazyImages
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("Settings", .timeLimit(.minutes(30)))
+@Suite("Settings", .bounded)
 struct SettingsTests {
     private func settings(_ words: String..., environment: [String: String] = [:]) throws -> Settings {
         try Settings(

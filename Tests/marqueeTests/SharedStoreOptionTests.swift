@@ -1,11 +1,12 @@
 import FoundationEssentials
 import LazyImages
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("--shared", .serialized, .timeLimit(.minutes(30)))
+@Suite("--shared", .bounded)
 struct SharedStoreOptionTests {
     private let folder: TemporaryFolder
     private let keyFile: String

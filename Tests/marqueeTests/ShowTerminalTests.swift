@@ -8,7 +8,7 @@ import Testing
 @testable import marquee
 
 /// `show` and `list` on a terminal.
-@Suite("marquee show and list on a terminal", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("marquee show and list on a terminal", .bounded, .ownThread)
 struct ShowTerminalTests {
     private let fixture: Fixture
 

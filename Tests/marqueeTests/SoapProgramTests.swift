@@ -4,9 +4,10 @@ import FoundationEssentials
 import HTTPServer
 import MovieCatalogue
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Commands and a SOAP service", .timeLimit(.minutes(30)))
+@Suite("Commands and a SOAP service", .bounded)
 struct SoapProgramTests {
     private let home: TemporaryFolder
     private let library: FilmLibrary

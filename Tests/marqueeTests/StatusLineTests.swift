@@ -1,10 +1,11 @@
 import MovieCatalogue
 import TerminalGraphics
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("The status line", .timeLimit(.minutes(30)))
+@Suite("The status line", .bounded)
 struct StatusLineTests {
     private let film = Movie(
         id: "1", title: "The Passion of Joan of Arc", year: 1928, director: "Carl Theodor Dreyer", score: 9.2)

@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("marquee status", .ownThread, .timeLimit(.minutes(30)))
+@Suite("marquee status", .bounded, .ownThread)
 struct StatusProgramTests {
     @Test("prints the path once, as a line or as JSON")
     func once() async throws {

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import LazyImages
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("TLS by host: --min-tls, --cert and --key", .timeLimit(.minutes(30)))
+@Suite("TLS by host: --min-tls, --cert and --key", .bounded)
 struct TLSOptionsTests {
     private func policy(_ words: String..., environment: [String: String] = [:]) throws -> SecurityPolicy {
         let arguments = try Arguments(

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import MovieCatalogue
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("Text output", .timeLimit(.minutes(30)))
+@Suite("Text output", .bounded)
 struct TextTests {
     @Test(
         "sizes",
@@ -26,7 +27,7 @@ struct TextTests {
 
 }
 
-@Suite("Help", .serialized, .timeLimit(.minutes(30)))
+@Suite("Help", .bounded)
 struct HelpTests {
     private let specifications = commands.map { $0.specification }
 
@@ -86,7 +87,7 @@ struct HelpTests {
     }
 }
 
-@Suite("Columns of the list", .timeLimit(.minutes(30)))
+@Suite("Columns of the list", .bounded)
 struct ColumnsTests {
     private let rows = [
         FilmRecord(

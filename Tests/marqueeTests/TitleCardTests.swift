@@ -1,9 +1,10 @@
 import TerminalGraphics
+import TestTraits
 import Testing
 
 @testable import marquee
 
-@Suite("The card in place of a poster", .timeLimit(.minutes(30)))
+@Suite("The card in place of a poster", .bounded)
 struct TitleCardTests {
     private static let size = CellSize(columns: 20, rows: 15)
 

@@ -1,9 +1,10 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 /// The browser in a detached tmux.
-@Suite("The browser in tmux", .serialized, .timeLimit(.minutes(30)))
+@Suite("The browser in tmux", .bounded)
 struct TmuxTests {
     @Test(
         "moves, opens and closes a film, and leaves the shell's screen unchanged",

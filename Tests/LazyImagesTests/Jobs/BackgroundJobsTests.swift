@@ -2,11 +2,12 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Background jobs", .timeLimit(.minutes(30)))
+@Suite("Background jobs", .bounded)
 struct BackgroundJobsTests {
     private let folder: TemporaryFolder
     private let jobs: BackgroundJobs

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("The conditions of a job", .timeLimit(.minutes(30)))
+@Suite("The conditions of a job", .bounded)
 struct JobGateTests {
     private func surroundings(
         _ reach: NetworkPath.Reach?, _ link: NetworkPath.Link? = .wired,

@@ -62,7 +62,7 @@ final class HeldLoader: ImageLoading {
         load.addOwner { [weak self, weak load] change in
             guard let self, let load else { return }
             switch change {
-            case .wantsPreviews: break
+            case .wantsPreviews, .wantsNoPreviews: break
             case .priority: record((load.priority <= .low ? "lower " : "raise ") + name)
             case .abandoned:
                 record("cancel " + name)

@@ -1,7 +1,8 @@
 import LazyImages
+import TestTraits
 import Testing
 
-@Suite("A list model keeps failures until a retry may help", .timeLimit(.minutes(30)))
+@Suite("A list model keeps failures until a retry may help", .bounded)
 struct ImageListModelFailureTests {
     @Test("a failure says whether it is retryable, and is retried on demand")
     func failure() async throws {

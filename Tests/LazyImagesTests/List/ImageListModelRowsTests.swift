@@ -1,9 +1,10 @@
 import ImageCodecs
 import LazyImages
 import SystemSupport
+import TestTraits
 import Testing
 
-@Suite("A list model follows its rows", .timeLimit(.minutes(30)))
+@Suite("A list model follows its rows", .bounded)
 struct ImageListModelRowsTests {
     @Test("a row's request is made when the row is first needed")
     func madeOnDemand() async throws {

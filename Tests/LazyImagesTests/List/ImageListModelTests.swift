@@ -1,9 +1,10 @@
 import ImageCodecs
 import LazyImages
 import SystemSupport
+import TestTraits
 import Testing
 
-@Suite("A list model loads the visible images", .timeLimit(.minutes(30)))
+@Suite("A list model loads the visible images", .bounded)
 struct ImageListModelTests {
     @Test("visible rows load from the middle outwards, then the page ahead is prefetched")
     func order() async throws {

@@ -1,11 +1,12 @@
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// A person's retry goes past the stored failures and the circuit breaker.
-@Suite("A row's retry asks the network at once", .timeLimit(.minutes(30)))
+@Suite("A row's retry asks the network at once", .bounded)
 struct RowRetryTests {
     /// Fails the first transfer, and answers the others with a picture.
     private final class FailingOnce: Transport {

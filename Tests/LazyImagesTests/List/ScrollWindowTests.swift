@@ -1,9 +1,10 @@
 import SystemSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("The loads, prefetches and releases of a scrolling list", .timeLimit(.minutes(30)))
+@Suite("The loads, prefetches and releases of a scrolling list", .bounded)
 struct ScrollWindowTests {
     @Test("loading", arguments: loading)
     func load(scenario: ScrollScenario) { check(scenario) }

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("From rtnetlink messages to a network path")
+@Suite("From rtnetlink messages to a network path", .bounded)
 struct NetworkTableTests {
     /// The kernel's message for a link that is up: loopback, cable or wifi.
     private static func link(_ index: UInt32, _ name: String, type: UInt16 = 1, flags: UInt32)

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Prewarmer", .timeLimit(.minutes(30)))
+@Suite("Prewarmer", .bounded)
 struct PrewarmerTests {
     private let folder: TemporaryFolder
     private let answering = HeldTransport { request in

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Cache keys", .timeLimit(.minutes(30)))
+@Suite("Cache keys", .bounded)
 struct CacheKeyTests {
     @Test(
         "spellings of one URL make one key",

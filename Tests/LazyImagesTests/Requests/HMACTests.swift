@@ -1,7 +1,8 @@
 import LazyImages
+import TestTraits
 import Testing
 
-@Suite("HMAC-SHA256, RFC 2104", .timeLimit(.minutes(30)))
+@Suite("HMAC-SHA256, RFC 2104", .bounded)
 struct HMACTests {
     private struct Vector: Sendable {
         let key: [UInt8]

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import ImageCodecs
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("ImageRequest", .timeLimit(.minutes(30)))
+@Suite("ImageRequest", .bounded)
 struct ImageRequestTests {
     @Test("a user and a password in the URL become an Authorization field, and are in neither URL nor key")
     func credentials() throws {

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("StoredResponse", .timeLimit(.minutes(30)))
+@Suite("StoredResponse", .bounded)
 struct StoredResponseTests {
     private let date = 1_763_714_400
     private let address = "https://example.org/posters/1.jpg"

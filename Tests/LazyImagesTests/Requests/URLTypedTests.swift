@@ -1,9 +1,10 @@
 import FoundationEssentials
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("URL(typed:)", .timeLimit(.minutes(30)))
+@Suite("URL(typed:)", .bounded)
 struct URLTypedTests {
     @Test(
         "a typed text becomes a URL, and encoded characters stay encoded",

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Vary, RFC 9111 section 4.1", .timeLimit(.minutes(30)))
+@Suite("Vary, RFC 9111 section 4.1", .bounded)
 struct VarianceTests {
     @Test("the named fields must be equal, and other fields may differ")
     func matching() {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
@@ -52,7 +53,7 @@ private struct Recomputed {
     }
 }
 
-@Suite("Signatures for S3", .timeLimit(.minutes(30)))
+@Suite("Signatures for S3", .bounded)
 struct RequestSignatureTests {
     @Test("the test's own computation gives the signature of AWS's example")
     func example() throws {

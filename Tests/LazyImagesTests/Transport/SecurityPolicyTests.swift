@@ -1,9 +1,10 @@
 import FoundationEssentials
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("SecurityPolicy", .timeLimit(.minutes(30)))
+@Suite("SecurityPolicy", .bounded)
 struct SecurityPolicyTests {
     @Test(
         "https is allowed everywhere, plain http only to this machine and to named hosts",

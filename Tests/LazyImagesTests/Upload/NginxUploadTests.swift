@@ -1,11 +1,12 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 @Suite(
-    "Uploads to nginx", .timeLimit(.minutes(30)),
+    "Uploads to nginx", .bounded,
     .enabled(if: NginxDAV.isInstalled, "nginx with its DAV module is not installed"))
 struct NginxUploadTests {
     private let folder: TemporaryFolder

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// A write's effect on the cached files of its URLs (RFC 9111 section 4.4).
-@Suite("Writes and caches", .timeLimit(.minutes(30)))
+@Suite("Writes and caches", .bounded)
 struct UploadInvalidationTests {
     private let folder: TemporaryFolder
     private let loader: ImageLoader

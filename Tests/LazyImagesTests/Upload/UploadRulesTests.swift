@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("The rules of uploads")
+@Suite("The rules of uploads", .bounded)
 struct UploadRulesTests {
     typealias Redirect = UploadRules.Redirect
 

@@ -1,12 +1,13 @@
 import FoundationEssentials
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// Uploads over real sockets, from the request to its answer.
-@Suite("Uploader", .timeLimit(.minutes(30)))
+@Suite("Uploader", .bounded)
 struct UploaderTests {
     private func uploader(
         _ change: (inout ImageDownloader.Configuration) -> Void = { _ in }

@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// Many clients of one picture that is not cached.
-@Suite("PictureService: a crowd", .ownThread, .timeLimit(.minutes(30)))
+@Suite("PictureService: a crowd", .bounded, .ownThread)
 struct ConcurrentClientsTests {
     private static let clients = 2000
 

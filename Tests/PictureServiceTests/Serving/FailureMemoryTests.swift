@@ -1,10 +1,11 @@
 import HTTPSemantics
 import LazyImages
+import TestTraits
 import Testing
 
 @testable import PictureService
 
-@Suite("Stored failures of sources", .timeLimit(.minutes(30)))
+@Suite("Stored failures of sources", .bounded)
 struct FailureMemoryTests {
     private let key = CacheKey(id: "a")
     private let other = CacheKey(id: "b")

@@ -8,7 +8,7 @@ import Testing
 
 /// No client and no spelling causes a connection to an address that is not public. A listener on every
 /// address of this machine, IPv4 and IPv6, counts the connections.
-@Suite("PictureService: addresses that may not be fetched", .ownThread, .timeLimit(.minutes(30)))
+@Suite("PictureService: addresses that may not be fetched", .bounded, .ownThread)
 struct ForbiddenAddressTests {
     /// Hosts of this machine, and of other addresses that are not public.
     private static let hosts =

@@ -1,9 +1,10 @@
 import LazyImages
+import TestTraits
 import Testing
 
 @testable import PictureService
 
-@Suite("Known request targets", .timeLimit(.minutes(30)))
+@Suite("Known request targets", .bounded)
 struct KnownAddressesTests {
     private func address() throws -> KnownAddress {
         let source = try PictureSource("https://images.example.org/a.jpg")

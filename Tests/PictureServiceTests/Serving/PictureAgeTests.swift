@@ -2,12 +2,13 @@ import HTTPSemantics
 import LazyImages
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import PictureService
 
 /// Pictures whose sources become stale, change, fail or are purged.
-@Suite("PictureService: stale pictures", .timeLimit(.minutes(30)))
+@Suite("PictureService: stale pictures", .bounded)
 struct PictureAgeTests {
     /// An origin with a picture that the test changes. It answers conditional requests.
     private final class Origin: Sendable {

@@ -1,12 +1,13 @@
 import HTTPSemantics
 import LazyImages
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import PictureService
 
 /// Answers to clients: statuses, conditions, ranges, refusals.
-@Suite("PictureService: answers", .timeLimit(.minutes(30)))
+@Suite("PictureService: answers", .bounded)
 struct PictureAnswerTests {
     private func client(isSigning: Bool = false) throws -> PictureClient {
         try PictureClient(isSigning: isSigning, answering: PictureClient.giving(try Samples.jpeg()))

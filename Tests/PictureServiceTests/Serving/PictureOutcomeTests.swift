@@ -1,11 +1,12 @@
 import HTTPSemantics
 import ImageCodecs
 import LazyImages
+import TestTraits
 import Testing
 
 @testable import PictureService
 
-@Suite("The statuses of failures", .timeLimit(.minutes(30)))
+@Suite("The statuses of failures", .bounded)
 struct PictureOutcomeTests {
     private static let url = "https://secret.example/token"
 

@@ -2,20 +2,21 @@ import HTTPSemantics
 import ImageCodecs
 import LazyImages
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import PictureService
 
 /// Single flight: requests for the same picture share its work.
-@Suite("PictureService: shared work", .timeLimit(.minutes(30)))
+@Suite("PictureService: shared work", .bounded)
 struct PictureServiceTests {
     @Test("many requests cause one transfer, one decode, and one encode per recipe")
     func shared() async throws {
-        let client = try PictureClient()
-        let recipes = ["w92", "w154", "w342", "w500"]
+        let recipes = ["w46", "w77", "w171", "w250"]
+        let client = try PictureClient(sizes: recipes)
         let requests = try (0..<200).map { try client.begin(PictureClient.path(recipes[$0 % 4])) }
         try await client.transport.transfer().answer(
-            try Samples.jpeg(510, 600), fields: ["Cache-Control": "max-age=6000"])
+            try Samples.jpeg(255, 300), fields: ["Cache-Control": "max-age=6000"])
         var bodies: [Set<[UInt8]>] = [[], [], [], []]
         for (index, request) in requests.enumerated() {
             let answer = try await request.value()
@@ -29,7 +30,7 @@ struct PictureServiceTests {
         try await eventually { client.service.gate.usage.sources == 0 }
         #expect(client.service.gate.usage.memory == 0 && client.service.gate.usage.workers == 0)
 
-        let again = try await client.get("w342")
+        let again = try await client.get("w171")
         #expect(again.status == 200 && again["cache-status"]?.hasPrefix("marquee; hit; ttl=") == true)
         #expect(client.count(.memoryHit) == 1 && client.transport.started.count == 1)
     }
@@ -180,10 +181,10 @@ struct PictureServiceTests {
 
     @Test("the decoded picture is kept when a later size needs more memory")
     func growing() async throws {
-        let client = try PictureClient(sizes: ["w10", "w700"])
-        let requests = try ["w10", "w700"].map { try client.begin(PictureClient.path($0)) }
+        let client = try PictureClient(sizes: ["w10", "w200"])
+        let requests = try ["w10", "w200"].map { try client.begin(PictureClient.path($0)) }
         try await client.transport.transfer().answer(
-            try Samples.jpeg(700, 700), fields: ["Cache-Control": "max-age=60"])
+            try Samples.jpeg(200, 200), fields: ["Cache-Control": "max-age=60"])
         for request in requests { #expect(try await request.value().status == 200) }
         #expect(client.count(.decoded) == 1 && client.count(.made) == 2)
     }
@@ -193,14 +194,14 @@ struct PictureServiceTests {
     )
     func tooMuchMemory() async throws {
         // Enough for the reduced scale, not for the full one.
-        let source = try Samples.jpeg(1600, 1600)
-        let maker = try PictureMaker(ImageBytes(source))
+        let source = try Samples.greyJPEG(1368, 1368)
+        let maker = try PictureMaker(source)
         let small = maker.memory(for: try PictureRecipe("w92"))
-        #expect(maker.memory(for: try PictureRecipe("w1000")) > small)
+        #expect(maker.memory(for: try PictureRecipe("w800")) > small)
         let client = try PictureClient(
-            sizes: ["w92", "w1000"], configure: { $0.decodeMemory = small },
-            answering: PictureClient.giving(source))
-        #expect(try await client.get("w1000").status == 422)
+            sizes: ["w92", "w800"], configure: { $0.decodeMemory = small },
+            answering: PictureClient.giving(source.array))
+        #expect(try await client.get("w800").status == 422)
         #expect(try await client.get("w92").status == 200)
     }
 

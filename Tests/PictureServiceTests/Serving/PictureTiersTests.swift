@@ -2,6 +2,7 @@ import FoundationEssentials
 import ImageCodecs
 import LazyImages
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import PictureService
@@ -24,7 +25,7 @@ enum TierSamples {
     }
 }
 
-@Suite("The tiers of pictures", .timeLimit(.minutes(30)))
+@Suite("The tiers of pictures", .bounded)
 struct PictureTiersTests {
     private let folder: TemporaryFolder
     private let key = CacheKey(id: "a", variant: "record")

@@ -23,6 +23,23 @@ enum Samples {
         try JPEGEncoder(quality: 90).encode(bitmap(width, height, shift: shift))
     }
 
+    /// A large JPEG that costs little to make: mid-grey, of one component, whose blocks of 8 x 8 pixels have no
+    /// coefficients. Each is two bits 0.
+    static func greyJPEG(_ width: Int, _ height: Int) throws -> ImageBytes {
+        let grey = [[UInt8]](repeating: [128, 128, 128, 255], count: 256).flatMap(\.self)
+        // Its four blocks are one byte.
+        var file = try JPEGEncoder().encode(Bitmap(width: 16, height: 16, pixels: grey))
+        guard let frame = file.firstRange(of: [0xFF, 0xC0])?.lowerBound, file.suffix(3) == [0, 0xFF, 0xD9]
+        else { throw ImageDecodingError.unsupported(feature: "another encoding of grey") }
+        for (offset, side) in [(5, height), (7, width)] {
+            file[frame + offset] = UInt8(side >> 8)
+            file[frame + offset + 1] = UInt8(side & 255)
+        }
+        let blocks = ((width + 7) / 8) * ((height + 7) / 8)
+        let data = [UInt8](repeating: 0, count: (blocks + 3) / 4)
+        return ImageBytes(file.dropLast(3) + data + [0xFF, 0xD9])
+    }
+
     static func png(_ width: Int, _ height: Int, alpha: UInt8 = 255) -> [UInt8] {
         PNGEncoder(colours: alpha < 255 ? .rgba : .rgb).encode(bitmap(width, height, alpha: alpha))
     }

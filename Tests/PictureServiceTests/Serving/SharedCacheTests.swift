@@ -2,13 +2,14 @@ import HTTPSemantics
 import LazyImages
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import PictureService
 
 /// RFC 9111 as a shared cache: the requests to a scripted origin and the answers to clients. Beside it, a
 /// private cache: the library's loader.
-@Suite("RFC 9111: cases of a shared and a private cache", .timeLimit(.minutes(30)))
+@Suite("RFC 9111: cases of a shared and a private cache", .bounded)
 struct SharedCacheTests {
     @Test("the service", arguments: CacheCase.all)
     func shared(_ row: CacheCase) async throws {

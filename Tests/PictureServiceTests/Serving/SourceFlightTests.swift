@@ -1,11 +1,12 @@
 import LazyImages
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import PictureService
 
-@Suite("Single flight of sources", .timeLimit(.minutes(30)))
+@Suite("Single flight of sources", .bounded)
 struct SourceFlightTests {
     /// The deliveries, in order.
     private final class Inbox: Sendable {
@@ -37,7 +38,7 @@ struct SourceFlightTests {
 
     /// A task that runs until it is cancelled.
     private func endless() -> Task<Void, Never> {
-        Task { try? await Task.sleep(for: .seconds(1_000_000)) }
+        Task { try? await Tally().wait(for: 1) }
     }
 
     @Test("all requests of a recipe get one outcome, in order of arrival")

@@ -1,10 +1,11 @@
 import LazyImages
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import PictureService
 
-@Suite("The names on disk, in memory", .timeLimit(.minutes(30)))
+@Suite("The names on disk, in memory", .bounded)
 struct StoredNamesTests {
     private let folder: TemporaryFolder
 

@@ -1,10 +1,11 @@
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import PictureService
 
-@Suite("The limits on concurrent work", .timeLimit(.minutes(30)))
+@Suite("The limits on concurrent work", .bounded)
 struct WorkGateTests {
     private let log = Log()
 
@@ -78,7 +79,7 @@ struct WorkGateTests {
         let gate = WorkGate(workers: 1, queue: 0, memory: 1)
         let task = Task {
             // Waits for the cancellation.
-            try? await Task.sleep(for: .seconds(1_000_000))
+            try? await Tally().wait(for: 1)
             return await gate.acquire(1)
         }
         task.cancel()

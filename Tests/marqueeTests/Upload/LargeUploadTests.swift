@@ -9,7 +9,7 @@ import Testing
 /// A body too large for memory, to this project's server and to nginx. It has 64 MiB.
 /// `MARQUEE_LARGE_UPLOAD=2048` makes it 2 GiB, for a run of only this suite, which then also checks the
 /// server's memory.
-@Suite("A large upload", .serialized, .ownThread, .timeLimit(.minutes(30)))
+@Suite("A large upload", .bounded, .ownThread)
 struct LargeUploadTests {
     /// The permitted growth of a process's memory, in KiB.
     private static let growthLimit = 8 * 1024

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Glibc
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Disk cache", .timeLimit(.minutes(30)))
+@Suite("Disk cache", .bounded)
 struct DiskCacheTests {
     private let fixture: DiskFixture
 

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Glibc
 import SystemSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Disk concurrency", .timeLimit(.minutes(30)))
+@Suite("Disk concurrency", .bounded)
 struct DiskConcurrencyTests {
     private let fixture: DiskFixture
 

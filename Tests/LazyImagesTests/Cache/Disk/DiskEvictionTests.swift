@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Glibc
 import SystemSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Disk eviction", .timeLimit(.minutes(30)))
+@Suite("Disk eviction", .bounded)
 struct DiskEvictionTests {
     private let fixture: DiskFixture
     /// An entry of about a thousand bytes, with header and key.

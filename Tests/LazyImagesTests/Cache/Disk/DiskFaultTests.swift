@@ -2,9 +2,10 @@ import FoundationEssentials
 import Glibc
 import LazyImages
 import SystemSupport
+import TestTraits
 import Testing
 
-@Suite("Disk faults", .timeLimit(.minutes(30)))
+@Suite("Disk faults", .bounded)
 struct DiskFaultTests {
     private let fixture: DiskFixture
     private let plan = FaultPlan()
@@ -76,7 +77,7 @@ struct DiskFaultTests {
     @Test(
         "whichever call of an eviction fails, once or always: no entry is torn, and the next eviction frees the room",
         arguments: [.failure(ENOSPC), .failure(EIO), .failure(EMFILE), .short] as [FileCalls.InjectedFault],
-        0..<8)
+        0..<Rounds.count(2, many: 8))
     func everyCallOfAnEviction(fault: FileCalls.InjectedFault, first: Int) async throws {
         let probe = fixture.cache(limit: 10_000, calls: plan.calls)
         for number in 0..<9 { await probe.store(Array(bytes.prefix(900)), for: key("fill \(number)")) }

@@ -2,11 +2,12 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Disk cache folder", .timeLimit(.minutes(30)))
+@Suite("Disk cache folder", .bounded)
 struct DiskFolderTests {
     private let fixture: DiskFixture
 

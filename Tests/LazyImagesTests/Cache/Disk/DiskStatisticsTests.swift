@@ -2,11 +2,12 @@ import FoundationEssentials
 import Glibc
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Disk statistics", .timeLimit(.minutes(30)))
+@Suite("Disk statistics", .bounded)
 struct DiskStatisticsTests {
     private let fixture: DiskFixture
 

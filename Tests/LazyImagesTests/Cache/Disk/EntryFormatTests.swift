@@ -1,11 +1,12 @@
 import FoundationEssentials
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Entry format", .timeLimit(.minutes(30)))
+@Suite("Entry format", .bounded)
 struct EntryFormatTests {
     private let fixture: DiskFixture
 

@@ -3,9 +3,10 @@ import Glibc
 import LazyImages
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("SHA-256 and XXH64", .timeLimit(.minutes(30)))
+@Suite("SHA-256 and XXH64", .bounded)
 struct HashTests {
     @Test("SHA-256 agrees with the examples of FIPS 180-4")
     func standardVectors() {

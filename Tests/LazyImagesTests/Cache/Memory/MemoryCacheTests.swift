@@ -1,10 +1,11 @@
 import FoundationEssentials
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Memory cache", .timeLimit(.minutes(30)))
+@Suite("Memory cache", .bounded)
 struct MemoryCacheTests {
     @Test("a hit returns the stored object, not a copy")
     func sharing() throws {

@@ -1,9 +1,10 @@
 import SystemSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Memory store", .timeLimit(.minutes(30)))
+@Suite("Memory store", .bounded)
 struct MemoryStoreTests {
     @Test(
         "a new store is a list in order of use, whatever the keys' hashes",

@@ -1,10 +1,11 @@
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("W-TinyLFU", .timeLimit(.minutes(30)))
+@Suite("W-TinyLFU", .bounded)
 struct WTinyLFUTests {
     @Test("a window of the whole size is LRU: it holds the same keys after every use of a random trace")
     func plainLRU() {

@@ -30,10 +30,10 @@ enum SharedFixture {
             transport: transport)
     }
 
-    /// A clock that the test sets. Nothing sleeps by it for as long as the test lasts.
+    /// A clock that the test sets. A sleep by it ends only when its task is cancelled.
     static func timing(_ now: Shared<Duration>) -> RetryTiming {
         RetryTiming(
-            now: { now.value }, sleep: { _ in try await Task.sleep(for: .seconds(600)) }, random: { 0 })
+            now: { now.value }, sleep: { _ in try await Tally().wait(for: 1) }, random: { 0 })
     }
 }
 

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("SharedTier", .timeLimit(.minutes(30)))
+@Suite("SharedTier", .bounded)
 struct SharedTierTests {
     private let key: CacheKey
 

@@ -1,9 +1,10 @@
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Addresses of a shared store", .timeLimit(.minutes(30)))
+@Suite("Addresses of a shared store", .bounded)
 struct StoreAddressTests {
     private let credentials = ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"]
     private let name = SHA256.hash(of: "")

@@ -1,10 +1,11 @@
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("Faults of a shared store", .timeLimit(.minutes(30)))
+@Suite("Faults of a shared store", .bounded)
 struct StoreFaultTests {
     @Test("an absent store gets three reads, then none during a pause, then one after each pause")
     func dead() async throws {

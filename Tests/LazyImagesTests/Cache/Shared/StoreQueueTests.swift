@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("StoreQueue", .timeLimit(.minutes(30)))
+@Suite("StoreQueue", .bounded)
 struct StoreQueueTests {
     private func entry(_ bytes: Int) -> StagingArea.Entry {
         StagingArea.Entry(body: ByteArray([UInt8](repeating: 0, count: bytes)), metadata: [])

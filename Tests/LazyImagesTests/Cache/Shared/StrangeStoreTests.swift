@@ -1,11 +1,12 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// Stores that we did not write.
-@Suite("Stores that we did not write", .timeLimit(.minutes(30)))
+@Suite("Stores that we did not write", .bounded)
 struct StrangeStoreTests {
     @Test("nginx with DAV", .enabled(if: NginxDAV.isInstalled, "nginx with its DAV module is not installed"))
     func nginx() async throws {

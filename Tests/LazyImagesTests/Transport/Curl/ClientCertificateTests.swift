@@ -1,12 +1,13 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// Client certificates, against OpenSSL's server, which demands one.
 @Suite(
-    "CurlTransport: the client's certificate", .timeLimit(.minutes(30)),
+    "CurlTransport: the client's certificate", .bounded,
     .enabled(if: TLSServer.isInstalled, "openssl is not installed"))
 struct ClientCertificateTests {
     private let client: ClientKey

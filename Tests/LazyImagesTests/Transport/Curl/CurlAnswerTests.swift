@@ -1,11 +1,12 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// Good and bad answers of real servers, over real sockets.
-@Suite("CurlTransport: answers", .timeLimit(.minutes(30)))
+@Suite("CurlTransport: answers", .bounded)
 struct CurlAnswerTests {
     private let transport = CurlTransport()
     private let receiver = RecordingReceiver()

@@ -3,11 +3,12 @@ import Glibc
 import Synchronization
 import SystemSupport
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("CurlTransport: cancellation and end", .serialized, .timeLimit(.minutes(30)))
+@Suite("CurlTransport: cancellation and end", .bounded, .serialized)
 struct CurlCancellationTests {
     private let transport = CurlTransport()
 

@@ -1,12 +1,13 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// The policy's demands on a connection, against OpenSSL's server.
 @Suite(
-    "CurlTransport: security", .timeLimit(.minutes(30)),
+    "CurlTransport: security", .bounded,
     .enabled(if: TLSServer.isInstalled, "openssl is not installed"))
 struct CurlSecurityTests {
     private let transport = CurlTransport()

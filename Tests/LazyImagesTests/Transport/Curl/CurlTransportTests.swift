@@ -6,7 +6,7 @@ import Testing
 @testable import LazyImages
 
 /// Successful transfers and their connections, over real sockets.
-@Suite("CurlTransport", .ownThread, .timeLimit(.minutes(30)))
+@Suite("CurlTransport", .bounded, .ownThread)
 struct CurlTransportTests {
     private let transport = CurlTransport()
     private let receiver = RecordingReceiver()

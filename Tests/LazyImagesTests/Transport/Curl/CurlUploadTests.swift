@@ -7,7 +7,7 @@ import Testing
 @testable import LazyImages
 
 /// Requests with methods and bodies over real sockets.
-@Suite("CurlTransport, methods and bodies", .ownThread, .timeLimit(.minutes(30)))
+@Suite("CurlTransport, methods and bodies", .bounded, .ownThread)
 struct CurlUploadTests {
     private let transport = CurlTransport()
     private let receiver = RecordingReceiver()

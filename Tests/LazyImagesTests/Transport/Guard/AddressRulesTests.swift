@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("AddressRules", .timeLimit(.minutes(30)))
+@Suite("AddressRules", .bounded)
 struct AddressRulesTests {
     @Test(
         "ranges that are not public are refused, from the first address to the last",

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("FetchGuard", .timeLimit(.minutes(30)))
+@Suite("FetchGuard", .bounded)
 struct FetchGuardTests {
     private let policy: SecurityPolicy
 

@@ -1,13 +1,14 @@
 import FoundationEssentials
 import TestNames
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
 /// A guard's effect on real connections. The origin listens on every address of this machine and counts
 /// connections.
-@Suite("FetchGuard: connections", .timeLimit(.minutes(30)))
+@Suite("FetchGuard: connections", .bounded)
 struct GuardedConnectionTests {
     /// Spellings of addresses of this machine, and of other addresses that are not public.
     private static let spellings = [

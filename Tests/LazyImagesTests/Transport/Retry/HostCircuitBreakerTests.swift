@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("HostCircuitBreaker", .timeLimit(.minutes(30)))
+@Suite("HostCircuitBreaker", .bounded)
 struct HostCircuitBreakerTests {
     private var budget = HostCircuitBreaker(RetryPolicy(failuresOfHost: 3, pauseOfHost: .seconds(2)))
 

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import LazyImages
 
-@Suite("RetryPolicy", .timeLimit(.minutes(30)))
+@Suite("RetryPolicy", .bounded)
 struct RetryPolicyTests {
     private let policy = RetryPolicy(attempts: 10, firstPause: .milliseconds(200), longestPause: .seconds(10))
 
