@@ -81,18 +81,19 @@ struct MetricsTests {
     }
 
     @Test("the metrics of the process are included")
-    func process() throws {
-        let metrics = Metrics()
-        metrics.watchProcess(version: "1.2.3")
-        let text = metrics.text
-        #expect(text.contains("marquee_build_info{version=\"1.2.3\"} 1\n"))
-        let memory = try #require(value("marquee_process_resident_memory_bytes", in: text))
-        #expect(memory > 0x1p20 && memory < 0x1p40)
-        let before = try #require(value("marquee_process_open_descriptors", in: text))
-        let more = (0..<50).map { _ in dup(0) }
-        defer { for descriptor in more { close(descriptor) } }
-        // Other tests open and close descriptors meanwhile, but far fewer.
-        #expect(try #require(value("marquee_process_open_descriptors", in: metrics.text)) > before)
+    func process() async {
+        // Other tests of this process open and close descriptors too.
+        await #expect(processExitsWith: .success) {
+            let metrics = Metrics()
+            metrics.watchProcess(version: "1.2.3")
+            let text = metrics.text
+            #expect(text.contains("marquee_build_info{version=\"1.2.3\"} 1\n"))
+            let memory = try #require(value("marquee_process_resident_memory_bytes", in: text))
+            #expect(memory > 0x1p20 && memory < 0x1p40)
+            let before = try #require(value("marquee_process_open_descriptors", in: text))
+            for _ in 0..<50 { _ = dup(0) }
+            #expect(value("marquee_process_open_descriptors", in: metrics.text) == before + 50)
+        }
     }
 
     @Test(
@@ -108,11 +109,6 @@ struct MetricsTests {
         // promtool does find this fault.
         #expect(try Promtool.check("# TYPE x counter\nx 1\n") != "")
     }
-
-    private func value(_ name: String, in text: String) -> Double? {
-        text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
-            .flatMap { Double($0.dropFirst(name.count + 1)) }
-    }
 }
 
 /// Prometheus' checker of metrics.
@@ -126,4 +122,10 @@ enum Promtool {
         let answer = String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
         return status == 0 ? answer : "status \(status): \(answer)"
     }
+}
+
+/// The value of a metric without labels in Prometheus' text.
+private func value(_ name: String, in text: String) -> Double? {
+    text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        .flatMap { Double($0.dropFirst(name.count + 1)) }
 }
