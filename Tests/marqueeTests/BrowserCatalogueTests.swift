@@ -134,6 +134,8 @@ struct BrowserCatalogueTests {
         terminal.type("R?")
         try #require(terminal.waits { $0.row(containing: "Esc goes back") != nil })
         terminal.type(" ")
+        // A key removes the message of the refresh, so this one must come before it.
+        try #require(terminal.waits { $0.row(containing: "Esc goes back") == nil })
         gate.open()
         #expect(status(terminal, has: "Refreshed: 1 new (+), 1 gone"))
         terminal.type("s")

@@ -133,6 +133,8 @@ struct JobProgramTests {
         let fixture = try JobFixture(12, holding: (5, gate))
         _ = try await fixture.detach("night", "--per-host", "1")
         try await fixture.origin.requests.wait(for: 6)
+        // The sixth request may come before the fifth image is counted.
+        try await eventually { try fixture.finished("night").count == 5 }
         let waiting = try Program(["jobs", "wait", "night"], environment: fixture.environment)
         let cancelled = try await fixture.run("jobs", "cancel", "night")
         #expect(cancelled.status == 0)

@@ -23,6 +23,7 @@ private struct Fleet {
         var configuration = SharedTier.Configuration()
         configuration.reading = Timeouts(connect: limit, firstByte: limit, stall: limit, total: limit)
         configuration.writing = configuration.reading
+        configuration.timing = .patient
         return try SharedTier(
             SharedTier.Address(address ?? store.address, environment: [:]),
             keys: [[UInt8](repeating: 7, count: 32)], configuration: configuration)

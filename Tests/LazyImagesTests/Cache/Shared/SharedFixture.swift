@@ -24,6 +24,7 @@ enum SharedFixture {
         var configuration = SharedTier.Configuration()
         configuration.reading = .patient
         configuration.writing = .patient
+        configuration.timing = .patient
         configure(&configuration)
         return try SharedTier(
             SharedTier.Address(address, environment: environment), keys: keys, configuration: configuration,
