@@ -9,11 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 void csystem_set_mmap_threshold(int size) {
     mallopt(M_MMAP_THRESHOLD, size);
+}
+
+ssize_t csystem_send_two(int socket, const void *first, size_t first_size, const void *second, size_t second_size) {
+    struct iovec blocks[2] = {{(void *)first, first_size}, {(void *)second, second_size}};
+    struct msghdr message = {.msg_iov = blocks, .msg_iovlen = 2};
+    return sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
 int csystem_accept(int listening, struct sockaddr *address, socklen_t *length) {

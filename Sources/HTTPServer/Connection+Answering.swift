@@ -18,6 +18,11 @@ extension Connection {
     /// Begins an answer; `head` is nil where the server understood no request.
     func send(_ response: HTTPResponse, to head: RequestHead?, _ loop: EventLoop) -> Step {
         let configuration = loop.context.configuration
+        var response = response
+        if loop.context.answerMemory.isFull(for: response.body) {
+            response = .plain(.serviceUnavailable, "too many answers wait for their clients")
+            loop.context.counters.countShed()
+        }
         loop.context.counters.countRequest(response.status)
         let end = loop.context.end
         // While draining, a request that already waits behind this one is answered too.
@@ -51,8 +56,10 @@ extension Connection {
         case .done: return endAnswer(loop)
         case .blocked:
             socket.isWritable = false
+            outgoing?.hold(loop.context.answerMemory)
             return .end(.waits)
         case .partial:
+            outgoing?.hold(loop.context.answerMemory)
             guard let pace, let outgoing else { return .end(.yields) }
             phase = .pausing
             deadline = (outgoing.departure ?? .now) + pace.time(ofBytes: outgoing.writer.sentOfBody)
@@ -66,6 +73,7 @@ extension Connection {
     private func endAnswer(_ loop: EventLoop) -> Step {
         let keepsAlive = outgoing?.keepsAlive ?? false
         outgoing?.report(loop.context.report)
+        outgoing?.letGo(loop.context.answerMemory, now: loop.now)
         outgoing = nil
         let end = loop.context.end
         guard keepsAlive, !end.isAtOnce else { return endSending(loop) }

@@ -159,8 +159,9 @@ final class Connection {
         return outcome
     }
 
-    func close() {
+    func close(_ loop: EventLoop) {
         pending?.abandon()
+        outgoing?.letGo(loop.context.answerMemory, now: loop.now)
         socket.close()
     }
 }

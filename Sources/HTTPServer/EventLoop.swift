@@ -77,6 +77,7 @@ final class EventLoop {
             }
             fireTimers()
             goOnWithYielded()
+            context.trimMemory(now: now)
             if let stopTime = context.stopTime, endsBy(stopTime) { return }
         }
     }
@@ -151,7 +152,7 @@ final class EventLoop {
         connections[Int(connection.key.slot)] = nil
         freeSlots.append(connection.key.slot)
         let wasTurnedAway = connection.isTurnedAway
-        connection.close()
+        connection.close(self)
         // In this order: when the count says that no connection is left, its descriptor is free.
         context.counters.leave(wasTurnedAway: wasTurnedAway)
     }
@@ -171,7 +172,8 @@ final class EventLoop {
 
     private func waitTime() -> Int32 {
         if !yielded.isEmpty { return 0 }
-        let times = [timers.next, acceptPause, context.stopTime].compactMap(\.self)
+        let times = [timers.next, acceptPause, context.stopTime, context.answerMemory.trimTime].compactMap(
+            \.self)
         guard let next = times.min() else { return -1 }
         let milliseconds = (next - .now) / .milliseconds(1)
         // Rounded up, so that a wait does not end just before its time.

@@ -68,7 +68,9 @@ package struct HTTPResponse: Sendable {
 
     package var status: HTTPStatus
     /// The fields that the server does not add itself.
-    package var fields: HTTPFields
+    package var fields: HTTPFields { didSet { preparedFields = nil } }
+    /// The lines of the fields, written beforehand; nil if they are written for each sending.
+    private(set) var preparedFields: [UInt8]?
     package var body: Body
     /// Whether the connection ends after this answer.
     package var closes = false
@@ -77,6 +79,18 @@ package struct HTTPResponse: Sendable {
         self.status = status
         self.fields = fields
         self.body = body
+    }
+
+    /// Writes the lines of the fields now, for an answer that is sent many times.
+    package mutating func prepare() { preparedFields = writtenFields }
+
+    /// The lines of the fields, without the blank line after them.
+    var writtenFields: [UInt8] {
+        var lines: [UInt8] = []
+        for field in fields.fields {
+            for part in [field.name, ": ", field.value, "\r\n"] { lines.append(contentsOf: part.utf8) }
+        }
+        return lines
     }
 
     /// A short answer in plain text: the status, and the reason if that helps. No cache keeps it.

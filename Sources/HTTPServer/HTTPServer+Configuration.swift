@@ -33,6 +33,8 @@ extension HTTPServer {
         package var latency = Duration.zero
         /// Bytes a second for the bodies on one connection; nil, the default, sets no limit.
         package var bandwidth: Int?
+        /// The most bytes of answers that clients have not taken yet, default 256 MiB; further large answers become 503.
+        package var answerMemory = 256 << 20
         /// The folder of request bodies that are too long for memory. Default: `TMPDIR`, else `/var/tmp`.
         package var temporaryFolder = HTTPServer.temporaryFolder
 

@@ -157,6 +157,8 @@ extension HTTPServer {
         package internal(set) var requests = 0
         /// The same requests by the status of their answer.
         package internal(set) var byStatus: [Int: Int] = [:]
+        /// The answers among them that became 503 because too many others waited for their clients.
+        package internal(set) var shedAnswers = 0
         /// Bytes handed to the system, heads included; the count may lag behind the bytes that a client has read.
         package internal(set) var bytesSent = 0
         /// Connections open at this moment.

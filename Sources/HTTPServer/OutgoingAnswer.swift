@@ -7,6 +7,8 @@ struct OutgoingAnswer {
     let keepsAlive: Bool
     /// When sending began.
     var departure: ContinuousClock.Instant?
+    /// The body's key among the answers that wait; nil while it does not wait.
+    private var heldKey: UInt?
     private let method, target: String
     private let status: HTTPStatus
     private let bytes: Int
@@ -37,6 +39,16 @@ struct OutgoingAnswer {
         self.peer = peer
         forwardedFor = head?.fields.values(of: "x-forwarded-for") ?? []
         cacheStatus = response.fields["cache-status"]
+    }
+
+    /// Counts the body among those that clients have not taken.
+    mutating func hold(_ memory: AnswerMemory) {
+        if heldKey == nil { heldKey = memory.enter(writer.body) }
+    }
+
+    /// Ends that: the answer is sent, or its client is gone.
+    mutating func letGo(_ memory: AnswerMemory, now: ContinuousClock.Instant) {
+        if let key = heldKey.take() { memory.leave(key, writer.body.count, now: now) }
     }
 
     func report(_ report: (@Sendable (HTTPServer.Answer) -> Void)?) {

@@ -15,45 +15,38 @@ struct ResponseWriter {
         case failed
     }
 
-    /// The head, with a short body behind it.
-    private var start: [UInt8]
-    private var sentOfStart = 0
-    private var body: HTTPResponse.Body
+    private let head: [UInt8]
+    private var sentOfHead = 0
+    let body: HTTPResponse.Body
     /// Bytes of the body sent so far.
     private(set) var sentOfBody = 0
     /// Whether sendfile works for this file.
     private var usesSendfile = true
 
-    /// A body of at most this size is copied behind its head, so that one call sends both.
-    private static let joinedBody = 16 << 10
     /// Bytes of a file that one call reads if sendfile does not work.
     private static let readSize = 64 << 10
 
     init(head: [UInt8], body: HTTPResponse.Body) {
-        start = head
+        self.head = head
         self.body = body
-        if case .bytes(let bytes) = body, bytes.count <= Self.joinedBody {
-            start += bytes
-            self.body = .none
-        }
     }
 
     /// Sends until the client takes no more, or at most `limit` bytes of the body.
     /// - Parameter count: called with the bytes that each call to the system took.
     mutating func write(to socket: Int32, limit: Int, count: (Int) -> Void) -> Progress {
-        while sentOfStart < start.count {
-            let flags = Int32(MSG_NOSIGNAL | (body.count > 0 ? MSG_MORE : 0))
-            let sent = unsafe start[sentOfStart...].withUnsafeBytes {
-                unsafe send(socket, $0.baseAddress, $0.count, flags)
-            }
+        var allowance = limit
+        while sentOfHead < head.count {
+            let sent = writeHead(to: socket, bodyLimit: allowance)
             guard sent > 0 else {
                 if sent < 0, errno == EINTR { continue }
                 return sent < 0 && errno == EAGAIN ? .blocked : .failed
             }
-            sentOfStart += sent
+            let ofHead = min(sent, head.count - sentOfHead)
+            sentOfHead += ofHead
+            sentOfBody += sent - ofHead
+            allowance -= sent - ofHead
             count(sent)
         }
-        var allowance = limit
         while sentOfBody < body.count {
             guard allowance > 0 else { return .partial }
             let sent = writeBody(to: socket, atMost: min(allowance, body.count - sentOfBody))
@@ -66,6 +59,20 @@ struct ResponseWriter {
             count(sent)
         }
         return .done
+    }
+
+    /// Sends the rest of the head, in one call with the first bytes of the body: the number of bytes, or -1 and errno.
+    private func writeHead(to socket: Int32, bodyLimit: Int) -> Int {
+        let rest = head.count - sentOfHead
+        return unsafe head.withUnsafeBytes { head in
+            let start = unsafe head.baseAddress.map { unsafe $0 + sentOfHead }
+            guard case .bytes(let bytes) = body, !bytes.isEmpty else {
+                return unsafe send(socket, start, rest, Int32(MSG_NOSIGNAL | (body.count > 0 ? MSG_MORE : 0)))
+            }
+            return unsafe bytes.withUnsafeBytes { body in
+                unsafe csystem_send_two(socket, start, rest, body.baseAddress, min(bodyLimit, body.count))
+            }
+        }
     }
 
     /// Sends some of the body: the number of bytes, 0 at the end of the file, or -1 and errno.
@@ -104,20 +111,26 @@ extension HTTPResponse {
     func head(date: String, keepAlive: Bool, minorVersion: Int) -> [UInt8] {
         var head: [UInt8] = []
         head.reserveCapacity(512)
-        func line(_ parts: String...) {
-            for part in parts { head.append(contentsOf: part.utf8) }
-            head.append(contentsOf: [0x0D, 0x0A])
-        }
-        line("HTTP/1.1 \(status.rawValue) ", status.reason)
-        line("Date: ", date)
-        for field in fields.fields { line(field.name, ": ", field.value) }
+        func add(_ text: String) { head.append(contentsOf: text.utf8) }
+        add("HTTP/1.1 ")
+        add(String(status.rawValue))
+        add(" ")
+        add(status.reason)
+        add("\r\nDate: ")
+        add(date)
+        add("\r\n")
+        head.append(contentsOf: preparedFields ?? writtenFields)
         // RFC 9110 section 8.6 forbids it in these two. Other answers have it even if their body is empty.
-        if status != .noContent, status != .notModified { line("Content-Length: \(body.count)") }
-        line("X-Content-Type-Options: nosniff")
+        if status != .noContent, status != .notModified {
+            add("Content-Length: ")
+            add(String(body.count))
+            add("\r\n")
+        }
+        add("X-Content-Type-Options: nosniff\r\n")
         if !keepAlive {
-            line("Connection: close")
+            add("Connection: close\r\n")
         } else if minorVersion == 0 {
-            line("Connection: keep-alive")
+            add("Connection: keep-alive\r\n")
         }
         head.append(contentsOf: [0x0D, 0x0A])
         return head

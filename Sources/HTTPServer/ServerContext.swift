@@ -10,6 +10,7 @@ final class ServerContext: Sendable {
     /// The threads that handle requests.
     let blocking: BlockingThreads
     let bodyMemory = BodyMemory(limit: bodyMemoryLimit)
+    let answerMemory: AnswerMemory
     private let ending = Lock(Ending())
 
     /// The most memory for the bodies of requests that are being received, in bytes.
@@ -23,6 +24,7 @@ final class ServerContext: Sendable {
         self.handler = handler
         self.listeners = listeners
         self.report = report
+        answerMemory = AnswerMemory(limit: configuration.answerMemory)
         blocking = BlockingThreads(count: configuration.blockingThreads, name: "marquee-request")
     }
 
@@ -31,6 +33,13 @@ final class ServerContext: Sendable {
 
     /// When answers under way must have ended; nil while the server runs.
     var stopTime: ContinuousClock.Instant? { end.stopTime }
+
+    /// Gives memory back to the system after much has been sent.
+    func trimMemory(now: ContinuousClock.Instant) {
+        guard let time = answerMemory.trimTime, time <= now, answerMemory.takeTrim(now: now) else { return }
+        // Ignored: without a thread the memory goes back the next time.
+        try? blocking.enqueue { AnswerMemory.trim() }
+    }
 
     func drain() { ending.withLock { $0.isDraining = true } }
 

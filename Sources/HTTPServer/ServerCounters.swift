@@ -61,6 +61,9 @@ final class ServerCounters: Sendable {
         }
     }
 
+    /// An answer became 503 because too many wait for their clients.
+    func countShed() { state.withLock { $0.statistics.shedAnswers += 1 } }
+
     func countSent(_ bytes: Int) {
         state.withLock { $0.statistics.bytesSent += bytes }
     }

@@ -20,6 +20,9 @@ void csystem_set_mmap_threshold(int size);
 /// accept4 with SOCK_CLOEXEC: the accepted descriptor, or -1 and errno.
 int csystem_accept(int listening, struct sockaddr *address, socklen_t *length);
 
+/// Sends two blocks of bytes to a socket in one call (sendmsg with MSG_NOSIGNAL): the number of bytes, or -1 and errno.
+ssize_t csystem_send_two(int socket, const void *first, size_t first_size, const void *second, size_t second_size);
+
 /// open with O_CLOEXEC added to the flags: a descriptor, or -1 and errno.
 int csystem_open(const char *path, int flags, mode_t mode);
 
