@@ -59,7 +59,7 @@ let package = Package(
             name: "CatalogueService",
             dependencies: [
                 "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "MovieCatalogue",
-                "FilmLibrary", "PictureService", "ServiceOperations",
+                "FilmLibrary", "PictureService", "ServiceOperations", "LazyImages",
                 "CSystem",
             ],
             swiftSettings: swiftSettings),

@@ -50,7 +50,7 @@ private func makeLibrary(_ path: String, in scratch: ScratchFolder) throws {
 
 /// Each client repeatedly adds one to the film's counter, with the entity tag that it has read.
 private func editAtOnce(_ library: String, clients: Int, edits: Int) async throws -> Int {
-    let service = try ServiceProcess([library, "--writable"])
+    let service = try ServiceProcess([library, "--writable", "--trust-local"])
     defer { service.stop() }
     let port = service.port
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -93,7 +93,7 @@ private func count(of film: String) throws -> Int {
 
 /// Kills the service while four clients write, and checks the library.
 private func killedWrites(_ library: String, round: Int) async throws -> KillOutcome {
-    let service = try ServiceProcess([library, "--writable"])
+    let service = try ServiceProcess([library, "--writable", "--trust-local"])
     let port = service.port
     let answered = try await withThrowingTaskGroup(of: [(String, Int)].self) { group in
         for writer in 0..<4 {
@@ -112,7 +112,7 @@ private func killedWrites(_ library: String, round: Int) async throws -> KillOut
     }
     var outcome = KillOutcome()
     outcome.answered = answered.count
-    let left = try ServiceProcess([library, "--writable"])
+    let left = try ServiceProcess([library, "--writable", "--trust-local"])
     defer { left.stop() }
     let client = try RawClient(port: left.port)
     // Each film must have its last answered write, or a later one.

@@ -36,6 +36,13 @@ struct Session: Sendable {
         return session
     }
 
+    /// The same session for requests that write: it authenticates at the user's own services too.
+    func writing() -> Session {
+        var session = self
+        session.settings.downloads.authenticator = WritingCredentials(named: settings.downloads.authenticator)
+        return session
+    }
+
     /// The same session without messages on standard error.
     func silent() -> Session {
         var session = self

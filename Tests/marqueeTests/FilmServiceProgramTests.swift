@@ -27,7 +27,10 @@ struct FilmServiceProgramTests {
         init(_ path: String, tokens: [String] = [], isWritable: Bool = true) throws {
             var configuration = FilmServiceConfiguration()
             configuration.isWritable = isWritable
-            configuration.tokens = tokens
+            configuration.writers =
+                tokens.isEmpty
+                ? WriteAccess(trustsLocal: true)
+                : WriteAccess(tokens.map { WriteAccess.Token(name: "a", value: $0) })
             let service = FilmService(
                 library: try FilmLibrary(path: path, access: .writing), configuration: configuration)
             server = try HTTPServer(configuration: HTTPServer.Configuration(), handler: service)

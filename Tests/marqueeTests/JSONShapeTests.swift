@@ -150,6 +150,12 @@ struct JSONShapeTests {
         printed["serve"] = members(try JSONSerialization.jsonObject(with: Data(line.utf8)))
         server.send(SIGINT)
         #expect(await server.outcome().status == 130)
+        let library = fixture.home.file("films.db")
+        let writable = try Program(["serve", library, "--writable"], environment: fixture.environment)
+        _ = try #require(await writable.nextLine())
+        try await note("token", "token")
+        writable.send(SIGINT)
+        _ = await writable.outcome()
         let silent = try ScriptedOrigin([.readHead, .awaitClose])
         try await note(
             "jobs", "prewarm", "-", "--detach", "--name", "shape", input: silent.url().absoluteString)

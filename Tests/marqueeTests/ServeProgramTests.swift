@@ -50,7 +50,11 @@ struct ServeProgramTests {
                 "/nowhere.db: there is no such file; create a library with marquee import"
             ),
             (["serve", "--writable"], "only a library is writable"),
-            (["serve", "--writable", "--address", "0.0.0.0"], "--writable needs --token-file"),
+            (
+                ["serve", "--writable", "--trust-local", "--address", "0.0.0.0"],
+                "--trust-local works only at a loopback"
+            ),
+            (["serve", "--trust-local", "--token-file", "tokens"], "exclude each other"),
             (["serve", "--public-url", "films"], "--public-url needs an address"),
             (["serve", "--port", "70000"], "--port needs a whole number from 0 to 65535"),
             (["serve", "--fail", "1.5"], "--fail needs a rate from 0 to 1"),

@@ -32,6 +32,7 @@ struct SoapProgramTests {
     ) async throws {
         var configuration = FilmServiceConfiguration()
         configuration.isWritable = isWritable
+        configuration.writers = WriteAccess(trustsLocal: true)
         let server = try HTTPServer(
             configuration: HTTPServer.Configuration(),
             handler: FilmService(library: library, configuration: configuration))

@@ -1,14 +1,35 @@
 import HTTPSemantics
 import HTTPServer
 
+/// What pages offer a request's sender.
+enum PageAccess: Sendable, Hashable {
+    /// Films to look at: the library is not writable.
+    case reading
+    /// A link to the login page.
+    case login
+    /// Forms, and a button to sign out for a sender with a session.
+    case forms(isSignedIn: Bool)
+
+    var showsForms: Bool { if case .forms = self { true } else { false } }
+
+    /// The part of a page's entity tag that tells its accesses apart.
+    fileprivate var tag: String {
+        switch self {
+        case .reading: ""
+        case .login: ".login"
+        case .forms: ".forms"
+        }
+    }
+}
+
 /// A parsed request: its target, its method, and the format of the answer.
 struct FilmCall: Sendable {
     let head: RequestHead
     var target: FilmTarget
     /// The format of an answer with films. JSON for other content.
     let format: FilmFormat
-    /// Whether pages have forms for writing.
-    let showsForms: Bool
+    /// What pages offer the sender.
+    let access: PageAccess
 
     var fields: HTTPFields { head.fields }
     var method: String { head.method }
@@ -19,7 +40,7 @@ struct FilmCall: Sendable {
     ///   none of the formats.
     init(
         _ head: RequestHead, _ target: RequestTarget, _ configuration: FilmServiceConfiguration,
-        showsForms: Bool = false
+        access: PageAccess = .reading
     ) throws(FilmRefusal) {
         guard let target = FilmTarget(target, isRoot: configuration.isRoot) else {
             throw .nothingHere
@@ -36,7 +57,7 @@ struct FilmCall: Sendable {
         }
         self.head = head
         self.target = target
-        self.showsForms = showsForms
+        self.access = access
         let offers = target.route.formats(isRead: ["GET", "HEAD"].contains(head.method))
         guard
             let format = FilmFormat.negotiated(target.ending, head.fields, among: offers)
@@ -68,7 +89,7 @@ struct FilmCall: Sendable {
     func entityTag(_ revision: some CustomStringConvertible) -> String {
         guard format == .html else { return Self.entityTag(revision, format) }
         // A page also changes with the program that writes it.
-        return "\"\(revision).html.\(Stylesheet.version)\(showsForms ? ".forms" : "")\""
+        return "\"\(revision).html.\(Stylesheet.version)\(access.tag)\""
     }
 
     /// Checks the conditions of the request (RFC 9110 section 13).
@@ -100,7 +121,9 @@ struct FilmCall: Sendable {
         var response = HTTPResponse(status: status, fields: fields, body: .bytes(body))
         response.fields.append(.init(name: "Content-Type", value: format.mediaType))
         response.fields.append(.init(name: "Vary", value: "Accept"))
-        response.fields.append(.init(name: "Cache-Control", value: "no-cache"))
+        // A page with forms is for its writer alone.
+        let isOwn = format == .html && access.showsForms
+        response.fields.append(.init(name: "Cache-Control", value: isOwn ? "private, no-store" : "no-cache"))
         if format == .html { response.fields.replace(with: Page.protection) }
         return response
     }

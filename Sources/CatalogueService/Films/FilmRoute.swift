@@ -8,6 +8,7 @@
 ///     /films/{id}/ratings/{rater}
 ///     /soap                                the service in SOAP 1.1
 ///     /add  /films/{id}/edit              the forms; also /rate and /remove
+///     /login                               the page that asks for a token
 ///     /films/style/{version}.css          the stylesheet; beside it icon.svg
 enum FilmRoute: Hashable, Sendable {
     /// The service as a whole, only for OPTIONS.
@@ -21,6 +22,7 @@ enum FilmRoute: Hashable, Sendable {
     case rating(of: String, by: String)
     case soap
     case form(PageForm)
+    case login
     /// A file that the pages need.
     case style(String)
 
@@ -35,7 +37,7 @@ enum FilmRoute: Hashable, Sendable {
         guard isWritable else { return reads }
         return switch self {
         case .service, .top, .picture, .soap, .style: reads
-        case .list, .form: reads + ["POST"]
+        case .list, .form, .login: reads + ["POST"]
         case .film: reads + ["PUT", "PATCH", "DELETE"]
         case .poster, .rating: reads + ["PUT", "DELETE"]
         }
@@ -44,7 +46,7 @@ enum FilmRoute: Hashable, Sendable {
     /// The formats of the resource's answers. HTML is only for reading; forms are for writing.
     func formats(isRead: Bool) -> [FilmFormat] {
         switch self {
-        case .form: [.html]
+        case .form, .login: [.html]
         case .rating: [.json, .xml]
         default: isRead ? FilmFormat.allCases : [.json, .xml]
         }

@@ -50,11 +50,17 @@ package final class FilmService: HTTPHandler {
                 if let picture = try admitPicture(call) { return picture }
                 return isQuick(call) ? .answer(answer(call, .none)) : .handle(bodyLimit: Self.ignoredBody)
             }
+            if call.target.route == .login {
+                try gate.checkSite(call.fields)
+                return .handle(bodyLimit: Self.loginLimit)
+            }
             do throws(FilmRefusal) {
                 try gate.checkWrite(call.fields, from: peer)
             } catch {
                 // A SOAP body says what it needs. Its head alone allows a short body, for reading.
-                guard call.target.route == .soap else { throw error }
+                guard call.target.route == .soap else {
+                    return .answer(error.response(to: head, page: problemPage(call)))
+                }
                 return .handle(bodyLimit: min(try checkBody(call), Self.ignoredBody))
             }
             return .handle(bodyLimit: try checkBody(call))
@@ -101,7 +107,7 @@ package final class FilmService: HTTPHandler {
             call.target.query.values(of: "q").isEmpty
                 && (call.target.query.values(of: "limit").first.map { Int($0) ?? 0 } ?? Self.pageLimit)
                     <= quickFilms
-        case .service, .poster, .picture, .rating, .form: false
+        case .service, .poster, .picture, .rating, .form, .login: false
         }
     }
 
@@ -124,9 +130,14 @@ package final class FilmService: HTTPHandler {
             throw FilmRefusal(.badRequest, error == .malformed ? "bad target" : "bad encoding in the target")
         }
         try gate.checkHost(head.fields, authority: target.authority)
-        return try FilmCall(
-            head, target, configuration,
-            showsForms: configuration.isWritable && !gate.needsToken(from: peer))
+        try gate.checkForwarding(head.fields)
+        return try FilmCall(head, target, configuration, access: access(head.fields, peer))
+    }
+
+    private func access(_ fields: HTTPFields, _ peer: Peer) -> PageAccess {
+        guard configuration.isWritable else { return .reading }
+        guard gate.writer(fields, from: peer) != nil else { return .login }
+        return .forms(isSignedIn: !configuration.writers.trustsLocal)
     }
 
     func content(_ call: FilmCall, _ body: RequestBody) throws -> HTTPResponse {
@@ -148,6 +159,7 @@ package final class FilmService: HTTPHandler {
         case (.rating(let id, let rater), "PUT"): try rate(id, by: rater, call, try body.bytes())
         case (.rating(let id, let rater), "DELETE"): try unrate(id, by: rater, call)
         case (.rating(let id, let rater), _): try rating(of: id, by: rater, call)
+        case (.login, _): try login(call, try body.bytes())
         case (.form(let form), "POST"): try post(form, call, try body.bytes())
         case (.form(let form), _): try page(form, call)
         case (.style(let name), _): style(name)

@@ -31,6 +31,7 @@ struct FilmTarget: Sendable {
             if name == "films" { return (.list, ending) }
             if first == "soap" { return (.soap, nil) }
             if first == "add" { return (.form(.add), .html) }
+            if first == "login" { return (.login, .html) }
             if first.isEmpty || name == "index" && ending == .html { return (.list, ending) }
             return isRoot && name == "movies" && ending != nil ? (.list, ending) : nil
         case 2 where first == "films":

@@ -13,7 +13,7 @@ struct RequestGate: Sendable {
     init(configuration: FilmServiceConfiguration) {
         self.configuration = configuration
         let names =
-            ["127.0.0.1", "localhost", "::1"] + configuration.publicOrigins.map(\.host)
+            ["127.0.0.1", "localhost", "::1"] + configuration.publicAddresses.map(\.origin.host)
             + configuration.listeningHosts.filter {
                 HostAndPort(FilmServiceConfiguration.bracketed($0)) != nil
             }
@@ -46,7 +46,7 @@ struct RequestGate: Sendable {
     }
 
     private func isAccepted(_ name: HostAndPort) -> Bool {
-        if name.isLoopback || configuration.publicOrigins.contains(where: { $0.host == name.host }) {
+        if name.isLoopback || configuration.publicAddresses.contains(where: { $0.origin.host == name.host }) {
             return true
         }
         // Names can be rebound to an address of this machine; addresses cannot.
@@ -54,28 +54,49 @@ struct RequestGate: Sendable {
         return configuration.listeningHosts.contains { $0.lowercased() == name.host }
     }
 
-    /// Throws if another site's page writes, or if the write lacks a token.
-    func checkWrite(_ fields: HTTPFields, from peer: Peer) throws(FilmRefusal) {
+    /// Throws if a proxy has forwarded the request to a service that trusts this machine: a stranger may have sent it.
+    func checkForwarding(_ fields: HTTPFields) throws(FilmRefusal) {
+        guard configuration.writers.trustsLocal, Self.isForwarded(fields) else { return }
+        throw FilmRefusal(
+            .forbidden,
+            "a service with --trust-local takes no forwarded requests; its operator can use tokens instead")
+    }
+
+    /// Whether a proxy says that it has forwarded the request. A proxy that adds no field cannot be seen.
+    private static func isForwarded(_ fields: HTTPFields) -> Bool {
+        fields.fields.contains { field in
+            let name = field.name.lowercased()
+            return ["forwarded", "via", "x-real-ip"].contains(name) || name.hasPrefix("x-forwarded-")
+        }
+    }
+
+    /// Throws if another site's page writes, or if the sender may not write.
+    /// - Returns: the writer's name in logs.
+    @discardableResult
+    func checkWrite(_ fields: HTTPFields, from peer: Peer) throws(FilmRefusal) -> String {
         try checkSite(fields)
-        guard needsToken(from: peer) else { return }
-        guard let token = BearerToken.token(in: fields) else {
-            throw FilmRefusal(
-                .unauthorized, "writing needs a token: send Authorization: Bearer TOKEN",
-                fields: ["WWW-Authenticate": "Bearer realm=\"films\""])
-        }
-        guard BearerToken.isAccepted(token, among: configuration.tokens) else {
-            throw FilmRefusal(
-                .unauthorized, "this token may not write",
-                fields: ["WWW-Authenticate": "Bearer realm=\"films\", error=\"invalid_token\""])
-        }
+        if let writer = writer(fields, from: peer) { return writer }
+        let isWrong = BearerToken.token(in: fields) != nil
+        throw FilmRefusal(
+            .unauthorized,
+            isWrong
+                ? "this token may not write" : "writing needs a token: send Authorization: Bearer TOKEN",
+            fields: [
+                "WWW-Authenticate": "Bearer realm=\"films\"" + (isWrong ? ", error=\"invalid_token\"" : "")
+            ])
     }
 
-    /// Whether a write needs a token: always if there are tokens, and always from another machine.
-    func needsToken(from peer: Peer) -> Bool {
-        !configuration.tokens.isEmpty || configuration.isReachable || !peer.isLocal
+    /// The name of a request's writer in logs; nil if it may not write.
+    func writer(_ fields: HTTPFields, from peer: Peer) -> String? {
+        let writers = configuration.writers
+        if writers.trustsLocal, peer.isLocal { return "local" }
+        if let token = BearerToken.token(in: fields) { return writers.token(token)?.name }
+        let session = SessionCookie(fields, configuration).value(in: fields)
+        return session.flatMap { writers.token(ofSession: $0) }?.name
     }
 
-    private func checkSite(_ fields: HTTPFields) throws(FilmRefusal) {
+    /// Throws if another site's page sends the request.
+    func checkSite(_ fields: HTTPFields) throws(FilmRefusal) {
         // Another port or subdomain of the same site may be another program, so only the same origin may write.
         let sites = fields.values(of: "sec-fetch-site").map { $0.lowercased() }
         guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else {
@@ -90,7 +111,7 @@ struct RequestGate: Sendable {
 
     /// Whether a page of this origin is the service's own: from the requested host, or from a public address.
     private func isOwn(_ origin: WebOrigin, _ fields: HTTPFields) -> Bool {
-        if configuration.publicOrigins.contains(origin) { return true }
+        if configuration.publicAddresses.contains(where: { $0.origin == origin }) { return true }
         guard let host = fields["host"].flatMap({ HostAndPort($0) }) else { return false }
         return origin == WebOrigin(scheme: origin.scheme, host)
     }

@@ -18,7 +18,7 @@ struct DetailPage {
                 }
                 html.element("div", ["class": "facts"]) { html in
                     facts(&html)
-                    if page.showsForms { forms(&html) }
+                    if page.access.showsForms { forms(&html) }
                 }
             }
         }

@@ -34,7 +34,7 @@ extension FilmService {
 
     /// A file that the pages need: the icon or the stylesheet. A stylesheet with another name belongs to another
     /// version of the program.
-    func style(_ name: String) -> HTTPResponse {
+    func style(_ name: String, _ call: FilmCall) -> HTTPResponse {
         let (type, text, control) =
             switch name {
             case Icon.name: ("image/svg+xml", Icon.text, "public, max-age=86400")
@@ -42,13 +42,15 @@ extension FilmService {
                 ("text/css; charset=utf-8", Stylesheet.text, "public, max-age=31536000, immutable")
             default: ("text/css; charset=utf-8", Stylesheet.text, "no-cache")
             }
-        return HTTPResponse(
-            status: .ok, fields: ["Content-Type": type, "Cache-Control": control],
-            body: .bytes(Array(text.utf8)))
+        return call.coding.applied(
+            to: HTTPResponse(
+                status: .ok, fields: ["Content-Type": type, "Cache-Control": control],
+                body: .bytes(Array(text.utf8))))
     }
 
     /// A page with a form.
     func page(_ form: PageForm, _ call: FilmCall) throws -> HTTPResponse {
+        if call.access == .login { return seeOther("login?to=\(PercentEncoding.encoded(form.path))", call) }
         try checkForms(call)
         switch form {
         case .add: return try sheet(nil, SentForm(), call)
@@ -175,11 +177,9 @@ extension FilmService {
     }
 
     private func checkForms(_ call: FilmCall) throws(FilmRefusal) {
-        guard call.showsForms else {
+        guard call.access.showsForms else {
             throw FilmRefusal(
-                .forbidden,
-                "pages can change films only from this machine, in a library served with --writable and without tokens"
-            )
+                .forbidden, "this library is read-only; its operator can start it with --writable")
         }
     }
 
@@ -196,12 +196,12 @@ extension FilmService {
         return film
     }
 
-    private func page(
+    func page(
         _ call: FilmCall, title: String?, search: String = "", alternate: String? = nil
     ) throws -> Page {
         Page(
             name: try library.name ?? "Films", title: title, toRoot: call.target.toRoot,
-            showsForms: call.showsForms, search: search, alternate: alternate.map { call.target.toRoot + $0 })
+            access: call.access, search: search, alternate: alternate.map { call.target.toRoot + $0 })
     }
 
     private func shown(_ film: StoredFilm, _ page: Page) -> ShownFilm {
@@ -248,14 +248,14 @@ extension FilmService {
     }
 
     /// A page for this request only.
-    private func answer(_ html: [UInt8], _ status: HTTPStatus, _ call: FilmCall) -> HTTPResponse {
+    func answer(_ html: [UInt8], _ status: HTTPStatus, _ call: FilmCall) -> HTTPResponse {
         var response = call.response(html, status: status)
-        response.fields["Cache-Control"] = "no-store"
+        response.fields["Cache-Control"] = "private, no-store"
         return response
     }
 
     /// Redirects with GET, so that reloading the page does not send the form again (RFC 9110 section 15.4.4).
-    private func seeOther(_ path: String, _ call: FilmCall) -> HTTPResponse {
+    func seeOther(_ path: String, _ call: FilmCall) -> HTTPResponse {
         let location = call.target.toRoot + path
         return HTTPResponse(
             status: .seeOther,

@@ -9,7 +9,8 @@ struct Page {
     var title: String?
     /// The relative path from the page's folder to the root.
     var toRoot = ""
-    var showsForms = false
+    /// What the page offers the person who looks at it.
+    var access = PageAccess.reading
     /// The words of the search.
     var search = ""
     /// The same content in other formats: an address without an ending; nil for a page that has none.
@@ -65,7 +66,11 @@ struct Page {
             html.element("nav", ["aria-label": "Pages"]) { html in
                 html.element("a", ["href": films], text: "All films")
                 html.element("a", ["href": "\(films)/top3"], text: "Top 3")
-                if showsForms { html.element("a", ["href": "\(toRoot)add"], text: "Add a film") }
+                switch access {
+                case .reading: break
+                case .login: html.element("a", ["href": "\(toRoot)login"], text: "Sign in")
+                case .forms: html.element("a", ["href": "\(toRoot)add"], text: "Add a film")
+                }
             }
             html.element("form", ["class": "search", "role": "search", "action": films]) { html in
                 html.element("label", ["class": "unseen", "for": "q"], text: "Search films")
@@ -82,13 +87,24 @@ struct Page {
 
     private func foot(_ html: inout HTML) {
         html.element("footer") { html in
-            guard let alternate else { return html.element("a", ["href": home], text: "All films") }
-            html.text("For programs: ")
-            for format in [FilmFormat.json, .xml] {
-                html.element(
-                    "a", ["href": "\(alternate).\(format.rawValue)"], text: format.rawValue.uppercased())
-                html.text(" ")
+            if let alternate {
+                html.text("For programs: ")
+                for format in [FilmFormat.json, .xml] {
+                    html.element(
+                        "a", ["href": "\(alternate).\(format.rawValue)"], text: format.rawValue.uppercased())
+                    html.text(" ")
+                }
+            } else {
+                html.element("a", ["href": home], text: "All films")
             }
+            if access == .forms(isSignedIn: true) { signOut(&html) }
+        }
+    }
+
+    private func signOut(_ html: inout HTML) {
+        html.element("form", ["class": "leave", "method": "post", "action": "\(toRoot)login"]) { html in
+            html.void("input", ["type": "hidden", "name": "out", "value": "1"])
+            html.element("button", ["class": "quiet"], text: "Sign out")
         }
     }
 }

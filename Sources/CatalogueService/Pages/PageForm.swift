@@ -9,6 +9,16 @@ enum PageForm: Hashable, Sendable {
     case rate(String)
     case remove(String)
 
+    /// The path of the form from the root.
+    var path: String {
+        switch self {
+        case .add: "add"
+        case .edit(let id): "films/\(PercentEncoding.encoded(id))/edit"
+        case .rate(let id): "films/\(PercentEncoding.encoded(id))/rate"
+        case .remove(let id): "films/\(PercentEncoding.encoded(id))/remove"
+        }
+    }
+
     /// The form for a path below a film; nil if there is none.
     init?(_ name: String, of id: String) {
         switch name {

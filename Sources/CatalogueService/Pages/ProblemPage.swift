@@ -26,6 +26,9 @@ struct ProblemPage {
                     }
                 }
                 html.element("p", text: advice)
+                if problem.status == .unauthorized, page.access == .login {
+                    html.element("a", ["class": "button", "href": "\(page.toRoot)login"], text: "Sign in")
+                }
                 html.element("a", ["class": "button", "href": page.home], text: "All films")
             }
         }
@@ -34,7 +37,8 @@ struct ProblemPage {
     private var advice: String {
         switch problem.status {
         case .notFound, .gone: "It may have been removed or renamed. Search for it, or look at all films."
-        case .forbidden, .unauthorized, .methodNotAllowed:
+        case .unauthorized: "Sign in with a token, and repeat the change."
+        case .forbidden, .methodNotAllowed:
             "You can still look at the films. The operator of this service can change what is allowed."
         case .preconditionFailed, .conflict: "Go back, load the page again, and repeat the change."
         case .badRequest: "Check the address, or begin again with all films."

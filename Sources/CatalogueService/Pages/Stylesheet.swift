@@ -149,6 +149,8 @@ enum Stylesheet {
         .problem .reason::first-letter, .alert::first-letter { text-transform: uppercase; }
         .empty { text-align: center; font-size: 1.25rem; }
         footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .875rem; }
+        .leave { float: right; }
+        .leave button { background: none; border: 0; padding: 0; color: inherit; text-decoration: underline; cursor: pointer; }
 
         @media (max-width: 44rem) {
           .masthead { grid-template-columns: 1fr; }

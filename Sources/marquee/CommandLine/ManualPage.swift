@@ -19,6 +19,10 @@ enum ManualPage {
             + [".Sh FILES"]
             + list([
                 ("$XDG_CACHE_HOME/marquee", "the cache; ~/.cache/marquee without the variable"),
+                (
+                    "$XDG_STATE_HOME/marquee/tokens",
+                    "tokens of running services, readable for their user only"
+                ),
                 ("$XDG_STATE_HOME/marquee/jobs", "jobs; ~/.local/state/marquee/jobs without the variable"),
             ])
             + [".Sh EXIT STATUS"] + list(Help.exitStatuses.map { (String($0.status), $0.meaning) })

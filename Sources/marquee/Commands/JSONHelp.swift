@@ -140,6 +140,10 @@ enum JSONHelp {
           link          wired, wifi, cellular or other
           interface     the name of the network interface
 
+        token: one object
+          address       where the service listens
+          token         for Authorization: Bearer
+
         sign: one object
           url           the signed address, or its path without --base
         """

@@ -13,7 +13,7 @@ enum ServeCommand: Command {
         summary: "serve films and their posters over HTTP (default: the sample catalogue)",
         examples: [
             ("marquee serve films.db --writable --port 8080", "a library, for programs on this machine"),
-            ("curl -d title=Faust -d year=1926 localhost:8080/films", "add a film"),
+            ("marquee add --title Faust --catalogue http://127.0.0.1:8080/", "add a film"),
             ("marquee --catalogue http://127.0.0.1:8080/", "browse the films it serves"),
             ("curl localhost:8080/films/metropolis/poster/w342 -o small.jpg", "a poster at a size"),
             ("marquee serve --source images.example.org --admin 127.0.0.1:9090", "with that host's pictures"),
@@ -25,13 +25,26 @@ enum ServeCommand: Command {
             Option(
                 name: "address", value: "ADDRESS",
                 help: "the address to listen at, or unix:PATH (default: 127.0.0.1)"),
-            Option(name: "writable", help: "let clients add, change, rate and remove films of a library"),
+            Option(
+                name: "writable",
+                help: "let clients with a token add, change, rate and remove films of a library"),
             Option(
                 name: "token-file", value: "FILE",
-                help: "tokens for writing, one on each line; needed if other machines can reach the service"),
+                help:
+                    "tokens for writing, one on each line (default: one made at the start; see marquee token)"
+            ),
+            Option(
+                name: "trust-local",
+                help: "let every program on this machine write without a token; not for use behind a proxy"),
             Option(
                 name: "public-url", value: "URL",
                 help: "the address under which a proxy publishes the service", isRepeatable: true),
+            Option(
+                name: "event-threads", value: "N",
+                help: "threads that serve connections (default: one for each processor, at most 4)"),
+            Option(
+                name: "answer-memory", value: "BYTES",
+                help: "memory for answers that slow clients have not taken (default: 256M)"),
             Option(name: "latency", value: "MS", help: "milliseconds to wait before each answer"),
             Option(name: "bandwidth", value: "BYTES", help: "bytes a second for each connection: 100K, ..."),
             Option(name: "fail", value: "RATE", help: "answer this share of requests with an error: 0 to 1"),
@@ -46,6 +59,10 @@ enum ServeCommand: Command {
         if let latency = try arguments.number("latency", in: 0...600_000) {
             configuration.server.latency = .milliseconds(latency)
         }
+        configuration.server.eventThreads =
+            try arguments.number("event-threads", in: 1...64) ?? configuration.server.eventThreads
+        configuration.server.answerMemory =
+            try arguments.bytes("answer-memory") ?? configuration.server.answerMemory
         configuration.server.bandwidth = try arguments.bytes("bandwidth")
         if let text = arguments.value("fail") {
             guard let rate = Double(text), (0...1).contains(rate) else {
@@ -68,6 +85,8 @@ enum ServeCommand: Command {
             operations.note(answer)
             if output.isVerbose { output.detail(line(answer)) }
         }
+        let token = try ownToken(arguments, configuration.films, listen, port: service.port)
+        defer { token?.lease.end() }
         try operations.start(service)
         try service.start()
         // Before the address: whoever reads it may ask at once whether the service is ready.
@@ -79,6 +98,12 @@ enum ServeCommand: Command {
             output.line(address)
         }
         output.flush()
+        if let token { output.note(invitation(token, configuration.films, listen)) }
+        if configuration.films.writers.trustsLocal {
+            output.note(
+                "--trust-local: every program on this machine may change the films without a token; "
+                    + "behind a proxy every stranger could")
+        }
         try operations.startLog()
         if case .folder(let folder) = content, service.catalogueName == nil {
             output.note(
@@ -100,27 +125,73 @@ enum ServeCommand: Command {
         var films = FilmServiceConfiguration()
         films.isWritable = arguments.has("writable")
         for text in arguments.values("public-url") {
-            guard let origin = WebOrigin(text) else {
+            guard let address = PublicAddress(text) else {
                 throw UsageError(
                     "--public-url needs an address such as https://films.example.org, not \"\(text)\"")
             }
-            films.publicOrigins.append(origin)
+            films.publicAddresses.append(address)
         }
         films.listeningHosts = if case .internet(let host, _) = listen { [host] } else { [] }
+        if arguments.has("trust-local") {
+            guard !arguments.has("token-file") else {
+                throw UsageError("--trust-local and --token-file exclude each other")
+            }
+            guard !films.isReachable else {
+                throw UsageError(
+                    "--trust-local works only at a loopback address or a local socket, without --public-url; "
+                        + "use --token-file")
+            }
+            films.writers = WriteAccess(trustsLocal: true)
+        }
         if let path = arguments.value("token-file") {
             let bytes = try await Input.file(path)
             do throws(TokenFile.Failure) {
-                films.tokens = try TokenFile.tokens(in: bytes)
+                films.writers = WriteAccess(try TokenFile.tokens(in: bytes))
             } catch {
                 throw Failure("\(path): \(error)")
             }
         }
-        if films.isWritable, films.isReachable, films.tokens.isEmpty {
-            throw UsageError(
-                "--writable needs --token-file if other machines can reach the service; "
-                    + "write a token into it with: openssl rand -base64 24")
-        }
         return films
+    }
+
+    /// A token that the service has made for itself, and its file.
+    private typealias OwnToken = (kept: KeptToken, lease: KeptToken.Lease)
+
+    /// Makes the token of a writable service that was given none, and keeps it for the user's other programs.
+    private static func ownToken(
+        _ arguments: Arguments, _ films: FilmServiceConfiguration, _ listen: ListenAddress, port: UInt16
+    ) throws -> OwnToken? {
+        guard films.isWritable, !arguments.has("token-file"), !films.writers.trustsLocal else { return nil }
+        let address =
+            if case .local(let path) = listen { "unix:" + TokenCommand.absolute(path) } else {
+                text(listen, port: port)
+            }
+        let kept = KeptToken(address: address, value: WriteAccess.randomToken())
+        do throws(FileFault) {
+            let lease = try kept.keep()
+            films.writers.replaceTokens(with: [WriteAccess.Token(name: "own", value: kept.value)])
+            return (kept, lease)
+        } catch {
+            throw Failure(
+                "the token for writing cannot be kept: \(error.explanation); name a file of tokens with --token-file"
+            )
+        }
+    }
+
+    /// How to write: on a terminal the address that signs a browser in, elsewhere the file of the token.
+    private static func invitation(
+        _ token: OwnToken, _ films: FilmServiceConfiguration, _ listen: ListenAddress
+    ) -> String {
+        guard isatty(STDERR_FILENO) == 1, case .internet(let host, _) = listen else {
+            return "the token for writing is in \(token.lease.path)"
+        }
+        var address = films.publicAddresses.first?.text ?? token.kept.address
+        if films.publicAddresses.isEmpty, ["0.0.0.0", "::"].contains(host),
+            let port = WebOrigin(address)?.port
+        {
+            address = "http://127.0.0.1:\(port)/"
+        }
+        return "to change films in a browser, open \(address)login?token=\(token.kept.value)"
     }
 
     /// The content to serve: the operand, else the catalogue of the settings.

@@ -114,6 +114,8 @@ final class LibraryTransport: Transport {
     private static func service(_ library: FilmLibrary, isWritable: Bool) -> FilmService {
         var configuration = FilmServiceConfiguration()
         configuration.isWritable = isWritable
+        // The only client is this process.
+        configuration.writers = WriteAccess(trustsLocal: true)
         return FilmService(library: library, configuration: configuration)
     }
 
@@ -123,11 +125,9 @@ final class LibraryTransport: Transport {
         let peer = Peer(address: nil, isLocal: true)
         switch service.admit(head, from: peer) {
         case .answer(let answer): return answer
-        // Films are answered at once or by a thread that waits.
-        case .later: return .plain(.notImplemented)
         case .handle(let limit) where content?.count ?? 0 > limit:
             return .plain(.contentTooLarge, "the body must have at most \(limit) bytes")
-        case .handle:
+        case .handle, .later:
             let body = content.map { RequestBody.bytes($0) } ?? .none
             return service.respond(to: HTTPRequest(head: head, body: body, peer: peer))
         }

@@ -12,7 +12,7 @@ extension Session {
         let url: URL
         var library: FilmLibrary?
         switch source {
-        case .url(let text): url = try URL(typed: text)
+        case .url(let text): url = try URL(typed: text).withOwnLoopback
         case .library(let path):
             library = try FilmLibrary(path: path, access: .writing)
             url = try URL(typed: LibraryTransport.base(path))
@@ -28,7 +28,7 @@ extension Session {
             )
         }
         if let wire { address.isSoap = wire == .soap }
-        let opened = makeLoader(keepsFiles: false, acceptsAnyContent: true, writing: library)
+        let opened = writing().makeLoader(keepsFiles: false, acceptsAnyContent: true, writing: library)
         return FilmClient(
             address, opened, fields: library == nil ? settings.fields : HTTPFields(),
             library: library == nil ? nil : source.name)

@@ -21,6 +21,7 @@ struct FilmCurlTests {
         let library = try FilmLibrary(path: folder.file("films.db"), access: .creating)
         var configuration = FilmServiceConfiguration()
         configuration.isWritable = true
+        configuration.writers = WriteAccess(trustsLocal: true)
         server = try HTTPServer(
             configuration: HTTPServer.Configuration(),
             handler: FilmService(library: library, configuration: configuration))

@@ -26,6 +26,7 @@ struct FilmPictureTests {
         pictures.transport = transport
         configuration.pictures = pictures
         configuration.films.isWritable = isWritable
+        configuration.films.writers = WriteAccess(trustsLocal: true)
         return configuration
     }
 

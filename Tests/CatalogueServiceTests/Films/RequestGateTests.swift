@@ -9,6 +9,8 @@ import Testing
 struct RequestGateTests {
     private let body = #"{"title":"A"}"#
     private let token = "0123456789abcdefghijklmn"
+    private let far = Peer(address: "192.168.1.9", isLocal: false)
+    private var writers: WriteAccess { WriteAccess([WriteAccess.Token(name: "laptop", value: token)]) }
 
     @Test("a read-only service accepts only methods that read")
     func readOnly() throws {
@@ -94,7 +96,7 @@ struct RequestGateTests {
     func hosts() throws {
         let client = try FilmClient {
             $0.listeningHosts = ["127.0.0.1", "192.168.1.5"]
-            $0.publicOrigins = [WebOrigin("https://films.example.org")].compactMap { $0 }
+            $0.publicAddresses = [PublicAddress("https://films.example.org")].compactMap { $0 }
         }
         for host in [
             "localhost", "LOCALHOST:99", "127.0.0.1:8080", "[::1]:80", "192.168.1.5", "films.example.org",
@@ -126,7 +128,7 @@ struct RequestGateTests {
     @Test("pages of other sites may not write")
     func crossSite() throws {
         let client = try FilmClient {
-            $0.publicOrigins = [WebOrigin("http://localhost:9000")].compactMap { $0 }
+            $0.publicAddresses = [PublicAddress("http://localhost:9000/films/")].compactMap { $0 }
         }
         func status(_ fields: HTTPFields) throws -> Int {
             try client.send("POST", "/films", body, fields).status
@@ -151,38 +153,67 @@ struct RequestGateTests {
         #expect(try client.get("/films", ["Origin": "http://evil.example"]).status == 200)
     }
 
-    @Test("from another machine a write needs a token, in any of three ways")
+    @Test("a write needs a token, from this machine too, because every proxy is on this machine")
     func tokens() throws {
-        let token = token
-        let far = Peer(address: "192.168.1.9", isLocal: false)
-        for configure in [
-            { $0.tokens = [token] }, { ($0.tokens, $0.listeningHosts) = ([token], ["0.0.0.0"]) },
-            {
-                ($0.tokens, $0.publicOrigins) = (
-                    [token], [WebOrigin("https://films.example.org")].compactMap { $0 }
-                )
-            },
-        ] as [(inout FilmServiceConfiguration) -> Void] {
-            let client = try FilmClient(configure: configure)
-            let missing = try client.send("POST", "/films", body)
+        let client = try FilmClient { $0.writers = writers }
+        for peer in [FilmClient.local, far, Peer(address: nil, isLocal: true)] {
+            func send(_ fields: HTTPFields) throws -> FilmClient.Answer {
+                var fields = fields
+                fields["Content-Type"] = "application/json"
+                return try client.send("POST", "/films", fields, body: Array(body.utf8), peer: peer)
+            }
+            let missing = try send([:])
             #expect(
                 missing.status == 401 && missing.isEarly
                     && missing["www-authenticate"] == "Bearer realm=\"films\"")
-            let wrong = try client.send("POST", "/films", body, ["Authorization": "Bearer \(token)x"])
+            let wrong = try send(["Authorization": "Bearer \(token)x"])
             #expect(wrong.status == 401 && wrong["www-authenticate"]?.contains("invalid_token") == true)
-            #expect(
-                try client.send("POST", "/films", body, ["Authorization": "Bearer \(token)"]).status == 201)
+            #expect(try send(["Authorization": "Bearer \(token)"]).status == 201)
             #expect(try client.get("/films").status == 200)
         }
-        let open = try FilmClient()
+        #expect(try FilmClient { $0.writers = WriteAccess() }.send("POST", "/films", body).status == 401)
+    }
+
+    @Test("a service that trusts this machine takes its writes, and nothing that a proxy forwarded")
+    func trustLocal() throws {
+        let client = try FilmClient()
         let fields: HTTPFields = ["Content-Type": "application/json"]
-        #expect(try open.send("POST", "/films", fields, body: Array(body.utf8), peer: far).status == 401)
-        #expect(try open.send("POST", "/films", fields, body: Array(body.utf8)).status == 201)
+        #expect(try client.send("POST", "/films", fields, body: Array(body.utf8), peer: far).status == 401)
+        #expect(try client.send("POST", "/films", fields, body: Array(body.utf8)).status == 201)
+        for (name, value) in [
+            ("Forwarded", "for=192.0.2.1"), ("X-Forwarded-For", "192.0.2.1"), ("x-forwarded-proto", "https"),
+            ("X-Real-IP", "192.0.2.1"), ("Via", "1.1 proxy"),
+        ] {
+            var forwarded = fields
+            forwarded[name] = value
+            let write = try client.send("POST", "/films", forwarded, body: Array(body.utf8))
+            #expect(write.status == 403 && write.text.contains("--trust-local"), "\(name)")
+            #expect(try client.get("/films", [name: value]).status == 403, "\(name)")
+            // With tokens, proxies are welcome.
+            #expect(try FilmClient { $0.writers = writers }.get("/films", [name: value]).status == 200)
+        }
+    }
+
+    @Test("exchanged tokens count at once, and a removed token ends with its sessions")
+    func exchange() throws {
+        let client = try FilmClient { $0.writers = writers }
+        func write(_ fields: HTTPFields) throws -> Int {
+            try client.send("POST", "/films", body, fields).status
+        }
+        let login = try client.get("/login?token=\(token)")
+        let cookie = try #require(login["set-cookie"]?.split(separator: ";").first)
+        #expect(try write(["Cookie": String(cookie)]) == 201)
+        let change = client.service.configuration.writers.replaceTokens(
+            with: [WriteAccess.Token(name: "phone", value: token + "2")])
+        #expect(change == (1, 1))
+        #expect(try write(["Cookie": String(cookie)]) == 401)
+        #expect(try write(["Authorization": "Bearer \(token)"]) == 401)
+        #expect(try write(["Authorization": "Bearer \(token)2"]) == 201)
     }
 
     @Test("without a token a SOAP message is limited in size, since it can only read")
     func shortMessages() throws {
-        let client = try FilmClient { $0.tokens = [token] }
+        let client = try FilmClient { $0.writers = writers }
         for (authorization, limit) in [(nil, 64 << 10), ("Bearer \(token)", 4 << 20)] {
             var fields: HTTPFields = ["Content-Type": "text/xml"]
             fields["Authorization"] = authorization
@@ -197,8 +228,9 @@ struct RequestGateTests {
     @Test("a file of tokens has one per line, and none that can be guessed")
     func tokenFile() throws {
         #expect(
-            try TokenFile.tokens(in: Array("# laptop\n\n \(token)\r\n\(token)2\n".utf8)) == [
-                token, token + "2",
+            try TokenFile.tokens(in: Array("# old\n\n\(token)\r\n# laptop\n \(token)2\n".utf8)) == [
+                WriteAccess.Token(name: "token 1", value: token),
+                WriteAccess.Token(name: "laptop", value: token + "2"),
             ])
         for (text, failure) in [
             ("# none\n", .empty), ("", .empty), ("\(token)\nshort\n", .tooShort(line: 2)),

@@ -31,6 +31,7 @@ struct BrowserTests {
         }
         var configuration = FilmServiceConfiguration()
         configuration.isWritable = true
+        configuration.writers = WriteAccess(trustsLocal: true)
         let server = try HTTPServer(
             configuration: HTTPServer.Configuration(),
             handler: FilmService(library: library, configuration: configuration))
@@ -40,5 +41,23 @@ struct BrowserTests {
         let text = document("http://127.0.0.1:\(port)/\(target)", folder.file("profile"))
         #expect(text.contains("</main>"))
         #expect(!text.contains("<script") && !text.contains("<img") && !text.contains("onerror=\"canary\""))
+    }
+
+    @Test("the address with the token leads to a page with forms")
+    func login() throws {
+        let folder = try TemporaryFolder()
+        let token = WriteAccess.randomToken()
+        var configuration = FilmServiceConfiguration()
+        configuration.isWritable = true
+        configuration.writers = WriteAccess([WriteAccess.Token(name: "browser", value: token)])
+        let server = try HTTPServer(
+            configuration: HTTPServer.Configuration(),
+            handler: FilmService(
+                library: try FilmLibrary(inMemoryFor: "the browser"), configuration: configuration))
+        try server.start()
+        defer { server.stop() }
+        let port = server.ports.first.flatMap(\.self) ?? 0
+        let text = document("http://127.0.0.1:\(port)/login?token=\(token)&to=add", folder.file("profile"))
+        #expect(text.contains("name=\"film[title]\"") && text.contains("Sign out"))
     }
 }

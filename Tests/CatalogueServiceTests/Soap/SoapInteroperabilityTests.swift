@@ -22,6 +22,7 @@ struct SoapInteroperabilityTests {
         }
         var configuration = FilmServiceConfiguration()
         configuration.isWritable = true
+        configuration.writers = WriteAccess(trustsLocal: true)
         let server = try HTTPServer(
             configuration: HTTPServer.Configuration(),
             handler: FilmService(library: library, configuration: configuration))

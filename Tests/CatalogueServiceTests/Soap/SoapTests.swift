@@ -253,8 +253,8 @@ struct SoapTests {
         ])
     func location(host: String, location: String) throws {
         let client = try FilmClient { configuration in
-            configuration.publicOrigins = ["https://films.example.org", "http://nas.example:8080"]
-                .compactMap { WebOrigin($0) }
+            configuration.publicAddresses = ["https://films.example.org", "http://nas.example:8080"]
+                .compactMap { PublicAddress($0) }
         }
         #expect(try client.get("/soap?wsdl", ["Host": host]).text.contains("location=\"\(location)\""))
     }
@@ -267,7 +267,7 @@ struct SoapTests {
         #expect(try soap(readOnly, operation("Film", "<id>film-1</id>")).film != nil)
 
         let token = "3Xq0nB2k9VdWJm5LrTfYc8Hs"
-        let guarded = try client { $0.tokens = [token] }
+        let guarded = try client { $0.writers = WriteAccess([WriteAccess.Token(name: "a", value: token)]) }
         let remove = operation("Remove", "<id>film-1</id>")
         let message = String(decoding: SoapEnvelope.message(remove), as: UTF8.self)
         let refused = try guarded.send("POST", "/soap", message, type: "text/xml")

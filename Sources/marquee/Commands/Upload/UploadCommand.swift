@@ -86,7 +86,7 @@ enum UploadCommand: Command {
     private static func send(
         _ request: UploadRequest, label: String, _ session: Session
     ) async throws(ImageLoadingError) -> (UploadResponse, sent: Int) {
-        let opened = session.makeLoader(keepsFiles: false, total: longest)
+        let opened = session.writing().makeLoader(keepsFiles: false, total: longest)
         let uploader = Uploader(opened.loader)
         let log = session.output.isVerbose ? TransferLog.follow(uploader.activity, session.output) : nil
         let newest = Lock(UploadProgress?.none)

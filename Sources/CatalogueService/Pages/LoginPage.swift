@@ -1,0 +1,101 @@
+import HTTPSemantics
+import HTTPServer
+
+/// Signing in: a person shows a token, and the browser gets a session cookie.
+///
+///     GET  /login                     the page that asks for a token
+///     GET  /login?token=3Xq0…         signs in, and goes on to the wall; `to=films/faust/edit` names another page
+///     POST /login                     the same with the fields `token` and `to`; with `out` it signs out
+struct LoginPage {
+    let page: Page
+    /// Where to go on: a path of the service without its first slash.
+    let destination: String
+    /// Why the last token was refused; nil at first.
+    let fault: String?
+
+    var html: [UInt8] {
+        page.html { html in
+            html.element("div", ["class": "sheet"]) { html in
+                html.element("h1", text: page.title ?? "")
+                if let fault { html.element("p", ["class": "alert", "role": "alert"], text: fault) }
+                html.element(
+                    "p",
+                    text:
+                        "Changing films needs a token. `marquee token` prints it on the machine of the service; for a service with a token file its operator has one for you."
+                )
+                html.element("form", ["class": "fields", "method": "post", "action": "\(page.toRoot)login"]) {
+                    html in
+                    html.void("input", ["type": "hidden", "name": "to", "value": destination])
+                    html.element("div", ["class": "field"]) { html in
+                        html.element("label", ["for": "token"], text: "Token")
+                        html.void(
+                            "input",
+                            [
+                                "type": "password", "id": "token", "name": "token", "required": "",
+                                "autocomplete": "current-password", "spellcheck": "false",
+                            ])
+                    }
+                    html.element("p", ["class": "actions"]) { html in
+                        html.element("button", ["class": "button"], text: "Sign in")
+                        html.element("a", ["class": "button quiet", "href": page.home], text: "Cancel")
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension FilmService {
+    /// The most bytes of a sign-in form.
+    static let loginLimit = 8 << 10
+
+    /// Answers a request for the login page.
+    func login(_ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
+        guard configuration.isWritable else { throw FilmRefusal.nothingHere }
+        let fields: [FormFields.Field]
+        if call.isRead {
+            fields = call.target.query.fields
+        } else {
+            guard case .form = try FilmContent(call) else {
+                throw FilmRefusal(.unsupportedMediaType, "only a form is accepted here")
+            }
+            fields = try FilmForm.fields(body)
+        }
+        func value(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+        let cookie = SessionCookie(call.fields, configuration)
+        if !call.isRead, value("out") != nil { return goOn(to: "", call, cookie.field(nil)) }
+        let destination = Self.destination(value("to") ?? "")
+        guard let text = value("token") else {
+            if call.access != .login { return goOn(to: destination, call, nil) }
+            return try loginPage(call, destination, nil, .ok)
+        }
+        guard let token = configuration.writers.token(String(FieldList.trimmed(text[...]))) else {
+            return try loginPage(
+                call, destination, "This token may not write. A service makes a new one each time it starts.",
+                .unauthorized)
+        }
+        return goOn(to: destination, call, cookie.field(configuration.writers.session(of: token)))
+    }
+
+    private func loginPage(
+        _ call: FilmCall, _ destination: String, _ fault: String?, _ status: HTTPStatus
+    ) throws -> HTTPResponse {
+        let page = try page(call, title: "Sign in")
+        return answer(LoginPage(page: page, destination: destination, fault: fault).html, status, call)
+    }
+
+    private func goOn(to path: String, _ call: FilmCall, _ cookie: HTTPFields.Field?) -> HTTPResponse {
+        var response = seeOther(path, call)
+        if let cookie { response.fields.append(cookie) }
+        return response
+    }
+
+    /// The path if it is one of the service's own; otherwise the wall. A link must not lead to another site.
+    private static func destination(_ path: String) -> String {
+        // Ignored: a path that cannot be read leads to the wall.
+        guard let target = try? RequestTarget("/" + path), target.authority == nil,
+            let film = FilmTarget(target, isRoot: true), film.route != .login
+        else { return "" }
+        return PercentEncoding.visible(path)
+    }
+}
