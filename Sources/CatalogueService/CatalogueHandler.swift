@@ -38,9 +38,7 @@ final class CatalogueHandler: HTTPHandler {
     func admit(_ head: RequestHead, from peer: Peer) -> Admission {
         if let refusal = refusal(ofClient: head, peer) { return .answer(refusal) }
         // Most requests of a busy service repeat earlier ones.
-        if let pictures, failureRate == 0, refusal(ofHost: head, nil) == nil,
-            let answer = pictures.answerKnown(head)
-        {
+        if failureRate == 0, refusal(ofHost: head, nil) == nil, let answer = answerKnown(head) {
             return .answer(answer)
         }
         // Losing the error is right: an unreadable target names no host and no film, and the handler below answers it.
@@ -65,6 +63,12 @@ final class CatalogueHandler: HTTPHandler {
             // The films of a file may have to be read first.
             return .handle(bodyLimit: Self.ignoredBody)
         }
+    }
+
+    /// The answer to a request like an earlier one, if memory still has it. Nothing is parsed again.
+    private func answerKnown(_ head: RequestHead) -> HTTPResponse? {
+        if let answer = pictures?.answerKnown(head) { return answer }
+        return if case .library(let films) = site { films.answerKnown(head) } else { nil }
     }
 
     func respond(to request: HTTPRequest) -> HTTPResponse {

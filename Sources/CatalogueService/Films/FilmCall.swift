@@ -12,12 +12,13 @@ enum PageAccess: Sendable, Hashable {
 
     var showsForms: Bool { if case .forms = self { true } else { false } }
 
-    /// The part of a page's entity tag that tells its accesses apart.
-    fileprivate var tag: String {
+    /// The part of a page's entity tag, and of a kept answer's key, that tells the accesses apart.
+    var tag: String {
         switch self {
         case .reading: ""
         case .login: ".login"
-        case .forms: ".forms"
+        case .forms(isSignedIn: false): ".forms"
+        case .forms(isSignedIn: true): ".forms.session"
         }
     }
 }
@@ -30,6 +31,8 @@ struct FilmCall: Sendable {
     let format: FilmFormat
     /// What pages offer the sender.
     let access: PageAccess
+    /// How the answer's text is coded.
+    let coding: ContentCoding
 
     var fields: HTTPFields { head.fields }
     var method: String { head.method }
@@ -58,6 +61,7 @@ struct FilmCall: Sendable {
         self.head = head
         self.target = target
         self.access = access
+        coding = .negotiated(head.fields)
         let offers = target.route.formats(isRead: ["GET", "HEAD"].contains(head.method))
         guard
             let format = FilmFormat.negotiated(target.ending, head.fields, among: offers)
@@ -82,32 +86,35 @@ struct FilmCall: Sendable {
         }
     }
 
+    /// Whether the answer to a read is kept.
+    var isKept: Bool {
+        switch target.route {
+        case .list, .top, .film, .poster, .soap, .style: true
+        case .service, .picture, .rating, .form, .login: false
+        }
+    }
+
     /// Whether the request needs a body.
     var needsBody: Bool { ["POST", "PUT", "PATCH"].contains(method) }
 
-    /// The strong entity tag of a revision in the answer's format. Each format has its own.
+    /// The strong entity tag of a revision in the answer's format and coding. Each has its own.
     func entityTag(_ revision: some CustomStringConvertible) -> String {
-        guard format == .html else { return Self.entityTag(revision, format) }
+        guard format == .html else { return coding.entityTag(Self.entityTag(revision, format)) }
         // A page also changes with the program that writes it.
-        return "\"\(revision).html.\(Stylesheet.version)\(access.tag)\""
+        let tag = "\"\(revision).html.\(Stylesheet.version)\(access.tag)\""
+        return coding.entityTag(tag)
     }
 
-    /// Checks the conditions of the request (RFC 9110 section 13).
+    /// Checks the conditions of a write (RFC 9110 section 13). Those of a read are checked where its answer is sent.
     /// - Parameter revision: the present revision; nil if there is no film.
-    /// - Returns: whether the answer to a read is 304.
     /// - Throws: when a condition fails.
-    @discardableResult
-    func checkConditions(_ revision: (some CustomStringConvertible)?) throws(FilmRefusal) -> Bool {
+    func checkConditions(_ revision: (some CustomStringConvertible)?) throws(FilmRefusal) {
         let conditions = Preconditions(
-            fields, isRead: isRead, entityTag: revision.map { entityTag($0) },
+            fields, isRead: false, entityTag: revision.map { entityTag($0) },
             equivalentTags: revision.map { revision in
-                FilmFormat.allCases.map { Self.entityTag(revision, $0) }
+                FilmFormat.allCases.flatMap { ContentCoding.entityTags(Self.entityTag(revision, $0)) }
             } ?? [])
-        switch conditions.outcome {
-        case .proceed: return false
-        case .notModified: return true
-        case .failed: throw .failedCondition(fields, isThere: revision != nil)
-        }
+        guard conditions.outcome == .proceed else { throw .failedCondition(fields, isThere: revision != nil) }
     }
 
     private static func entityTag(_ revision: some CustomStringConvertible, _ format: FilmFormat) -> String {
@@ -125,6 +132,6 @@ struct FilmCall: Sendable {
         let isOwn = format == .html && access.showsForms
         response.fields.append(.init(name: "Cache-Control", value: isOwn ? "private, no-store" : "no-cache"))
         if format == .html { response.fields.replace(with: Page.protection) }
-        return response
+        return coding.applied(to: response)
     }
 }

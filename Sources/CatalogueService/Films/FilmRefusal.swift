@@ -62,6 +62,6 @@ struct FilmRefusal: Error {
             response.fields.replace(with: Page.protection)
             response.body = .bytes(ProblemPage(problem, on: page ?? Page(path: path)).html)
         }
-        return response
+        return ContentCoding.negotiated(head.fields).applied(to: response)
     }
 }

@@ -13,11 +13,9 @@ extension FilmService {
                 throw Self.noPoster(id)
             }
             return HTTPResponse(status: .found, fields: ["Location": location, "Cache-Control": "no-cache"])
-        case .stored(_, _, let tag):
-            // Checked before the bytes are read: most clients have the poster already.
-            if let answer = conditionalAnswer(call, "\"\(tag)\"") { return answer }
+        case .stored:
             guard let poster = try library.poster(of: id) else { throw Self.noPoster(id) }
-            return picture(poster, call)
+            return Self.picture(poster)
         }
     }
 
@@ -59,28 +57,14 @@ extension FilmService {
         if conditions.outcome != .proceed { throw .failedCondition(call.fields, isThere: tag != nil) }
     }
 
-    /// The answer if the client has the picture already, or a condition fails.
-    private func conditionalAnswer(_ call: FilmCall, _ tag: String) -> HTTPResponse? {
-        switch Preconditions(call.fields, isRead: true, entityTag: tag).outcome {
-        case .proceed: nil
-        case .failed: FilmRefusal.failedCondition(call.fields, isThere: true).response(to: call.head)
-        case .notModified:
-            HTTPResponse(status: .notModified, fields: ["ETag": tag, "Cache-Control": "no-cache"])
-        }
-    }
-
-    private func picture(_ poster: StoredPoster, _ call: FilmCall) -> HTTPResponse {
-        let tag = "\"\(poster.tag)\""
-        let conditions = Preconditions(call.fields, isRead: true, entityTag: tag)
-        var response = HTTPResponse(
-            status: .ok, fields: ["ETag": tag, "Cache-Control": "no-cache"], body: .bytes(poster.bytes))
-        // The picture came from a client: browsers must not run a script hidden in it.
-        response.fields["Content-Security-Policy"] = "default-src 'none'; sandbox"
-        response.fields["Content-Type"] = poster.mediaType
-        return response.part(for: call.head, conditions) {
-            FilmRefusal(.rangeNotSatisfiable, "the poster has \(poster.bytes.count) bytes")
-                .response(to: call.head)
-        }
+    private static func picture(_ poster: StoredPoster) -> HTTPResponse {
+        HTTPResponse(
+            status: .ok,
+            fields: [
+                "ETag": "\"\(poster.tag)\"", "Cache-Control": "no-cache", "Accept-Ranges": "bytes",
+                // The picture came from a client: browsers must not run a script hidden in it.
+                "Content-Security-Policy": "default-src 'none'; sandbox", "Content-Type": poster.mediaType,
+            ], body: .bytes(poster.bytes))
     }
 
     /// The address of a poster that is not in the library: on the web, or beside the catalogue. Nil for other schemes:

@@ -6,14 +6,36 @@ extension FilmService {
     /// The default and the highest number of films on a page.
     static let pageLimit = 100
     private static let maximumPageLimit = 1000
+    /// The most bytes of stored text on a page, 4 MiB. More films come on the next one; a page has at least one film.
+    private static let pageBytes = 4 << 20
+
+    /// How much text may be rendered for an answer.
+    enum Rendering {
+        /// All of a page.
+        case whole
+        /// A part that takes microseconds, on a thread that serves many connections. Larger answers throw `NotQuick`.
+        case quick
+
+        /// In bytes of stored text; nil for no limit. JSON is joined from stored texts; XML and pages are written anew.
+        func limit(_ format: FilmFormat) -> Int? {
+            switch self {
+            case .whole: nil
+            case .quick: format == .json ? 256 << 10 : 8 << 10
+            }
+        }
+    }
+
+    /// The answer is too large for a quick rendering.
+    struct NotQuick: Error {}
 
     /// A page of the list: `/films?limit=20&sort=score&q=camion&after=CURSOR`. Unknown parameters are ignored.
-    func list(_ call: FilmCall) throws -> HTTPResponse {
+    func list(_ call: FilmCall, _ rendering: Rendering) throws -> HTTPResponse {
         // Read before the films: after a concurrent write, the tag is then too old, never too new.
         let revision = try library.revision
-        if try call.checkConditions(revision) { return notModified(call, revision) }
         let query = try query(call)
-        let page = try page(query)
+        // A search may read every film.
+        if case .quick = rendering, !query.search.isEmpty { throw NotQuick() }
+        let page = try page(query, rendering.limit(call.format))
         var response =
             call.format == .html
             ? try wall(page, query, call, revision) : try response(page.films, call, revision)
@@ -23,32 +45,44 @@ extension FilmService {
         return response
     }
 
-    private func page(_ query: FilmQuery) throws -> FilmPage {
+    private func page(_ query: FilmQuery, _ quickLimit: Int?) throws -> FilmPage {
+        let found: FilmPage?
         do throws(FilmLibraryError) {
-            return try library.films(query)
+            var query = query
+            query.byteLimit = Self.pageBytes
+            guard let quickLimit else { return try library.films(query) }
+            found = try library.films(query, ifAtMost: quickLimit)
         } catch {
             guard case .invalidCursor = error else { throw error }
             throw FilmRefusal(
                 .badRequest, "the cursor is not from a Link of this list; begin again without it")
         }
+        guard let found else { throw NotQuick() }
+        return found
     }
 
-    /// The best films, in order.
-    func top(_ count: Int, _ call: FilmCall) throws -> HTTPResponse {
+    /// The best films, in order. Those that do not fit on a page are in the list by score, to which a link leads.
+    func top(_ count: Int, _ call: FilmCall, _ rendering: Rendering) throws -> HTTPResponse {
         let revision = try library.revision
-        if try call.checkConditions(revision) { return notModified(call, revision) }
-        let films = try library.films(FilmQuery(sort: .score, limit: count)).films
-        if call.format == .html { return try best(films, count, call, revision) }
-        return try response(films, call, revision)
+        var query = FilmQuery(sort: .score, limit: count)
+        let page = try page(query, rendering.limit(call.format))
+        var response =
+            call.format == .html
+            ? try best(page.films, count, call, revision) : try response(page.films, call, revision)
+        query.limit = min(count - page.films.count, Self.maximumPageLimit)
+        if let next = page.next, query.limit > 0 {
+            let address = call.target.toRoot + "films"
+            response.fields.append(.init(name: "Link", value: Self.link(to: next, query, in: address)))
+        }
+        return response
     }
 
     /// One film.
-    func film(_ id: String, _ call: FilmCall) throws -> HTTPResponse {
+    func film(_ id: String, _ call: FilmCall, _ rendering: Rendering) throws -> HTTPResponse {
+        if let limit = rendering.limit(.json), try library.size(of: id) ?? 0 > limit { throw NotQuick() }
         guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
         // A page also shows the library's own members.
-        let revision = call.format == .html ? try library.revision : film.revision
-        if try call.checkConditions(revision) { return notModified(call, revision) }
-        return call.format == .html ? try page(film, call, revision) : response(film, call)
+        return call.format == .html ? try page(film, call, try library.revision) : response(film, call)
     }
 
     /// An answer with a film.
@@ -64,13 +98,6 @@ extension FilmService {
             fields: ["ETag": call.entityTag(revision)])
     }
 
-    /// RFC 9110 section 15.4.5: the fields of the 200 answer that caches use.
-    private func notModified(_ call: FilmCall, _ revision: Int) -> HTTPResponse {
-        HTTPResponse(
-            status: .notModified,
-            fields: ["ETag": call.entityTag(revision), "Vary": "Accept", "Cache-Control": "no-cache"])
-    }
-
     private func query(_ call: FilmCall) throws(FilmRefusal) -> FilmQuery {
         func value(_ name: String) throws(FilmRefusal) -> String? {
             let values = call.target.query.values(of: name)
@@ -81,10 +108,12 @@ extension FilmService {
         }
         var query = FilmQuery(limit: call.format == .html ? WallPage.films : Self.pageLimit)
         if let text = try value("limit") {
-            guard text.utf8.allSatisfy(\.isDigit), let limit = Int(text), limit > 0 else {
+            guard text.utf8.allSatisfy(\.isDigit), let limit = Int(text),
+                (1...Self.maximumPageLimit).contains(limit)
+            else {
                 throw FilmRefusal(.badRequest, "limit must be a number from 1 to \(Self.maximumPageLimit)")
             }
-            query.limit = min(limit, Self.maximumPageLimit)
+            query.limit = limit
         }
         if let text = try value("sort") {
             guard let sort = FilmQuery.Sort(rawValue: text) else {
@@ -100,8 +129,9 @@ extension FilmService {
     }
 
     /// The address of the next page, relative to this one (RFC 8288 section 3).
-    private static func link(to next: String, _ query: FilmQuery) -> String {
-        var address = "?limit=\(query.limit)&after=\(PercentEncoding.encoded(next))"
+    /// - Parameter list: the address of the list. Default: this page's own.
+    private static func link(to next: String, _ query: FilmQuery, in list: String = "") -> String {
+        var address = list + "?limit=\(query.limit)&after=\(PercentEncoding.encoded(next))"
         if query.sort != .catalogue { address += "&sort=\(query.sort.rawValue)" }
         if !query.search.isEmpty { address += "&q=\(PercentEncoding.encoded(query.search))" }
         return "<\(address)>; rel=\"next\""

@@ -1,6 +1,7 @@
 package import FilmLibrary
 import HTTPSemantics
 package import HTTPServer
+import LazyImages
 internal import SystemSupport
 
 /// A library of films over HTTP: list, search, add, change, rate and remove.
@@ -23,9 +24,7 @@ package final class FilmService: HTTPHandler {
     /// The most bytes of a film in a body of its own. A form may also contain the poster.
     private static let filmLimit = 4 << 20
     private static let ratingLimit = 16 << 10
-    /// The most films of an answer that needs no thread of its own. JSON is joined from stored texts; XML is written
-    /// anew.
-    private static let quickFilms: [FilmFormat: Int] = [.json: 100, .xml: 10]
+    private let answers: KeptAnswers
 
     /// - Parameters:
     /// - pictures: makes pictures of posters. Default: none are made.
@@ -39,6 +38,7 @@ package final class FilmService: HTTPHandler {
         self.configuration = configuration
         self.pictures = pictures
         gate = RequestGate(configuration: configuration)
+        answers = KeptAnswers(limit: configuration.keptAnswers)
         self.report = report
     }
 
@@ -48,7 +48,8 @@ package final class FilmService: HTTPHandler {
             guard call.method != "OPTIONS" else { return .answer(answer(call, .none)) }
             guard !call.isRead else {
                 if let picture = try admitPicture(call) { return picture }
-                return isQuick(call) ? .answer(answer(call, .none)) : .handle(bodyLimit: Self.ignoredBody)
+                guard call.isKept else { return .handle(bodyLimit: Self.ignoredBody) }
+                return read(call, KeptAnswers.key(head, call.access))
             }
             if call.target.route == .login {
                 try gate.checkSite(call.fields)
@@ -89,37 +90,79 @@ package final class FilmService: HTTPHandler {
         do throws(FilmRefusal) {
             let call = try call(request.head, request.peer)
             if call.target.route == .soap, call.method == "POST" { return soap(call, request) }
-            return answer(call, request.body)
+            let answer = answer(call, request.body)
+            return !call.isKept || !call.isRead ? answer : KeptAnswer(answer).answer(to: call.head)
         } catch {
             return error.response(to: request.head)
         }
     }
 
-    /// Whether a read takes microseconds: it uses an index and few pages, which are mostly in memory. Readers of a
-    /// library never wait for its writer.
-    private func isQuick(_ call: FilmCall) -> Bool {
-        let quickFilms = Self.quickFilms[call.format] ?? 0
-        return switch call.target.route {
-        case .film, .soap, .style: true
-        case .top(let count): count <= quickFilms
-        case .list:
-            // A search may read every film.
-            call.target.query.values(of: "q").isEmpty
-                && (call.target.query.values(of: "limit").first.map { Int($0) ?? 0 } ?? Self.pageLimit)
-                    <= quickFilms
-        case .service, .poster, .picture, .rating, .form, .login: false
+    /// The kept answer to a read like an earlier one, before anything is parsed; nil if there is none. The host has been
+    /// checked.
+    func answerKnown(_ head: RequestHead) -> HTTPResponse? {
+        // With a session or with trusted programs, pages depend on more than the fields of the key.
+        guard head.method == "GET" || head.method == "HEAD", head.target.utf8.first == UInt8(ascii: "/"),
+            !configuration.writers.trustsLocal, head.fields["cookie"] == nil, head.fields["authorization"] == nil,
+            // Ignored: the request is answered as any other, which reports the error.
+            let state = try? library.state
+        else { return nil }
+        let access = configuration.isWritable ? PageAccess.login : .reading
+        return answers.answer(KeptAnswers.key(head, access), state)?.answer(to: head)
+    }
+
+    /// Answers a read from memory; or at once, if rendering takes microseconds; or later.
+    private func read(_ call: FilmCall, _ key: CacheKey) -> Admission {
+        let state: Int64
+        do {
+            // Read before the films: after a concurrent write the answer is kept for too old a state, never for too new
+            // a one.
+            state = try library.state
+        } catch {
+            return .answer(answer(call, .none))
+        }
+        if let answer = answers.answer(key, state) { return .answer(answer.answer(to: call.head)) }
+        if let response = quickAnswer(call) {
+            let answer = KeptAnswer(response)
+            answers.keep(answer, as: key, state)
+            return .answer(answer.answer(to: call.head))
+        }
+        return .later { [self] pending in
+            answers.render(key, state) { [self] in
+                KeptAnswer(answer(call, .none))
+            } deliver: { answer in
+                pending.send(answer.answer(to: call.head))
+            }
+        }
+    }
+
+    /// The answer to a read, if rendering it takes microseconds: few and short films through an index, whose pages are
+    /// mostly in memory. Readers of a library never wait for its writer.
+    private func quickAnswer(_ call: FilmCall) -> HTTPResponse? {
+        // A stored poster may have megabytes.
+        if case .poster = call.target.route { return nil }
+        do {
+            return try content(call, .none, .quick)
+        } catch is NotQuick {
+            return nil
+        } catch {
+            return answer(to: error, call)
         }
     }
 
     private func answer(_ call: FilmCall, _ body: RequestBody) -> HTTPResponse {
         do {
             return try content(call, body)
-        } catch let refusal as FilmRefusal {
-            return refusal.response(to: call.head, page: problemPage(call))
         } catch {
-            report(error)
-            return FilmRefusal(failure: error).response(to: call.head, page: problemPage(call))
+            return answer(to: error, call)
         }
+    }
+
+    private func answer(to error: any Error, _ call: FilmCall) -> HTTPResponse {
+        if let refusal = error as? FilmRefusal {
+            return refusal.response(to: call.head, page: problemPage(call))
+        }
+        report(error)
+        return FilmRefusal(failure: error).response(to: call.head, page: problemPage(call))
     }
 
     private func call(_ head: RequestHead, _ peer: Peer) throws(FilmRefusal) -> FilmCall {
@@ -140,17 +183,19 @@ package final class FilmService: HTTPHandler {
         return .forms(isSignedIn: !configuration.writers.trustsLocal)
     }
 
-    func content(_ call: FilmCall, _ body: RequestBody) throws -> HTTPResponse {
+    func content(
+        _ call: FilmCall, _ body: RequestBody, _ rendering: Rendering = .whole
+    ) throws -> HTTPResponse {
         switch (call.target.route, call.method) {
         case (_, "OPTIONS"), (.service, _): options(call)
         case (.soap, _): try soapDescription(call)
         case (.list, "POST"): try create(call, try body.bytes())
-        case (.list, _): try list(call)
-        case (.top(let count), _): try top(count, call)
+        case (.list, _): try list(call, rendering)
+        case (.top(let count), _): try top(count, call, rendering)
         case (.film(let id), "PUT"): try replace(id, call, try body.bytes())
         case (.film(let id), "PATCH"): try change(id, call, try body.bytes())
         case (.film(let id), "DELETE"): try remove(id, call)
-        case (.film(let id), _): try film(id, call)
+        case (.film(let id), _): try film(id, call, rendering)
         case (.poster(let id), "PUT"): try putPoster(of: id, call, try body.bytes())
         case (.poster(let id), "DELETE"): try removePoster(of: id, call)
         case (.poster(let id), _): try poster(of: id, call)
@@ -162,7 +207,7 @@ package final class FilmService: HTTPHandler {
         case (.login, _): try login(call, try body.bytes())
         case (.form(let form), "POST"): try post(form, call, try body.bytes())
         case (.form(let form), _): try page(form, call)
-        case (.style(let name), _): style(name)
+        case (.style(let name), _): style(name, call)
         }
     }
 

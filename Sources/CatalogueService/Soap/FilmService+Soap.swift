@@ -5,7 +5,6 @@ import MovieCatalogue
 
 /// Films in SOAP 1.1. An operation becomes the REST request with the same meaning. So both give the same answers, and
 /// the same clients may write.
-/// may write.
 extension FilmService {
     /// The description: `GET /soap?wsdl`. Clients differ in the case of these letters.
     func soapDescription(_ call: FilmCall) throws(FilmRefusal) -> HTTPResponse {
@@ -14,10 +13,11 @@ extension FilmService {
                 .methodNotAllowed, "send SOAP messages by POST; /soap?wsdl lists the operations",
                 fields: ["Allow": "OPTIONS, POST"])
         }
-        let text = SoapDescription.text(location: configuration.origin(call.head) + "/soap")
-        return HTTPResponse(
-            status: .ok, fields: ["Content-Type": SoapEnvelope.contentType, "Cache-Control": "no-cache"],
-            body: .bytes(Array(text.utf8)))
+        let text = SoapDescription.text(location: configuration.address(call.head) + "soap")
+        return call.coding.applied(
+            to: HTTPResponse(
+                status: .ok, fields: ["Content-Type": SoapEnvelope.contentType, "Cache-Control": "no-cache"],
+                body: .bytes(Array(text.utf8))))
     }
 
     /// Answers a message. The body alone selects the operation; a receiver must not rely on SOAPAction (WS-I Basic
@@ -27,10 +27,11 @@ extension FilmService {
             try SoapEnvelope.checkType(call.fields)
             let message = try SoapEnvelope(parsing: try request.body.bytes())
             let result = try result(of: message.content, request)
-            return HTTPResponse(
-                status: .ok,
-                fields: ["Content-Type": SoapEnvelope.contentType, "Cache-Control": "no-store"],
-                body: .bytes(SoapEnvelope.message(result)))
+            return call.coding.applied(
+                to: HTTPResponse(
+                    status: .ok,
+                    fields: ["Content-Type": SoapEnvelope.contentType, "Cache-Control": "no-store"],
+                    body: .bytes(SoapEnvelope.message(result))))
         } catch let fault as SoapFault {
             return fault.response
         } catch let refusal as FilmRefusal {
@@ -182,13 +183,10 @@ extension HTTPResponse {
 }
 
 extension FilmServiceConfiguration {
-    /// The origin under which a client reaches the service: the public one with the host in Host, else that host over
-    /// HTTP.
-    fileprivate func origin(_ head: RequestHead) -> String {
+    /// The address under which a client reaches the service, with a slash at its end: the public one with the host in
+    /// Host, else that host over HTTP.
+    fileprivate func address(_ head: RequestHead) -> String {
         let host = head.fields["host"] ?? "localhost"
-        let name = HostAndPort(host)
-        guard let own = publicOrigins.first(where: { $0.host == name?.host }) else { return "http://\(host)" }
-        let usualPort = own.scheme == "https" ? 443 : 80
-        return "\(own.scheme)://\(Self.bracketed(own.host))" + (own.port == usualPort ? "" : ":\(own.port)")
+        return publicAddress(host)?.text ?? "http://\(host)/"
     }
 }

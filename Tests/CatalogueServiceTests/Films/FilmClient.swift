@@ -1,10 +1,11 @@
 import FilmLibrary
 import Foundation
 import HTTPSemantics
-import HTTPServer
 import MovieCatalogue
+import SystemSupport
 
 @testable import CatalogueService
+@testable import HTTPServer
 
 /// A film service's client without sockets: it admits each request by its head, then handles it, as the
 /// server does.
@@ -22,6 +23,7 @@ final class FilmClient: Sendable {
         self.library = try library ?? FilmLibrary(inMemoryFor: "the tests' library")
         var configuration = FilmServiceConfiguration()
         configuration.isWritable = true
+        configuration.writers = WriteAccess(trustsLocal: true)
         configure(&configuration)
         service = FilmService(library: self.library, configuration: configuration)
     }
@@ -33,7 +35,16 @@ final class FilmClient: Sendable {
         let head = try Self.head(method, target, fields, body)
         switch service.admit(head, from: peer) {
         case .answer(let response): return Answer(response: response, isEarly: true)
-        case .later: preconditionFailure("films are never answered later")
+        case .later(let start):
+            let done = DispatchSemaphore(value: 0)
+            let response = Lock<HTTPResponse?>(nil)
+            start(
+                PendingAnswer { answer in
+                    response.withLock { $0 = answer }
+                    done.signal()
+                })
+            done.wait()
+            return Answer(response: response.withLock { $0 } ?? .plain(.internalServerError), isEarly: false)
         case .handle(let limit):
             precondition((body?.count ?? 0) <= limit)
             let request = HTTPRequest(head: head, body: body.map { .bytes($0) } ?? .none, peer: peer)

@@ -48,7 +48,7 @@ struct PageTests {
         let page = try client.get(target, Self.browser)
         #expect(
             page.status == 200 && page["content-type"] == "text/html; charset=utf-8"
-                && page["vary"] == "Accept")
+                && page["vary"] == "Accept, Accept-Encoding")
         for fields in [HTTPFields(), ["Accept": "*/*"], ["Accept": "application/json"]] as [HTTPFields] {
             let answer = try client.get(target, fields)
             #expect(answer["content-type"] == "application/json")

