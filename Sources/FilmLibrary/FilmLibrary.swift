@@ -17,6 +17,12 @@ package final class FilmLibrary: Sendable {
     /// Members of a film that the library stores outside the document.
     package static let ownMembers = ["id", "rating", "votes", "created_at", "updated_at", "ratings"]
 
+    /// The most bytes of a film that is written, as JSON without `ownMembers`. A page of films is read and sent as a
+    /// whole. A larger film that is stored already stays readable, and can be made smaller. In memory nothing is limited.
+    package static let filmBytes = 256 << 10
+    /// The most members of a film that is written, without `ownMembers`.
+    package static let filmMembers = 1000
+
     /// The most idle connections kept for readers.
     private static let idleReaders = 16
 
@@ -137,7 +143,7 @@ package final class FilmLibrary: Sendable {
             do {
                 let transaction = Transaction(
                     database, hasTrigrams: writer?.hasTrigrams ?? false, isBulk: isBulk,
-                    revision: try database.revision())
+                    hasLimits: !isInMemory, revision: try database.revision())
                 let value = try body(transaction)
                 try transaction.finish()
                 try database.execute("COMMIT")

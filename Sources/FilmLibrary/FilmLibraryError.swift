@@ -26,6 +26,10 @@ package enum FilmLibraryError: Error, Sendable, Hashable {
     case invalidID(id: String, fault: String)
     /// The film is invalid.
     case invalidFilm(CatalogueError)
+    /// The film's text would be longer than `limit` bytes, and longer than it is now.
+    case filmTooLarge(id: String, bytes: Int, limit: Int)
+    /// The film would have more than `limit` members, and more than it has now.
+    case tooManyMembers(id: String, members: Int, limit: Int)
     /// The cursor does not belong to this library and sort order.
     case invalidCursor
 }
@@ -49,6 +53,10 @@ extension FilmLibraryError: CustomStringConvertible {
         case .idTaken(let id): "there is a film \"\(id)\" already; choose another id"
         case .invalidID(let id, let fault): "the id \"\(id)\" must be \(fault)"
         case .invalidFilm(let error): "\(error)"
+        case .filmTooLarge(let id, let bytes, let limit):
+            "the film \"\(id)\" has \(bytes) bytes as JSON, and at most \(limit) are stored; make it smaller"
+        case .tooManyMembers(let id, let members, let limit):
+            "the film \"\(id)\" has \(members) members, and at most \(limit) are stored; remove some"
         case .invalidCursor: "the cursor is not valid for this list; start again without it"
         }
     }

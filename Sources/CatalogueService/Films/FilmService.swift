@@ -20,8 +20,9 @@ package final class FilmService: HTTPHandler {
 
     /// The server reads past a body that is not needed, up to this many bytes, so that the connection can stay open.
     private static let ignoredBody = 64 << 10
-    /// The most bytes of a film in a body of its own. A form may also contain the poster.
-    private static let filmLimit = 4 << 20
+    /// The most bytes of a film in a body of its own: room for other formats than the stored one. A form may also
+    /// contain the poster.
+    private static let filmLimit = 1 << 20
     private static let ratingLimit = 16 << 10
     /// The most films of an answer that needs no thread of its own. JSON is joined from stored texts; XML is written
     /// anew.
@@ -213,6 +214,13 @@ extension FilmRefusal {
                 .serviceUnavailable, "the library is busy; try again in a moment",
                 fields: ["Retry-After": "1"])
         case .full: self.init(.insufficientStorage, "the library's disk is full; nothing was changed")
+        case .filmTooLarge(_, let bytes, let limit):
+            self.init(
+                .contentTooLarge, "the film has \(bytes) bytes as JSON; at most \(limit) are stored")
+        case .tooManyMembers(_, let members, let limit):
+            let detail = "the film has \(members) members; at most \(limit) are stored"
+            self.init(
+                .unprocessableContent, detail, errors: [.init(pointer: "", detail: detail)])
         case .invalidID(_, let fault): self = .invalid("id", "must be \(fault)")
         case .invalidFilm(let error): self.init(error)
         case .readOnly: self.init(.forbidden, "the library is not writable")
