@@ -126,6 +126,21 @@ import SystemSupport
         return true
     }
 
+    /// Copies what is in the WAL file to the database, and empties the WAL file. Does not wait for other connections.
+    /// - Returns: false if another connection prevents it, because it reads an older state or writes.
+    func emptyLog() throws(FilmLibraryError) -> Bool {
+        _ = unsafe csqlite_busy_timeout(handle, 0)
+        defer { _ = unsafe csqlite_busy_timeout(handle, Self.busyTimeout) }
+        do throws(FilmLibraryError) {
+            return try first("PRAGMA wal_checkpoint(TRUNCATE)") { row throws(FilmLibraryError) in
+                row.integer(0) == 0
+            } ?? true
+        } catch {
+            guard case .busy = error else { throw error }
+            return false
+        }
+    }
+
     /// Rolls back the open transaction, if any.
     func rollBack() {
         // Some failures, such as a full disk, have ended the transaction already.

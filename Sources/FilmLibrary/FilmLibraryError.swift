@@ -16,6 +16,9 @@ package enum FilmLibraryError: Error, Sendable, Hashable {
     case busy(path: String)
     /// The disk is full, or a quota or the file size limit is reached. The library has not changed.
     case full(path: String)
+    /// Another file, or none, has taken the place of the open one, and cannot be used; `reason` continues "the file".
+    /// Unless it says otherwise, nothing was changed.
+    case replaced(path: String, reason: String)
     /// The file's content is inconsistent.
     case corrupt(path: String, reason: String)
     /// Any other error of the system or SQLite.
@@ -47,6 +50,7 @@ extension FilmLibraryError: CustomStringConvertible {
         case .readOnly(let path): "\(path): the file or its folder cannot be written; check its permissions"
         case .busy(let path): "\(path): another program is writing; try again"
         case .full(let path): "\(path): the disk is full; nothing was changed; make room and try again"
+        case .replaced(let path, let reason): "\(path): the file \(reason)"
         case .corrupt(let path, let reason):
             "\(path): the library is damaged (\(reason)); restore a copy, or export the readable films"
         case .system(let path, let reason): "\(path): \(reason)"

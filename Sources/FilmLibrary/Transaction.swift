@@ -30,6 +30,9 @@ final class Transaction {
 
     private static let rebuild = "INSERT INTO words (words) VALUES ('rebuild')"
 
+    /// The library's revision after this transaction.
+    var lastRevision: Int { newRevision ?? oldRevision }
+
     /// The revision of this transaction's changes. Called before each change.
     func revision() throws(FilmLibraryError) -> Int {
         if let newRevision { return newRevision }

@@ -121,6 +121,16 @@ struct LibraryProgramTests {
             ))
     }
 
+    @Test("an import beside the log of a library that was moved away fails, and leaves the log")
+    func strangeLog() async throws {
+        let films = try file("films.json", #"[{"id":"a","title":"A"}]"#)
+        try Data("log".utf8).write(to: URL(filePath: path + "-wal"))
+        let run = try await run("import", films, path)
+        #expect(run.status == 2 && run.errorText.contains("there is a log of another library, \(path)-wal"))
+        #expect(try Data(contentsOf: URL(filePath: path + "-wal")) == Data("log".utf8))
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test("posters on the network stay there, as absolute addresses")
     func network() async throws {
         let run = try await run("import", fixture.base + "movies.json", path)

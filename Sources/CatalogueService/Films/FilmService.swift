@@ -214,6 +214,11 @@ extension FilmRefusal {
                 .serviceUnavailable, "the library is busy; try again in a moment",
                 fields: ["Retry-After": "1"])
         case .full: self.init(.insufficientStorage, "the library's disk is full; nothing was changed")
+        case .replaced:
+            self.init(
+                .serviceUnavailable,
+                "the library's file is being replaced; the change is not stored; try again in a moment",
+                fields: ["Retry-After": "5"])
         case .filmTooLarge(_, let bytes, let limit):
             self.init(
                 .contentTooLarge, "the film has \(bytes) bytes as JSON; at most \(limit) are stored")
