@@ -57,7 +57,7 @@ package final class CatalogueService: Sendable {
         do throws(ResourceShortage) {
             return try SiteWatch {
                 switch site {
-                case .folder: break
+                case .folder(let folder): folder.refresh()
                 case .library(let films):
                     let error = films.library.refresh()
                     let isNew = last.withLock { last in
@@ -112,7 +112,10 @@ package final class CatalogueService: Sendable {
     ) throws(CatalogueServiceError) -> (CatalogueHandler, PictureService?) {
         let folder = try CatalogueFolder(path: path)
         let pictures = pictures(configuration) { body in
-            FolderSite(folder: folder, catalogue: catalogue, pictures: nil, configuration: configuration)
+            // The site below reports the faults of the catalogue.
+            var quiet = configuration
+            (quiet.readiness, quiet.reportFailure) = (Readiness(), { _ in })
+            FolderSite(folder: folder, catalogue: catalogue, pictures: nil, configuration: quiet)
                 .forEachFilm(body)
         }
         let site = FolderSite(

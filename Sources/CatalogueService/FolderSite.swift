@@ -30,14 +30,14 @@ final class FolderSite: Sendable {
     }
 
     private struct Films {
-        /// The films of the last version that could be parsed.
+        /// The films to answer with while the file has a version: its own, or the last good ones if it has none.
         var loaded: (version: Version, service: FilmService)?
-        /// The last version that could not be parsed.
+        /// The catalogue's version, if that could not be parsed.
         var unreadable: Version?
         /// The requests that parse the catalogue, or wait to do so.
         var parsers = 0
 
-        /// The films of a version; nil unless it is the one that was parsed last.
+        /// The films for a version; nil if it must be parsed first.
         func service(of version: Version) -> FilmService? {
             loaded.flatMap { $0.version == version ? $0.service : nil }
         }
@@ -122,10 +122,27 @@ final class FolderSite: Sendable {
             }
             service = loaded
         } catch {
-            configuration.reportFailure(error)
             return .plain(.serviceUnavailable, "the catalogue's file has no readable films")
         }
         return service.respond(to: request)
+    }
+
+    /// Parses the catalogue if it has changed since a request for films, so that its faults are known before the next
+    /// one. Blocks.
+    func refresh() {
+        let version = catalogueFile()?.version
+        let isChanged = films.withLock { films in
+            (films.loaded != nil || films.unreadable != nil) && films.unreadable != version
+        }
+        guard isChanged else { return }
+        // Ignored: the parser has reported the fault.
+        if (try? loadedFilms()) == nil, version == nil { mend() }
+    }
+
+    /// Forgets a fault of the catalogue.
+    private func mend() {
+        films.withLock { $0.unreadable = nil }
+        configuration.readiness.note(nil, for: "catalogue")
     }
 
     /// The answer that takes microseconds, because the films have been read; nil if the request needs more. Otherwise
@@ -187,10 +204,7 @@ final class FolderSite: Sendable {
         guard let file = catalogueFile() else { return nil }
         let kept = films.withLock { films -> FilmService? in
             if let service = films.service(of: file.version) { return service }
-            // A version that was refused once is refused until it can be parsed.
-            if films.parsers > 0, films.unreadable != file.version, let loaded = films.loaded {
-                return loaded.service
-            }
+            if films.parsers > 0, let loaded = films.loaded { return loaded.service }
             films.parsers += 1
             return nil
         }
@@ -212,10 +226,34 @@ final class FolderSite: Sendable {
                 library: library, configuration: settings, pictures: filmPictures,
                 report: configuration.reportFailure)
             films.withLock { $0.loaded = (file.version, service) }
+            mend()
             return service
         } catch {
-            films.withLock { $0.unreadable = file.version }
-            throw error
+            let (wasReadable, kept) = films.withLock { films in
+                defer {
+                    films.unreadable = file.version
+                    films.loaded?.version = file.version
+                }
+                return (films.unreadable == nil, films.loaded?.service)
+            }
+            let fault = Fault(name: file.version.name, reason: "\(error)", isServed: kept != nil)
+            configuration.readiness.note("\(fault)", for: "catalogue")
+            // Each request finds the same fault, and somebody who edits the file makes several.
+            if wasReadable { configuration.reportFailure(fault) }
+            guard let kept else { throw fault }
+            return kept
+        }
+    }
+
+    /// Why the catalogue cannot be read, in one line.
+    private struct Fault: Error, CustomStringConvertible {
+        let name: String
+        let reason: String
+        /// Whether there are films of an earlier version.
+        let isServed: Bool
+
+        var description: String {
+            "\(name): \(reason); \(isServed ? "the last good" : "no") films are served until it is repaired"
         }
     }
 
