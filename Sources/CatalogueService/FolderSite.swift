@@ -11,6 +11,7 @@ final class FolderSite: Sendable {
     /// The folder, and the file for `/` if it is not the usual one.
     let folder: CatalogueFolder
     private let catalogue: String?
+    private let files: FolderFiles
     private let configuration: CatalogueService.Configuration
     private let parse: Parser
     private let films = Lock(Films())
@@ -48,6 +49,7 @@ final class FolderSite: Sendable {
         configuration: CatalogueService.Configuration, parse: @escaping Parser = FolderSite.library
     ) {
         self.parse = parse
+        files = FolderFiles(folder: folder, catalogue: catalogue)
         self.pictures = pictures
         self.folder = folder
         self.catalogue = catalogue
@@ -57,36 +59,60 @@ final class FolderSite: Sendable {
     /// The name of the file at `/`; nil if there is none, or several.
     var catalogueName: String? { catalogue ?? folder.catalogueName() }
 
-    /// The answer to GET or HEAD of a file.
-    func file(for head: RequestHead) -> HTTPResponse {
+    /// Whether a request is for films, and not for a file.
+    func hasFilms(_ head: RequestHead, _ target: RequestTarget?) -> Bool {
+        let name = target?.segments.first.map { FilmFormat.split($0).name }
+        return name == "films" || target?.segments == ["soap"] || hasPage(head, target)
+    }
+
+    /// Answers a request for films or for a file. Blocks.
+    func respond(to request: HTTPRequest) -> HTTPResponse {
+        // Ignored: an unreadable target names no film, and the files' answer says so.
+        let target = try? RequestTarget(request.head.target)
+        if hasFilms(request.head, target) { return films(for: request) }
+        return file(for: request.head, isNamed: files.names) ?? missing(request.head)
+    }
+
+    /// Answers GET or HEAD of a file; nil if the folder's catalogues must be read to know whether it is served.
+    func knownFile(for head: RequestHead) -> HTTPResponse? { file(for: head, isNamed: { _ in nil }) }
+
+    /// - Parameter isNamed: whether a catalogue names a file; nil leaves it open.
+    private func file(for head: RequestHead, isNamed: (RequestPath) -> Bool?) -> HTTPResponse? {
         guard ["GET", "HEAD"].contains(head.method) else {
             var response = HTTPResponse.plain(.methodNotAllowed)
             response.fields["Allow"] = "GET, HEAD"
             return response
         }
-        let path: RequestPath
+        var path: RequestPath
         do {
             path = try RequestPath(target: head.target)
         } catch {
-            return refusal(error == .malformed ? .badRequest : .notFound, "there is no such file", head)
+            return error == .malformed
+                ? refusal(.badRequest, "there is no such file", head) : missing(head)
         }
-        var names = path.names
-        if names.isEmpty, let catalogueName { names = [Array(catalogueName.utf8)] }
-        guard let name = names.last else { return index() }
+        let isRoot = path.names.isEmpty
+        if isRoot, let catalogueName { path = RequestPath(catalogueName) }
+        guard let name = path.names.last else { return index() }
         do {
+            let file = try folder.open(path.names)
+            guard let isServed = files.serves(path, file) ?? isNamed(path) else { return nil }
+            guard isServed else { return missing(head) }
             var response = HTTPResponse.serving(
-                try folder.open(names), mediaType: MediaType.of(name), to: head,
-                cacheSeconds: configuration.cacheSeconds, now: time(nil))
-            if path.names.isEmpty { response.fields.append(.init(name: "Vary", value: "Accept")) }
+                file, mediaType: MediaType.of(name), to: head, cacheSeconds: configuration.cacheSeconds,
+                now: time(nil))
+            if isRoot { response.fields.append(.init(name: "Vary", value: "Accept")) }
             return response
         } catch {
-            if error == .exhausted { return .plain(.serviceUnavailable) }
-            return refusal(.notFound, "there is no such file", head)
+            return error == .exhausted ? .plain(.serviceUnavailable) : missing(head)
         }
     }
 
+    private func missing(_ head: RequestHead) -> HTTPResponse {
+        refusal(.notFound, "there is no such file", head)
+    }
+
     /// Whether a request is for the page of films: `/`, if the client prefers HTML to the catalogue's file.
-    func hasPage(_ head: RequestHead, _ target: RequestTarget?) -> Bool {
+    private func hasPage(_ head: RequestHead, _ target: RequestTarget?) -> Bool {
         guard let target, ["GET", "HEAD"].contains(head.method), catalogueName != nil else { return false }
         switch target.segments {
         case [""]: return FilmFormat.negotiated(nil, head.fields) == .html
@@ -104,7 +130,7 @@ final class FolderSite: Sendable {
 
     /// Lists the catalogues, if none of them is the catalogue of the folder.
     private func index() -> HTTPResponse {
-        let lines = ["A film catalogue."] + folder.catalogueNames()
+        let lines = ["A film catalogue."] + files.catalogues()
         return HTTPResponse(
             status: .ok, fields: ["Content-Type": MediaType.plainText],
             body: .bytes(Array((lines.joined(separator: "\n") + "\n").utf8)))
