@@ -37,6 +37,10 @@ static struct {
     double (*column_double)(csqlite_statement *, int);
     const void *(*column_blob)(csqlite_statement *, int);
     int (*column_bytes)(csqlite_statement *, int);
+    int (*blob_open)(csqlite_db *, const char *, const char *, const char *, int64_t, int, csqlite_blob **);
+    int (*blob_reopen)(csqlite_blob *, int64_t);
+    int (*blob_bytes)(csqlite_blob *);
+    int (*blob_close)(csqlite_blob *);
 } sqlite;
 
 int csqlite_open_library(const char *library, char *reason, size_t reason_size) {
@@ -77,6 +81,10 @@ int csqlite_open_library(const char *library, char *reason, size_t reason_size) 
         {"sqlite3_column_double", &sqlite.column_double},
         {"sqlite3_column_blob", &sqlite.column_blob},
         {"sqlite3_column_bytes", &sqlite.column_bytes},
+        {"sqlite3_blob_open", &sqlite.blob_open},
+        {"sqlite3_blob_reopen", &sqlite.blob_reopen},
+        {"sqlite3_blob_bytes", &sqlite.blob_bytes},
+        {"sqlite3_blob_close", &sqlite.blob_close},
     };
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
         void *symbol = dlsym(handle, symbols[i].name);
@@ -144,3 +152,10 @@ const void *csqlite_column_bytes(csqlite_statement *statement, int column, size_
     *count = bytes != NULL ? (size_t)sqlite.column_bytes(statement, column) : 0;
     return bytes;
 }
+
+int csqlite_value_open(csqlite_db *db, const char *table, const char *column, int64_t row, csqlite_blob **value) {
+    return sqlite.blob_open(db, "main", table, column, row, 0, value);
+}
+int csqlite_value_move(csqlite_blob *value, int64_t row) { return sqlite.blob_reopen(value, row); }
+int csqlite_value_size(csqlite_blob *value) { return sqlite.blob_bytes(value); }
+void csqlite_value_close(csqlite_blob *value) { (void)sqlite.blob_close(value); }

@@ -51,10 +51,9 @@ final class CatalogueHandler: HTTPHandler {
         switch site {
         case .library(let films): return films.admit(head, from: peer)
         case .folder(let folder):
-            let name = target?.segments.first.map { FilmFormat.split($0).name }
-            // Opening a file takes microseconds, so it may run on this thread, as in nginx.
-            guard name == "films" || target?.segments == ["soap"] || folder.hasPage(head, target) else {
-                return .answer(folder.file(for: head))
+            guard folder.hasFilms(head, target) else {
+                // Opening a file takes microseconds, so it may run on this thread, as in nginx.
+                return folder.knownFile(for: head).map { .answer($0) } ?? .handle(bodyLimit: Self.ignoredBody)
             }
             if let target, pictures != nil, FilmTarget.isPoster(target.segments) {
                 return folder.admitPoster(head, from: peer)
@@ -74,7 +73,7 @@ final class CatalogueHandler: HTTPHandler {
     func respond(to request: HTTPRequest) -> HTTPResponse {
         switch site {
         case .library(let films): films.respond(to: request)
-        case .folder(let folder): folder.films(for: request)
+        case .folder(let folder): folder.respond(to: request)
         }
     }
 

@@ -20,6 +20,7 @@ package final class CatalogueService: Sendable {
 
     private let server: HTTPServer
     private let handler: CatalogueHandler
+    private let watch: SiteWatch
     /// Makes pictures; nil if none are served.
     package let pictures: PictureService?
 
@@ -37,12 +38,39 @@ package final class CatalogueService: Sendable {
             if case .internet(let host, _) = address { host } else { nil }
         }
         (handler, pictures) = try Self.handler(content, configuration)
+        watch = try Self.watch(handler.site, configuration)
         do throws(HTTPServerError) {
             server = try HTTPServer(
                 configuration: configuration.server, handler: handler, report: report,
                 startThread: startThread)
         } catch {
             throw .server(error)
+        }
+    }
+
+    /// Watches the served file.
+    private static func watch(
+        _ site: CatalogueHandler.Site, _ configuration: Configuration
+    ) throws(CatalogueServiceError) -> SiteWatch {
+        let (readiness, report) = (configuration.readiness, configuration.reportFailure)
+        let last = Lock<FilmLibraryError?>(nil)
+        do throws(ResourceShortage) {
+            return try SiteWatch {
+                switch site {
+                case .folder(let folder): folder.refresh()
+                case .library(let films):
+                    let error = films.library.refresh()
+                    let isNew = last.withLock { last in
+                        defer { last = error }
+                        return error != last
+                    }
+                    guard isNew else { return }
+                    readiness.note(error.map { "\($0)" }, for: "library")
+                    if let error { report(error) }
+                }
+            }
+        } catch {
+            throw .server(.system(call: "eventfd", errno: error.code))
         }
     }
 
@@ -84,7 +112,10 @@ package final class CatalogueService: Sendable {
     ) throws(CatalogueServiceError) -> (CatalogueHandler, PictureService?) {
         let folder = try CatalogueFolder(path: path)
         let pictures = pictures(configuration) { body in
-            FolderSite(folder: folder, catalogue: catalogue, pictures: nil, configuration: configuration)
+            // The site below reports the faults of the catalogue.
+            var quiet = configuration
+            (quiet.readiness, quiet.reportFailure) = (Readiness(), { _ in })
+            FolderSite(folder: folder, catalogue: catalogue, pictures: nil, configuration: quiet)
                 .forEachFilm(body)
         }
         let site = FolderSite(
@@ -110,6 +141,11 @@ package final class CatalogueService: Sendable {
         return PictureService(settings)
     }
 
+    /// The writes of the served library so far; nil for a folder.
+    package var libraryWrites: WriteCounts? {
+        if case .library(let films) = handler.site { films.library.writeCounts } else { nil }
+    }
+
     /// The port that the service listens on; 0 if it listens on a local socket only.
     package var port: UInt16 { server.ports.lazy.compactMap(\.self).first ?? 0 }
 
@@ -124,6 +160,11 @@ package final class CatalogueService: Sendable {
     /// - Throws: when the system gives no thread; a later call may succeed.
     package func start() throws(CatalogueServiceError) {
         do throws(HTTPServerError) { try server.start() } catch { throw .server(error) }
+        do throws(ResourceShortage) {
+            try watch.start()
+        } catch {
+            throw .server(.system(call: "pthread_create", errno: error.code))
+        }
     }
 
     /// Begins to drain, so that clients go elsewhere: every answer now ends its connection.
@@ -132,7 +173,10 @@ package final class CatalogueService: Sendable {
     /// Stops: accepts no more connections, ends idle connections at once, lets running answers finish, and returns when
     /// the last thread has ended. Blocks, so do not call it on the cooperative pool. A second call is harmless.
     /// - Parameter grace: how long running answers may take. Default: the configuration's, 1 s.
-    package func stop(grace: Duration? = nil) { server.stop(grace: grace) }
+    package func stop(grace: Duration? = nil) {
+        server.stop(grace: grace)
+        watch.stop()
+    }
 
     /// The server's counts so far.
     package var statistics: HTTPServer.Statistics { server.statistics }
@@ -159,6 +203,8 @@ extension CatalogueService {
         /// How pictures are made; nil, the default, serves none. The hosts of the catalogue's posters are added to its
         /// sources.
         package var pictures: PictureService.Configuration?
+        /// Gets notes on faults that do not keep the service from answering. Default: nobody reads them.
+        package var readiness = Readiness()
         /// Called with the error behind an answer 5xx; clients are told only that the service failed. Default: nothing.
         package var reportFailure: @Sendable (any Error) -> Void = { _ in }
 

@@ -11,6 +11,7 @@ final class FolderSite: Sendable {
     /// The folder, and the file for `/` if it is not the usual one.
     let folder: CatalogueFolder
     private let catalogue: String?
+    private let files: FolderFiles
     private let configuration: CatalogueService.Configuration
     private let parse: Parser
     private let films = Lock(Films())
@@ -30,14 +31,14 @@ final class FolderSite: Sendable {
     }
 
     private struct Films {
-        /// The films of the last version that could be parsed.
+        /// The films to answer with while the file has a version: its own, or the last good ones if it has none.
         var loaded: (version: Version, service: FilmService)?
-        /// The last version that could not be parsed.
+        /// The catalogue's version, if that could not be parsed.
         var unreadable: Version?
         /// The requests that parse the catalogue, or wait to do so.
         var parsers = 0
 
-        /// The films of a version; nil unless it is the one that was parsed last.
+        /// The films for a version; nil if it must be parsed first.
         func service(of version: Version) -> FilmService? {
             loaded.flatMap { $0.version == version ? $0.service : nil }
         }
@@ -48,6 +49,7 @@ final class FolderSite: Sendable {
         configuration: CatalogueService.Configuration, parse: @escaping Parser = FolderSite.library
     ) {
         self.parse = parse
+        files = FolderFiles(folder: folder, catalogue: catalogue)
         self.pictures = pictures
         self.folder = folder
         self.catalogue = catalogue
@@ -57,36 +59,60 @@ final class FolderSite: Sendable {
     /// The name of the file at `/`; nil if there is none, or several.
     var catalogueName: String? { catalogue ?? folder.catalogueName() }
 
-    /// The answer to GET or HEAD of a file.
-    func file(for head: RequestHead) -> HTTPResponse {
+    /// Whether a request is for films, and not for a file.
+    func hasFilms(_ head: RequestHead, _ target: RequestTarget?) -> Bool {
+        let name = target?.segments.first.map { FilmFormat.split($0).name }
+        return name == "films" || target?.segments == ["soap"] || hasPage(head, target)
+    }
+
+    /// Answers a request for films or for a file. Blocks.
+    func respond(to request: HTTPRequest) -> HTTPResponse {
+        // Ignored: an unreadable target names no film, and the files' answer says so.
+        let target = try? RequestTarget(request.head.target)
+        if hasFilms(request.head, target) { return films(for: request) }
+        return file(for: request.head, isNamed: files.names) ?? missing(request.head)
+    }
+
+    /// Answers GET or HEAD of a file; nil if the folder's catalogues must be read to know whether it is served.
+    func knownFile(for head: RequestHead) -> HTTPResponse? { file(for: head, isNamed: { _ in nil }) }
+
+    /// - Parameter isNamed: whether a catalogue names a file; nil leaves it open.
+    private func file(for head: RequestHead, isNamed: (RequestPath) -> Bool?) -> HTTPResponse? {
         guard ["GET", "HEAD"].contains(head.method) else {
             var response = HTTPResponse.plain(.methodNotAllowed)
             response.fields["Allow"] = "GET, HEAD"
             return response
         }
-        let path: RequestPath
+        var path: RequestPath
         do {
             path = try RequestPath(target: head.target)
         } catch {
-            return refusal(error == .malformed ? .badRequest : .notFound, "there is no such file", head)
+            return error == .malformed
+                ? refusal(.badRequest, "there is no such file", head) : missing(head)
         }
-        var names = path.names
-        if names.isEmpty, let catalogueName { names = [Array(catalogueName.utf8)] }
-        guard let name = names.last else { return index() }
+        let isRoot = path.names.isEmpty
+        if isRoot, let catalogueName { path = RequestPath(catalogueName) }
+        guard let name = path.names.last else { return index() }
         do {
+            let file = try folder.open(path.names)
+            guard let isServed = files.serves(path, file) ?? isNamed(path) else { return nil }
+            guard isServed else { return missing(head) }
             var response = HTTPResponse.serving(
-                try folder.open(names), mediaType: MediaType.of(name), to: head,
-                cacheSeconds: configuration.cacheSeconds, now: time(nil))
-            if path.names.isEmpty { response.fields.append(.init(name: "Vary", value: "Accept")) }
+                file, mediaType: MediaType.of(name), to: head, cacheSeconds: configuration.cacheSeconds,
+                now: time(nil))
+            if isRoot { response.fields.append(.init(name: "Vary", value: "Accept")) }
             return response
         } catch {
-            if error == .exhausted { return .plain(.serviceUnavailable) }
-            return refusal(.notFound, "there is no such file", head)
+            return error == .exhausted ? .plain(.serviceUnavailable) : missing(head)
         }
     }
 
+    private func missing(_ head: RequestHead) -> HTTPResponse {
+        refusal(.notFound, "there is no such file", head)
+    }
+
     /// Whether a request is for the page of films: `/`, if the client prefers HTML to the catalogue's file.
-    func hasPage(_ head: RequestHead, _ target: RequestTarget?) -> Bool {
+    private func hasPage(_ head: RequestHead, _ target: RequestTarget?) -> Bool {
         guard let target, ["GET", "HEAD"].contains(head.method), catalogueName != nil else { return false }
         switch target.segments {
         case [""]: return FilmFormat.negotiated(nil, head.fields) == .html
@@ -104,7 +130,7 @@ final class FolderSite: Sendable {
 
     /// Lists the catalogues, if none of them is the catalogue of the folder.
     private func index() -> HTTPResponse {
-        let lines = ["A film catalogue."] + folder.catalogueNames()
+        let lines = ["A film catalogue."] + files.catalogues()
         return HTTPResponse(
             status: .ok, fields: ["Content-Type": MediaType.plainText],
             body: .bytes(Array((lines.joined(separator: "\n") + "\n").utf8)))
@@ -122,10 +148,27 @@ final class FolderSite: Sendable {
             }
             service = loaded
         } catch {
-            configuration.reportFailure(error)
             return .plain(.serviceUnavailable, "the catalogue's file has no readable films")
         }
         return service.respond(to: request)
+    }
+
+    /// Parses the catalogue if it has changed since a request for films, so that its faults are known before the next
+    /// one. Blocks.
+    func refresh() {
+        let version = catalogueFile()?.version
+        let isChanged = films.withLock { films in
+            (films.loaded != nil || films.unreadable != nil) && films.unreadable != version
+        }
+        guard isChanged else { return }
+        // Ignored: the parser has reported the fault.
+        if (try? loadedFilms()) == nil, version == nil { mend() }
+    }
+
+    /// Forgets a fault of the catalogue.
+    private func mend() {
+        films.withLock { $0.unreadable = nil }
+        configuration.readiness.note(nil, for: "catalogue")
     }
 
     /// The answer that takes microseconds, because the films have been read; nil if the request needs more. Otherwise
@@ -187,10 +230,7 @@ final class FolderSite: Sendable {
         guard let file = catalogueFile() else { return nil }
         let kept = films.withLock { films -> FilmService? in
             if let service = films.service(of: file.version) { return service }
-            // A version that was refused once is refused until it can be parsed.
-            if films.parsers > 0, films.unreadable != file.version, let loaded = films.loaded {
-                return loaded.service
-            }
+            if films.parsers > 0, let loaded = films.loaded { return loaded.service }
             films.parsers += 1
             return nil
         }
@@ -212,10 +252,34 @@ final class FolderSite: Sendable {
                 library: library, configuration: settings, pictures: filmPictures,
                 report: configuration.reportFailure)
             films.withLock { $0.loaded = (file.version, service) }
+            mend()
             return service
         } catch {
-            films.withLock { $0.unreadable = file.version }
-            throw error
+            let (wasReadable, kept) = films.withLock { films in
+                defer {
+                    films.unreadable = file.version
+                    films.loaded?.version = file.version
+                }
+                return (films.unreadable == nil, films.loaded?.service)
+            }
+            let fault = Fault(name: file.version.name, reason: "\(error)", isServed: kept != nil)
+            configuration.readiness.note("\(fault)", for: "catalogue")
+            // Each request finds the same fault, and somebody who edits the file makes several.
+            if wasReadable { configuration.reportFailure(fault) }
+            guard let kept else { throw fault }
+            return kept
+        }
+    }
+
+    /// Why the catalogue cannot be read, in one line.
+    private struct Fault: Error, CustomStringConvertible {
+        let name: String
+        let reason: String
+        /// Whether there are films of an earlier version.
+        let isServed: Bool
+
+        var description: String {
+            "\(name): \(reason); \(isServed ? "the last good" : "no") films are served until it is repaired"
         }
     }
 

@@ -48,6 +48,9 @@ struct RequestPath: Hashable, Sendable {
         self.names = names
     }
 
+    /// A file directly in the folder.
+    init(_ name: String) { names = [Array(name.utf8)] }
+
     private static func decoded(_ piece: ArraySlice<UInt8>) throws(Refusal) -> [UInt8] {
         guard let name = PercentEncoding.decoded(piece) else { throw .malformed }
         let forbidden: [UInt8] = [0, UInt8(ascii: "/"), UInt8(ascii: "\\")]

@@ -9,7 +9,7 @@ import SystemSupport
 @safe final class Database: @unchecked Sendable {
     /// The name in error messages.
     let path: String
-    private let handle: OpaquePointer
+    fileprivate let handle: OpaquePointer
     /// Idle prepared statements by their SQL.
     private var statements: [String: Statement] = [:]
 
@@ -87,10 +87,10 @@ import SystemSupport
     func rows(
         _ sql: String, _ values: [SQLValue] = [], _ body: (Row) throws(FilmLibraryError) -> Bool
     ) throws(FilmLibraryError) {
-        let statement = try statement(for: sql)
+        let statement = try takeStatement(sql)
         defer {
             statement.reset()
-            statements[sql] = statement
+            keep(statement, for: sql)
         }
         for (index, value) in values.enumerated() {
             guard statement.bind(value, at: Int32(index + 1)) else { throw failure() }
@@ -121,9 +121,24 @@ import SystemSupport
     /// Whether the database can prepare a statement.
     func canPrepare(_ sql: String) -> Bool {
         // Losing the error is right: the caller asks only whether it works.
-        guard let statement = try? statement(for: sql) else { return false }
+        guard let statement = try? takeStatement(sql) else { return false }
         statement.finalize()
         return true
+    }
+
+    /// Copies what is in the WAL file to the database, and empties the WAL file. Does not wait for other connections.
+    /// - Returns: false if another connection prevents it, because it reads an older state or writes.
+    func emptyLog() throws(FilmLibraryError) -> Bool {
+        _ = unsafe csqlite_busy_timeout(handle, 0)
+        defer { _ = unsafe csqlite_busy_timeout(handle, Self.busyTimeout) }
+        do throws(FilmLibraryError) {
+            return try first("PRAGMA wal_checkpoint(TRUNCATE)") { row throws(FilmLibraryError) in
+                row.integer(0) == 0
+            } ?? true
+        } catch {
+            guard case .busy = error else { throw error }
+            return false
+        }
     }
 
     /// Rolls back the open transaction, if any.
@@ -132,7 +147,11 @@ import SystemSupport
         if unsafe csqlite_in_autocommit(handle) == 0 { _ = unsafe csqlite_exec(handle, "ROLLBACK") }
     }
 
-    private func statement(for sql: String) throws(FilmLibraryError) -> Statement {
+    /// Returns a statement to the idle ones.
+    fileprivate func keep(_ statement: Statement, for sql: String) { statements[sql] = statement }
+
+    /// An idle statement, or a new one.
+    fileprivate func takeStatement(_ sql: String) throws(FilmLibraryError) -> Statement {
         if let statement = statements.removeValue(forKey: sql) { return statement }
         var pointer: OpaquePointer?
         guard unsafe Int(csqlite_prepare(handle, sql, &pointer)) == CSQLITE_OK,
@@ -142,7 +161,7 @@ import SystemSupport
     }
 
     /// The error of the last call.
-    private func failure() -> FilmLibraryError {
+    fileprivate func failure() -> FilmLibraryError {
         // SQLite does not record `errno` for every failure, for instance that of a commit.
         let last = errno
         let extended = unsafe Int(csqlite_error(handle))
@@ -161,6 +180,49 @@ import SystemSupport
         case CSQLITE_IOERR, CSQLITE_CANTOPEN:
             return .system(path: path, reason: code == 0 ? message : "\(message): \(SystemError.text(code))")
         default: return .system(path: path, reason: message)
+        }
+    }
+}
+
+/// Reads films by their row numbers: one prepared statement and one open value serve all of them.
+@safe final class FilmRows {
+    private let database: Database
+    private let statement: Statement
+    /// The document whose size was asked for last.
+    private var value: OpaquePointer?
+
+    /// - Parameter database: a connection that stays at one snapshot meanwhile.
+    init(_ database: Database) throws(FilmLibraryError) {
+        self.database = database
+        statement = try database.takeStatement(Database.filmByNumber)
+    }
+
+    deinit {
+        unsafe csqlite_value_close(value)
+        statement.reset()
+        database.keep(statement, for: Database.filmByNumber)
+    }
+
+    /// The bytes of a film's document, found without reading it: SQLite's `length` would read the whole text.
+    func size(of number: Int) throws(FilmLibraryError) -> Int {
+        let result =
+            if let value = unsafe value {
+                unsafe csqlite_value_move(value, Int64(number))
+            } else {
+                unsafe csqlite_value_open(database.handle, "films", "document", Int64(number), &value)
+            }
+        guard Int(result) == CSQLITE_OK else { throw database.failure() }
+        return unsafe Int(csqlite_value_size(value))
+    }
+
+    /// A film; nil if there is none with this number.
+    func film(_ number: Int) throws(FilmLibraryError) -> StoredFilm? {
+        defer { statement.reset() }
+        guard statement.bind(.integer(number), at: 1) else { throw database.failure() }
+        switch statement.step() {
+        case CSQLITE_ROW: return try database.film(Row(statement: statement))
+        case CSQLITE_DONE: return nil
+        default: throw database.failure()
         }
     }
 }

@@ -33,6 +33,7 @@ package struct FilmImport {
     /// - Parameters:
     ///   - poster: the poster's bytes; nil uses the document's member `poster`.
     ///   - replaces: whether to replace another film with this id. Its votes stay, unless the document has some.
+    /// - Throws: `.filmTooLarge` and `.tooManyMembers` before anything changes, so that the import may go on.
     package func add(
         _ document: FilmDocument, id: String, poster: PosterBytes?, replaces: Bool
     ) throws(FilmLibraryError) -> Outcome {
@@ -43,7 +44,7 @@ package struct FilmImport {
         }
         let (created, updated) = (time(document["created_at"]), time(document["updated_at"]))
         let number = try transaction.put(
-            document, id: id, number: old?.number, poster: poster.map(PosterChange.store) ?? .asDocument,
+            document, id: id, replacing: old, poster: poster.map(PosterChange.store) ?? .asDocument,
             created: created, updated: updated)
         try vote(Votes(document), for: number)
         return old == nil ? .added : .replaced

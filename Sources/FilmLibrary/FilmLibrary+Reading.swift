@@ -6,6 +6,11 @@ extension Database {
         f.number, f.id, f.document, f.rating, f.votes, f.created_at, f.updated_at, f.revision, p.media_type, p.size, p.tag
         """
 
+    /// The film with a row number.
+    static let filmByNumber = """
+        SELECT \(filmColumns) FROM films f LEFT JOIN posters p ON p.number = f.number WHERE f.number = ?
+        """
+
     /// The film with an id, and its row number.
     func film(_ id: String) throws(FilmLibraryError) -> (number: Int, film: StoredFilm)? {
         try first(
@@ -72,6 +77,16 @@ extension FilmLibrary {
     /// The film with an id; nil if there is none.
     package func film(_ id: String) throws(FilmLibraryError) -> StoredFilm? {
         try read { database throws(FilmLibraryError) in try database.film(id)?.film }
+    }
+
+    /// The bytes of a film's stored text, found without reading the text; nil if there is no film with this id.
+    package func size(of id: String) throws(FilmLibraryError) -> Int? {
+        try read { database throws(FilmLibraryError) in
+            try database.first("SELECT number FROM films WHERE id = ?", .text(id)) {
+                row throws(FilmLibraryError) in
+                try FilmRows(database).size(of: row.integer(0))
+            }
+        }
     }
 
     /// The stored poster of a film; nil if none is stored.

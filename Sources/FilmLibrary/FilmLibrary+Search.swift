@@ -4,6 +4,23 @@ extension FilmLibrary {
     /// Returns one page of films.
     /// - Throws: `.invalidCursor` for the cursor of another sort order.
     package func films(_ query: FilmQuery) throws(FilmLibraryError) -> FilmPage {
+        let page = try page(query, maximumBytes: query.byteLimit, isWhole: false)
+        return page ?? FilmPage(films: [], next: nil, previous: nil)
+    }
+
+    /// Returns one page of films, if their stored texts have at most `bytes` bytes together; otherwise nil. Never reads
+    /// more than that, so that a thread that must not wait can ask.
+    /// - Throws: `.invalidCursor` for the cursor of another sort order.
+    package func films(_ query: FilmQuery, ifAtMost bytes: Int) throws(FilmLibraryError) -> FilmPage? {
+        try page(query, maximumBytes: bytes, isWhole: true)
+    }
+
+    /// - Parameters:
+    ///   - maximumBytes: the most bytes of the films' stored texts; nil for any number.
+    ///   - isWhole: whether a page with more bytes is nil. Otherwise it ends before, but has one film at least.
+    private func page(
+        _ query: FilmQuery, maximumBytes: Int?, isWhole: Bool
+    ) throws(FilmLibraryError) -> FilmPage? {
         let limit = max(1, min(query.limit, Int.max - 1))
         let isBackward = query.before != nil
         let cursor = try (query.before ?? query.after).map { text throws(FilmLibraryError) in
@@ -13,44 +30,68 @@ extension FilmLibrary {
             let search = FilmSearch(query.search)
             let (sql, values) = try search.statement(
                 database, query.sort, cursor, isBackward: isBackward, limit: limit + 1)
+            let rows = try FilmRows(database)
+            var room = maximumBytes
             var films: [StoredFilm] = []
-            // The cursors of the first and the last film read.
-            var first: String?
-            var last: String?
+            var numbers: [Int] = []
             var hasMore = false
+            var isTooLarge = false
+            // This statement reads no documents. So a search sorts none, and each is read when its size is known.
             try database.rows(sql, values) { row throws(FilmLibraryError) in
                 guard films.count < limit else {
                     hasMore = true
                     return false
                 }
-                films.append(try database.film(row))
-                if films.count == 1 { first = Self.cursor(row, query.sort) }
-                if films.count == limit { last = Self.cursor(row, query.sort) }
+                let number = row.integer(0)
+                if let left = room {
+                    let bytes = try rows.size(of: number)
+                    if bytes > left, isWhole || !films.isEmpty {
+                        (hasMore, isTooLarge) = (true, isWhole)
+                        return false
+                    }
+                    room = left - bytes
+                }
+                guard let film = try rows.film(number) else {
+                    throw .corrupt(path: path, reason: "an index names a film that is not there")
+                }
+                films.append(film)
+                numbers.append(number)
                 return true
             }
-            if !hasMore { last = nil }
-            if isBackward { return FilmPage(films: films.reversed(), next: first, previous: last) }
-            return FilmPage(films: films, next: last, previous: query.after == nil ? nil : first)
+            if isTooLarge { return nil }
+            let start = try numbers.first.flatMap { number throws(FilmLibraryError) in
+                try Self.cursor(database, number, query.sort)
+            }
+            let end = try (hasMore ? numbers.last : nil).flatMap { number throws(FilmLibraryError) in
+                try Self.cursor(database, number, query.sort)
+            }
+            if isBackward { return FilmPage(films: films.reversed(), next: start, previous: end) }
+            return FilmPage(films: films, next: end, previous: query.after == nil ? nil : start)
         }
     }
 
-    private static func cursor(_ row: Row, _ sort: FilmQuery.Sort) -> String {
-        let keys = sort.columns.indices.map { index -> SQLValue in
-            let column = Int32(index) + Int32(FilmSearch.keyColumn)
-            switch sort.columns[index] {
-            case "number", "year_key": return .integer(row.integer(column))
-            case "score_key": return .real(row.real(column))
-            default: return .text(row.text(column))
+    /// The cursor at a film.
+    private static func cursor(
+        _ database: Database, _ number: Int, _ sort: FilmQuery.Sort
+    ) throws(FilmLibraryError) -> String? {
+        let columns = sort.columns
+        return try database.first(
+            "SELECT \(columns.joined(separator: ", ")) FROM films WHERE number = ?", .integer(number)
+        ) { row throws(FilmLibraryError) in
+            let keys = columns.indices.map { index -> SQLValue in
+                switch columns[index] {
+                case "number", "year_key": .integer(row.integer(Int32(index)))
+                case "score_key": .real(row.real(Int32(index)))
+                default: .text(row.text(Int32(index)))
+                }
             }
+            return FilmCursor(keys).text(of: sort)
         }
-        return FilmCursor(keys).text(of: sort)
     }
 }
 
 /// Builds the SQL of a search.
 struct FilmSearch {
-    /// The first column after those of `filmColumns`.
-    static let keyColumn = 11
     /// Up to this many matches are collected first and sorted then. More matches are so frequent that a scan in sort
     /// order soon fills a page.
     private static let matchLimit = 4000
@@ -61,7 +102,7 @@ struct FilmSearch {
 
     init(_ text: String) { words = FoldedText.fold(text).split(separator: " ").map(String.init) }
 
-    /// The statement for a page, and its parameters.
+    /// The statement for the numbers of a page's films, and its parameters.
     func statement(
         _ database: Database, _ sort: FilmQuery.Sort, _ cursor: FilmCursor?, isBackward: Bool = false,
         limit: Int
@@ -86,8 +127,7 @@ struct FilmSearch {
         values.append(.integer(limit))
         return (
             """
-            SELECT \(Database.filmColumns), \(keys) FROM \(source) LEFT JOIN posters p ON p.number = f.number
-            \(condition) ORDER BY \(order) LIMIT ?
+            SELECT f.number FROM \(source) \(condition) ORDER BY \(order) LIMIT ?
             """, values
         )
     }

@@ -5,7 +5,7 @@ extension FilmLibrary {
     /// - Parameters:
     ///   - id: nil makes one from title and year.
     ///   - poster: the poster's bytes; nil uses the document's member `poster`.
-    /// - Throws: `.idTaken`, `.invalidID`, `.invalidFilm`.
+    /// - Throws: `.idTaken`, `.invalidID`, `.invalidFilm`, `.filmTooLarge`, `.tooManyMembers`.
     package func insert(
         _ document: FilmDocument, id: String? = nil, poster: PosterBytes? = nil
     ) throws -> StoredFilm {
@@ -14,7 +14,7 @@ extension FilmLibrary {
             try Self.check(id)
             guard try transaction.database.film(id) == nil else { throw FilmLibraryError.idTaken(id: id) }
             try transaction.put(
-                document, id: id, number: nil, poster: poster.map(PosterChange.store) ?? .asDocument)
+                document, id: id, replacing: nil, poster: poster.map(PosterChange.store) ?? .asDocument)
             return try written(id, in: transaction)
         }
     }
@@ -29,7 +29,7 @@ extension FilmLibrary {
         return try write { transaction in
             let old = try transaction.database.film(id)
             try condition(old?.film)
-            try transaction.put(document, id: id, number: old?.number, poster: poster)
+            try transaction.put(document, id: id, replacing: old, poster: poster)
             return (try written(id, in: transaction), old == nil)
         }
     }
@@ -42,7 +42,7 @@ extension FilmLibrary {
     ) throws -> StoredFilm? {
         try write { transaction in
             guard let old = try transaction.database.film(id) else { return nil }
-            try transaction.put(try change(old.film), id: id, number: old.number, poster: poster)
+            try transaction.put(try change(old.film), id: id, replacing: old, poster: poster)
             return try written(id, in: transaction)
         }
     }

@@ -1,11 +1,12 @@
-import FoundationEssentials
-import MovieCatalogue
 import SystemSupport
 
 /// A persistent catalogue in an SQLite database: searchable, editable, with votes.
 ///
 /// All calls block, and any thread may call. Readers never wait for a writer: each has its own connection. Writers take
 /// turns, by a lock within the process and `BEGIN IMMEDIATE` between processes. A write is on disk when it returns.
+///
+/// The library follows its path. Every read and every write looks which file is there; if it is another library, they
+/// use that one. While there is none, or none that can be opened, reads use the old one, and writes throw `.replaced`.
 package final class FilmLibrary: Sendable {
     /// How a library is opened.
     package enum Access: Sendable {
@@ -17,110 +18,142 @@ package final class FilmLibrary: Sendable {
     /// Members of a film that the library stores outside the document.
     package static let ownMembers = ["id", "rating", "votes", "created_at", "updated_at", "ratings"]
 
-    /// The most idle connections kept for readers.
-    private static let idleReaders = 16
+    /// The most bytes of a film that is written, as JSON without `ownMembers`. A page of films is read and sent as a
+    /// whole. A larger film that is stored already stays readable, and can be made smaller. In memory nothing is limited.
+    package static let filmBytes = 256 << 10
+    /// The most members of a film that is written, without `ownMembers`.
+    package static let filmMembers = 1000
 
     /// The database's path, or its name in messages.
     package let path: String
-    private let isInMemory: Bool
-    private let readerMode: Database.Mode
-    /// The writing connection; nil in a read-only library. In memory it reads too.
-    private let writer: Lock<Writer?>
-    private let readers = Lock<[Database]>([])
+    private let access: Access
+    private let usesTrigrams: Bool
+    private let current: Lock<Current>
+    /// Held by the thread that opens the file of a replaced library.
+    private let exchange = Lock(())
+    private let counts = Lock(WriteCounts())
 
-    /// A writing connection.
-    struct Writer: Sendable {
-        let database: Database
-        /// Whether it maintains the trigram index.
-        var hasTrigrams: Bool
+    private struct Current {
+        var file: LibraryFile
+        /// The file before, while a read uses it.
+        weak var previous: LibraryFile?
+        /// The highest revision that was written, here or in a file before. Entity tags contain revisions, and a
+        /// restored copy must not repeat those that clients have.
+        var revision = 0
+        /// When reads look for the new file again, after it could not be opened.
+        var nextAttempt: ContinuousClock.Instant?
     }
+
+    /// After a failed attempt to open a new file, reads use the old one for so long. An attempt may cost milliseconds.
+    private static let retryInterval = Duration.seconds(1)
 
     /// Opens a library.
     /// - Parameter usesTrigrams: whether to use the trigram index, if SQLite supports it.
     package convenience init(path: String, access: Access, usesTrigrams: Bool = true) throws(FilmLibraryError)
     {
         try SQLite.open()
-        try Self.check(path, access)
-        switch access {
-        case .reading:
-            let (database, mode) = try Self.reader(path)
-            self.init(path: path, isInMemory: false, readerMode: mode, writer: nil)
-            readers.withLock { $0.append(database) }
-        case .writing, .creating:
-            let database = try Database(path: path, mode: access == .creating ? .creating : .writing)
-            try database.execute(Schema.settings)
-            if try !database.isLibrary() {
-                guard access == .creating else { throw .notALibrary(path: path) }
-                try database.makeLibrary()
-            }
-            // Losing the error is right: if another process has the database open, it keeps its journal mode until next
-            // time, and every mode is safe.
-            _ = try? database.execute("PRAGMA journal_mode = WAL")
-            let hasTrigrams = usesTrigrams ? try Self.prepareTrigrams(database) : false
-            self.init(
-                path: path, isInMemory: false, readerMode: .reading,
-                writer: Writer(database: database, hasTrigrams: hasTrigrams))
-        }
+        let file = try LibraryFile(path: path, access: access, usesTrigrams: usesTrigrams)
+        self.init(path: path, access: access == .creating ? .writing : access, file, usesTrigrams)
     }
 
     /// Creates an empty library in memory.
     /// - Parameter path: the name in messages.
     package convenience init(inMemoryFor path: String) throws(FilmLibraryError) {
         try SQLite.open()
-        let database = try Database(path: ":memory:", mode: .creating)
-        try database.execute(Schema.settings)
-        try database.makeLibrary()
-        self.init(
-            path: path, isInMemory: true, readerMode: .reading,
-            writer: Writer(database: database, hasTrigrams: try Self.prepareTrigrams(database)))
+        self.init(path: path, access: .writing, try LibraryFile(inMemoryFor: path), true)
     }
 
-    private init(path: String, isInMemory: Bool, readerMode: Database.Mode, writer: Writer?) {
+    private init(path: String, access: Access, _ file: LibraryFile, _ usesTrigrams: Bool) {
         self.path = path
-        self.isInMemory = isInMemory
-        self.readerMode = readerMode
-        self.writer = Lock(writer)
+        self.access = access
+        self.usesTrigrams = usesTrigrams
+        current = Lock(Current(file: file))
     }
 
-    /// Creates the trigram index, if SQLite supports it.
-    private static func prepareTrigrams(_ database: Database) throws(FilmLibraryError) -> Bool {
-        if database.hasTrigrams { return true }
+    // MARK: The file
+
+    /// Looks at the path, and opens the file there if it is another one. Reads and writes do so themselves; a service
+    /// calls it from time to time, so that the log of a replaced library does not stay there until the next request.
+    /// - Returns: why that file cannot be used, `.replaced`; nil if it can.
+    @discardableResult
+    package func refresh() -> FilmLibraryError? {
         do throws(FilmLibraryError) {
-            try database.execute(Schema.trigrams)
-            return true
+            _ = try latestFile()
+            return nil
         } catch {
-            // Without FTS5 or its trigram tokenizer a search scans all films. Another process may have just created the
-            // index.
-            guard case .system = error else { throw error }
-            return database.hasTrigrams
+            return error
         }
     }
 
-    // MARK: Connections
+    /// Changes with every write of this or any other process, and when another file takes the path. It may change
+    /// without one. Takes a few microseconds; any thread may call. Read it before the films that it stands for.
+    package var state: Int64 {
+        get throws(FilmLibraryError) {
+            let file = fileForReading()
+            // SQLite's version has 32 bits.
+            return Int64(file.generation) << 32 | Int64(try file.version())
+        }
+    }
+
+    private func latestFile() throws(FilmLibraryError) -> LibraryFile {
+        let file = current.withLock { $0.file }
+        return file.isInPlace ? file : try successor(of: file)
+    }
+
+    /// The file for a read. The look at the path costs a microsecond, so every read looks.
+    private func fileForReading() -> LibraryFile {
+        let file = current.withLock { $0.file }
+        if file.isAtPath { return file }
+        let now = ContinuousClock.now
+        let isTried = current.withLock { current in
+            if let next = current.nextAttempt, now < next { return false }
+            current.nextAttempt = now + Self.retryInterval
+            return true
+        }
+        guard isTried else { return file }
+        // Ignored: the old file serves reads. The next write, and `refresh`, report the error.
+        return (try? successor(of: file)) ?? file
+    }
+
+    /// Opens the file at the path in place of `old`.
+    private func successor(of old: LibraryFile) throws(FilmLibraryError) -> LibraryFile {
+        try exchange.withLock { _ throws(FilmLibraryError) in
+            let (file, previous) = current.withLock { ($0.file, $0.previous) }
+            // Another thread has just done it, or the old file is back.
+            if file !== old || file.isInPlace { return file }
+            try old.leave()
+            // The file before is back, and a read still uses it without the name of its log. SQLite would give new
+            // connections that log's index, and another log.
+            guard previous?.isAtPath != true else {
+                throw .replaced(path: path, reason: "was replaced by an older one, still in use; try again")
+            }
+            // Ignored: revisions may repeat after a damaged library is replaced.
+            let revision =
+                (try? old.read { database throws(FilmLibraryError) in
+                    try database.revision().revision
+                })
+            let new: LibraryFile
+            do throws(FilmLibraryError) {
+                new = try LibraryFile(
+                    path: path, access: access, usesTrigrams: usesTrigrams, generation: old.generation + 1)
+            } catch {
+                throw .replaced(path: path, reason: "was replaced, and the new one cannot be used: \(error)")
+            }
+            current.withLock { current in
+                (current.file, current.previous, current.nextAttempt) = (new, old, nil)
+                current.revision = max(current.revision, revision ?? 0)
+            }
+            return new
+        }
+    }
+
+    // MARK: Reading and writing
 
     /// Runs `body` with a reading connection.
     func read<Value: Sendable>(
         _ body: (Database) throws(FilmLibraryError) -> Value
     ) throws(FilmLibraryError) -> Value {
-        if isInMemory {
-            return try writer.withLock { writer throws(FilmLibraryError) in
-                guard let writer else { throw .readOnly(path: path) }
-                return try body(writer.database)
-            }
-        }
-        let database: Database
-        if let idle = readers.withLock({ $0.popLast() }) {
-            database = idle
-        } else {
-            database = try Database(path: path, mode: readerMode)
-            try database.execute(Schema.settings)
-        }
-        defer {
-            readers.withLock { idle in
-                if idle.count < Self.idleReaders { idle.append(database) }
-            }
-        }
-        return try body(database)
+        try fileForReading().read(body)
     }
 
     /// Runs `body` in a transaction. On return the changes are on disk; on a throw nothing has changed.
@@ -128,69 +161,53 @@ package final class FilmLibrary: Sendable {
     func write<Value: Sendable>(
         isBulk: Bool = false, _ body: (Transaction) throws -> Value
     ) throws -> Value {
-        try writer.withLock { writer in
-            guard let database = writer?.database else { throw FilmLibraryError.readOnly(path: path) }
-            if isBulk { try database.execute(Schema.bulkCache) }
-            // Losing the error is right: the connection only keeps more memory than it needs.
-            defer { if isBulk { _ = try? database.execute(Schema.cache) } }
-            try database.execute("BEGIN IMMEDIATE")
-            do {
-                let transaction = Transaction(
-                    database, hasTrigrams: writer?.hasTrigrams ?? false, isBulk: isBulk,
-                    revision: try database.revision())
-                let value = try body(transaction)
-                try transaction.finish()
-                try database.execute("COMMIT")
-                return value
-            } catch {
-                database.rollBack()
-                throw error
+        do {
+            // Repeated only if the file was replaced once more.
+            while true {
+                let revision = current.withLock { $0.revision }
+                let file = try latestFile()
+                guard let written = try file.write(isBulk: isBulk, above: revision, body) else { continue }
+                current.withLock { $0.revision = max($0.revision, written.revision) }
+                counts.withLock { $0.stored += 1 }
+                return written.value
             }
+        } catch {
+            if let kind = (error as? FilmLibraryError).flatMap(WriteCounts.Failure.init) {
+                counts.withLock { $0.failed[kind, default: 0] += 1 }
+            }
+            throw error
         }
     }
+
+    /// The writes so far, by how they ended.
+    package var writeCounts: WriteCounts { counts.withLock { $0 } }
 }
 
-extension FilmLibrary {
-    /// Checks for problems that SQLite reports only vaguely.
-    private static func check(_ path: String, _ access: Access) throws(FilmLibraryError) {
-        var isFolder = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            guard access == .creating else { throw .missing(path: path) }
-            let folder = URL(filePath: path).deletingLastPathComponent().path
-            guard FileManager.default.fileExists(atPath: folder) else {
-                throw .system(path: path, reason: "there is no folder \(folder); make it first")
+/// How many writes a library has stored, and how many failed. A write that is refused for its content, or by its own
+/// condition, counts as neither.
+package struct WriteCounts: Sendable, Hashable {
+    /// Why a write failed.
+    package enum Failure: String, Sendable, CaseIterable {
+        case busy, full, replaced
+        case readOnly = "read-only"
+        case other
+
+        init?(_ error: FilmLibraryError) {
+            switch error {
+            case .busy: self = .busy
+            case .full: self = .full
+            case .replaced: self = .replaced
+            case .readOnly: self = .readOnly
+            case .sqliteMissing, .missing, .notALibrary, .newerVersion, .corrupt, .system: self = .other
+            case .idTaken, .invalidID, .invalidFilm, .filmTooLarge, .tooManyMembers, .invalidCursor:
+                return nil
             }
-            guard FileManager.default.isWritableFile(atPath: folder) else { throw .readOnly(path: path) }
-            return
-        }
-        guard !isFolder else { throw .system(path: path, reason: "it is a folder; name a file in it") }
-        if access != .reading, !FileManager.default.isWritableFile(atPath: path) {
-            throw .readOnly(path: path)
         }
     }
 
-    /// Opens a reading connection. It may write SQLite's own files, so that the last one to close removes them. If it
-    /// cannot write them and they are absent, nobody writes the library either.
-    private static func reader(
-        _ path: String
-    ) throws(FilmLibraryError) -> (Database, Database.Mode) {
-        func open(_ mode: Database.Mode) throws(FilmLibraryError) -> Database {
-            let database = try Database(path: path, mode: mode)
-            try database.execute(Schema.settings)
-            guard try database.isLibrary() else { throw .notALibrary(path: path) }
-            return database
-        }
-        do throws(FilmLibraryError) {
-            return (try open(.reading), .reading)
-        } catch {
-            switch error {
-            case .readOnly, .system:
-                // Losing this error is right: the immutable mode reports its own.
-                if let database = try? open(.readingOnly) { return (database, .readingOnly) }
-                guard !FileManager.default.fileExists(atPath: path + "-wal") else { throw error }
-                return (try open(.immutable), .immutable)
-            default: throw error
-            }
-        }
-    }
+    /// The transactions that are on disk.
+    package fileprivate(set) var stored = 0
+    package fileprivate(set) var failed: [Failure: Int] = [:]
+
+    package init() {}
 }

@@ -37,6 +37,9 @@ package struct FilmQuery: Sendable, Hashable {
     package var before: String?
     /// The most films in a page.
     package var limit: Int
+    /// The most bytes of the stored texts of a page's films. The page ends before they would be more, but has at least
+    /// one film; `next` goes on. Default: nil, any number.
+    package var byteLimit: Int?
 
     package init(sort: Sort = .catalogue, search: String = "", after: String? = nil, limit: Int) {
         self.sort = sort

@@ -8,6 +8,8 @@ final class Transaction {
     private let isIndexed: Bool
     /// Whether to rebuild the trigram index at the end: for many films that takes a tenth of the time.
     private let isBulk: Bool
+    /// Whether the size of films is limited.
+    private let hasLimits: Bool
     private let oldRevision: Int
     /// The revision of this transaction; nil until the first change.
     private var newRevision: Int?
@@ -15,9 +17,11 @@ final class Transaction {
     let now = Timestamp.now
 
     init(
-        _ database: Database, hasTrigrams: Bool, isBulk: Bool, revision: (revision: Int, isIndexed: Bool)
+        _ database: Database, hasTrigrams: Bool, isBulk: Bool, hasLimits: Bool,
+        revision: (revision: Int, isIndexed: Bool)
     ) {
         self.isBulk = isBulk
+        self.hasLimits = hasLimits
         self.database = database
         self.hasTrigrams = hasTrigrams
         oldRevision = revision.revision
@@ -25,6 +29,9 @@ final class Transaction {
     }
 
     private static let rebuild = "INSERT INTO words (words) VALUES ('rebuild')"
+
+    /// The library's revision after this transaction.
+    var lastRevision: Int { newRevision ?? oldRevision }
 
     /// The revision of this transaction's changes. Called before each change.
     func revision() throws(FilmLibraryError) -> Int {
@@ -47,12 +54,15 @@ final class Transaction {
 
     // MARK: Films
 
-    /// Replaces the film with this number, or adds a new one at the end.
-    /// - Parameter created: the creation time of a new film; nil means now.
+    /// Replaces a film, or adds a new one at the end.
+    /// - Parameters:
+    ///   - old: the film to replace, and its row; nil if there is none with this id.
+    ///   - created: the creation time of a new film; nil means now.
+    /// - Throws: `.invalidFilm`, `.filmTooLarge`, `.tooManyMembers`; then nothing has changed.
     @discardableResult
     func put(
-        _ document: FilmDocument, id: String, number: Int?, poster: PosterChange, created: String? = nil,
-        updated: String? = nil
+        _ document: FilmDocument, id: String, replacing old: (number: Int, film: StoredFilm)?,
+        poster: PosterChange, created: String? = nil, updated: String? = nil
     ) throws(FilmLibraryError) -> Int {
         var document = document
         for member in FilmLibrary.ownMembers { document[member] = nil }
@@ -63,13 +73,15 @@ final class Transaction {
         } catch {
             throw .invalidFilm(error)
         }
+        let json = document.json()
+        if hasLimits { try checkSize(of: document, json, id: id, old?.film) }
         let year = movie.year ?? Schema.missingYearKey
         let values: [SQLValue] = [
             .integer(year), .text(FoldedText.sortKey(movie.title)), SQLValue(movie.score),
-            .text(updated ?? now), .integer(try revision()), .text(document.json()),
+            .text(updated ?? now), .integer(try revision()), .text(json),
         ]
         let film: Int
-        if let number {
+        if let number = old?.number {
             try database.run(
                 """
                 UPDATE films SET year_key = ?, title_key = ?, score = ?, updated_at = ?, revision = ?, document = ?
@@ -94,6 +106,19 @@ final class Transaction {
             if case .store = poster { try change(poster, hasAddress: false, of: film) }
         }
         return film
+    }
+
+    /// Checks the limits. A film that is beyond them already may stay so, but not grow.
+    private func checkSize(
+        of document: FilmDocument, _ json: String, id: String, _ old: StoredFilm?
+    ) throws(FilmLibraryError) {
+        let (bytes, members) = (json.utf8.count, document.members.count)
+        if bytes > FilmLibrary.filmBytes, bytes > old?.json.text.utf8.count ?? 0 {
+            throw .filmTooLarge(id: id, bytes: bytes, limit: FilmLibrary.filmBytes)
+        }
+        if members > FilmLibrary.filmMembers, members > old?.document.members.count ?? 0 {
+            throw .tooManyMembers(id: id, members: members, limit: FilmLibrary.filmMembers)
+        }
     }
 
     /// Removes a film with its votes, poster and search text.

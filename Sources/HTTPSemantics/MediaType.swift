@@ -7,7 +7,9 @@ package enum MediaType {
         "html": "text/html; charset=utf-8",
         "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif",
         "webp": "image/webp",
-        "avif": "image/avif", "svg": "image/svg+xml",
+        "avif": "image/avif", "svg": "image/svg+xml", "jfif": "image/jpeg", "heic": "image/heic",
+        "heif": "image/heif", "jxl": "image/jxl", "tif": "image/tiff", "tiff": "image/tiff",
+        "bmp": "image/bmp", "ico": "image/vnd.microsoft.icon",
     ]
 
     package static func of(_ name: [UInt8]) -> String {

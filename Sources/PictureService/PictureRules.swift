@@ -20,7 +20,7 @@ package struct PictureRules: Sendable {
         }
 
         /// Host and port, as written in an address.
-        var text: String {
+        package var text: String {
             let host = name.host.contains(":") ? "[\(name.host)]" : name.host
             return name.port.map { "\(host):\($0)" } ?? host
         }
@@ -93,7 +93,7 @@ package struct PictureRules: Sendable {
     }
 
     /// Checks whether a source may be fetched, as far as its address tells.
-    func check(_ source: PictureSource, isSigned: Bool = false) throws(PictureError) {
+    package func check(_ source: PictureSource, isSigned: Bool = false) throws(PictureError) {
         guard ["https", "http"].contains(source.scheme) else { throw .forbiddenScheme(source.scheme) }
         // The address has no origin if it contains user information, which is refused.
         guard let origin = source.origin else { throw .forbiddenSource(host: source.url.host() ?? "") }

@@ -4,7 +4,7 @@ package import HTTPServer
 /// The endpoints for operators and their programs, at a listener of their own:
 ///
 ///     GET    /health/live              200 while the process serves requests
-///     GET    /health/ready             200; or 503 and the reason
+///     GET    /health/ready             200, and the faults that do not keep it from answering; or 503 and the reason
 ///     GET    /metrics                  the metrics, for Prometheus
 ///     DELETE /sources/{base64url}      purges a source and all its pictures: 204; or 404 if none are stored
 package final class AdminHandler: HTTPHandler {
@@ -35,10 +35,7 @@ package final class AdminHandler: HTTPHandler {
         switch target.segments {
         case ["health", "live"]: return .answer(Self.reading(head) { .plain(.ok) })
         case ["health", "ready"]:
-            return .answer(
-                Self.reading(head) {
-                    readiness.reason.map { .plain(.serviceUnavailable, $0) } ?? .plain(.ok)
-                })
+            return .answer(Self.reading(head) { health })
         case ["metrics"]:
             guard let refusal = Self.refusal(of: head, allowing: ["GET", "HEAD"]) else {
                 return .handle(bodyLimit: 0)
@@ -57,6 +54,12 @@ package final class AdminHandler: HTTPHandler {
         HTTPResponse(
             status: .ok, fields: ["Content-Type": Metrics.mediaType, "Cache-Control": "no-store"],
             body: .bytes(Array(metrics.text.utf8)))
+    }
+
+    private var health: HTTPResponse {
+        if let reason = readiness.reason { return .plain(.serviceUnavailable, reason) }
+        let notes = readiness.notes
+        return .plain(.ok, notes.isEmpty ? nil : notes.joined(separator: "\n"))
     }
 
     private func deletion(

@@ -140,10 +140,11 @@ extension FileCalls {
         } catch let error where error.isAbsence { return nil }
     }
 
-    /// The status of the file at an absolute path. Does not follow a link in the last component.
-    package func status(ofPath path: String) throws(FileFault) -> FileStatus {
+    /// The status of the file at a path.
+    /// - Parameter followsLinks: whether to follow a link in the last component. Default: no.
+    package func status(ofPath path: String, followsLinks: Bool = false) throws(FileFault) -> FileStatus {
         var status = stat()
-        try call(.status, path) { unsafe lstat(path, &status) }
+        try call(.status, path) { unsafe followsLinks ? stat(path, &status) : lstat(path, &status) }
         return FileStatus(status)
     }
 
@@ -221,6 +222,11 @@ extension FileCalls {
     package func remove(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
         let number = folder.number
         try call(.remove, name) { unsafe unlinkat(number, name, 0) }
+    }
+
+    /// Removes the name of a file at a path.
+    package func remove(path: String) throws(FileFault) {
+        try call(.remove, path) { unsafe unlink(path) }
     }
 
     /// Locks the file for this descriptor; false if another one has the lock. The lock ends when the last copy of the

@@ -39,13 +39,13 @@ extension OverSockets {
 
         @Test("a refused upload gets its answer")
         func upload() throws {
-            let running = try RunningService(["large.bin": ""])
-            #expect(unsafe truncate(running.folder.file("large.bin"), 1 << 20) == 0)
+            let running = try RunningService(["large.png": ""])
+            #expect(unsafe truncate(running.folder.file("large.png"), 1 << 20) == 0)
             let url = "http://127.0.0.1:\(running.service.port)/x"
             #expect(
                 curl(
                     running,
-                    "--data-binary @\(running.folder.file("large.bin")) -o /dev/null -w '%{http_code}' \(url)"
+                    "--data-binary @\(running.folder.file("large.png")) -o /dev/null -w '%{http_code}' \(url)"
                 ) == "405")
             #expect(
                 curl(running, "--data-binary @/dev/null -d small -o /dev/null -w '%{http_code}' \(url)")

@@ -80,10 +80,10 @@ extension OverSockets {
 
         @Test("the connection of a client that does not read its answer is closed")
         func stuckClient() async throws {
-            let running = try RunningService(["large.bin": ""]) { $0.server.writeTimeout = .milliseconds(40) }
-            #expect(unsafe truncate(running.folder.file("large.bin"), 256 << 20) == 0)
+            let running = try RunningService(["large.png": ""]) { $0.server.writeTimeout = .milliseconds(40) }
+            #expect(unsafe truncate(running.folder.file("large.png"), 256 << 20) == 0)
             let client = try running.client()
-            client.send("GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            client.send("GET /large.png HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await eventually { running.service.statistics.connectionsInAll == 1 }
             try await eventually { running.service.statistics.connectionsNow == 0 }
             #expect(try running.client().get("/").status == 200)
@@ -92,16 +92,16 @@ extension OverSockets {
 
         @Test("a client that leaves during its answer does no harm")
         func reset() throws {
-            let running = try RunningService(["large.bin": "", "a.txt": "a"])
-            #expect(unsafe truncate(running.folder.file("large.bin"), 64 << 20) == 0)
+            let running = try RunningService(["large.png": "", "a.png": "a"])
+            #expect(unsafe truncate(running.folder.file("large.png"), 64 << 20) == 0)
             for _ in 0..<20 {
                 let client = try running.client()
                 client.send(
-                    "GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\nGET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                    "GET /large.png HTTP/1.1\r\nHost: localhost\r\n\r\nGET /large.png HTTP/1.1\r\nHost: localhost\r\n\r\n"
                 )
                 client.reset()
             }
-            #expect(try running.client().get("/a.txt").text == "a")
+            #expect(try running.client().get("/a.png").text == "a")
         }
 
         @Test("one connection above the limit is refused with an answer, and the others continue")

@@ -1,6 +1,7 @@
 import FilmLibrary
 import FoundationEssentials
 import HTTPServer
+import ServiceOperations
 import SystemSupport
 import TestSupport
 import TestTraits
@@ -17,14 +18,22 @@ struct FolderSiteTests {
         let begun = Tally()
         /// The next parse waits for this gate.
         private let gate = Shared<Gate?>(nil)
+        /// The reported failures.
+        let reports = Shared<[String]>([])
+        private let readiness = Readiness()
         let site: FolderSite
 
+        var notes: [String] { readiness.notes }
+
         init() throws {
-            let (begun, gate) = (begun, gate)
+            let (begun, gate, reports) = (begun, gate, reports)
+            var configuration = CatalogueService.Configuration()
+            configuration.readiness = readiness
+            configuration.reportFailure = { error in reports.change { $0.append("\(error)") } }
             folder = try TemporaryFolder()
             site = FolderSite(
                 folder: try CatalogueFolder(path: folder.path), catalogue: nil, pictures: nil,
-                configuration: CatalogueService.Configuration()
+                configuration: configuration
             ) { bytes, name in
                 let gate = gate.change { $0.take() }
                 begun.add()
@@ -123,19 +132,88 @@ struct FolderSiteTests {
         #expect(try slow.answer().ids == ["b"])
     }
 
-    @Test("a catalogue that cannot be parsed is refused, also while it is parsed again, until it changes")
-    func unreadable() async throws {
+    @Test(
+        "while a changed catalogue cannot be parsed, the last good films are served, and the operator is told once"
+    )
+    func broken() throws {
         let slow = try SlowSite()
         try slow.write(film: "old")
         #expect(try slow.answer().status == 200)
+        for text in ["[{", "[{\"id\": ", "{}"] {
+            try slow.write(text)
+            #expect(try slow.answer().ids == ["old"])
+            // Once it is known to be broken, no request needs to parse it.
+            #expect(try slow.known("/films/old")?.status == .ok)
+        }
+        #expect(slow.begun.count == 4)
+        let note = try #require(slow.notes.first)
+        #expect(slow.notes.count == 1 && note.hasPrefix("movies.json: expected an object with an array"))
+        #expect(note.hasSuffix("; the last good films are served until it is repaired"))
+        #expect(slow.reports.value.count == 1)
+        #expect(slow.reports.value.first?.hasPrefix("movies.json: line 1, column 3: not JSON") == true)
+        try slow.write(film: "new")
+        #expect(try slow.answer().ids == ["new"])
+        #expect(slow.notes.isEmpty)
+        try slow.write("[{")
+        #expect(try slow.answer().ids == ["new"])
+        #expect(slow.reports.value.count == 2)
+    }
+
+    @Test("a good version that is moved back, and a broken one that is removed, end the fault")
+    func mended() throws {
+        let slow = try SlowSite()
+        try slow.write(film: "old")
+        #expect(try slow.answer().status == 200)
+        let (path, kept) = (slow.folder.file("movies.json"), slow.folder.file("kept"))
+        try FileManager.default.moveItem(atPath: path, toPath: kept)
+        try slow.write("[{")
+        slow.site.refresh()
+        #expect(slow.notes.count == 1)
+        try FileManager.default.removeItem(atPath: path)
+        slow.site.refresh()
+        #expect(slow.notes.isEmpty)
+        #expect(try slow.answer().status == 404)
+        try slow.write("[{")
+        slow.site.refresh()
+        #expect(slow.notes.count == 1)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: kept, toPath: path)
+        slow.site.refresh()
+        #expect(slow.notes.isEmpty)
+        #expect(try slow.answer().ids == ["old"])
+    }
+
+    @Test(
+        "a catalogue that never could be parsed is refused, also while it is parsed again, until it changes")
+    func unreadable() async throws {
+        let slow = try SlowSite()
         try slow.write("[{")
         #expect(try slow.answer().status == 503)
         let gate = slow.holdNext()
         let answers = (0..<2).map { _ in slow.laterAnswer() }
-        try await slow.begun.wait(for: 3)
+        try await slow.begun.wait(for: 2)
         gate.open()
         for answer in answers { #expect(try await answer.value.status == 503) }
+        #expect(slow.reports.value.count == 1)
+        #expect(slow.notes.first?.hasSuffix("; no films are served until it is repaired") == true)
         try slow.write(film: "new")
         #expect(try slow.answer().ids == ["new"])
+        #expect(slow.notes.isEmpty)
+    }
+
+    @Test("a catalogue that was asked for is parsed again when it changes, without another request")
+    func refresh() throws {
+        let slow = try SlowSite()
+        try slow.write(film: "old")
+        slow.site.refresh()
+        #expect(slow.begun.count == 0)
+        #expect(try slow.answer().status == 200)
+        try slow.write("[{")
+        slow.site.refresh()
+        #expect(slow.notes.count == 1)
+        try slow.write(film: "new")
+        slow.site.refresh()
+        #expect(slow.notes.isEmpty)
+        #expect(try slow.known("/films/new")?.status == .ok)
     }
 }

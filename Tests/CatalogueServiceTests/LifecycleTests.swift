@@ -80,12 +80,12 @@ extension OverSockets {
 
         @Test("a stop lets a running answer finish, and ignores its bandwidth limit")
         func stopRunning() async throws {
-            let running = try RunningService(["a.txt": String(repeating: "x", count: 100_000)]) {
+            let running = try RunningService(["a.png": String(repeating: "x", count: 100_000)]) {
                 $0.server.bandwidth = 1000
                 $0.server.stopGrace = .seconds(600)
             }
             let client = try running.client()
-            client.send("GET /a.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            client.send("GET /a.png HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await eventually { running.service.statistics.bytesSent > 0 }
             running.service.stop()
             #expect(client.readToEnd().count > 100_000)
@@ -107,13 +107,13 @@ extension OverSockets {
 
         @Test("a stop waits for a client that does not read no longer than its grace period")
         func stopStuck() async throws {
-            let running = try RunningService(["large.bin": ""]) {
+            let running = try RunningService(["large.png": ""]) {
                 $0.server.writeTimeout = .seconds(600)
                 $0.server.stopGrace = .milliseconds(50)
             }
-            #expect(unsafe truncate(running.folder.file("large.bin"), 256 << 20) == 0)
+            #expect(unsafe truncate(running.folder.file("large.png"), 256 << 20) == 0)
             let client = try running.client()
-            client.send("GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            client.send("GET /large.png HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try await eventually { running.service.statistics.bytesSent > 0 }
             running.service.stop()
             #expect(client.readToEnd().count < 256 << 20)

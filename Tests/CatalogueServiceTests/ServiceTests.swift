@@ -42,9 +42,9 @@ extension OverSockets {
 
         @Test("pipelined requests are answered in order")
         func pipelining() throws {
-            let running = try RunningService(["1.txt": "one", "2.txt": "two"])
+            let running = try RunningService(["1.png": "one", "2.png": "two"])
             let client = try running.client()
-            let request = { (number: Int) in "GET /\(number).txt HTTP/1.1\r\nHost: localhost\r\n\r\n" }
+            let request = { (number: Int) in "GET /\(number).png HTTP/1.1\r\nHost: localhost\r\n\r\n" }
             client.send(request(1) + request(2) + request(3) + request(1))
             let statuses = try (0..<4).map { _ in try client.answer().status }
             #expect(statuses == [200, 200, 404, 200])
@@ -90,17 +90,19 @@ extension OverSockets {
         @Test("large files and empty files are sent whole")
         func sizes() throws {
             let large = String(repeating: "abcdefgh", count: 1 << 19)
-            let running = try RunningService(["large.txt": large, "empty.txt": ""])
+            let running = try RunningService(["large.png": large, "empty.png": ""])
             let connection = try running.client()
-            #expect(try connection.get("/large.txt").text == large)
-            #expect(try connection.get("/empty.txt").body == [])
-            #expect(try connection.get("/large.txt", "Range: bytes=-9").text == "habcdefgh")
+            #expect(try connection.get("/large.png").text == large)
+            #expect(try connection.get("/empty.png").body == [])
+            #expect(try connection.get("/large.png", "Range: bytes=-9").text == "habcdefgh")
         }
 
-        @Test("without a default catalogue the folder's root lists the catalogues")
+        @Test("without a default catalogue the folder's root lists the catalogues and manifests")
         func index() throws {
             let running = try RunningService([
-                "a.json": "[]", "b.xml": "", "list.txt": "", ".secret.json": "", "a.jpg": "",
+                "a.json": "[]", "b.xml": "<catalogue/>", "list.txt": "# posters\nposters/a.jpg\n",
+                ".secret.json": "[]", "a.jpg": "", "package.json": #"{"name": "x"}"#, "pom.xml": "<project/>",
+                "tokens.txt": "lDM0bXBsZQ/a+x==\n", "settings.txt": "[section]",
             ])
             let answer = try running.client().get("/")
             #expect(answer.text == "A film catalogue.\na.json\nb.xml\nlist.txt\n")
@@ -113,7 +115,7 @@ extension OverSockets {
             for (files, name) in [
                 (["movies.xml": "x", "movies.json": "[1]", "manifest.json": "m"], "movies.json"),
                 (["movies.xml": "<x/>", "list.txt": "l"], "movies.xml"),
-                (["films.json": "[2]"], "films.json"),
+                (["films.json": "[{}]"], "films.json"),
             ] {
                 let running = try RunningService(files)
                 #expect(running.service.catalogueName == name)
@@ -127,7 +129,7 @@ extension OverSockets {
         @Test("every answer is reported, with its request and its number of bytes")
         func report() throws {
             let folder = try TemporaryFolder()
-            try Data("0123456789".utf8).write(to: URL(filePath: folder.file("a.txt")))
+            try Data("0123456789".utf8).write(to: URL(filePath: folder.file("a.png")))
             let answers = Lock<[String]>([])
             let service = try CatalogueService(.folder(path: folder.path)) { answer in
                 let text = "\(answer.method) \(answer.target) \(answer.status) \(answer.bytes)"
@@ -136,14 +138,14 @@ extension OverSockets {
             try service.start()
             do {
                 let client = try RawClient(port: service.port, owner: folder)
-                _ = try client.get("/a.txt")
-                _ = try client.get("/a.txt", "Range: bytes=0-3")
+                _ = try client.get("/a.png")
+                _ = try client.get("/a.png", "Range: bytes=0-3")
                 _ = try client.get("/none")
             }
             service.stop()
             #expect(
                 answers.withLock { $0 } == [
-                    "GET /a.txt 200 10", "GET /a.txt 206 4", "GET /none 404 14",
+                    "GET /a.png 200 10", "GET /a.png 206 4", "GET /none 404 14",
                 ])
         }
 

@@ -12,14 +12,14 @@ extension OverSockets {
 
         /// The bytes that have been sent when two clients have asked for 20,000 bytes each.
         private func bytesSent(_ configure: (inout HTTPServer.Configuration) -> Void) async throws -> Int {
-            let running = try RunningService(["a.txt": content]) {
+            let running = try RunningService(["a.png": content]) {
                 $0.server.eventThreads = 1
                 configure(&$0.server)
             }
             var clients: [RawClient] = []
             for number in 1...2 {
                 let client = try running.client()
-                client.send("GET /a.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                client.send("GET /a.png HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 clients.append(client)
                 // When the thread has come to the second request, it has done what it may for the first.
                 try await eventually { running.service.statistics.requests == number }
@@ -40,8 +40,8 @@ extension OverSockets {
         func bandwidth() async throws {
             // At one byte a second.
             #expect(try await bytesSent { $0.bandwidth = 1 } < 10_000)
-            let running = try RunningService(["a.txt": content]) { $0.server.bandwidth = 200_000 }
-            #expect(try running.client().get("/a.txt").text == content)
+            let running = try RunningService(["a.png": content]) { $0.server.bandwidth = 200_000 }
+            #expect(try running.client().get("/a.png").text == content)
         }
 
         @Test("requests fail at about the configured rate, and a seed repeats the same failures")

@@ -101,6 +101,36 @@ struct LibraryProgramTests {
         #expect(try FilmLibrary(path: path, access: .reading).count == 4)
     }
 
+    @Test("a film that is too large is left out with a message that names it and the limit")
+    func sizes() async throws {
+        let text = String(repeating: "x", count: FilmLibrary.filmBytes)
+        let members = (0..<1000).map { "\"m\($0)\":1" }.joined(separator: ",")
+        let films = try file(
+            "films.json",
+            #"[{"id":"big","title":"B","overview":"\#(text)"},{"id":"a","title":"A"},{"id":"many","title":"M",\#(members)}]"#
+        )
+        let run = try await run("import", films, path)
+        #expect(run.status == 1 && run.lines == ["\(path): 1 film added, 2 left out"])
+        #expect(
+            run.errorText.contains(
+                "the film \"big\" has 262171 bytes as JSON, and at most 262144 are stored; make it smaller; it is left out"
+            ))
+        #expect(
+            run.errorText.contains(
+                "the film \"many\" has 1001 members, and at most 1000 are stored; remove some; it is left out"
+            ))
+    }
+
+    @Test("an import beside the log of a library that was moved away fails, and leaves the log")
+    func strangeLog() async throws {
+        let films = try file("films.json", #"[{"id":"a","title":"A"}]"#)
+        try Data("log".utf8).write(to: URL(filePath: path + "-wal"))
+        let run = try await run("import", films, path)
+        #expect(run.status == 2 && run.errorText.contains("there is a log of another library, \(path)-wal"))
+        #expect(try Data(contentsOf: URL(filePath: path + "-wal")) == Data("log".utf8))
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test("posters on the network stay there, as absolute addresses")
     func network() async throws {
         let run = try await run("import", fixture.base + "movies.json", path)

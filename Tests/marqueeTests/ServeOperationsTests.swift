@@ -1,3 +1,4 @@
+import FilmLibrary
 import Foundation
 import Glibc
 import SystemSupport
@@ -14,10 +15,14 @@ struct ServeOperationsTests {
         let fixture: Fixture
         let port, admin: UInt16
 
-        init(_ fixture: Fixture, _ words: String..., environment: [String: String] = [:]) async throws {
+        /// - Parameter library: the path of the library to serve. Default: nil, the fixture's folder.
+        init(
+            _ fixture: Fixture, _ words: String..., library: String? = nil,
+            environment: [String: String] = [:]
+        ) async throws {
             self.fixture = fixture
             program = try Program(
-                ["serve", fixture.folder.path, "--json"] + words,
+                ["serve", library ?? fixture.folder.path, "--json"] + words,
                 environment: ["MARQUEE_ADMIN": "127.0.0.1:0"].merging(environment) { $1 })
             let line = try #require(await program.nextLine())
             let object = try JSON.object(line)
@@ -51,6 +56,26 @@ struct ServeOperationsTests {
         // A second signal ends it at once. If it came too soon, it would count as the same one.
         service.program.send(SIGINT)
         #expect(await service.program.outcome().status == -SIGINT)
+    }
+
+    @Test("a served library has counts of its writes, and a library that is gone is in its health")
+    func library() async throws {
+        let fixture = try Fixture()
+        let path = fixture.home.file("films.db")
+        _ = try FilmLibrary(path: path, access: .creating)
+        let service = try await Service(fixture, "--quiet", library: path)
+        func admin(_ target: String) throws -> String { try RawClient(port: service.admin).get(target).text }
+        let metrics = try admin("/metrics")
+        #expect(metrics.contains("\nmarquee_library_writes_total 0\n"))
+        for reason in ["busy", "full", "replaced", "read-only", "other"] {
+            #expect(metrics.contains("\nmarquee_library_failed_writes_total{reason=\"\(reason)\"} 0\n"))
+        }
+        #expect(try admin("/health/ready") == "200 OK\n")
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+        try await eventually { try admin("/health/ready").contains("films.db: the file is gone") }
+        #expect(try RawClient(port: service.port).get("/films").status == 200)
+        service.program.send(SIGTERM)
+        #expect(await service.program.outcome().errorText.contains("films.db: the file is gone"))
     }
 
     @Test("no request fails between the signal and the clients' move to another instance")

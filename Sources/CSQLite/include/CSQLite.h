@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// A connection (sqlite3 *) and a prepared statement (sqlite3_stmt *).
+/// A connection (sqlite3 *), a prepared statement (sqlite3_stmt *), and an open value (sqlite3_blob *).
 typedef struct csqlite_db csqlite_db;
 typedef struct csqlite_statement csqlite_statement;
+typedef struct csqlite_blob csqlite_blob;
 
 /// Result codes; extended ones have more detail in their higher bytes.
 enum {
@@ -88,5 +89,14 @@ int csqlite_column_kind(csqlite_statement *statement, int column);
 int64_t csqlite_column_integer(csqlite_statement *statement, int column);
 double csqlite_column_real(csqlite_statement *statement, int column);
 const void *csqlite_column_bytes(csqlite_statement *statement, int column, size_t *count);
+
+/// Opens a text or blob for its size, without reading it: `length` in SQL reads a text completely. The value must be
+/// closed, also after an error. `move` goes on to the same column of another row.
+int csqlite_value_open(csqlite_db *db, const char *table, const char *column, int64_t row, csqlite_blob **value);
+int csqlite_value_move(csqlite_blob *value, int64_t row);
+/// The size in bytes.
+int csqlite_value_size(csqlite_blob *value);
+/// Closes the value; null does nothing.
+void csqlite_value_close(csqlite_blob *value);
 
 #endif

@@ -1,9 +1,10 @@
 import FilmLibrary
 import HTTPSemantics
 import HTTPServer
+import PictureService
 
 extension FilmService {
-    /// The stored poster, byte for byte, or a redirect to a poster elsewhere.
+    /// The stored poster, byte for byte, or a redirect to a poster elsewhere, if its host is allowed.
     func poster(of id: String, _ call: FilmCall) throws -> HTTPResponse {
         guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
         switch film.poster {
@@ -12,6 +13,7 @@ extension FilmService {
             guard let location = Self.location(address, of: id, call.target.toRoot) else {
                 throw Self.noPoster(id)
             }
+            try checkRedirect(to: location, call)
             return HTTPResponse(status: .found, fields: ["Location": location, "Cache-Control": "no-cache"])
         case .stored:
             guard let poster = try library.poster(of: id) else { throw Self.noPoster(id) }
@@ -46,6 +48,26 @@ extension FilmService {
 
     static func noPoster(_ id: String) -> FilmRefusal {
         FilmRefusal(.notFound, "the film \"\(id)\" has no stored poster")
+    }
+
+    /// Throws if an address leads to a host that the operator has not allowed: clients who may write could send other
+    /// people's browsers anywhere. An address relative to the service, or at its own host, is allowed.
+    private func checkRedirect(to address: String, _ call: FilmCall) throws(FilmRefusal) {
+        guard let origin = WebOrigin(address) else { return }
+        // The gate has accepted the host.
+        let own = call.fields["host"].flatMap { HostAndPort($0) }
+        if let own, WebOrigin(scheme: origin.scheme, own) == origin { return }
+        // Ignored: the refusal below names the host, and that is enough to allow it.
+        if let pictures, let source = try? PictureSource(address),
+            (try? pictures.service.rules.check(source)) != nil
+        {
+            return
+        }
+        let host = PictureRules.Source(origin).text
+        throw FilmRefusal(
+            .forbidden,
+            "the poster is at \(host), where this service sends nobody; "
+                + "its operator allows that with --source \(host)")
     }
 
     private static func tag(_ film: StoredFilm) -> String? {

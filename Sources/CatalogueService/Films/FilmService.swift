@@ -21,8 +21,9 @@ package final class FilmService: HTTPHandler {
 
     /// The server reads past a body that is not needed, up to this many bytes, so that the connection can stay open.
     private static let ignoredBody = 64 << 10
-    /// The most bytes of a film in a body of its own. A form may also contain the poster.
-    private static let filmLimit = 4 << 20
+    /// The most bytes of a film in a body of its own: room for other formats than the stored one. A form may also
+    /// contain the poster.
+    private static let filmLimit = 1 << 20
     private static let ratingLimit = 16 << 10
     private let answers: KeptAnswers
 
@@ -270,6 +271,18 @@ extension FilmRefusal {
                 .serviceUnavailable, "the library is busy; try again in a moment",
                 fields: ["Retry-After": "1"])
         case .full: self.init(.insufficientStorage, "the library's disk is full; nothing was changed")
+        case .replaced:
+            self.init(
+                .serviceUnavailable,
+                "the library's file is being replaced; the change is not stored; try again in a moment",
+                fields: ["Retry-After": "5"])
+        case .filmTooLarge(_, let bytes, let limit):
+            self.init(
+                .contentTooLarge, "the film has \(bytes) bytes as JSON; at most \(limit) are stored")
+        case .tooManyMembers(_, let members, let limit):
+            let detail = "the film has \(members) members; at most \(limit) are stored"
+            self.init(
+                .unprocessableContent, detail, errors: [.init(pointer: "", detail: detail)])
         case .invalidID(_, let fault): self = .invalid("id", "must be \(fault)")
         case .invalidFilm(let error): self.init(error)
         case .readOnly: self.init(.forbidden, "the library is not writable")

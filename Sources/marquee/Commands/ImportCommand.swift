@@ -28,7 +28,8 @@ enum ImportCommand: Command {
             throw UsageError("--replace and --skip exclude each other")
         }
         let (name, path) = (arguments.operands[0], arguments.operands[1])
-        let isNew = !FileManager.default.fileExists(atPath: path)
+        // A log without its library is another library's.
+        let isNew = ["", "-wal"].allSatisfy { !FileManager.default.fileExists(atPath: path + $0) }
         let films = try await FilmSource(name, session)
         let policy: FilmImporter.Policy =
             arguments.has("replace") ? .replace : arguments.has("skip") ? .skip : .refuse

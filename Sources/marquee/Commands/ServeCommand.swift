@@ -81,6 +81,7 @@ enum ServeCommand: Command {
         configuration.clients = try ServeOperations.clients(arguments)
         configuration.requestsPerClient = try arguments.number("per-client", in: 1...1_000_000)
         let operations = try ServeOperations(arguments, clients: configuration.clients)
+        configuration.readiness = operations.readiness
         let service = try CatalogueService(content, configuration: configuration) { answer in
             operations.note(answer)
             if output.isVerbose { output.detail(line(answer)) }

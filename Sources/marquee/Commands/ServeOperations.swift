@@ -1,4 +1,5 @@
 import CatalogueService
+import FilmLibrary
 import Glibc
 import HTTPSemantics
 import HTTPServer
@@ -101,6 +102,9 @@ final class ServeOperations: Sendable {
         if let pictures = service.pictures {
             metrics.watch(pictures: pictures)
             self.pictures.service.withLock { $0 = pictures }
+        }
+        if service.libraryWrites != nil {
+            metrics.watch(library: { service.libraryWrites ?? WriteCounts() })
         }
         if let log {
             metrics.counter("marquee_log_dropped_lines_total", "Dropped lines of the request log.") {

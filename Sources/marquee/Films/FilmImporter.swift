@@ -73,12 +73,19 @@ struct FilmImporter {
         }
         let poster =
             stored.map { PosterBytes(mediaType: $0.mediaType, bytes: $0.bytes) } ?? poster(of: &document, id)
-        switch try importing.add(document, id: id, poster: poster, replaces: policy == .replace) {
-        case .added: note(\.added, poster)
-        case .replaced: note(\.replaced, poster)
-        case .unchanged: report.unchanged += 1
-        case .exists where policy == .skip: report.skipped += 1
-        case .exists: existing.append(id)
+        do throws(FilmLibraryError) {
+            switch try importing.add(document, id: id, poster: poster, replaces: policy == .replace) {
+            case .added: note(\.added, poster)
+            case .replaced: note(\.replaced, poster)
+            case .unchanged: report.unchanged += 1
+            case .exists where policy == .skip: report.skipped += 1
+            case .exists: existing.append(id)
+            }
+        } catch {
+            switch error {
+            case .filmTooLarge, .tooManyMembers: leaveOut("\(error)")
+            default: throw error
+            }
         }
     }
 

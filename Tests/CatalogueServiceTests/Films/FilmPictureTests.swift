@@ -3,6 +3,7 @@ import FoundationEssentials
 import HTTPSemantics
 import HTTPServer
 import LazyImages
+import MovieCatalogue
 import PictureService
 import TestSupport
 import TestTraits
@@ -181,15 +182,34 @@ struct FilmPictureTests {
         try post(client, "b", poster: evil)
         #expect(try client.get("/films/b/poster/w92").status == 403)
         #expect(try client.get(image(evil)).status == 403)
-        // The client is redirected as before, and fetches the poster itself.
+        // The client is not sent there either.
         let moved = try client.get("/films/b/poster")
-        #expect(moved.status == 302 && moved.fields["location"] == evil)
+        #expect(moved.status == 403 && moved.fields["location"] == nil)
+        #expect(moved.text.contains("--source evil.example"))
         // A changed film whose poster is at another host is refused too.
         let put = try send(client, "PUT", "/films/a", Array("{\"title\":\"T\",\"poster\":\"\(evil)\"}".utf8))
         #expect([200, 204].contains(put.status))
         #expect(try client.get("/films/a/poster/w92").status == 403)
         #expect(transport.requests.map(\.url.absoluteString) == [address])
         #expect(service.pictures?.counters.refusals == ["source": 3])
+    }
+
+    @Test("a poster whose bytes are not offered is a redirect, if its host is allowed")
+    func redirect() throws {
+        let address = "https://\(Self.host)/a.jpg"
+        let path = folder.file("films.db")
+        let library = try FilmLibrary(path: path, access: .creating)
+        var document = FilmDocument()
+        document["title"] = JSONText("T")
+        document["poster"] = JSONText(address)
+        _ = try library.insert(document, id: "a")
+        var configuration = try configuration()
+        configuration.pictures?.rules = try PictureRules(sizes: ["w92"])
+        let service = try CatalogueService(.library(path: path), configuration: configuration)
+        try service.start()
+        defer { service.stop() }
+        let answer = try RawClient(port: service.port).get("/films/a/poster")
+        #expect(answer.status == 302 && answer.fields["location"] == address)
     }
 
     @Test("a service without pictures serves posters only in their own size")

@@ -117,7 +117,7 @@ struct FilmPosterTests {
         #expect(try client.get(path)["etag"] == tag)
         let elsewhere = #"{"poster":"https://example.org/a.jpg"}"#
         #expect(try client.send("PATCH", "/films/a%20b", elsewhere).status == 200)
-        #expect(try client.get(path).status == 302)
+        #expect(try client.get(path).status == 403)
         #expect(try client.send("PUT", path, body: SampleImages.png).status == 201)
         #expect(try client.send("PATCH", "/films/a%20b", #"{"poster":null}"#).status == 200)
         #expect(try client.get(path).status == 404)
@@ -126,11 +126,11 @@ struct FilmPosterTests {
         #expect(try client.get(path).status == 404)
     }
 
-    @Test("a poster elsewhere is a redirect, only to http and https")
+    @Test("a poster beside the films or at this service is a redirect; one with another scheme is not found")
     func elsewhere() throws {
         for (address, location) in [
-            ("https://example.org/é a.jpg", "https://example.org/%C3%A9%20a.jpg"),
-            ("HTTP://example.org/a", "HTTP://example.org/a"),
+            ("http://127.0.0.1:8080/é a.jpg", "http://127.0.0.1:8080/%C3%A9%20a.jpg"),
+            ("HTTP://127.0.0.1:8080/a", "HTTP://127.0.0.1:8080/a"),
             ("posters/a.jpg", "../../posters/a.jpg"), ("javascript:alert(1)", nil),
             ("file:///etc/passwd", nil),
             ("//example.org/a.jpg", nil), ("/a.jpg", nil), ("data:image/png;base64,AA", nil),
@@ -142,6 +142,20 @@ struct FilmPosterTests {
                 answer.status == (location == nil ? 404 : 302) && answer["location"] == location, "\(address)"
             )
         }
+    }
+
+    @Test(
+        "a poster at another host is 403, and the answer says how the operator allows the host",
+        arguments: [
+            ("https://example.org/a.jpg", "example.org"),
+            ("http://example.org:8080/a.jpg", "example.org:8080"),
+            ("http://127.0.0.1:81/a.jpg", "127.0.0.1:81"), ("https://[2001:db8::1]/a.jpg", "[2001:db8::1]"),
+        ])
+    func foreign(address: String, host: String) throws {
+        let client = try client(",\"poster\":\"\(address)\"")
+        let answer = try client.get(path)
+        #expect(answer.status == 403 && answer["location"] == nil)
+        #expect(answer.text.contains("--source \(host)\""))
     }
 
     @Test("a relative poster is given relative to each answer, and is stored as it was")

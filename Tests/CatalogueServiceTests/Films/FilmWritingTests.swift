@@ -149,6 +149,32 @@ struct FilmWritingTests {
         }
     }
 
+    @Test("a film above 256 KiB is 413, one with more than 1,000 members 422, and neither is stored")
+    func sizes() throws {
+        let folder = try TemporaryFolder()
+        let client = try FilmClient(
+            library: FilmLibrary(path: folder.file("films.db"), access: .creating))
+        func film(_ bytes: Int) -> String {
+            #"{"title":"A","overview":"\#(String(repeating: "x", count: bytes - 27))"}"#
+        }
+        let most = film(FilmLibrary.filmBytes)
+        #expect(most.utf8.count == 262_144)
+        #expect(try client.send("PUT", "/films/a", most).status == 201)
+        let large = try client.send("PUT", "/films/a", film(FilmLibrary.filmBytes + 1))
+        #expect(large.status == 413 && large.text.contains("262145 bytes as JSON; at most 262144 are stored"))
+        let patched = try client.send("PATCH", "/films/a", #"{"year":1922}"#)
+        #expect(patched.status == 413)
+        #expect(try client.send("PATCH", "/films/a", #"{"overview":"short"}"#).status == 200)
+        let members = (0..<1000).map { "\"m\($0)\":1" }.joined(separator: ",")
+        let many = try client.send("POST", "/films", "{\"title\":\"B\",\(members)}")
+        #expect(many.status == 422 && many.text.contains("1001 members; at most 1000 are stored"))
+        #expect(try client.library.count == 1)
+        // A body that can hold no such film is refused before it is sent.
+        let long = try client.send(
+            "POST", "/films", ["Content-Type": "application/json", "Content-Length": "1048577"])
+        #expect(long.status == 413 && long.isEarly)
+    }
+
     @Test("PUT replaces or creates a film, and keeps unknown members")
     func put() throws {
         let client = try client()
