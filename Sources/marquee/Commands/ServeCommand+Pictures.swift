@@ -21,6 +21,9 @@ extension ServeCommand {
             name: "allow-private", value: "CIDR",
             help: "allow fetching from a network that is not public: 192.168.1.0/24, ...",
             isRepeatable: true),
+        Option(
+            name: "keep-metadata",
+            help: "store uploaded posters with their metadata: positions, camera, texts (default: without)"),
         Option(name: "workers", value: "N", help: "pictures made at once (default: one for each processor)"),
         Option(
             name: "queue", value: "N", help: "other sources in progress (default: 128); more get 503"),

@@ -99,6 +99,7 @@ enum ServeCommand: Command {
     ) async throws -> FilmServiceConfiguration {
         var films = FilmServiceConfiguration()
         films.isWritable = arguments.has("writable")
+        films.keepsMetadata = arguments.has("keep-metadata")
         for text in arguments.values("public-url") {
             guard let origin = WebOrigin(text) else {
                 throw UsageError(
