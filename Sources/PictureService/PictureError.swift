@@ -13,8 +13,12 @@ package enum PictureError: Error, Hashable, Sendable {
     case expired(Int)
     /// The scheme is neither http nor https.
     case forbiddenScheme(String)
-    /// No rule allows this host at this port.
-    case forbiddenSource(host: String)
+    /// No rule allows this host. `isSignable` says whether a signature would allow it.
+    case forbiddenSource(HostAndPort, isSignable: Bool)
+    /// The host is allowed, but not at this port.
+    case forbiddenPort(HostAndPort)
+    /// The source contains a user name or a password.
+    case forbiddenCredentials
     /// The recipe is not listed, and the address is not signed.
     case unlistedSize(String)
     /// The recipe asks for more pixels than the limit.
@@ -35,7 +39,8 @@ extension PictureError {
     package var status: HTTPStatus {
         switch self {
         case .malformedRecipe, .malformedAddress: .badRequest
-        case .wrongSignature, .expired, .forbiddenScheme, .forbiddenSource, .unlistedSize, .tooLarge:
+        case .wrongSignature, .expired, .forbiddenScheme, .forbiddenSource, .forbiddenPort,
+            .forbiddenCredentials, .unlistedSize, .tooLarge:
             .forbidden
         case .notDecodable: .unprocessableContent
         case .notEncodable, .malformedKeys, .noKeys: .internalServerError
@@ -50,7 +55,7 @@ extension PictureError {
         case .wrongSignature: "signature"
         case .expired: "expiry"
         case .forbiddenScheme: "scheme"
-        case .forbiddenSource: "source"
+        case .forbiddenSource, .forbiddenPort, .forbiddenCredentials: "source"
         case .unlistedSize, .tooLarge: "size"
         case .notDecodable: "decoding"
         case .notEncodable: "encoding"
@@ -71,8 +76,13 @@ extension PictureError: CustomStringConvertible {
             "the signature does not match; sign this recipe and source with a key of the service"
         case .expired(let time): "the address expired at \(HTTPDate.format(time)); ask for a new one"
         case .forbiddenScheme(let scheme): "\(scheme) is not supported; use an address with https or http"
-        case .forbiddenSource(let host):
-            "the host \(host) is not allowed; allow it with --source, or sign the address"
+        case .forbiddenSource(let name, let isSignable):
+            "the host \(PictureRules.Source.text(name)) is not allowed; allow it with --source"
+                + (isSignable ? ", or sign the address" : "")
+        case .forbiddenPort(let name):
+            "port \(name.port ?? 0) of \(name.host) is not allowed; allow it with --source \(PictureRules.Source.text(name))"
+        case .forbiddenCredentials:
+            "a source with a user name or a password is not allowed; leave them out"
         case .unlistedSize(let recipe):
             "\(recipe) is not a listed size; ask for a listed one, or sign the address"
         case .tooLarge(let recipe): "\(recipe) exceeds the size limit; ask for a smaller size"

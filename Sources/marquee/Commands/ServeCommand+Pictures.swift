@@ -8,7 +8,7 @@ extension ServeCommand {
     static let pictureOptions = [
         Option(
             name: "source", value: "HOST[:PORT]",
-            help: "allow pictures from this host, besides those of the catalogue's posters",
+            help: "allow pictures from this host, or from *.DOMAIN, besides the catalogue's posters",
             isRepeatable: true),
         Option(
             name: "sizes", value: "RECIPES",
@@ -70,7 +70,9 @@ extension ServeCommand {
     private static func rules(_ arguments: Arguments) async throws -> PictureRules {
         let sources = try arguments.values("source").map { text throws(UsageError) in
             guard let name = HostAndPort(text), FetchSource(text) != nil else {
-                throw UsageError("--source needs a host such as images.example.org:8080, not \"\(text)\"")
+                throw UsageError(
+                    "--source needs a host such as images.example.org:8080, or *.example.org for all its "
+                        + "subdomains, not \"\(text)\"")
             }
             return PictureRules.Source(name)
         }
