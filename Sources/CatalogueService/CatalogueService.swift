@@ -109,6 +109,7 @@ package final class CatalogueService: Sendable {
             sources.insert(source)
         }
         settings.rules.catalogueSources.formUnion(sources)
+        settings.reportFailure = configuration.reportFailure
         return PictureService(settings)
     }
 

@@ -51,6 +51,9 @@ package struct PictureFailure: Error, Hashable, Sendable {
         case .httpStatus(_, 410): self.init(.gone, "the source no longer has this picture")
         case .httpStatus(_, let status):
             self.init(.badGateway, "the source answered \(status); try again later")
+        // The reason is the address of the name, which says something about the network behind the service.
+        case .addressRefused(_, .address, _):
+            self.init(.forbidden, "this source is not allowed", rule: "\(FetchRule.address)")
         case .addressRefused(_, let rule, let reason):
             self.init(.forbidden, "this source is not allowed: \(reason)", rule: "\(rule)")
         case .redirectRefused(_, _, let reason):

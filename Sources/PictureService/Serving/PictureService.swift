@@ -37,6 +37,9 @@ package final class PictureService: Sendable {
         package var transport: any Transport = CurlTransport()
         package var decoders = ImageDecoders.standard
         package var clock = WallClock.system
+        /// Called with errors of which clients learn only that there is one: a source's address that may not be
+        /// connected to. On any thread. Default: nothing.
+        package var reportFailure: @Sendable (any Error) -> Void = { _ in }
 
         package init(rules: PictureRules) {
             self.rules = rules
