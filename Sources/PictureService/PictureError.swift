@@ -1,7 +1,7 @@
 package import HTTPSemantics
 package import ImageCodecs
 
-/// Why a picture is not made, or a key file is invalid. No error contains a key.
+/// Why a picture is not made, or a file of keys or sizes is invalid. No error contains a key.
 package enum PictureError: Error, Hashable, Sendable {
     /// The text is not a recipe.
     case malformedRecipe(String)
@@ -31,6 +31,10 @@ package enum PictureError: Error, Hashable, Sendable {
     case malformedKeys(line: Int, fault: SigningKeys.Fault)
     /// The key file has no key.
     case noKeys
+    /// This line of the file of sizes is not a recipe, counted from 1.
+    case malformedSizes(line: Int)
+    /// The file of sizes has no recipe.
+    case noSizes
 }
 
 extension PictureError {
@@ -43,7 +47,7 @@ extension PictureError {
             .forbiddenCredentials, .unlistedSize, .tooLarge:
             .forbidden
         case .notDecodable: .unprocessableContent
-        case .notEncodable, .malformedKeys, .noKeys: .internalServerError
+        case .notEncodable, .malformedKeys, .noKeys, .malformedSizes, .noSizes: .internalServerError
         }
     }
 
@@ -60,6 +64,7 @@ extension PictureError {
         case .notDecodable: "decoding"
         case .notEncodable: "encoding"
         case .malformedKeys, .noKeys: "keys"
+        case .malformedSizes, .noSizes: "sizes"
         }
     }
 }
@@ -90,6 +95,9 @@ extension PictureError: CustomStringConvertible {
         case .notEncodable(let error): "\(error)"
         case .malformedKeys(let line, let fault): "line \(line): \(fault)"
         case .noKeys: "no key; write one on a line, for example from `openssl rand -hex 32`"
+        case .malformedSizes(let line):
+            "line \(line): not a recipe; write one recipe on each line, such as w342, 342x513.fill or original"
+        case .noSizes: "no size; write a recipe on a line, such as w342"
         }
     }
 }

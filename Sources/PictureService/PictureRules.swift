@@ -41,7 +41,7 @@ package struct PictureRules: Sendable {
     /// The hosts of the catalogue's posters. They are allowed too, but do not limit signed addresses.
     package var catalogueSources: Set<Source>
     /// The derivations of the listed sizes.
-    private let sizes: Set<String>
+    private var sizes: Set<String>
     package var keys: SigningKeys?
     /// The largest picture.
     package let limits: DecodingLimits
@@ -61,6 +61,30 @@ package struct PictureRules: Sendable {
         var derivations: Set<String> = []
         for size in sizes { derivations.insert(try PictureRecipe(size).derivation) }
         self.sizes = derivations
+    }
+
+    /// The recipes in a file, one on each line; see `ListFile`.
+    /// - Throws: `.malformedSizes` or `.noSizes`.
+    package static func sizes(inFile file: [UInt8]) throws(PictureError) -> [String] {
+        guard let entries = ListFile.entries(of: file) else { throw .malformedSizes(line: 1) }
+        guard !entries.isEmpty else { throw .noSizes }
+        var sizes: [String] = []
+        for (line, words) in entries {
+            // Ignored: the error of the recipe; the line says where it is.
+            guard words.count == 1, (try? PictureRecipe(words[0])) != nil else {
+                throw .malformedSizes(line: line)
+            }
+            sizes.append(words[0])
+        }
+        return sizes
+    }
+
+    /// Takes the keys and the listed sizes of other rules.
+    /// - Returns: what has changed: `keys`, `sizes`.
+    mutating func take(_ other: PictureRules) -> [String] {
+        let changes = (keys == other.keys ? [] : ["keys"]) + (sizes == other.sizes ? [] : ["sizes"])
+        (keys, sizes) = (other.keys, other.sizes)
+        return changes
     }
 
     /// Checks whether an address may be answered.

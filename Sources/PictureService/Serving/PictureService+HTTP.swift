@@ -7,7 +7,7 @@ extension PictureService {
 
     /// Answers a request like an earlier one, if memory still has the picture. Nothing is parsed again.
     package func answerKnown(_ head: RequestHead) -> HTTPResponse? {
-        guard let address = addresses[head.target], ["GET", "HEAD"].contains(head.method),
+        guard let address = presentRuling.addresses[head.target], ["GET", "HEAD"].contains(head.method),
             address.recipe.expiry.map({ clock.seconds < $0 }) ?? true,
             let outcome = pictureInMemory(address)
         else { return nil }
@@ -21,12 +21,13 @@ extension PictureService {
             if let refusal = Self.refusal(ofMethod: head) { return .answer(refusal) }
             // Caches in front would treat every query as another key.
             guard target.query.fields.isEmpty else { throw .malformedAddress }
-            try rules.check(address, now: clock.seconds)
+            let ruling = presentRuling
+            try ruling.rules.check(address, now: clock.seconds)
             // A listed source needs no signature even if its address is signed, so the rules for listed sources apply.
             // Losing the error is right: it only says that the source is not listed.
-            let isSigned = address.signature != nil && (try? rules.check(address.source)) == nil
+            let isSigned = address.signature != nil && (try? ruling.rules.check(address.source)) == nil
             let known = KnownAddress(address.recipe, of: .address(address.source, isSigned: isSigned))
-            return serve(known, head) { [self] in addresses.note(known, head.target) }
+            return serve(known, head) { ruling.addresses.note(known, head.target) }
         } catch {
             return .answer(answer(PictureFailure(error), to: head))
         }
@@ -37,6 +38,7 @@ extension PictureService {
         do throws(PictureError) {
             let recipe = try PictureRecipe(recipe)
             if let refusal = Self.refusal(ofMethod: head) { return .answer(refusal) }
+            let rules = rules
             try rules.check(recipe, now: clock.seconds)
             if case .address(let source, _) = original { try rules.check(source) }
             return serve(KnownAddress(recipe, of: original), head)

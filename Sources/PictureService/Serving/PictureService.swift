@@ -51,19 +51,26 @@ package final class PictureService: Sendable {
         }
     }
 
-    package let rules: PictureRules
+    /// The rules, and the addresses that they have allowed. New rules begin with none.
+    final class Ruling: Sendable {
+        let rules: PictureRules
+        let addresses = KnownAddresses()
+
+        init(_ rules: PictureRules) { self.rules = rules }
+    }
+
+    private let ruling: Lock<Ruling>
     package let counters = PictureCounters()
     package let tiers: PictureTiers
     package let gate: WorkGate
     private let surroundings: SourceWork.Surroundings
     private let flights = Lock<[CacheKey: SourceFlight]>([:])
     let clock: WallClock
-    let addresses = KnownAddresses()
     private let relief = PressureReader()
     private let isTrimming = Atomic<Bool>(false)
 
     package init(_ configuration: Configuration) {
-        rules = configuration.rules
+        ruling = Lock(Ruling(configuration.rules))
         clock = configuration.clock
         tiers = PictureTiers(
             memory: configuration.pictureMemory, disk: configuration.disk, shared: configuration.shared)
@@ -80,6 +87,27 @@ package final class PictureService: Sendable {
             tiers.pictures.relieve(level)
             // The allocator keeps freed memory. Other processes need it now.
             if level > .normal { csystem_trim_memory() }
+        }
+    }
+
+    // MARK: Rules
+
+    /// The present ruling. A request reads it once, so that it is judged by one set of rules.
+    var presentRuling: Ruling { ruling.withLock { $0 } }
+
+    /// The rules in force.
+    package var rules: PictureRules { presentRuling.rules }
+
+    /// Takes the keys and the listed sizes of other rules, in one step. Requests in progress are not disturbed. Sources
+    /// and limits stay as they are, because the transfers are bound to them.
+    /// - Returns: what has changed: `keys`, `sizes`.
+    @discardableResult
+    package func replaceRules(by rules: PictureRules) -> [String] {
+        ruling.withLock { ruling in
+            var next = ruling.rules
+            let changes = next.take(rules)
+            if !changes.isEmpty { ruling = Ruling(next) }
+            return changes
         }
     }
 

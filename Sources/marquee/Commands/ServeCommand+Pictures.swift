@@ -15,6 +15,8 @@ extension ServeCommand {
             help: "the listed sizes: w342,342x513.fill, ... (default: w92 to w780, original)",
             isRepeatable: true),
         Option(
+            name: "sizes-file", value: "FILE", help: "the listed sizes, one on each line, instead of --sizes"),
+        Option(
             name: "sign-key-file", value: "FILE",
             help: "keys, one on each line; a signed address allows any size (see marquee sign)"),
         Option(
@@ -67,7 +69,10 @@ extension ServeCommand {
         return downloads
     }
 
-    private static func rules(_ arguments: Arguments) async throws -> PictureRules {
+    /// The rules of the options, with the files of keys and sizes as they are now. A running service takes them with
+    /// `PictureService.replaceRules(by:)`.
+    /// - Throws: what is wrong with an option or a file, with the file's name and line.
+    static func rules(_ arguments: Arguments) async throws -> PictureRules {
         let sources = try arguments.values("source").map { text throws(UsageError) in
             guard let name = HostAndPort(text), FetchSource(text) != nil else {
                 throw UsageError(
@@ -76,7 +81,16 @@ extension ServeCommand {
             }
             return PictureRules.Source(name)
         }
-        let sizes = arguments.words("sizes")
+        var sizes = arguments.words("sizes")
+        if let path = arguments.value("sizes-file") {
+            guard sizes.isEmpty else { throw UsageError("--sizes and --sizes-file exclude each other") }
+            let file = try await Input.file(path)
+            do throws(PictureError) {
+                sizes = try PictureRules.sizes(inFile: file)
+            } catch {
+                throw Failure("\(path): \(error)")
+            }
+        }
         var keys: SigningKeys?
         if let path = arguments.value("sign-key-file") { keys = try await SignCommand.keys(path) }
         do throws(PictureError) {
