@@ -110,6 +110,10 @@ package final class CatalogueService: Sendable {
         }
         settings.rules.catalogueSources.formUnion(sources)
         settings.reportFailure = configuration.reportFailure
+        let clients = configuration.clients
+        settings.client = { head, peer in
+            clients.client(peer: peer, forwardedFor: head.fields.values(of: "x-forwarded-for"))
+        }
         return PictureService(settings)
     }
 

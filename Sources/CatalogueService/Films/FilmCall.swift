@@ -4,6 +4,7 @@ import HTTPServer
 /// A parsed request: its target, its method, and the format of the answer.
 struct FilmCall: Sendable {
     let head: RequestHead
+    let peer: Peer
     var target: FilmTarget
     /// The format of an answer with films. JSON for other content.
     let format: FilmFormat
@@ -18,7 +19,7 @@ struct FilmCall: Sendable {
     /// - Throws: when the target is malformed or not served, the target does not have the method, or the client accepts
     ///   none of the formats.
     init(
-        _ head: RequestHead, _ target: RequestTarget, _ configuration: FilmServiceConfiguration,
+        _ head: RequestHead, _ peer: Peer, _ target: RequestTarget, _ configuration: FilmServiceConfiguration,
         showsForms: Bool = false
     ) throws(FilmRefusal) {
         guard let target = FilmTarget(target, isRoot: configuration.isRoot) else {
@@ -35,6 +36,7 @@ struct FilmCall: Sendable {
                 fields: ["Allow": methods.joined(separator: ", ")])
         }
         self.head = head
+        self.peer = peer
         self.target = target
         self.showsForms = showsForms
         let offers = target.route.formats(isRead: ["GET", "HEAD"].contains(head.method))

@@ -125,7 +125,7 @@ package final class FilmService: HTTPHandler {
         }
         try gate.checkHost(head.fields, authority: target.authority)
         return try FilmCall(
-            head, target, configuration,
+            head, peer, target, configuration,
             showsForms: configuration.isWritable && !gate.needsToken(from: peer))
     }
 

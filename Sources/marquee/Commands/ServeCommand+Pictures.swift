@@ -28,7 +28,10 @@ extension ServeCommand {
             help: "store uploaded posters with their metadata: positions, camera, texts (default: without)"),
         Option(name: "workers", value: "N", help: "pictures made at once (default: one for each processor)"),
         Option(
-            name: "queue", value: "N", help: "other sources in progress (default: 128); more get 503"),
+            name: "queue-time", value: "S",
+            help: "seconds that a source may wait for its turn (default: 5); longer waits get 503"),
+        Option(
+            name: "queue", value: "N", help: "sources that may wait at most (default: any number)"),
         Option(name: "decode-memory", value: "BYTES", help: "memory for making pictures (default: 512M)"),
     ]
 
@@ -45,7 +48,10 @@ extension ServeCommand {
         var configuration = PictureService.Configuration(rules: try await rules(arguments))
         configuration.allowedNetworks = try arguments.networks("allow-private")
         configuration.workers = try arguments.number("workers", in: 1...256) ?? configuration.workers
-        configuration.queue = try arguments.number("queue", in: 0...100_000) ?? configuration.queue
+        configuration.queue = try arguments.number("queue", in: 0...100_000)
+        if let seconds = try arguments.number("queue-time", in: 0...600) {
+            configuration.queueTime = .seconds(seconds)
+        }
         configuration.decodeMemory = try arguments.bytes("decode-memory") ?? configuration.decodeMemory
         configuration.pictureMemory =
             try arguments.bytes("memory-size") ?? configuration.pictureMemory

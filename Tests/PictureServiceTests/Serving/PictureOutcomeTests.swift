@@ -69,7 +69,17 @@ struct PictureOutcomeTests {
             #expect(
                 failure.status == error.status && failure.rule == error.rule && failure.detail == "\(error)")
         }
-        #expect(PictureFailure.busy.status == .serviceUnavailable && PictureFailure.busy.retryAfter == 1)
+    }
+
+    @Test("a busy service names its limit, and the whole seconds after which it can serve the client")
+    func busy() {
+        for shortage in PictureFailure.Shortage.allCases {
+            for (wait, seconds) in [(Duration.zero, 1), (.milliseconds(1001), 2), (.seconds(1 << 40), 3600)] {
+                let failure = PictureFailure.busy(shortage, wait: wait)
+                #expect(failure.status == .serviceUnavailable && failure.rule == shortage.rawValue)
+                #expect(failure.retryAfter == seconds && failure.detail.hasSuffix("in \(seconds) s"))
+            }
+        }
     }
 
     @Test(
