@@ -46,7 +46,7 @@ final class CatalogueHandler: HTTPHandler {
         if let refusal = refusal(ofHost: head, target) { return .answer(refusal) }
         if failsNext() { return .answer(.plain(.internalServerError, "--fail-rate asks for this failure")) }
         if let pictures, let target, PictureService.serves(target.segments) {
-            return pictures.admit(head, target)
+            return pictures.admit(head, target, from: peer)
         }
         switch site {
         case .library(let films): return films.admit(head, from: peer)

@@ -134,10 +134,17 @@ package final class CatalogueService: Sendable {
         guard var settings = configuration.pictures else { return nil }
         var sources: Set<PictureRules.Source> = []
         try forEachFilm { film in
-            guard case .address(let address) = film.poster, let origin = WebOrigin(address) else { return }
-            sources.insert(PictureRules.Source(origin))
+            guard case .address(let address) = film.poster, let origin = WebOrigin(address),
+                let source = PictureRules.Source(origin)
+            else { return }
+            sources.insert(source)
         }
         settings.rules.catalogueSources.formUnion(sources)
+        settings.reportFailure = configuration.reportFailure
+        let clients = configuration.clients
+        settings.client = { head, peer in
+            clients.client(peer: peer, forwardedFor: head.fields.values(of: "x-forwarded-for"))
+        }
         return PictureService(settings)
     }
 

@@ -47,6 +47,15 @@ public enum IPAddress: Sendable, Hashable {
     }
 }
 
+extension IPAddress {
+    /// The part that tells clients apart: an IPv4 address, or the /64 network of an IPv6 address, which belongs to one
+    /// client (RFC 6177).
+    package var clientNetwork: IPAddress {
+        guard case .v6(let bits) = self else { return self }
+        return .v6((bits >> 64) << 64)
+    }
+}
+
 extension IPAddress: CustomStringConvertible {
     /// The usual notation; IPv6 in its shortest form (RFC 5952).
     public var description: String {

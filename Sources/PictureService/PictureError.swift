@@ -1,7 +1,7 @@
 package import HTTPSemantics
 package import ImageCodecs
 
-/// Why a picture is not made, or a key file is invalid. No error contains a key.
+/// Why a picture is not made, or a file of keys or sizes is invalid. No error contains a key.
 package enum PictureError: Error, Hashable, Sendable {
     /// The text is not a recipe.
     case malformedRecipe(String)
@@ -13,8 +13,12 @@ package enum PictureError: Error, Hashable, Sendable {
     case expired(Int)
     /// The scheme is neither http nor https.
     case forbiddenScheme(String)
-    /// No rule allows this host at this port.
-    case forbiddenSource(host: String)
+    /// No rule allows this host. `isSignable` says whether a signature would allow it.
+    case forbiddenSource(HostAndPort, isSignable: Bool)
+    /// The host is allowed, but not at this port.
+    case forbiddenPort(HostAndPort)
+    /// The source contains a user name or a password.
+    case forbiddenCredentials
     /// The recipe is not listed, and the address is not signed.
     case unlistedSize(String)
     /// The recipe asks for more pixels than the limit.
@@ -27,6 +31,10 @@ package enum PictureError: Error, Hashable, Sendable {
     case malformedKeys(line: Int, fault: SigningKeys.Fault)
     /// The key file has no key.
     case noKeys
+    /// This line of the file of sizes is not a recipe, counted from 1.
+    case malformedSizes(line: Int)
+    /// The file of sizes has no recipe.
+    case noSizes
 }
 
 extension PictureError {
@@ -35,10 +43,11 @@ extension PictureError {
     package var status: HTTPStatus {
         switch self {
         case .malformedRecipe, .malformedAddress: .badRequest
-        case .wrongSignature, .expired, .forbiddenScheme, .forbiddenSource, .unlistedSize, .tooLarge:
+        case .wrongSignature, .expired, .forbiddenScheme, .forbiddenSource, .forbiddenPort,
+            .forbiddenCredentials, .unlistedSize, .tooLarge:
             .forbidden
         case .notDecodable: .unprocessableContent
-        case .notEncodable, .malformedKeys, .noKeys: .internalServerError
+        case .notEncodable, .malformedKeys, .noKeys, .malformedSizes, .noSizes: .internalServerError
         }
     }
 
@@ -50,11 +59,12 @@ extension PictureError {
         case .wrongSignature: "signature"
         case .expired: "expiry"
         case .forbiddenScheme: "scheme"
-        case .forbiddenSource: "source"
+        case .forbiddenSource, .forbiddenPort, .forbiddenCredentials: "source"
         case .unlistedSize, .tooLarge: "size"
         case .notDecodable: "decoding"
         case .notEncodable: "encoding"
         case .malformedKeys, .noKeys: "keys"
+        case .malformedSizes, .noSizes: "sizes"
         }
     }
 }
@@ -71,8 +81,13 @@ extension PictureError: CustomStringConvertible {
             "the signature does not match; sign this recipe and source with a key of the service"
         case .expired(let time): "the address expired at \(HTTPDate.format(time)); ask for a new one"
         case .forbiddenScheme(let scheme): "\(scheme) is not supported; use an address with https or http"
-        case .forbiddenSource(let host):
-            "the host \(host) is not allowed; allow it with --source, or sign the address"
+        case .forbiddenSource(let name, let isSignable):
+            "the host \(PictureRules.Source.text(name)) is not allowed; allow it with --source"
+                + (isSignable ? ", or sign the address" : "")
+        case .forbiddenPort(let name):
+            "port \(name.port ?? 0) of \(name.host) is not allowed; allow it with --source \(PictureRules.Source.text(name))"
+        case .forbiddenCredentials:
+            "a source with a user name or a password is not allowed; leave them out"
         case .unlistedSize(let recipe):
             "\(recipe) is not a listed size; ask for a listed one, or sign the address"
         case .tooLarge(let recipe): "\(recipe) exceeds the size limit; ask for a smaller size"
@@ -80,6 +95,9 @@ extension PictureError: CustomStringConvertible {
         case .notEncodable(let error): "\(error)"
         case .malformedKeys(let line, let fault): "line \(line): \(fault)"
         case .noKeys: "no key; write one on a line, for example from `openssl rand -hex 32`"
+        case .malformedSizes(let line):
+            "line \(line): not a recipe; write one recipe on each line, such as w342, 342x513.fill or original"
+        case .noSizes: "no size; write a recipe on a line, such as w342"
         }
     }
 }

@@ -8,27 +8,25 @@ package import ImageCodecs
 /// source, unless the operator has listed some. The network addresses of the source's host are checked when connecting,
 /// not here.
 package struct PictureRules: Sendable {
-    /// An allowed host: `example.org` at ports 80 and 443, or `example.org:8080` at that port only.
+    /// An allowed host: `example.org` at ports 80 and 443, or `example.org:8080` at that port only. `*.example.org`
+    /// allows all subdomains; see `HostPattern`.
     package struct Source: Hashable, Sendable {
         package let name: HostAndPort
 
         package init(_ name: HostAndPort) { self.name = name }
 
-        /// The host of an address.
-        package init(_ origin: WebOrigin) {
+        /// The host of an address; nil for one with an asterisk, which must not become a pattern.
+        package init?(_ origin: WebOrigin) {
+            if origin.host.contains("*") { return nil }
             name = HostAndPort(host: origin.host, port: Self.ports.contains(origin.port) ? nil : origin.port)
         }
 
         /// Host and port, as written in an address.
-        package var text: String {
+        package var text: String { Self.text(name) }
+
+        static func text(_ name: HostAndPort) -> String {
             let host = name.host.contains(":") ? "[\(name.host)]" : name.host
             return name.port.map { "\(host):\($0)" } ?? host
-        }
-
-        /// Whether the whole host is equal and the port is allowed.
-        func allows(_ origin: WebOrigin) -> Bool {
-            origin.host == name.host
-                && (name.port.map { $0 == origin.port } ?? Self.ports.contains(origin.port))
         }
 
         /// The ports if none is named.
@@ -43,7 +41,7 @@ package struct PictureRules: Sendable {
     /// The hosts of the catalogue's posters. They are allowed too, but do not limit signed addresses.
     package var catalogueSources: Set<Source>
     /// The derivations of the listed sizes.
-    private let sizes: Set<String>
+    private var sizes: Set<String>
     package var keys: SigningKeys?
     /// The largest picture.
     package let limits: DecodingLimits
@@ -63,6 +61,30 @@ package struct PictureRules: Sendable {
         var derivations: Set<String> = []
         for size in sizes { derivations.insert(try PictureRecipe(size).derivation) }
         self.sizes = derivations
+    }
+
+    /// The recipes in a file, one on each line; see `ListFile`.
+    /// - Throws: `.malformedSizes` or `.noSizes`.
+    package static func sizes(inFile file: [UInt8]) throws(PictureError) -> [String] {
+        guard let entries = ListFile.entries(of: file) else { throw .malformedSizes(line: 1) }
+        guard !entries.isEmpty else { throw .noSizes }
+        var sizes: [String] = []
+        for (line, words) in entries {
+            // Ignored: the error of the recipe; the line says where it is.
+            guard words.count == 1, (try? PictureRecipe(words[0])) != nil else {
+                throw .malformedSizes(line: line)
+            }
+            sizes.append(words[0])
+        }
+        return sizes
+    }
+
+    /// Takes the keys and the listed sizes of other rules.
+    /// - Returns: what has changed: `keys`, `sizes`.
+    mutating func take(_ other: PictureRules) -> [String] {
+        let changes = (keys == other.keys ? [] : ["keys"]) + (sizes == other.sizes ? [] : ["sizes"])
+        (keys, sizes) = (other.keys, other.sizes)
+        return changes
     }
 
     /// Checks whether an address may be answered.
@@ -95,14 +117,28 @@ package struct PictureRules: Sendable {
     /// Checks whether a source may be fetched, as far as its address tells.
     package func check(_ source: PictureSource, isSigned: Bool = false) throws(PictureError) {
         guard ["https", "http"].contains(source.scheme) else { throw .forbiddenScheme(source.scheme) }
-        // The address has no origin if it contains user information, which is refused.
-        guard let origin = source.origin else { throw .forbiddenSource(host: source.url.host() ?? "") }
+        // The address has no origin if it contains user information.
+        guard let origin = source.origin else { throw .forbiddenCredentials }
+        let patterns = HostPattern.patterns(matching: origin.host)
+        let isUsualPort = Source.ports.contains(origin.port)
+        let ports: [Int?] = isUsualPort ? [origin.port, nil] : [origin.port]
+        for host in patterns {
+            for port in ports {
+                let rule = Source(HostAndPort(host: host, port: port))
+                if sources.contains(rule) || catalogueSources.contains(rule) { return }
+            }
+        }
         // A signature vouches for the host, not for services at other ports.
-        if isSigned, sources.isEmpty, Source.ports.contains(origin.port) { return }
-        guard
-            sources.contains(where: { $0.allows(origin) })
-                || catalogueSources.contains(where: { $0.allows(origin) })
-        else { throw .forbiddenSource(host: origin.host) }
+        let vouchesForHosts = sources.isEmpty
+        if isSigned, vouchesForHosts, isUsualPort { return }
+        let name = HostAndPort(host: origin.host, port: isUsualPort ? nil : origin.port)
+        let isHostAllowed =
+            isSigned && vouchesForHosts
+            || sources.union(catalogueSources).contains { patterns.contains($0.name.host) }
+        guard !isHostAllowed else {
+            throw .forbiddenPort(HostAndPort(host: origin.host, port: origin.port))
+        }
+        throw .forbiddenSource(name, isSignable: keys != nil && vouchesForHosts && isUsualPort)
     }
 
     private func checkSize(of recipe: PictureRecipe, isSigned: Bool) throws(PictureError) {

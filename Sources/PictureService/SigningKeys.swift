@@ -10,9 +10,9 @@ import LazyImages
 ///
 /// The first key signs; all keys are accepted. So a key can be replaced without a break: put the new key first, and
 /// remove the old one when its addresses are no longer in use. A single key needs no name.
-package struct SigningKeys: Sendable {
+package struct SigningKeys: Sendable, Equatable {
     /// One key.
-    struct Key: Sendable {
+    struct Key: Sendable, Equatable {
         /// The name before the signature; empty for a key without a name.
         let name: String
         let bytes: [UInt8]
@@ -52,20 +52,17 @@ package struct SigningKeys: Sendable {
 
     /// Reads the content of a key file.
     package init(_ file: [UInt8]) throws(PictureError) {
-        guard let text = String(validating: file, as: UTF8.self) else {
+        guard let entries = ListFile.entries(of: file) else {
             throw .malformedKeys(line: 1, fault: .notUTF8)
         }
         var keys: [Key] = []
-        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() {
-            let words = line.split { [0x20, 0x09, 0x0D].contains($0) }
-            guard let first = words.first, first.first != UInt8(ascii: "#") else { continue }
+        for (line, words) in entries {
             let key: Key
             do throws(Fault) {
-                key = try Self.key(words.map { String(Substring($0)) })
+                key = try Self.key(words)
                 if keys.contains(where: { $0.name == key.name }) { throw .repeatedName }
             } catch {
-                throw .malformedKeys(line: index + 1, fault: error)
+                throw .malformedKeys(line: line, fault: error)
             }
             keys.append(key)
         }

@@ -55,6 +55,9 @@ struct Bench {
         marquee-bench overload [--seconds S]
                                        four times the new pictures that marquee serve can make, for S seconds (60):
                                        pictures made, times of refusals and hits, memory
+        marquee-bench burst [--posters N] [--clients N]
+                                       N posters (400) that marquee serve does not have, asked at once by N clients
+                                       (300): answers of 200, times, and of hits meanwhile
         marquee-bench crowd [--clients N]
                                        N clients (10000) of one poster that marquee serve does not have, in four sizes:
                                        requests at the origin, decodes, encodes
@@ -94,6 +97,7 @@ struct Bench {
             case "decode": results = try await decodeBenchmark(options)
             case "encode": results = try await encodeBenchmark(options)
             case "overload": results = try await overloadBenchmark(options)
+            case "burst": results = try await burstBenchmark(options)
             case "crowd": results = try await crowdBenchmark(options)
             case "fleet": results = fleetBenchmark(options)
             case "store": results = try await storeBenchmark(options)
@@ -129,7 +133,7 @@ struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
         "memory-size", "films", "connections", "clients", "kills", "quality", "rate",
-        "instances", "pictures",
+        "instances", "pictures", "posters",
     ]
     static let texts: Set<String> = ["cacert", "fit", "graphics", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]

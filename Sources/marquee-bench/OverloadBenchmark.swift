@@ -3,6 +3,9 @@ import HTTPServer
 
 /// Requests four times as many new pictures from `marquee serve` as it can make, for `--seconds` (60). Measures how
 /// many it still makes, how soon it refuses the rest, how soon it serves hits, and how much memory it needs.
+///
+/// A picture may wait for one second. So as many wait as can be made in a second, and the rest is refused at once. There
+/// are more clients than can wait: otherwise all of them would wait, and none would ask for more.
 func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let seconds = Double(options.number("seconds", default: 60))
     let scratch = try ScratchFolder()
@@ -12,7 +15,7 @@ func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let service = try ServiceProcess([
         scratch.path, "--cache-dir", scratch.path + "/cache", "--source", "127.0.0.1:\(originPort)",
         "--allow-private", "127.0.0.0/8", "--decode-memory", "\(budget.decoding)M", "--memory-size",
-        "\(budget.pictures)M", "--cache-size", "256M",
+        "\(budget.pictures)M", "--cache-size", "256M", "--queue-time", "1",
     ])
     defer { service.stop() }
     let port = service.port
@@ -35,7 +38,9 @@ func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let idle = try service.bytes
 
     async let hits = PictureLoad(port: port, clients: 8, rate: 200).run(seconds: seconds, target: hot)
-    async let wanted = PictureLoad(port: port, clients: 400, rate: capacity * 4).run(seconds: seconds) {
+    async let wanted = PictureLoad(port: port, clients: Int(capacity) * 2 + 200, rate: capacity * 4).run(
+        seconds: seconds
+    ) {
         number in pictureTarget(1_000_000 + number, "w342", originPort: originPort)
     }
     let (answers, hitAnswers) = (await wanted, await hits)

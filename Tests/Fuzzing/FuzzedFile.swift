@@ -9,6 +9,7 @@ struct FuzzedFile {
 
     func check(fitting targets: [ImageSize?]) {
         checkHeader()
+        checkStripping()
         for target in targets {
             do throws(ImageDecodingError) {
                 let bitmap = try ImageDecoders.standard.decode(bytes, fitting: target, limits: limits)
@@ -26,6 +27,20 @@ struct FuzzedFile {
             } catch {
                 precondition(!error.description.isEmpty)
             }
+        }
+    }
+
+    /// A file that can be decoded can be stripped, has the same pixels then, and nothing is left to strip.
+    private func checkStripping() {
+        do throws(ImageDecodingError) {
+            let bitmap = try ImageDecoders.standard.decode(bytes, limits: limits)
+            let stripped = try ImageMetadata.strip(bytes)
+            let after = try ImageDecoders.standard.decode(stripped, limits: limits)
+            precondition(after.pixels == bitmap.pixels && after.isComplete == bitmap.isComplete, "pixels")
+            precondition(try ImageMetadata.strip(stripped) == stripped, "stripped twice")
+        } catch {
+            // Ignored: what cannot be decoded is not uploaded; it must not trap.
+            precondition(!error.description.isEmpty)
         }
     }
 

@@ -1,8 +1,9 @@
 import HTTPSemantics
 import ImageCodecs
-import PictureService
 import TestTraits
 import Testing
+
+@testable import PictureService
 
 @Suite("The rules for sources and sizes", .bounded)
 struct PictureRulesTests {
@@ -94,6 +95,74 @@ struct PictureRulesTests {
             try verdict("w342", "https://anywhere.example:8443/a", isSigned: true, by: rules) == "403 source")
         #expect(try verdict("w342", "file:///a", isSigned: true, by: rules) == "403 scheme")
         #expect(try verdict("w342", "https://a@films.example/", isSigned: true, by: rules) == "403 source")
+    }
+
+    @Test("a refusal says what is wrong: the host, its port, or the user name, and whether a signature helps")
+    func reasons() throws {
+        let open = try PictureRules(keys: try SigningKeys(Self.file))
+        let listed = try rules(sources: ["example.org", "*.example.net:8080"])
+        for (source, isSigned, rules, reason) in [
+            (
+                "https://a.example:22/", true, open,
+                "port 22 of a.example is not allowed; allow it with --source a.example:22"
+            ),
+            (
+                "https://a.example:22/", false, open,
+                "the host a.example:22 is not allowed; allow it with --source"
+            ),
+            (
+                "https://a.example/", false, open,
+                "the host a.example is not allowed; allow it with --source, or sign the address"
+            ),
+            // Where sources are listed, a signature allows no other.
+            (
+                "https://a.example/", false, listed,
+                "the host a.example is not allowed; allow it with --source"
+            ),
+            ("https://a.example/", true, listed, "the host a.example is not allowed; allow it with --source"),
+            (
+                "https://example.org:22/", false, listed,
+                "port 22 of example.org is not allowed; allow it with --source example.org:22"
+            ),
+            (
+                "https://b.example.net/", true, listed,
+                "port 443 of b.example.net is not allowed; allow it with --source b.example.net:443"
+            ),
+            (
+                "https://me@example.org/", false, listed,
+                "a source with a user name or a password is not allowed; leave them out"
+            ),
+        ] as [(String, Bool, PictureRules, String)] {
+            let source = try PictureSource(source)
+            do throws(PictureError) {
+                try rules.check(source, isSigned: isSigned)
+                Issue.record("\(source.text) is allowed")
+            } catch {
+                #expect("\(error)" == reason && error.status == .forbidden && error.rule == "source")
+            }
+        }
+    }
+
+    @Test("*.domain allows subdomains at any depth, and neither the domain itself nor its look-alikes")
+    func patterns() throws {
+        let rules = try rules(sources: ["*.example.org", "*.ports.example:8080"])
+        for (source, verdict) in [
+            ("https://www.example.org/a", "200"), ("https://a.b.c.example.org/a", "200"),
+            ("https://WWW.Example.Org./a", "200"), ("http://a.ports.example:8080/", "200"),
+            ("https://example.org/a", "403 source"), ("https://badexample.org/a", "403 source"),
+            ("https://www.example.org.evil.example/a", "403 source"), ("https://org/a", "403 source"),
+            ("https://www.example.org:8443/a", "403 source"), ("https://a.ports.example/", "403 source"),
+            ("https://www.example.org@evil.example/a", "403 source"),
+        ] {
+            #expect(try self.verdict("w342", source, by: rules) == verdict, "\(source)")
+        }
+    }
+
+    @Test("the address of a film's poster never becomes a pattern")
+    func noPattern() throws {
+        #expect(PictureRules.Source(try #require(WebOrigin("https://*.example.org/a.jpg"))) == nil)
+        let source = try #require(WebOrigin("https://www.example.org/a.jpg"))
+        #expect(PictureRules.Source(source) == (try name("www.example.org")))
     }
 
     @Test("the catalogue's hosts are sources beside the listed ones, signed or not")

@@ -26,6 +26,7 @@ enum PageAccess: Sendable, Hashable {
 /// A parsed request: its target, its method, and the format of the answer.
 struct FilmCall: Sendable {
     let head: RequestHead
+    let peer: Peer
     var target: FilmTarget
     /// The format of an answer with films. JSON for other content.
     let format: FilmFormat
@@ -42,7 +43,7 @@ struct FilmCall: Sendable {
     /// - Throws: when the target is malformed or not served, the target does not have the method, or the client accepts
     ///   none of the formats.
     init(
-        _ head: RequestHead, _ target: RequestTarget, _ configuration: FilmServiceConfiguration,
+        _ head: RequestHead, _ peer: Peer, _ target: RequestTarget, _ configuration: FilmServiceConfiguration,
         access: PageAccess = .reading
     ) throws(FilmRefusal) {
         guard let target = FilmTarget(target, isRoot: configuration.isRoot) else {
@@ -59,6 +60,7 @@ struct FilmCall: Sendable {
                 fields: ["Allow": methods.joined(separator: ", ")])
         }
         self.head = head
+        self.peer = peer
         self.target = target
         self.access = access
         coding = .negotiated(head.fields)

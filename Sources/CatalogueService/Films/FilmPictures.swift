@@ -24,7 +24,7 @@ extension FilmService {
             throw FilmRefusal(.notFound, "posters are served in their original size only")
         }
         guard let original = try original(of: id, pictures) else { throw Self.noPoster(id) }
-        return pictures.service.admit(call.head, recipe, of: original)
+        return pictures.service.admit(call.head, recipe, of: original, from: call.peer)
     }
 
     /// Answers a request for a poster at a web address that may be fetched; nil for all other posters.
@@ -33,7 +33,7 @@ extension FilmService {
             pictures.service.rules.offersOriginal(of: source)
         else { return nil }
         return pictures.service.admit(
-            call.head, PictureRecipe.original, of: .address(source, isSigned: false))
+            call.head, PictureRecipe.original, of: .address(source, isSigned: false), from: call.peer)
     }
 
     private func original(of id: String, _ pictures: FilmPictures) throws -> PictureOriginal? {

@@ -3,7 +3,8 @@ import HTTPSemantics
 import ImageCodecs
 import SystemSupport
 
-/// A picture uploaded as a film's poster: JPEG or PNG according to its bytes, decoded completely before it is stored.
+/// A picture uploaded as a film's poster: JPEG or PNG according to its bytes, decoded completely before it is stored,
+/// and stored without the metadata of cameras and editors.
 enum FilmPosterUpload {
     static let maximumBytes = 32 << 20
     /// The most pixels. They take 200 MB decoded, and up to three times that while they are checked.
@@ -26,8 +27,12 @@ enum FilmPosterUpload {
 
     /// The picture to store.
     /// - Throws: 422 with the reason if it cannot be decoded.
-    /// - Parameter turn: the lock held while decoding, so that one picture is decoded at a time.
-    static func checked(_ bytes: [UInt8], _ turn: borrowing Lock<Void>) throws(FilmRefusal) -> PosterBytes {
+    /// - Parameters:
+    ///   - turn: the lock held while decoding, so that one picture is decoded at a time.
+    ///   - keepsMetadata: whether the bytes are stored as they came.
+    static func checked(
+        _ bytes: [UInt8], _ turn: borrowing Lock<Void>, keepsMetadata: Bool
+    ) throws(FilmRefusal) -> PosterBytes {
         guard bytes.count <= maximumBytes else {
             throw FilmRefusal(.contentTooLarge, "a poster has at most \(maximumBytes) bytes")
         }
@@ -37,7 +42,8 @@ enum FilmPosterUpload {
             _ = try turn.withLock { _ throws(ImageDecodingError) in
                 try ImageDecoders.standard.decode(bytes, limits: limits)
             }
-            return PosterBytes(mediaType: format.mediaType, bytes: bytes)
+            return PosterBytes(
+                mediaType: format.mediaType, bytes: keepsMetadata ? bytes : try ImageMetadata.strip(bytes))
         } catch {
             throw .invalid("poster", "cannot be used: \(error)")
         }

@@ -24,7 +24,8 @@ extension FilmService {
     /// Stores a picture as the film's poster.
     func putPoster(of id: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
         guard try library.film(id) != nil else { throw FilmRefusal.notFound(id) }
-        let uploaded = try FilmPosterUpload.checked(body, decoding)
+        let uploaded = try FilmPosterUpload.checked(
+            body, decoding, keepsMetadata: configuration.keepsMetadata)
         var isNew = true
         let film = try library.setPoster(uploaded, of: id) { existing in
             isNew = Self.tag(existing) == nil
@@ -63,7 +64,7 @@ extension FilmService {
         {
             return
         }
-        let host = PictureRules.Source(origin).text
+        let host = PictureRules.Source(origin)?.text ?? origin.host
         throw FilmRefusal(
             .forbidden,
             "the poster is at \(host), where this service sends nobody; "

@@ -96,7 +96,8 @@ extension FilmService {
 
     private func upload(_ incoming: IncomingFilm) throws(FilmRefusal) -> PosterBytes? {
         guard let bytes = incoming.upload else { return nil }
-        return try FilmPosterUpload.checked(bytes, decoding)
+        return try FilmPosterUpload.checked(
+            bytes, decoding, keepsMetadata: configuration.keepsMetadata)
     }
 
     private func checkID(_ id: String) throws(FilmRefusal) {

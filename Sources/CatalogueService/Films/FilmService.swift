@@ -175,7 +175,7 @@ package final class FilmService: HTTPHandler {
         }
         try gate.checkHost(head.fields, authority: target.authority)
         try gate.checkForwarding(head.fields)
-        return try FilmCall(head, target, configuration, access: access(head.fields, peer))
+        return try FilmCall(head, peer, target, configuration, access: access(head.fields, peer))
     }
 
     private func access(_ fields: HTTPFields, _ peer: Peer) -> PageAccess {

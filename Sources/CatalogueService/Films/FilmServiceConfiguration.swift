@@ -15,6 +15,8 @@ package struct FilmServiceConfiguration: Sendable {
     package var isRoot = true
     /// The most bytes of a body, default 64 MiB; a longer one is answered 413.
     package var bodyLimit = 64 << 20
+    /// Whether uploaded posters keep Exif with its positions, texts and other metadata. Default: no.
+    package var keepsMetadata = false
 
     /// The most bytes of rendered answers that are kept in memory, default 32 MiB.
     package var keptAnswers = 32 << 20

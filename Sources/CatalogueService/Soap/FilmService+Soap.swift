@@ -124,7 +124,7 @@ extension FilmService {
             text += "\r\nIf-Match: \"\(tag)\""
         }
         var call = try FilmCall(
-            try RequestHead(parsing: text.utf8), try RequestTarget(path), configuration)
+            try RequestHead(parsing: text.utf8), request.peer, try RequestTarget(path), configuration)
         // Addresses of posters are relative to the service's own address, /soap.
         call.target.toRoot = ""
         if !call.isRead { try gate.checkWrite(request.head.fields, from: request.peer) }

@@ -27,7 +27,11 @@ extension ExifOrientation {
     init?(applicationSegment body: Range<Int>, of bytes: Span<UInt8>) {
         let exif = bytes.extracting(body)
         guard exif.hasBytes([0x45, 0x78, 0x69, 0x66, 0x00]), exif.count > 6 else { return nil }
-        let tiff = exif.extracting(6..<exif.count)
+        self.init(tiff: exif.extracting(6..<exif.count))
+    }
+
+    /// Reads the tag from the TIFF structure of an Exif segment, or of a PNG's eXIf chunk.
+    init?(tiff: Span<UInt8>) {
         let isBigEndian: Bool
         if tiff.hasBytes([0x4D, 0x4D, 0x00, 0x2A]) {
             isBigEndian = true
@@ -54,6 +58,14 @@ extension ExifOrientation {
             return
         }
         return nil
+    }
+
+    /// The smallest TIFF structure with the tag: the bytes above from "MM" on, without a second directory.
+    var tiff: [UInt8] {
+        let header: [UInt8] = [0x4D, 0x4D, 0x00, 0x2A, 0, 0, 0, 8]
+        let entry: [UInt8] = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(rawValue), 0, 0]
+        let nextDirectory: [UInt8] = [0, 0, 0, 0]
+        return header + [0, 1] + entry + nextDirectory
     }
 }
 

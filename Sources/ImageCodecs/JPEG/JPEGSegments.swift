@@ -83,8 +83,10 @@ struct JPEGMarker: RawRepresentable, Equatable, CustomStringConvertible {
     static let restartInterval = JPEGMarker(rawValue: 0xDD)
     static let numberOfLines = JPEGMarker(rawValue: 0xDC)
     static let hierarchicalProgression = JPEGMarker(rawValue: 0xDE)
+    static let expansion = JPEGMarker(rawValue: 0xDF)
     static let application0 = JPEGMarker(rawValue: 0xE0)
     static let application1 = JPEGMarker(rawValue: 0xE1)
+    static let application2 = JPEGMarker(rawValue: 0xE2)
     static let application14 = JPEGMarker(rawValue: 0xEE)
 
     /// SOF0 to SOF15; C4, C8 and CC in that range are other markers.

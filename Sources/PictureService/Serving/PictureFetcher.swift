@@ -7,11 +7,13 @@ struct PictureFetcher: Sendable {
     private let listed: FileLoader
     /// Fetches the sources of signed addresses.
     private let signed: FileLoader
+    private let reportFailure: @Sendable (any Error) -> Void
 
     /// The most bytes of source files in memory. Clients mostly want several sizes of a picture at about the same time.
     private static let fileMemory = 16 << 20
 
     init(_ configuration: PictureService.Configuration) {
+        reportFailure = configuration.reportFailure
         let rules = configuration.rules
         let disk = configuration.disk
         func loader(_ fetchGuard: FetchGuard) -> FileLoader {
@@ -30,14 +32,21 @@ struct PictureFetcher: Sendable {
             FetchSource("http://\(source.text)")
         }
         listed = loader(FetchGuard(sources: sources, allowedNetworks: configuration.allowedNetworks))
+        // Also without keys: the service may get some while it runs.
         signed =
-            rules.keys != nil && rules.sources.isEmpty
+            rules.sources.isEmpty
             ? loader(FetchGuard(anyHostAllowing: configuration.allowedNetworks)) : listed
     }
 
     /// The file at an address, from a tier or from the origin.
     func file(_ source: PictureSource, isSigned: Bool) async throws(ImageLoadingError) -> LoadedFile {
-        try await (isSigned ? signed : listed).validatedFile(for: ImageRequest(url: source.url))
+        do {
+            return try await (isSigned ? signed : listed).validatedFile(for: ImageRequest(url: source.url))
+        } catch {
+            // The operator reads which address was refused. The client is not told.
+            if case .addressRefused(_, .address, _) = error { reportFailure(error) }
+            throw error
+        }
     }
 
     /// Whether signed addresses have their own rules. Unsigned requests must then not share their transfers.

@@ -1,5 +1,6 @@
 import HTTPSemantics
 package import LazyImages
+import SystemSupport
 
 /// The result of a request for a picture.
 package enum PictureOutcome: Sendable {
@@ -33,9 +34,29 @@ package struct PictureFailure: Error, Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// The service is at its limit.
-    static let busy = PictureFailure(
-        .serviceUnavailable, "the service is busy; try again in a moment", rule: "queue", retryAfter: 1)
+    /// A limit of the work in progress that refuses a source. Its text is the rule's name in metrics.
+    enum Shortage: String, Sendable, CaseIterable {
+        /// The source would wait too long, or there are too many.
+        case queue
+        /// The source has waited too long.
+        case queueTime = "queue-time"
+        /// The fetched sources take too much memory.
+        case sourceMemory = "source-memory"
+    }
+
+    /// The service is at a limit.
+    /// - Parameter wait: when it can probably serve this client.
+    static func busy(_ shortage: Shortage, wait: Duration) -> PictureFailure {
+        let seconds = Int(min(max(1, wait.seconds.rounded(.up)), longestRetryAfter))
+        return PictureFailure(
+            .serviceUnavailable, "the service is busy; try again in \(seconds) s", rule: shortage.rawValue,
+            retryAfter: seconds)
+    }
+
+    private static let longestRetryAfter = 3600.0
+
+    /// All clients have left. Nobody gets this failure.
+    static let cancelled = PictureFailure(.serviceUnavailable, "the request was cancelled", retryAfter: 1)
 
     /// Whether a stale picture may be sent instead: the origin or the service failed, and the failure may pass.
     var mayPass: Bool { status.rawValue >= 500 }
@@ -51,6 +72,9 @@ package struct PictureFailure: Error, Hashable, Sendable {
         case .httpStatus(_, 410): self.init(.gone, "the source no longer has this picture")
         case .httpStatus(_, let status):
             self.init(.badGateway, "the source answered \(status); try again later")
+        // The reason is the address of the name, which says something about the network behind the service.
+        case .addressRefused(_, .address, _):
+            self.init(.forbidden, "this source is not allowed", rule: "\(FetchRule.address)")
         case .addressRefused(_, let rule, let reason):
             self.init(.forbidden, "this source is not allowed: \(reason)", rule: "\(rule)")
         case .redirectRefused(_, _, let reason):

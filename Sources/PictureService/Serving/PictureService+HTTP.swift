@@ -7,7 +7,7 @@ extension PictureService {
 
     /// Answers a request like an earlier one, if memory still has the picture. Nothing is parsed again.
     package func answerKnown(_ head: RequestHead) -> HTTPResponse? {
-        guard let address = addresses[head.target], ["GET", "HEAD"].contains(head.method),
+        guard let address = presentRuling.addresses[head.target], ["GET", "HEAD"].contains(head.method),
             address.recipe.expiry.map({ clock.seconds < $0 }) ?? true,
             let outcome = pictureInMemory(address)
         else { return nil }
@@ -15,31 +15,35 @@ extension PictureService {
     }
 
     /// Answers a request for `/image/{signature}/{recipe}/{source}`.
-    package func admit(_ head: RequestHead, _ target: RequestTarget) -> Admission {
+    package func admit(_ head: RequestHead, _ target: RequestTarget, from peer: Peer) -> Admission {
         do throws(PictureError) {
             let address = try PictureAddress(segments: target.segments)
             if let refusal = Self.refusal(ofMethod: head) { return .answer(refusal) }
             // Caches in front would treat every query as another key.
             guard target.query.fields.isEmpty else { throw .malformedAddress }
-            try rules.check(address, now: clock.seconds)
+            let ruling = presentRuling
+            try ruling.rules.check(address, now: clock.seconds)
             // A listed source needs no signature even if its address is signed, so the rules for listed sources apply.
             // Losing the error is right: it only says that the source is not listed.
-            let isSigned = address.signature != nil && (try? rules.check(address.source)) == nil
+            let isSigned = address.signature != nil && (try? ruling.rules.check(address.source)) == nil
             let known = KnownAddress(address.recipe, of: .address(address.source, isSigned: isSigned))
-            return serve(known, head) { [self] in addresses.note(known, head.target) }
+            return serve(known, head, from: peer) { ruling.addresses.note(known, head.target) }
         } catch {
             return .answer(answer(PictureFailure(error), to: head))
         }
     }
 
     /// Answers a request for a picture of a source that the service chooses itself: a film's poster.
-    package func admit(_ head: RequestHead, _ recipe: String, of original: PictureOriginal) -> Admission {
+    package func admit(
+        _ head: RequestHead, _ recipe: String, of original: PictureOriginal, from peer: Peer
+    ) -> Admission {
         do throws(PictureError) {
             let recipe = try PictureRecipe(recipe)
             if let refusal = Self.refusal(ofMethod: head) { return .answer(refusal) }
+            let rules = rules
             try rules.check(recipe, now: clock.seconds)
             if case .address(let source, _) = original { try rules.check(source) }
-            return serve(KnownAddress(recipe, of: original), head)
+            return serve(KnownAddress(recipe, of: original), head, from: peer)
         } catch {
             return .answer(answer(PictureFailure(error), to: head))
         }
@@ -47,16 +51,18 @@ extension PictureService {
 
     /// - Parameter note: called when there is a picture.
     private func serve(
-        _ address: KnownAddress, _ head: RequestHead, note: @escaping @Sendable () -> Void = {}
+        _ address: KnownAddress, _ head: RequestHead, from peer: Peer,
+        note: @escaping @Sendable () -> Void = {}
     ) -> Admission {
         let (recipe, original) = (address.recipe, address.original)
         if let outcome = pictureInMemory(address) {
             note()
             return .answer(answer(outcome, recipe, of: original, to: head))
         }
-        if let refusal = refusalAtOnce(address) { return .answer(answer(refusal, to: head)) }
+        let client = client(head, peer)
+        if let refusal = refusalAtOnce(address, client: client) { return .answer(answer(refusal, to: head)) }
         return .later { [self] pending in
-            let leave = begin(recipe, of: original) { [self] outcome in
+            let leave = begin(recipe, of: original, client: client) { [self] outcome in
                 if case .picture = outcome { note() }
                 pending.send(answer(outcome, recipe, of: original, to: head))
             }

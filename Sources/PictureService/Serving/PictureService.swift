@@ -1,4 +1,5 @@
-import HTTPSemantics
+package import HTTPSemantics
+package import HTTPServer
 package import ImageCodecs
 package import LazyImages
 internal import CSystem
@@ -21,10 +22,18 @@ package final class PictureService: Sendable {
         package var allowedNetworks: [AddressRange] = []
         /// The number of sources decoded at once. Default: one for each processor.
         package var workers = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-        /// The number of other sources in progress; further ones are answered 503. Default 128.
-        package var queue = 128
-        /// The most bytes for decoding at one time. Default 512 MiB.
+        /// How long a source may wait for its turn. One that would wait longer is answered 503 at once, and so is one
+        /// that has. Default 5 s.
+        package var queueTime = Duration.seconds(5)
+        /// The most other sources in progress; further ones are answered 503. Default: nil, any number.
+        package var queue: Int?
+        /// The most bytes for decoding at one time. Sources that are fetched or wait to be decoded take at most an
+        /// eighth of that besides. Default 512 MiB.
         package var decodeMemory = 512 << 20
+        /// Finds the client of a request. Clients take turns when their sources wait. Default: the peer.
+        package var client: @Sendable (RequestHead, Peer) -> IPAddress? = { _, peer in
+            peer.address.flatMap { IPAddress($0) }
+        }
         /// The most bytes of finished pictures in memory. Default: `MemoryLimit.standard`.
         package var pictureMemory = MemoryLimit.standard
         /// Where pictures and sources are stored; nil for memory only. Nothing else may store files in its folder.
@@ -37,6 +46,9 @@ package final class PictureService: Sendable {
         package var transport: any Transport = CurlTransport()
         package var decoders = ImageDecoders.standard
         package var clock = WallClock.system
+        /// Called with errors of which clients learn only that there is one: a source's address that may not be
+        /// connected to. On any thread. Default: nothing.
+        package var reportFailure: @Sendable (any Error) -> Void = { _ in }
 
         package init(rules: PictureRules) {
             self.rules = rules
@@ -48,24 +60,40 @@ package final class PictureService: Sendable {
         }
     }
 
-    package let rules: PictureRules
+    /// The rules, and the addresses that they have allowed. New rules begin with none.
+    final class Ruling: Sendable {
+        let rules: PictureRules
+        let addresses = KnownAddresses()
+
+        init(_ rules: PictureRules) { self.rules = rules }
+    }
+
+    private let ruling: Lock<Ruling>
     package let counters = PictureCounters()
     package let tiers: PictureTiers
     package let gate: WorkGate
     private let surroundings: SourceWork.Surroundings
     private let flights = Lock<[CacheKey: SourceFlight]>([:])
     let clock: WallClock
-    let addresses = KnownAddresses()
+    let client: @Sendable (RequestHead, Peer) -> IPAddress?
     private let relief = PressureReader()
     private let isTrimming = Atomic<Bool>(false)
 
+    /// The share of the memory for decoding that sources take before they are decoded.
+    private static let sourcePart = 8
+
     package init(_ configuration: Configuration) {
-        rules = configuration.rules
+        ruling = Lock(Ruling(configuration.rules))
         clock = configuration.clock
         tiers = PictureTiers(
             memory: configuration.pictureMemory, disk: configuration.disk, shared: configuration.shared)
+        client = configuration.client
         gate = WorkGate(
-            workers: configuration.workers, queue: configuration.queue, memory: configuration.decodeMemory)
+            WorkGate.Limits(
+                workers: configuration.workers, memory: configuration.decodeMemory,
+                sourceMemory: configuration.decodeMemory / Self.sourcePart,
+                queueTime: configuration.queueTime, queue: configuration.queue),
+            timing: configuration.downloads.timing)
         surroundings = SourceWork.Surroundings(
             tiers: tiers, gate: gate, fetcher: PictureFetcher(configuration),
             threads: BlockingThreads(count: configuration.workers, name: "marquee-picture", niceness: 5),
@@ -77,6 +105,27 @@ package final class PictureService: Sendable {
             tiers.pictures.relieve(level)
             // The allocator keeps freed memory. Other processes need it now.
             if level > .normal { csystem_trim_memory() }
+        }
+    }
+
+    // MARK: Rules
+
+    /// The present ruling. A request reads it once, so that it is judged by one set of rules.
+    var presentRuling: Ruling { ruling.withLock { $0 } }
+
+    /// The rules in force.
+    package var rules: PictureRules { presentRuling.rules }
+
+    /// Takes the keys and the listed sizes of other rules, in one step. Requests in progress are not disturbed. Sources
+    /// and limits stay as they are, because the transfers are bound to them.
+    /// - Returns: what has changed: `keys`, `sizes`.
+    @discardableResult
+    package func replaceRules(by rules: PictureRules) -> [String] {
+        ruling.withLock { ruling in
+            var next = ruling.rules
+            let changes = next.take(rules)
+            if !changes.isEmpty { ruling = Ruling(next) }
+            return changes
         }
     }
 
@@ -92,26 +141,29 @@ package final class PictureService: Sendable {
         return .picture(picture, record, .hit(record, now: now))
     }
 
-    /// The refusal that is certain without reading the disk: the queue is full, nobody works on this source, and
-    /// nothing of it is stored. It uses no thread, so that refusing does not slow down the work.
-    func refusalAtOnce(_ address: KnownAddress) -> PictureFailure? {
-        guard gate.isFull, !tiers.mayHaveRecord(address.recordKey) else { return nil }
+    /// The refusal that is certain without reading the disk: the client would wait too long, nobody works on this
+    /// source, and nothing of it is stored. It uses no thread, so that refusing does not slow down the work.
+    func refusalAtOnce(_ address: KnownAddress, client: IPAddress?) -> PictureFailure? {
+        guard let refusal = gate.refusal(of: client), !tiers.mayHaveRecord(address.recordKey) else {
+            return nil
+        }
         if let failure = surroundings.failures.failure(of: address.recordKey) { return failure }
         let key = flightKey(address.original)
-        return flights.withLock { $0[key] == nil } ? .busy : nil
+        return flights.withLock { $0[key] == nil } ? refusal : nil
     }
 
     /// Finds or makes a picture, and delivers the picture or a failure, exactly once, on any thread. Does not block.
+    /// - Parameter client: waits in turn with other clients.
     /// - Returns: a closure that cancels this caller's wait. When the last caller cancels, the work is cancelled.
     func begin(
-        _ recipe: PictureRecipe, of original: PictureOriginal,
+        _ recipe: PictureRecipe, of original: PictureOriginal, client: IPAddress?,
         deliver: @escaping @Sendable (PictureOutcome) -> Void
     ) -> @Sendable () -> Void {
         let key = flightKey(original)
         while true {
             let (flight, isNew) = flights.withLock { flights in
                 if let flight = flights[key] { return (flight, false) }
-                let flight = SourceFlight(original)
+                let flight = SourceFlight(original, client: client)
                 flights[key] = flight
                 return (flight, true)
             }
@@ -126,6 +178,7 @@ package final class PictureService: Sendable {
                     Task { await SharedTier.$patience.withValue(patience) { await run(flight, key) } })
             } else {
                 counters.count(.joined)
+                gate.share(flight.ticket, with: client)
                 if place.isFirst { deliverStored(recipe, flight) }
             }
             return { [self] in

@@ -1,3 +1,4 @@
+import HTTPSemantics
 import LazyImages
 import SystemSupport
 
@@ -25,9 +26,15 @@ final class SourceFlight: Sendable {
     }
 
     let original: PictureOriginal
+    /// The client whose request began the work; nil for a program at a local socket.
+    let client: IPAddress?
+    /// The source's place in the gate.
+    let ticket = WorkGate.Ticket()
     private let state = Lock(State())
 
-    init(_ original: PictureOriginal) { self.original = original }
+    init(_ original: PictureOriginal, client: IPAddress? = nil) {
+        (self.original, self.client) = (original, client)
+    }
 
     /// Joins the work and waits for a picture.
     /// - Parameter now: seconds since 1970.

@@ -8,12 +8,12 @@ extension SourceWork {
         let key = original.recordKey
         guard case .address(let source, let isSigned) = original, let number = revalidations.begin(key)
         else { return }
-        guard surroundings.gate.enter() else { return revalidations.end(key, number) }
+        guard let ticket = surroundings.gate.enterAtOnce() else { return revalidations.end(key, number) }
         Task {
             await revalidate(source, isSigned: isSigned, key, surroundings) {
                 !revalidations.isWanted(key, number)
             }
-            surroundings.gate.leave()
+            surroundings.gate.leave(ticket)
             revalidations.end(key, number)
         }
     }

@@ -19,7 +19,9 @@ struct SourceWork {
     private let recordKey: CacheKey
     private let surroundings: Surroundings
     private var record: SourceRecord?
-    private var isAdmitted = false
+    private var ticket: WorkGate.Ticket { flight.ticket }
+    /// Whether the source has a place in the gate.
+    private var hasPlace = false
     private var loaded: Loaded?
     /// Why the source could not be loaded. Every waiter gets this failure.
     private var failure: PictureFailure?
@@ -44,11 +46,11 @@ struct SourceWork {
         recordKey = flight.original.recordKey
     }
 
-    /// Gives back the worker and the memory.
+    /// Gives back the worker, the memory and the place.
     mutating func end() {
         dropMaker()
-        if isAdmitted { surroundings.gate.leave() }
-        isAdmitted = false
+        if hasPlace { surroundings.gate.leave(ticket) }
+        hasPlace = false
     }
 
     /// The picture by a recipe, or a failure.
@@ -139,8 +141,8 @@ struct SourceWork {
     }
 
     private mutating func load() async throws(PictureFailure) -> Loaded {
-        guard surroundings.gate.enter() else { throw .busy }
-        isAdmitted = true
+        try await surroundings.gate.enter(ticket, flight.client)
+        hasPlace = true
         let fresh: Loaded
         do throws(PictureFailure) {
             fresh =
@@ -153,6 +155,7 @@ struct SourceWork {
             if !error.mayPass, record != nil { await tiers.removeRecord(recordKey) }
             throw error
         }
+        try surroundings.gate.setSize(fresh.bytes.count, of: ticket)
         if fresh.record.mayBeKept {
             let flight = flight
             await tiers.keep(fresh.record, for: recordKey, known: record) { flight.isForgotten }
@@ -252,7 +255,7 @@ struct SourceWork {
         if let maker {
             let more = maker.maker.withLock { $0.memory(for: recipe) } - memory
             if more <= 0 { return maker }
-            if surroundings.gate.extend(by: more) {
+            if surroundings.gate.extend(by: more, for: ticket) {
                 memory += more
                 return maker
             }
@@ -272,7 +275,7 @@ struct SourceWork {
         }
         // Gives up its memory before it waits. Two makers that each hold a part could wait for each other for ever.
         dropMaker()
-        guard await surroundings.gate.acquire(needed) else { throw .busy }
+        try await surroundings.gate.acquire(needed, for: ticket)
         memory = needed
         let box = MakerBox(fresh)
         maker = box
@@ -283,7 +286,7 @@ struct SourceWork {
     private mutating func dropMaker() {
         guard maker != nil else { return }
         maker = nil
-        surroundings.gate.release(memory)
+        surroundings.gate.release(ticket)
         memory = 0
     }
 }

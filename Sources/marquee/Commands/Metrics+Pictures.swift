@@ -30,7 +30,7 @@ extension Metrics {
             counters.makingTime.seconds
         }
         gauge(
-            "marquee_work", "Sources in progress: all, waiting to be decoded, being decoded.", label: "state"
+            "marquee_work", "Sources in progress: all, waiting for their turn, being decoded.", label: "state"
         ) {
             let usage = service.gate.usage
             return [
@@ -40,6 +40,9 @@ extension Metrics {
         }
         gauge("marquee_decode_memory_bytes", "Memory in use for decoding.") {
             Double(service.gate.usage.memory)
+        }
+        gauge("marquee_source_memory_bytes", "Memory of sources that are fetched or wait to be decoded.") {
+            Double(service.gate.usage.sourceMemory)
         }
         gauge("marquee_transfers", "Running and waiting transfers.") { Double(service.transferCount) }
         gauge("marquee_memory_cache_bytes", "Bytes of pictures in memory.") {

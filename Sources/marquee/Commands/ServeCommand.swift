@@ -125,6 +125,7 @@ enum ServeCommand: Command {
     ) async throws -> FilmServiceConfiguration {
         var films = FilmServiceConfiguration()
         films.isWritable = arguments.has("writable")
+        films.keepsMetadata = arguments.has("keep-metadata")
         for text in arguments.values("public-url") {
             guard let address = PublicAddress(text) else {
                 throw UsageError(

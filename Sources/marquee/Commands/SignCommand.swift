@@ -58,12 +58,12 @@ enum SignCommand: Command {
             let source = try PictureSource(source)
             let address = PictureAddress(try PictureRecipe(recipe), of: source, signedBy: keys)
             // The service decides which sources are allowed.
-            let sources = source.origin.map { [PictureRules.Source($0)] } ?? []
+            let sources = source.origin.flatMap { PictureRules.Source($0) }.map { [$0] } ?? []
             try PictureRules(sources: Set(sources), keys: keys).check(address, now: WallClock.system.seconds)
             return address
         } catch .malformedAddress {
             throw UsageError("\"\(source)\" is not an absolute address such as https://example.org/a.jpg")
-        } catch .forbiddenSource {
+        } catch .forbiddenCredentials {
             throw UsageError("leave out the user name and the password: such addresses are not fetched")
         } catch {
             throw UsageError("\(error)")

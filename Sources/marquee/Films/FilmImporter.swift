@@ -72,7 +72,8 @@ struct FilmImporter {
             return
         }
         let poster =
-            stored.map { PosterBytes(mediaType: $0.mediaType, bytes: $0.bytes) } ?? poster(of: &document, id)
+            stored.map { PosterBytes(mediaType: $0.mediaType, bytes: withoutMetadata($0.bytes, id)) }
+            ?? poster(of: &document, id)
         do throws(FilmLibraryError) {
             switch try importing.add(document, id: id, poster: poster, replaces: policy == .replace) {
             case .added: note(\.added, poster)
@@ -157,10 +158,23 @@ struct FilmImporter {
                 report.warnings.append("the poster of \"\(id)\" is not a picture; its address is kept")
                 return nil
             }
-            return PosterBytes(mediaType: format.mediaType, bytes: bytes)
+            return PosterBytes(mediaType: format.mediaType, bytes: withoutMetadata(bytes, id))
         } catch {
             report.warnings.append("the poster of \"\(id)\": \(error); its address is kept")
             return nil
+        }
+    }
+
+    /// A poster without the metadata of cameras and editors, as a service stores it. A damaged picture, or one in
+    /// another format than JPEG and PNG, is kept as it is.
+    private mutating func withoutMetadata(_ bytes: [UInt8], _ id: String) -> [UInt8] {
+        do throws(ImageDecodingError) {
+            return try ImageMetadata.strip(bytes)
+        } catch .unsupported {
+            return bytes
+        } catch {
+            report.warnings.append("the poster of \"\(id)\" keeps its metadata, because it is \(error)")
+            return bytes
         }
     }
 }

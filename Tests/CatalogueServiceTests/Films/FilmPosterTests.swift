@@ -33,6 +33,39 @@ struct FilmPosterTests {
         }
     }
 
+    /// The sample JPEG with an Exif segment and a comment behind its SOI, and more bytes behind its end.
+    private let tellingJPEG: [UInt8] = {
+        let note = Array("GPS 52.52 N".utf8)
+        func segment(_ marker: UInt8, _ body: [UInt8]) -> [UInt8] {
+            [0xFF, marker, 0, UInt8(body.count + 2)] + body
+        }
+        let (start, rest) = (Array(SampleImages.jpeg.prefix(2)), Array(SampleImages.jpeg.dropFirst(2)))
+        return start + segment(0xE1, Array("Exif\0\0".utf8) + note) + segment(0xFE, note) + rest + note
+    }()
+
+    @Test("a poster is stored without its metadata, by PUT and in a form")
+    func stripped() throws {
+        let client = try client()
+        #expect(try client.send("PUT", path, body: tellingJPEG).status == 201)
+        #expect(try client.get(path).bytes == SampleImages.jpeg)
+        let form = MultipartBody([("title", "B"), ("id", "b")], poster: tellingJPEG)
+        #expect(
+            try client.send("POST", "/films", ["Content-Type": MultipartBody.type], body: form.bytes).status
+                == 201)
+        #expect(try client.get("/films/b/poster").bytes == SampleImages.jpeg)
+        // The text and the bytes behind the end of a PNG go too.
+        #expect(try client.send("PUT", path, body: SampleImages.png(bytes: 200)).status == 204)
+        #expect(try client.get(path).bytes == SampleImages.png)
+    }
+
+    @Test("a service that keeps metadata stores the bytes as they came")
+    func kept() throws {
+        let client = try FilmClient { $0.keepsMetadata = true }
+        #expect(try client.send("POST", "/films", #"{"id":"a b","title":"A"}"#).status == 201)
+        #expect(try client.send("PUT", path, body: tellingJPEG).status == 201)
+        #expect(try client.get(path).bytes == tellingJPEG)
+    }
+
     @Test("ranges of a poster are served")
     func ranges() throws {
         let client = try client()

@@ -180,6 +180,20 @@ struct ForbiddenAddressTests {
         try expectNoConnection(and: 1)
     }
 
+    @Test("the client is not told which address a name has; the operator is")
+    func secretAddress() throws {
+        let reports = Shared<[String]>([])
+        let source = "http://localhost:\(listener.port)/a"
+        let server = try PictureServer(
+            sources: ["localhost:\(listener.port)"],
+            configure: { $0.reportFailure = { error in reports.change { $0.append("\(error)") } } })
+        let answer = try RawClient(port: server.port, owner: server).get(PictureClient.path("w92", source))
+        #expect(answer.status == 403 && answer.text.contains("this source is not allowed"))
+        for word in ["127.0.0.1", "::1", "loopback"] { #expect(!answer.text.contains(word)) }
+        let report = try #require(reports.value.first)
+        #expect(report.hasPrefix(source) && report.hasSuffix(" is loopback") && reports.value.count == 1)
+    }
+
     @Test("an open connection lets no other request through")
     func openConnections() throws {
         // Two services, one with permission and one without, share a pool of connections.

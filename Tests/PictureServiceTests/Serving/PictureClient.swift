@@ -35,6 +35,8 @@ final class PictureClient: Sendable {
         configuration.disk = disk
         configuration.workers = 2
         configuration.downloads.retry = .never
+        // No test depends on the speed of the machine.
+        configuration.queueTime = .seconds(600)
         configure(&configuration)
         service = PictureService(configuration)
     }
@@ -62,15 +64,20 @@ final class PictureClient: Sendable {
     }
 
     /// Starts a request whose answer may come later.
-    func begin(_ path: String, method: String = "GET", _ fields: HTTPFields = [:]) throws -> Pending {
+    /// - Parameter answered: called with the answer.
+    func begin(
+        _ path: String, method: String = "GET", _ fields: HTTPFields = [:],
+        from peer: Peer = Peer(address: "127.0.0.1", isLocal: true),
+        answered: @escaping @Sendable () -> Void = {}
+    ) throws -> Pending {
         var text = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n"
         for field in fields.fields { text += "\(field.name): \(field.value)\r\n" }
         // A line end is one character in Swift.
         let head = try RequestHead(parsing: Array(text.dropLast(1).utf8))
-        let pending = Pending()
+        let pending = Pending(answered)
         let admission =
             try service.answerKnown(head).map { .answer($0) }
-            ?? service.admit(head, RequestTarget(head.target))
+            ?? service.admit(head, RequestTarget(head.target), from: peer)
         switch admission {
         case .answer(let response): pending.answer.send(response)
         case .later(let body): body(pending.answer)
@@ -92,10 +99,11 @@ final class PictureClient: Sendable {
         private let answered = Tally()
         let answer: PendingAnswer
 
-        init() {
+        init(_ isAnswered: @escaping @Sendable () -> Void) {
             let (inbox, answered) = (Inbox(), answered)
             answer = PendingAnswer { given in
                 inbox.response.withLock { $0 = given }
+                isAnswered()
                 answered.add()
             }
             self.inbox = inbox

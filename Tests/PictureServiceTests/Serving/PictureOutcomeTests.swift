@@ -16,7 +16,7 @@ struct PictureOutcomeTests {
         (.httpStatus(url: url, status: 401), 502, nil), (.httpStatus(url: url, status: 403), 502, nil),
         (.httpStatus(url: url, status: 429), 502, nil), (.httpStatus(url: url, status: 500), 502, nil),
         (.httpStatus(url: url, status: 204), 502, nil),
-        (.addressRefused(url: url, rule: .address, reason: "private"), 403, "address"),
+        (.addressRefused(url: url, rule: .address, reason: "10.0.0.7 is private"), 403, "address"),
         (.addressRefused(url: url, rule: .host, reason: "unlisted"), 403, "host"),
         (.addressRefused(url: url, rule: .port, reason: "odd"), 403, "port"),
         (.addressRefused(url: url, rule: .scheme, reason: "ftp"), 403, "scheme"),
@@ -52,6 +52,8 @@ struct PictureOutcomeTests {
             let failure = PictureFailure(error)
             #expect(failure.status.rawValue == status && failure.rule == rule, "\(error)")
             #expect(!failure.detail.contains("secret.example") && !failure.detail.contains("\n"), "\(error)")
+            // The address of a name says something about the service's network.
+            #expect(!failure.detail.contains("10.0.0.7"), "\(error)")
             #expect((failure.retryAfter != nil) == (status == 503), "\(error)")
             // A stale picture may replace a transient failure of the service or the origin.
             #expect(failure.mayPass == (status >= 500), "\(error)")
@@ -67,7 +69,17 @@ struct PictureOutcomeTests {
             #expect(
                 failure.status == error.status && failure.rule == error.rule && failure.detail == "\(error)")
         }
-        #expect(PictureFailure.busy.status == .serviceUnavailable && PictureFailure.busy.retryAfter == 1)
+    }
+
+    @Test("a busy service names its limit, and the whole seconds after which it can serve the client")
+    func busy() {
+        for shortage in PictureFailure.Shortage.allCases {
+            for (wait, seconds) in [(Duration.zero, 1), (.milliseconds(1001), 2), (.seconds(1 << 40), 3600)] {
+                let failure = PictureFailure.busy(shortage, wait: wait)
+                #expect(failure.status == .serviceUnavailable && failure.rule == shortage.rawValue)
+                #expect(failure.retryAfter == seconds && failure.detail.hasSuffix("in \(seconds) s"))
+            }
+        }
     }
 
     @Test(

@@ -16,7 +16,7 @@ final class PictureServer: Sendable {
         func admit(_ head: RequestHead, from peer: Peer) -> Admission {
             if let answer = service.answerKnown(head) { return .answer(answer) }
             guard let target = try? RequestTarget(head.target) else { return .answer(.plain(.badRequest)) }
-            return service.admit(head, target)
+            return service.admit(head, target, from: peer)
         }
 
         func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
@@ -42,6 +42,8 @@ final class PictureServer: Sendable {
         configuration.allowedNetworks = try allowed.map { try #require(AddressRange($0)) }
         configuration.downloads.timeouts = .patient
         configuration.downloads.retry = .never
+        // No test depends on the speed of the machine.
+        configuration.queueTime = .seconds(600)
         configure(&configuration)
         service = PictureService(configuration)
         server = try HTTPServer(

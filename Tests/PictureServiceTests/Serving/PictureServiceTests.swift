@@ -1,4 +1,5 @@
 import HTTPSemantics
+import HTTPServer
 import ImageCodecs
 import LazyImages
 import TestSupport
@@ -109,12 +110,39 @@ struct PictureServiceTests {
         #expect(try await later.value().status == 200)
     }
 
+    @Test("sources of one client wait for their turn, and those of another come between them")
+    func fair() async throws {
+        let client = try PictureClient(
+            sizes: ["w92"], configure: { $0.workers = 1 }, answering: PictureClient.giving(try Samples.jpeg())
+        )
+        let gate = client.service.gate
+        let other = try await gate.enter(nil)
+        try await gate.acquire(1, for: other)
+        let (anna, ben) = (
+            Peer(address: "192.0.2.1", isLocal: false), Peer(address: "192.0.2.2", isLocal: false)
+        )
+        let done = Shared<[String]>([])
+        func begin(_ name: String, _ peer: Peer) async throws {
+            let waiting = gate.usage.waiting
+            let pending = try client.begin(
+                PictureClient.path("w92", "https://\(PictureClient.host)/\(name)"), from: peer
+            ) { done.change { $0.append(name) } }
+            _ = pending
+            try await eventually { gate.usage.waiting == waiting + 1 }
+        }
+        for number in 1...4 { try await begin("a\(number)", anna) }
+        for number in 1...2 { try await begin("b\(number)", ben) }
+        gate.leave(other)
+        try await eventually { done.value.count == 6 }
+        #expect(done.value == ["a1", "b1", "a2", "b2", "a3", "a4"])
+    }
+
     @Test("with a full queue pictures on disk are still sent, also after a restart")
     func busyWithDisk() async throws {
         let folder = try TemporaryFolder()
         func client() throws -> PictureClient {
             try PictureClient(
-                disk: DiskCache(folder: folder.file("cache")),
+                disk: DiskCache(folder: folder.file("cache")), configure: { $0.queue = 9 },
                 answering: PictureClient.giving(try Samples.jpeg()))
         }
         let first = try client()
@@ -125,7 +153,7 @@ struct PictureServiceTests {
         let second = try client()
         let other = "https://\(PictureClient.host)/other"
         try await eventually { !second.service.tiers.mayHaveRecord(CacheKey(id: "no source's")) }
-        while second.service.gate.enter() {}
+        while second.service.gate.enterAtOnce() != nil {}
         let stored = try await second.get("w92")
         #expect(stored.status == 200 && stored["etag"] == made["etag"])
         #expect(try await second.send(PictureClient.path("w92", other)).status == 503)
@@ -141,12 +169,14 @@ struct PictureServiceTests {
             answering: PictureClient.giving(try Samples.jpeg()))
         let made = try await client.get("w92")
         try await eventually { client.service.gate.usage.sources == 0 }
-        for _ in 0..<2 { #expect(await client.service.gate.acquire(1)) }
+        let gate = client.service.gate
+        let others = [try await gate.enter(nil), try await gate.enter(nil)]
+        for ticket in others { try await gate.acquire(1, for: ticket) }
         let waiting = try client.begin(PictureClient.path("w342"))
         try await eventually { client.service.gate.usage.waiting == 1 }
         let stored = try await client.get("w92")
         #expect(stored.status == 200 && stored["etag"] == made["etag"] && !waiting.isAnswered)
-        for _ in 0..<2 { client.service.gate.release(1) }
+        for ticket in others { gate.leave(ticket) }
         #expect(try await waiting.value().status == 200)
         try await eventually { client.service.gate.usage.sources == 0 }
     }

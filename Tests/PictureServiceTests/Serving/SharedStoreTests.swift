@@ -135,7 +135,7 @@ struct SharedStoreTests {
         let body = try Samples.jpeg()
         let stored = StoredOriginal(name: "film", tag: "1", cacheControl: "no-cache") { body }
         let answered = Tally()
-        _ = first.service.begin(try PictureRecipe("w92"), of: .stored(stored)) { outcome in
+        _ = first.service.begin(try PictureRecipe("w92"), of: .stored(stored), client: nil) { outcome in
             if case .picture = outcome { answered.add() }
         }
         try await answered.wait(for: 1)

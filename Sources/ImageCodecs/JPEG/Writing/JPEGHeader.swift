@@ -39,7 +39,8 @@ enum JPEGHeader {
         return file
     }
 
-    private static func append(_ marker: UInt8, _ body: [UInt8], to file: inout [UInt8]) {
+    /// A segment: marker, length and body (T.81 B.1.1.4). The body has at most 65,533 bytes.
+    static func append(_ marker: UInt8, _ body: [UInt8], to file: inout [UInt8]) {
         file += [0xFF, marker] + bigEndian(body.count + 2) + body
     }
 

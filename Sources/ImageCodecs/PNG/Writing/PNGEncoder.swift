@@ -48,7 +48,7 @@ public struct PNGEncoder: Sendable {
     }
 
     /// A chunk: length, type, body, and the CRC of the last two (PNG 5.3).
-    private static func append(_ type: String, _ body: [UInt8], to file: inout [UInt8]) {
+    static func append(_ type: String, _ body: [UInt8], to file: inout [UInt8]) {
         let checked = Array(type.utf8) + body
         file += bigEndian(body.count) + checked + bigEndian(Int(CRC32.checksum(of: checked.span)))
     }

@@ -59,9 +59,9 @@ public struct FetchGuard: Sendable, Hashable {
             }
             return
         }
-        guard let listed = sources[FetchSource.canonical(name.host)] else {
-            throw refused(.host, "\(name.host) is not listed")
-        }
+        let listed = HostPattern.patterns(matching: FetchSource.canonical(name.host))
+            .flatMap { sources[$0] ?? [] }
+        guard !listed.isEmpty else { throw refused(.host, "\(name.host) is not listed") }
         let matching = listed.filter { $0.port.map { $0 == port } ?? Self.defaultPorts.contains(port) }
         guard !matching.isEmpty else { throw refused(.port, "port \(port) of \(name.host) is not listed") }
         guard scheme == "https" || allowsInsecureHTTP || matching.contains(where: \.allowsInsecureHTTP) else {

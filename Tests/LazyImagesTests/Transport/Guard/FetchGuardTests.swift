@@ -15,6 +15,7 @@ struct FetchGuardTests {
             sources: try [
                 "Images.example", "port.example:8443", "http://plain.example", "http://nas.example:8080",
                 "https://nas.example:8443", "old.example", "[2001:DB8:0::7]", "203.0.113.9", "localhost:8080",
+                "*.Wide.example", "http://*.deep.wide.example:8080",
             ].map { try #require(FetchSource($0)) })
         self.policy = policy
     }
@@ -27,7 +28,8 @@ struct FetchGuardTests {
             "http://plain.example/a", "https://plain.example/a", "http://plain.example:80/",
             "http://nas.example:8080/a", "https://nas.example:8080/a", "https://nas.example:8443/a",
             "http://old.example/a", "https://[2001:db8::7]/a", "https://203.0.113.9/a",
-            "http://localhost:8080/",
+            "http://localhost:8080/", "https://a.wide.example/a", "https://a.b.wide.example./a",
+            "http://a.deep.wide.example:8080/", "https://a.deep.wide.example/",
         ])
     func allowed(text: String) throws { try policy.check(try #require(URL(string: text))) }
 
@@ -52,7 +54,10 @@ struct FetchGuardTests {
             ("https://images.example:8443/", .port), ("https://images.example:0/", .port),
             ("https://port.example/", .port), ("https://port.example:443/", .port),
             ("http://nas.example/", .port), ("https://images.example:22/", .port),
-            ("http://localhost/", .port),
+            ("http://localhost/", .port), ("https://wide.example/", .host),
+            ("https://badwide.example/", .host), ("https://a.wide.example.other/", .host),
+            ("https://a.wide.example:8080/", .port), ("http://a.wide.example/", .scheme),
+            ("https://a..wide.example/", .host),
         ])
     func refused(text: String, rule: FetchRule) throws {
         // Foundation rejects some of these before the guard sees them.
@@ -72,7 +77,8 @@ struct FetchGuardTests {
         arguments: [
             "", "http://", "ftp://a.example", "a.example/", "https://a.example/b", "a.example?b",
             "anna@a.example",
-            "*.example", "a.example:0", "a.example:65536", "a.example:x", "a b", "ä.example", "a%2eexample",
+            "*.example", "*", "a.*.example", "*a.wide.example", "*.203.0.113.9", "a.example:0",
+            "a.example:65536", "a.example:x", "a b", "ä.example", "a%2eexample",
             "[::1", "[::1%25lo]", "[::1%lo]", "::1", ":80", "a.example\\b", "a.example\u{0}",
         ])
     func malformedSource(text: String) { #expect(FetchSource(text) == nil) }

@@ -1,0 +1,142 @@
+/// Strips metadata from image files: Exif with its positions and previews, XMP, IPTC, texts, times, and bytes after the
+/// image's end. Nothing is decoded: the image data is copied byte for byte, so the pixels stay the same.
+///
+/// What the look of the image depends on is kept: colour profile, transparency, density and orientation.
+package enum ImageMetadata {
+    /// The file without its metadata. Stripping it again changes nothing.
+    ///
+    /// - A JPEG keeps its tables, frame and scans, JFIF's version and density, the ICC profile, Adobe's colour
+    ///   transform, and of Exif the orientation alone. A JPEG whose scans are cut off stays so.
+    /// - A PNG keeps its critical chunks, the chunks of colour, transparency, density and animation, and of eXIf the
+    ///   orientation alone. An ancillary chunk with a wrong CRC is dropped.
+    /// - Parameter bytes: the whole file.
+    /// - Throws: `unrecognised`, or `unsupported` for another format; `truncated` or `corrupt` if the structure is
+    ///   damaged, as decoders do.
+    package static func strip(_ bytes: [UInt8]) throws(ImageDecodingError) -> [UInt8] {
+        guard let format = ImageFormat(detecting: bytes.span) else { throw .unrecognised }
+        switch format {
+        case .jpeg: return try stripJPEG(bytes)
+        case .png: return try stripPNG(bytes)
+        default: throw .unsupported(feature: format.displayName)
+        }
+    }
+
+    // MARK: JPEG
+
+    private static func stripJPEG(_ bytes: [UInt8]) throws(ImageDecodingError) -> [UInt8] {
+        var segments = JPEGSegments(offset: 2)
+        var file: [UInt8] = [0xFF, JPEGMarker.startOfImage.rawValue]
+        file.reserveCapacity(bytes.count)
+        var application = KeptApplicationData()
+        var hasScan = false
+        while true {
+            let segment: JPEGSegment
+            do throws(ImageDecodingError) {
+                segment = try segments.next(in: bytes.span)
+            } catch .truncated(let offset) {
+                // Decoders show as much as there is of a file that is cut off behind the start of a scan.
+                guard hasScan else { throw .truncated(offset: offset) }
+                return file
+            } catch .corrupt(let part, let offset) {
+                // A scan that ends early hides what follows it from decoders. The bad marker is skipped.
+                guard hasScan else { throw .corrupt(segment: part, offset: offset) }
+                segments.offset = offset
+                continue
+            }
+            switch segment.marker {
+            case .startOfImage where !hasScan:
+                throw .corrupt(segment: "second SOI", offset: segment.offset)
+            case .endOfImage:
+                file += bytes[segment.offset..<segments.offset]
+                return file
+            case .startOfScan:
+                hasScan = true
+                segments.skipEntropyCodedData(in: bytes.span)
+                file += bytes[segment.offset..<segments.offset]
+            case let marker where marker.isApplicationData:
+                guard let body = application.body(of: segment, in: bytes) else { continue }
+                JPEGHeader.append(marker.rawValue, body, to: &file)
+            case let marker where marker.isForDecoding:
+                if marker.isStartOfFrame { application.isBeforeFrame = false }
+                file += bytes[segment.offset..<segments.offset]
+            // Comments, reserved markers, and SOI and restart markers out of place.
+            default: continue
+            }
+        }
+    }
+
+    /// Decides what is kept of the segments APP0 to APP15 (T.81 B.2.4.6).
+    private struct KeptApplicationData {
+        /// Whether the frame header is still ahead. As in `ImageHeader`, an orientation counts only then.
+        var isBeforeFrame = true
+        private var hasJFIF = false
+        private var hasOrientation = false
+
+        /// The body of the segment to write instead; nil to drop the segment.
+        mutating func body(of segment: JPEGSegment, in bytes: [UInt8]) -> [UInt8]? {
+            let body = bytes.span.extracting(segment.body)
+            let content = bytes[segment.body]
+            switch segment.marker {
+            case .application0:
+                guard body.hasBytes([0x4A, 0x46, 0x49, 0x46, 0x00]), !hasJFIF else { return nil }
+                hasJFIF = true
+                // A thumbnail of 0 x 0 pixels takes the place of JFIF's own (JFIF 1.02).
+                return content.count < 14 ? Array(content) : Array(content.prefix(12)) + [0, 0]
+            case .application1:
+                guard isBeforeFrame, !hasOrientation,
+                    let orientation = ExifOrientation(applicationSegment: segment.body, of: bytes.span)
+                else { return nil }
+                hasOrientation = true
+                guard orientation != .upright else { return nil }
+                return Array("Exif".utf8) + [0, 0] + orientation.tiff
+            // A profile may take several segments (ICC.1:2022 B.4).
+            case .application2: return body.hasBytes("ICC_PROFILE\0") ? Array(content) : nil
+            // The colour transform is the last of twelve bytes.
+            case .application14: return body.hasBytes("Adobe") ? Array(content.prefix(12)) : nil
+            default: return nil
+            }
+        }
+    }
+
+    // MARK: PNG
+
+    /// The ancillary chunks that are kept: transparency, colour, density, and animation.
+    private static let keptChunks: Set<String> = [
+        "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "bKGD", "pHYs", "acTL", "fcTL", "fdAT",
+    ]
+
+    private static func stripPNG(_ bytes: [UInt8]) throws(ImageDecodingError) -> [UInt8] {
+        var chunks = PNGChunks(offset: PNGSignature.magic.count)
+        var file = PNGSignature.magic.bytes
+        file.reserveCapacity(bytes.count)
+        var hasOrientation = false
+        while true {
+            let chunk = try chunks.next(in: bytes.span)
+            if chunk.isCritical || keptChunks.contains(chunk.type) {
+                file += bytes[chunk.offset..<chunks.offset]
+            } else if chunk.type == "eXIf", !hasOrientation,
+                let orientation = ExifOrientation(tiff: bytes.span.extracting(chunk.body))
+            {
+                hasOrientation = true
+                if orientation != .upright { PNGEncoder.append("eXIf", orientation.tiff, to: &file) }
+            }
+            if chunk.type == "IEND" { return file }
+        }
+    }
+}
+
+extension JPEGMarker {
+    /// APP0 to APP15.
+    fileprivate var isApplicationData: Bool { rawValue & 0xF0 == 0xE0 }
+
+    /// Whether decoding needs the segment: tables, frames, and their parameters (T.81 B.2.4).
+    fileprivate var isForDecoding: Bool {
+        if isStartOfFrame { return true }
+        return switch self {
+        case .quantisationTables, .huffmanTables, .arithmeticConditioning, .restartInterval, .numberOfLines,
+            .hierarchicalProgression, .expansion:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import FilmLibrary
+import FoundationEssentials
+import Glibc
+import HTTPSemantics
+import LazyImages
+import PictureService
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import marquee
+
+/// The options of `marquee serve` about pictures, and what the commands store of a poster.
+@Suite("marquee serve: pictures", .bounded)
+struct ServePicturesTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func file(_ name: String, _ text: String) throws -> String {
+        try Data(text.utf8).write(to: URL(filePath: folder.file(name)))
+        return folder.file(name)
+    }
+
+    private func arguments(_ words: String...) throws -> Arguments {
+        try Arguments(["serve"] + words, commands: commands.map { $0.specification })
+    }
+
+    @Test("sources and files that are wrong end with one line that says what to write")
+    func refused() async throws {
+        let sizes = try file("sizes", "w92\n# more\nbig\n")
+        let none = try file("none", "# nothing\n")
+        for (words, answer) in [
+            (["--source", "*"], "or *.example.org for all its subdomains, not \"*\""),
+            (["--source", "*.org"], "not \"*.org\""),
+            (["--source", "a.*.example.org"], "--source needs a host"),
+            (["--sizes-file", sizes], "\(sizes): line 3: not a recipe; write one recipe on each line"),
+            (["--sizes-file", none], "\(none): no size; write a recipe on a line"),
+            (["--sizes-file", "/nowhere"], "/nowhere: there is no such file"),
+            (["--sizes", "w92", "--sizes-file", sizes], "--sizes and --sizes-file exclude each other"),
+            (["--queue-time", "-1"], "--queue-time needs a whole number from 0 to 600"),
+        ] {
+            let refused = try await Program.run(["serve", folder.path] + words)
+            #expect(refused.status == 2 && refused.output.isEmpty && refused.errorLines.count == 1)
+            #expect(refused.errorText.contains(answer), "\(refused.errorText)")
+        }
+    }
+
+    @Test("the files of keys and sizes are read anew for a running service, and a wrong one changes nothing")
+    func readAgain() async throws {
+        func key(_ byte: String) -> String { String(repeating: byte, count: 32) }
+        let sizes = try file("sizes", "w92\n")
+        let keys = try file("keys", key("0a"))
+        let arguments = try arguments(
+            "--sizes-file", sizes, "--sign-key-file", keys, "--source", "*.example.org")
+        let service = PictureService(.init(rules: try await ServeCommand.rules(arguments)))
+        #expect(service.replaceRules(by: try await ServeCommand.rules(arguments)).isEmpty)
+
+        let source = try PictureSource("https://www.example.org/a.jpg")
+        let address = PictureAddress(try PictureRecipe("w93"), of: source)
+        #expect(throws: PictureError.unlistedSize("w93")) { try service.rules.check(address, now: 0) }
+        _ = try file("sizes", "w92\nw93\n")
+        #expect(service.replaceRules(by: try await ServeCommand.rules(arguments)) == ["sizes"])
+        try service.rules.check(address, now: 0)
+        _ = try file("sizes", "w92\nw\n")
+        let failure = await #expect(throws: Failure.self) { try await ServeCommand.rules(arguments) }
+        #expect(failure?.description.hasPrefix("\(sizes): line 2: ") == true)
+        try service.rules.check(address, now: 0)
+
+        _ = try file("sizes", "w93\n")
+        _ = try file("keys", "new \(key("0b"))\n\(key("0a"))\n")
+        #expect(service.replaceRules(by: try await ServeCommand.rules(arguments)) == ["keys", "sizes"])
+    }
+
+    /// A JPEG with a comment, and the same without.
+    private func posters() throws -> (telling: String, plain: [UInt8]) {
+        let plain = SampleImages.jpeg
+        let comment: [UInt8] = [0xFF, 0xFE, 0, 8] + Array("secret".utf8)
+        let path = folder.file("telling.jpg")
+        try Data(plain.prefix(2) + comment + plain.dropFirst(2)).write(to: URL(filePath: path))
+        return (path, plain)
+    }
+
+    private func run(_ words: String...) async throws -> Program.Outcome {
+        try await Program.run(words, environment: ["XDG_CACHE_HOME": folder.path])
+    }
+
+    @Test("import, add and edit store a poster without its metadata")
+    func stripped() async throws {
+        let (telling, plain) = try posters()
+        let library = folder.file("films.db")
+        let films = try file("films.json", #"[{"id":"a","title":"A","poster":"telling.jpg"}]"#)
+        #expect(try await run("import", films, library).status == 0)
+        let added = try await run(
+            "add", "--title", "B", "--id", "b", "--poster", telling, "--catalogue", library)
+        #expect(added.status == 0)
+        #expect(try await run("add", "--title", "C", "--id", "c", "--catalogue", library).status == 0)
+        #expect(try await run("edit", "c", "--poster", telling, "--catalogue", library).status == 0)
+        let stored = try FilmLibrary(path: library, access: .reading)
+        for id in ["a", "b", "c"] { #expect(try stored.poster(of: id)?.bytes == plain, "\(id)") }
+        #expect(try await run("import", films, library).lines == ["\(library): 1 film unchanged"])
+    }
+
+    @Test("an import keeps a picture that cannot be stripped as it is, and says so")
+    func unstripped() async throws {
+        let library = folder.file("films.db")
+        let gif = Array("GIF89a\u{1}\0\u{1}\0\0\0\0;".utf8)
+        let damaged = SampleImages.png.dropLast(20)
+        try Data(gif).write(to: URL(filePath: folder.file("a.gif")))
+        try Data(damaged).write(to: URL(filePath: folder.file("b.png")))
+        let films = try file(
+            "films.json",
+            #"[{"id":"a","title":"A","poster":"a.gif"},{"id":"b","title":"B","poster":"b.png"}]"#)
+        let imported = try await run("import", films, library)
+        #expect(imported.status == 0 && imported.errorLines.count == 1)
+        #expect(imported.errorText.contains("the poster of \"b\" keeps its metadata, because it is cut off"))
+        let stored = try FilmLibrary(path: library, access: .reading)
+        #expect(try stored.poster(of: "a")?.bytes == gif)
+        #expect(try stored.poster(of: "b")?.bytes == Array(damaged))
+    }
+
+    @Test("the service stores an upload without its metadata, or with it if it is told so")
+    func served() async throws {
+        let (telling, plain) = try posters()
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: telling)))
+        let token = "a-token-of-22-characters-or-more"
+        let tokens = try file("tokens", token)
+        for (words, stored) in [([], plain), (["--keep-metadata"], bytes)] as [([String], [UInt8])] {
+            let library = folder.file("\(stored.count).db")
+            _ = try FilmLibrary(path: library, access: .creating)
+            let program = try Program(
+                ["serve", library, "--writable", "--token-file", tokens, "--quiet", "--no-disk-cache"] + words
+            )
+            let line = try #require(await program.nextLine())
+            let port = try #require(URLComponents(string: line)?.port.flatMap { UInt16(exactly: $0) })
+            let client = try RawClient(port: port)
+            func send(_ method: String, _ path: String, _ type: String, _ body: [UInt8]) throws -> Int {
+                client.send(
+                    "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+                        + "Content-Type: \(type)\r\nContent-Length: \(body.count)\r\n\r\n")
+                client.send(body)
+                return try client.answer().status
+            }
+            let film = Array(#"{"id":"a","title":"A"}"#.utf8)
+            #expect(try send("POST", "/films", "application/json", film) == 201)
+            #expect(try send("PUT", "/films/a/poster", "image/jpeg", bytes) == 201)
+            for path in ["/films/a/poster", "/films/a/poster/original"] {
+                #expect(try client.get(path).body == stored)
+            }
+            program.send(SIGTERM)
+            _ = await program.outcome()
+        }
+    }
+}
