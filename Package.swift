@@ -164,7 +164,8 @@ let package = Package(
             name: "CatalogueServiceTests",
             dependencies: [
                 "CatalogueService", "HTTPServer", "MovieCatalogue", "FilmLibrary", "SystemSupport",
-                "HTTPSemantics", "PictureService", "LazyImages", "TestSupport", "TestTraits",
+                "HTTPSemantics", "PictureService", "ServiceOperations", "LazyImages", "TestSupport",
+                "TestTraits",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

@@ -29,6 +29,7 @@ struct ReplacedLibraryTests {
     private func service() throws -> CatalogueService {
         var configuration = CatalogueService.Configuration()
         configuration.films.isWritable = true
+        configuration.films.writers = WriteAccess(trustsLocal: true)
         configuration.readiness = readiness
         configuration.reportFailure = { [reports] error in reports.change { $0.append("\(error)") } }
         let service = try CatalogueService(.library(path: path), configuration: configuration)

@@ -401,13 +401,14 @@ package final class WorkGate: Sendable {
     }
 }
 
-/// The mean of the last values: each new one counts a sixteenth. Until there are as many, all count the same.
+/// The mean of about the last 64 values. It changes slowly enough that a burst, whose connections compete with decoding
+/// for the processors, does not make the work look larger than it is.
 private struct MovingMean {
     private(set) var value: Double
-    private var count = 0.0
-    private static let most = 16.0
+    /// How many values it is the mean of. The first mean, before there are any, counts as eight.
+    private var count = 8.0
+    private static let most = 64.0
 
-    /// - Parameter first: the mean before there is a value.
     init(first: Double) { value = first }
 
     mutating func add(_ new: Double) {

@@ -5,6 +5,7 @@ import HTTPServer
 import LazyImages
 import MovieCatalogue
 import PictureService
+import ServiceOperations
 import TestSupport
 import TestTraits
 import Testing
@@ -210,6 +211,47 @@ struct FilmPictureTests {
         defer { service.stop() }
         let answer = try RawClient(port: service.port).get("/films/a/poster")
         #expect(answer.status == 302 && answer.fields["location"] == address)
+    }
+
+    @Test("clients behind a trusted proxy take turns by their own addresses, also for films' posters")
+    func clients() async throws {
+        let films = (0..<5).map {
+            "{\"id\":\"film-\($0)\",\"title\":\"T\",\"poster\":\"https://\(Self.host)/\($0).jpg\"}"
+        }
+        try Data("[\(films.joined(separator: ","))]".utf8).write(
+            to: URL(filePath: folder.file("movies.json")))
+        let held = HeldTransport()
+        var configuration = try configuration()
+        configuration.clients = ForwardedClient(trusting: [try #require(AddressRange("127.0.0.0/8"))])
+        configuration.pictures?.transport = held
+        // A source takes 10 ms as long as none was measured: two of a client's own may wait before another.
+        configuration.pictures?.workers = 1
+        configuration.pictures?.queueTime = .milliseconds(20)
+        // Time stands still, so none waits too long.
+        configuration.pictures?.downloads.timing = RetryTiming(
+            now: { .zero }, sleep: RetryTiming.patient.sleep, random: { 0 })
+        let service = try CatalogueService(.folder(path: folder.path), configuration: configuration)
+        try service.start()
+        defer { service.stop() }
+        func ask(_ film: Int, _ forwarded: String) throws -> RawClient {
+            let client = try RawClient(port: service.port, owner: service)
+            client.send(
+                "GET /films/film-\(film)/poster/w92 HTTP/1.1\r\nHost: localhost\r\n"
+                    + "X-Forwarded-For: \(forwarded)\r\n\r\n")
+            return client
+        }
+        var waiting: [RawClient] = []
+        for film in 0..<3 {
+            waiting.append(try ask(film, "203.0.113.7"))
+            _ = try await held.transfers(film + 1)
+        }
+        #expect(try ask(3, "203.0.113.7").answer().status == 503)
+        waiting.append(try ask(4, "203.0.113.8"))
+        let counters = try #require(service.pictures?.counters)
+        try await eventually { held.started.count == 4 || counters.refusals["queue"] == 2 }
+        try #require(counters.refusals == ["queue": 1])
+        for transfer in try await held.transfers(4) { transfer.answer(SampleImages.jpeg) }
+        for client in waiting { #expect(try client.answer().status == 200) }
     }
 
     @Test("a service without pictures serves posters only in their own size")
