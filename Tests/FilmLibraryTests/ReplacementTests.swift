@@ -196,6 +196,45 @@ struct ReplacementTests {
         #expect(try ids(in: path) == ["new", "later"])
     }
 
+    @Test("nothing of the old library is beside the new one, even before that is written")
+    func cleared() throws {
+        for ending in ["-wal", "-shm"] {
+            // The second name keeps the file's number from being used again.
+            #expect(unsafe link(path + ending, folder.file("kept") + ending) == 0)
+        }
+        try Self.make(folder.file("new.db"), "new")
+        try move("new.db", to: "films.db")
+        #expect(try ids(library) == ["new"])
+        for ending in ["-wal", "-shm"] {
+            let old = try FileCalls().status(ofPath: folder.file("kept") + ending).identity
+            let new = try FileCalls().status(ofPath: path + ending).identity
+            #expect(new.inode != old.inode)
+        }
+    }
+
+    @Test("an older file that comes back is not opened while a read from before still uses it")
+    func backDuringRead() throws {
+        // A read that needs nothing of the log does not keep it.
+        #expect(try library.read { database throws(FilmLibraryError) in try database.emptyLog() })
+        try Self.make(folder.file("new.db"), "new")
+        #expect(unsafe link(path, folder.file("old.db")) == 0)
+        var read: [String] = []
+        try library.forEach { film throws(FilmLibraryError) in
+            if read.isEmpty {
+                #expect(unsafe rename(folder.file("new.db"), path) == 0)
+                #expect(library.refresh() == nil)
+                #expect((try? ids(library)) == ["new"])
+                #expect(unsafe rename(folder.file("old.db"), path) == 0)
+                #expect(library.refresh()?.description.contains("still in use") == true)
+            }
+            read.append(film.id)
+            return true
+        }
+        #expect(read == ["old", "newest"])
+        try add("later")
+        #expect(try ids(in: path) == ["old", "newest", "later"])
+    }
+
     @Test("a restored copy never repeats a revision that clients may have seen")
     func revisions() throws {
         // The copy, as the program sqlite3 makes it, has the films up to here.
