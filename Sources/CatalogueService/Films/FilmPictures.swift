@@ -23,21 +23,36 @@ extension FilmService {
         guard let pictures else {
             throw FilmRefusal(.notFound, "posters are served in their original size only")
         }
-        guard let original = try original(of: id, pictures) else { throw Self.noPoster(id) }
-        return pictures.service.admit(call.head, recipe, of: original, from: call.peer)
+        // Read before the film, as for all kept answers.
+        let state = try library.state
+        guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
+        guard let original = original(of: film, pictures) else { throw Self.noPoster(id) }
+        let admission = pictures.service.admit(call.head, recipe, of: original, from: call.peer)
+        // The picture of a poster in the library is the same until the library changes.
+        if case .stored = film.poster, case .answer(let answer) = admission, answer.status == .ok,
+            // Ignored: a recipe that cannot be read has no answer of 200. One that expires is checked each time.
+            (try? PictureRecipe(recipe))?.expiry == nil
+        {
+            let counters = pictures.service.counters
+            answers.keep(
+                KeptAnswer(answer) { counters.count(.memoryHit) },
+                as: KeptAnswers.key(call.head, call.access), state)
+        }
+        return admission
     }
 
     /// Answers a request for a poster at a web address that may be fetched; nil for all other posters.
     func admitFetchedPoster(of id: String, _ call: FilmCall) throws -> Admission? {
-        guard let pictures, case .address(let source, _)? = try original(of: id, pictures),
+        guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
+        guard let pictures, case .address(let source, _)? = original(of: film, pictures),
             pictures.service.rules.offersOriginal(of: source)
         else { return nil }
         return pictures.service.admit(
             call.head, PictureRecipe.original, of: .address(source, isSigned: false), from: call.peer)
     }
 
-    private func original(of id: String, _ pictures: FilmPictures) throws -> PictureOriginal? {
-        guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
+    private func original(of film: StoredFilm, _ pictures: FilmPictures) -> PictureOriginal? {
+        let id = film.id
         switch film.poster {
         case .none: return nil
         case .stored(_, _, let tag):

@@ -25,7 +25,7 @@ package final class FilmService: HTTPHandler {
     /// contain the poster.
     private static let filmLimit = 1 << 20
     private static let ratingLimit = 16 << 10
-    private let answers: KeptAnswers
+    let answers: KeptAnswers
 
     /// - Parameters:
     /// - pictures: makes pictures of posters. Default: none are made.

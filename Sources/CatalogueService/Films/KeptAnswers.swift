@@ -8,8 +8,11 @@ import SystemSupport
 final class KeptAnswer: Sendable {
     private let response: HTTPResponse
     private let entityTag: String?
+    private let whenSent: (@Sendable () -> Void)?
 
-    init(_ response: HTTPResponse) {
+    /// - Parameter whenSent: called each time the answer is sent. Default: nil, nothing.
+    init(_ response: HTTPResponse, whenSent: (@Sendable () -> Void)? = nil) {
+        self.whenSent = whenSent
         var response = response
         response.prepare()
         self.response = response
@@ -23,6 +26,7 @@ final class KeptAnswer: Sendable {
     /// The answer to a request: whole, a part, or 304 and 412 for its conditions (RFC 9110 section 13).
     func answer(to head: RequestHead) -> HTTPResponse {
         guard isWhole else { return response }
+        whenSent?()
         let conditions = Preconditions(head.fields, isRead: true, entityTag: entityTag)
         switch conditions.outcome {
         case .failed: return FilmRefusal.failedCondition(head.fields, isThere: true).response(to: head)
