@@ -56,7 +56,9 @@ final class CatalogueHandler: HTTPHandler {
             let name = target?.segments.first.map { FilmFormat.split($0).name }
             // Opening a file takes microseconds, so it may run on this thread, as in nginx.
             guard name == "films" || target?.segments == ["soap"] || folder.hasPage(head, target) else {
-                return .answer(folder.file(for: head))
+                var response = folder.file(for: head)
+                response.route = .file
+                return .answer(response)
             }
             if let target, pictures != nil, FilmTarget.isPoster(target.segments) {
                 return folder.admitPoster(head, from: peer)

@@ -18,7 +18,7 @@ extension Connection {
     /// Begins an answer; `head` is nil where the server understood no request.
     func send(_ response: HTTPResponse, to head: RequestHead?, _ loop: EventLoop) -> Step {
         let configuration = loop.context.configuration
-        loop.context.counters.countRequest(response.status)
+        loop.context.counters.countRequest(response.route, response.status)
         let end = loop.context.end
         // While draining, a request that already waits behind this one is answered too.
         let isLast = end.isAtOnce || end.isDraining && input.isEmpty

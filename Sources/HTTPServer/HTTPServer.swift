@@ -31,10 +31,17 @@ package final class HTTPServer: Sendable {
         package let forwardedFor: [String]
         /// The value of the answer's Cache-Status (RFC 9211); nil if it has none.
         package let cacheStatus: String?
+        /// The request's id, which the answer's X-Request-Id repeats.
+        package let id: String
+        /// What the answer is about.
+        package let route: HTTPRoute
+        /// The name of the token that allowed the write; nil if there was none.
+        package let writer: String?
 
         package init(
             method: String, target: String, status: Int, bytes: Int, time: Duration, peer: Peer,
-            forwardedFor: [String] = [], cacheStatus: String? = nil
+            forwardedFor: [String] = [], cacheStatus: String? = nil, id: String = "",
+            route: HTTPRoute = .other, writer: String? = nil
         ) {
             self.method = method
             self.target = target
@@ -44,6 +51,9 @@ package final class HTTPServer: Sendable {
             self.peer = peer
             self.forwardedFor = forwardedFor
             self.cacheStatus = cacheStatus
+            self.id = id
+            self.route = route
+            self.writer = writer
         }
     }
 
@@ -152,16 +162,23 @@ package final class HTTPServer: Sendable {
 extension HTTPServer {
     /// A server's counts since it was made.
     package struct Statistics: Sendable, Hashable {
-        /// Requests answered or being answered, refused ones included. A request is counted before the first byte of
-        /// its answer leaves, so a client that has read an answer finds it counted.
-        package internal(set) var requests = 0
-        /// The same requests by the status of their answer.
-        package internal(set) var byStatus: [Int: Int] = [:]
+        /// Requests answered or being answered, refused ones included, by the route and the status of their answer. A
+        /// request is counted before the first byte of its answer leaves, so a client that has read an answer finds it
+        /// counted.
+        package internal(set) var answers: [HTTPRoute: [Int: Int]] = [:]
         /// Bytes handed to the system, heads included; the count may lag behind the bytes that a client has read.
         package internal(set) var bytesSent = 0
         /// Connections open at this moment.
         package internal(set) var connectionsNow = 0
         /// Connections accepted in all, those turned away included.
         package internal(set) var connectionsInAll = 0
+
+        /// All these requests.
+        package var requests: Int { byStatus.values.reduce(0, +) }
+
+        /// The same requests by the status of their answer.
+        package var byStatus: [Int: Int] {
+            answers.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+        }
     }
 }

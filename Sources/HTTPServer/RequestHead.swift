@@ -16,6 +16,9 @@ package struct RequestHead: Sendable {
     package let fields: HTTPFields
     /// How the body's length is given.
     package let framing: BodyFraming
+    /// The id of the request, for logs and answers: the client's X-Request-Id, or the server's own. Empty for a head
+    /// that came over no connection.
+    package internal(set) var id = ""
 
     /// How a request says where its body ends (RFC 9112 section 6.3).
     package enum BodyFraming: Hashable, Sendable {
@@ -67,12 +70,12 @@ package struct RequestHead: Sendable {
         }
     }
 
-    /// The value of a field; nil if the field is absent, or present more than once and so not trustworthy.
-    package func value(of name: String) -> String? {
-        let values = fields.values(of: name)
     /// The bytes of `host`, `content-length` and `transfer-encoding`.
     private static let (hostLength, lengthLength, codingLength) = (4, 14, 17)
 
+    /// The value of a field; nil if the field is absent, or present more than once and so not trustworthy.
+    package func value(of name: String) -> String? {
+        let values = fields.values(of: name)
         return values.count == 1 ? values[0] : nil
     }
 
@@ -180,7 +183,6 @@ package struct RequestHead: Sendable {
         else { throw .badRequest(reason) }
         index += 2
     }
-}
 
     /// Bytes that are not UTF-8 become U+FFFD.
     private static func string(_ text: Span<UInt8>, _ range: Range<Int>) -> String {
@@ -191,3 +193,4 @@ package struct RequestHead: Sendable {
 extension UInt8 {
     /// A space or a tab.
     fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
+}

@@ -101,7 +101,8 @@ extension HTTPResponse {
     ///   - date: the value of the field Date.
     ///   - keepAlive: whether the connection stays open after the answer.
     /// - minorVersion: the client's version of HTTP/1. A client of 1.0 must be told that the connection stays open.
-    func head(date: String, keepAlive: Bool, minorVersion: Int) -> [UInt8] {
+    /// - id: the request's id; empty if the server understood no request.
+    func head(date: String, keepAlive: Bool, minorVersion: Int, id: String = "") -> [UInt8] {
         var head: [UInt8] = []
         head.reserveCapacity(512)
         func line(_ parts: String...) {
@@ -114,6 +115,7 @@ extension HTTPResponse {
         // RFC 9110 section 8.6 forbids it in these two. Other answers have it even if their body is empty.
         if status != .noContent, status != .notModified { line("Content-Length: \(body.count)") }
         line("X-Content-Type-Options: nosniff")
+        if !id.isEmpty { line("X-Request-Id: ", id) }
         if !keepAlive {
             line("Connection: close")
         } else if minorVersion == 0 {

@@ -7,6 +7,7 @@ final class ServerContext: Sendable {
     let listeners: [Listener]
     let report: (@Sendable (HTTPServer.Answer) -> Void)?
     let counters = ServerCounters()
+    let requestIDs = RequestIDs()
     /// The threads that handle requests.
     let blocking: BlockingThreads
     let bodyMemory = BodyMemory(limit: bodyMemoryLimit)

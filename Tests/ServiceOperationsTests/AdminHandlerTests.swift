@@ -73,7 +73,7 @@ struct AdminHandlerTests {
         let answer = try running.ask("GET", "/metrics", host: "any.example")
         #expect(answer.fields["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
         #expect(answer.text.contains("\nmarquee_things_total 5\n"))
-        #expect(answer.text.contains("\nmarquee_http_requests_total{status=\"200\"} 1\n"))
+        #expect(answer.text.contains("\nmarquee_http_requests_total{status=\"200\",route=\"other\"} 1\n"))
         #expect(try running.ask("HEAD", "/metrics").fields["content-length"] != "0")
     }
 

@@ -102,17 +102,18 @@ struct ServeOperationsTests {
         let service = try await Service(try Fixture(), "--quiet", "--log", "json")
         let client = try RawClient(port: service.port)
         #expect(try client.get("/posters/1.png").status == 200)
-        #expect(try client.get("/none").status == 404)
+        let missing = try client.get("/films/none", "X-Request-Id: from-a-proxy")
+        #expect(missing.status == 404 && missing.fields["x-request-id"] == "from-a-proxy")
         // The client gets the last byte before the service has counted it.
         try await eventually {
             try RawClient(port: service.admin).get("/metrics").text
-                .contains("\nmarquee_http_request_seconds_count 2\n")
+                .contains("\nmarquee_http_request_seconds_count{route=\"film\"} 1\n")
         }
         for _ in 0..<2 {
             let text = try RawClient(port: service.admin).get("/metrics").text
-            #expect(text.contains("\nmarquee_http_requests_total{status=\"200\"} 1\n"))
-            #expect(text.contains("\nmarquee_http_requests_total{status=\"404\"} 1\n"))
-            #expect(text.contains("\nmarquee_http_request_seconds_count 2\n"))
+            #expect(text.contains("\nmarquee_http_requests_total{status=\"200\",route=\"file\"} 1\n"))
+            #expect(text.contains("\nmarquee_http_requests_total{status=\"404\",route=\"film\"} 1\n"))
+            #expect(text.contains("\nmarquee_http_request_seconds_count{route=\"film\"} 1\n"))
             #expect(text.contains("\nmarquee_log_dropped_lines_total 0\n"))
             #expect(text.contains("\nmarquee_build_info{version="))
         }
@@ -122,7 +123,8 @@ struct ServeOperationsTests {
         #expect(outcome.lines.count == 3)
         let lines = try outcome.lines.map(JSON.object)
         #expect(lines[1]["path"] as? String == "/posters/1.png" && lines[1]["status"] as? Int == 200)
-        #expect(lines[2]["path"] as? String == "/none" && lines[2]["client"] as? String == "127.0.0.1")
+        #expect(lines[2]["path"] as? String == "/films/none" && lines[2]["client"] as? String == "127.0.0.1")
+        #expect((lines[1]["id"] as? String)?.count == 15 && lines[2]["id"] as? String == "from-a-proxy")
     }
 
     @Test("systemd is notified of readiness and of the stop")

@@ -59,7 +59,7 @@ package final class FilmService: HTTPHandler {
             }
             return .handle(bodyLimit: try checkBody(call))
         } catch {
-            return .answer(error.response(to: head))
+            return .answer(answer(error, to: head))
         }
     }
 
@@ -75,18 +75,32 @@ package final class FilmService: HTTPHandler {
             throw refusal
         } catch {
             report(error)
-            throw FilmRefusal(failure: error)
+            throw FilmRefusal(failure: error, request: call.head.id)
         }
     }
 
     package func respond(to request: HTTPRequest) -> HTTPResponse {
         do throws(FilmRefusal) {
             let call = try call(request.head, request.peer)
-            if call.target.route == .soap, call.method == "POST" { return soap(call, request) }
-            return answer(call, request.body)
+            guard call.target.route == .soap, call.method == "POST" else { return answer(call, request.body) }
+            var response = soap(call, request)
+            response.route = .soap
+            return response
         } catch {
-            return error.response(to: request.head)
+            return answer(error, to: request.head)
         }
+    }
+
+    /// The answer to a request that never became a call, or may not write.
+    private func answer(_ refusal: FilmRefusal, to head: RequestHead) -> HTTPResponse {
+        var response = refusal.response(to: head)
+        // Ignored: an unreadable target has no route.
+        if let target = try? RequestTarget(head.target),
+            let route = FilmTarget(target, isRoot: configuration.isRoot)?.route
+        {
+            response.route = route.label
+        }
+        return response
     }
 
     /// Whether a read takes microseconds: it uses an index and few pages, which are mostly in memory. Readers of a
@@ -106,14 +120,18 @@ package final class FilmService: HTTPHandler {
     }
 
     private func answer(_ call: FilmCall, _ body: RequestBody) -> HTTPResponse {
+        var response: HTTPResponse
         do {
-            return try content(call, body)
+            response = try content(call, body)
         } catch let refusal as FilmRefusal {
-            return refusal.response(to: call.head, page: problemPage(call))
+            response = refusal.response(to: call.head, page: problemPage(call))
         } catch {
             report(error)
-            return FilmRefusal(failure: error).response(to: call.head, page: problemPage(call))
+            response = FilmRefusal(failure: error, request: call.head.id)
+                .response(to: call.head, page: problemPage(call))
         }
+        response.route = call.target.route.label
+        return response
     }
 
     private func call(_ head: RequestHead, _ peer: Peer) throws(FilmRefusal) -> FilmCall {
@@ -206,7 +224,8 @@ package final class FilmService: HTTPHandler {
 
 extension FilmRefusal {
     /// The message to a client when the library or the system fails.
-    init(failure: any Error) {
+    /// - Parameter request: the id of the request, by which the operator finds it in the log.
+    init(failure: any Error, request: String) {
         switch failure as? FilmLibraryError {
         case .busy:
             self.init(
@@ -217,7 +236,9 @@ extension FilmRefusal {
         case .invalidFilm(let error): self.init(error)
         case .readOnly: self.init(.forbidden, "the library is not writable")
         default:
-            self.init(.internalServerError, "the service failed; its operator finds the reason in its log")
+            let name = request.isEmpty ? "" : " (request \(request))"
+            self.init(
+                .internalServerError, "the service failed; its operator finds the reason in its log\(name)")
         }
     }
 }

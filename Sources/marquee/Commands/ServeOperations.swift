@@ -34,8 +34,8 @@ final class ServeOperations: Sendable {
     let readiness = Readiness()
     /// Takes each answer; nil if there is no log.
     private let log: RequestLog?
-    /// How long requests take; nil without --admin.
-    private let times: Histogram?
+    /// How long requests take, in the order of the routes; empty without --admin.
+    private let times: [Histogram]
     /// The picture service; nil until it is made.
     private let pictures: Pictures
     private let admin: HTTPServer?
@@ -63,11 +63,13 @@ final class ServeOperations: Sendable {
         let seconds = try arguments.number("drain", in: 0...86_400)
         drain = .seconds(seconds ?? (listen == nil ? 0 : Self.defaultDrain))
         log = try Self.form(arguments.value("log")).map { try RequestLog($0, clients: clients) }
-        times = listen.map { [metrics] _ in
-            metrics.histogram(
+        times =
+            listen == nil
+            ? []
+            : metrics.histograms(
                 "marquee_http_request_seconds",
-                "Time of requests, from a request's last byte to its answer's last byte.")
-        }
+                "Time of requests, from a request's last byte to its answer's last byte, by route.",
+                label: "route", values: HTTPRoute.allCases.map(\.name))
         admin = try listen.map { [metrics, readiness] listen in
             var configuration = HTTPServer.Configuration()
             configuration.addresses = [listen]
@@ -85,7 +87,7 @@ final class ServeOperations: Sendable {
     /// Adds an answer to the log and the metrics. Any thread may call it.
     func note(_ answer: HTTPServer.Answer) {
         log?.record(answer)
-        times?.observe(answer.time)
+        if !times.isEmpty { times[Int(answer.route.rawValue)].observe(answer.time) }
     }
 
     /// The address of health and metrics; nil without --admin.
