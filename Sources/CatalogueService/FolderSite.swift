@@ -74,8 +74,10 @@ final class FolderSite: Sendable {
         if names.isEmpty, let catalogueName { names = [Array(catalogueName.utf8)] }
         guard let name = names.last else { return index() }
         do {
+            let file = try folder.open(names)
+            guard file.hasPlace else { return .plain(.serviceUnavailable, "too many files are being sent") }
             var response = HTTPResponse.serving(
-                try folder.open(names), mediaType: MediaType.of(name), to: head,
+                file, mediaType: MediaType.of(name), to: head,
                 cacheSeconds: configuration.cacheSeconds, now: time(nil))
             if path.names.isEmpty { response.fields.append(.init(name: "Vary", value: "Accept")) }
             return response

@@ -9,7 +9,8 @@ extension HTTPServer {
         package var eventThreads = min(4, max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
         /// Requests that are handled at once, each on its own thread; others wait. Default 16.
         package var blockingThreads = 16
-        /// Connections served at once, default 32,768; further ones are answered 503.
+        /// Connections served at once, default 32,768; further ones are answered 503. The process's limit of
+        /// descriptors may allow fewer: a part of them is kept for files and transfers.
         package var maximumConnections = 32_768
         /// The most bytes of a request's head, default 16 KiB; a longer one is answered 431.
         package var headerLimit = 16 << 10

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HTTPSemantics
 package import SystemSupport
 
@@ -68,7 +67,6 @@ package final class HTTPServer: Sendable {
         startThread: BlockingThreads.Starter? = nil
     ) throws(HTTPServerError) {
         let configuration = configuration.bounded
-        Self.raiseDescriptorLimit()
         var listeners: [Listener] = []
         for address in configuration.addresses { listeners.append(try Listener(address)) }
         do throws(ResourceShortage) {
@@ -146,16 +144,6 @@ package final class HTTPServer: Sendable {
         context.stop(
             grace: min(max(.zero, grace ?? context.configuration.stopGrace), Configuration.longestTime))
         for mailbox in mailboxes { mailbox.wake.signal() }
-    }
-
-    /// Raises the limit of descriptors to the system's maximum: every connection takes one.
-    private static func raiseDescriptorLimit() {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
-            limit.rlim_cur < limit.rlim_max
-        else { return }
-        limit.rlim_cur = limit.rlim_max
-        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }
 

@@ -28,6 +28,10 @@ final class ServerCounters: Sendable {
     /// In the order of the routes.
     private let answers = HTTPRoute.allCases.map { _ in StatusCounters() }
     private let bytesSent = Atomic(0)
+    private let descriptors: DescriptorPlaces
+
+    /// - Parameter places: the descriptors that connections may take.
+    init(places: DescriptorPlaces) { descriptors = places }
 
     var statistics: HTTPServer.Statistics {
         var statistics = HTTPServer.Statistics()
@@ -45,14 +49,19 @@ final class ServerCounters: Sendable {
 
     func countLoop() { connections.withLock { $0.loops += 1 } }
 
-    func admit(atMost maximum: Int) -> Admission {
+    /// - Parameters:
+    ///   - socket: the number of the connection's descriptor.
+    ///   - maximum: the most connections that are served.
+    func admit(_ socket: Int32, atMost maximum: Int) -> Admission {
         connections.withLock { connections in
             connections.inAll += 1
-            if connections.now - connections.turnedAway < maximum {
+            if connections.now - connections.turnedAway < maximum, socket < descriptors.served {
                 connections.now += 1
                 return .serve
             }
-            guard connections.turnedAway < Self.maximumTurnedAway else { return .drop }
+            guard connections.turnedAway < Self.maximumTurnedAway, socket < descriptors.turnedAway else {
+                return .drop
+            }
             connections.now += 1
             connections.turnedAway += 1
             return .turnAway

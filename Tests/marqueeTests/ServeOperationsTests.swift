@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HTTPSemantics
 import SystemSupport
 import TestSupport
 import TestTraits
@@ -152,6 +153,44 @@ struct ServeOperationsTests {
         service.program.send(SIGTERM)
         #expect(message() == "STOPPING=1")
         _ = await service.program.outcome()
+    }
+
+    @Test(
+        "with every connection taken, a film is read and a picture is fetched, and one more connection gets 503"
+    )
+    func descriptors() async throws {
+        let fixture = try Fixture()
+        let origin = "127.0.0.1:\(fixture.service.port)"
+        // Larger than what the system holds for a client that does not read.
+        #expect(FileManager.default.createFile(atPath: fixture.folder.file("large.png"), contents: nil))
+        #expect(unsafe truncate(fixture.folder.file("large.png"), 1 << 28) == 0)
+        let command =
+            "ulimit -n 256; exec \"$MARQUEE\" serve '\(fixture.folder.path)' --quiet --source \(origin) "
+            + "--allow-private 127.0.0.0/8 --cache-dir '\(fixture.home.path)'"
+        let program = try Program(
+            ["-c", command], of: "/bin/sh", environment: ["MARQUEE": BuiltProgram.path("marquee")])
+        let address = try #require(await program.nextLine())
+        let port = try #require(URLComponents(string: address)?.port.flatMap { UInt16(exactly: $0) })
+        var clients: [RawClient] = []
+        var status = 200
+        while status == 200, clients.count < 160 {
+            let client = try RawClient(port: port)
+            status = try client.get("/films/film-1").status
+            if status == 200 { clients.append(client) }
+        }
+        #expect(status == 503)
+        let picture = Base64URL.encode("http://\(origin)/posters/1.png".utf8)
+        #expect(try clients[0].get("/films/film-2").status == 200)
+        #expect(try clients[0].get("/image/-/w92/\(picture)").status == 200)
+        // Files that nobody reads take descriptors too.
+        for client in clients.dropFirst(2) {
+            client.send("GET /large.png HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        }
+        try await eventually { try clients[1].get("/posters/1.png").status == 503 }
+        #expect(try clients[0].get("/films/film-3").status == 200)
+        #expect(try clients[0].get("/image/-/w154/\(picture)").status == 200)
+        program.send(SIGINT)
+        _ = await program.outcome()
     }
 
     @Test("impossible options end with 2 and one line, which names their variable")
