@@ -4,6 +4,7 @@ import Glibc
 import HTTPSemantics
 import HTTPServer
 import LazyImages
+import ServiceOperations
 import SystemSupport
 
 /// `marquee serve`: serves a folder, a catalogue or a library over HTTP, optionally slow or with errors.
@@ -55,7 +56,8 @@ enum ServeCommand: Command {
         }
         configuration.films = try await films(arguments, listen)
         configuration.pictures = try await pictures(session)
-        configuration.reportFailure = { output.failure("\($0)") }
+        let failures = RepeatedMessages { output.failure($0) }
+        configuration.reportFailure = { failures.report("\($0)") }
         let content = try content(session)
         if case .library = content {
         } else if configuration.films.isWritable {
@@ -86,6 +88,7 @@ enum ServeCommand: Command {
         }
         await untilCancelled()
         await BlockingThreads.runOnOwnThread { operations.end(service, after: session.interruption.signal) }
+        failures.flush()
         await service.pictures?.flush()
         session.reportFaults(of: service.pictures?.tiers.disk)
         let statistics = service.statistics
