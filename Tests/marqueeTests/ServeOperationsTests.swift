@@ -6,7 +6,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("marquee serve for operators", .bounded)
+@Suite("marquee serve for operators", .bounded, .ownThread)
 struct ServeOperationsTests {
     /// A service with an admin listener, and both ports.
     private struct Service {
@@ -132,27 +132,53 @@ struct ServeOperationsTests {
     func serviceManager() async throws {
         let fixture = try Fixture()
         let path = fixture.home.file("notify")
-        let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        defer { close(socket) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let bound = unsafe withUnsafePointer(to: address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        try #require(bound == 0)
-        func message() -> String {
-            var bytes = [UInt8](repeating: 0, count: 100)
-            let count = unsafe recv(socket, &bytes, bytes.count, 0)
-            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-        }
-        let service = try await Service(fixture, "--quiet", environment: ["NOTIFY_SOCKET": path])
-        #expect(message() == "READY=1")
+        let socket = try NotifySocket(path)
+        let service = try await Service(
+            fixture, "--quiet", "--drain", "0", environment: ["NOTIFY_SOCKET": path])
+        #expect(socket.message() == "READY=1")
         service.program.send(SIGTERM)
-        #expect(message() == "STOPPING=1")
+        #expect(socket.message() == "STOPPING=1")
         _ = await service.program.outcome()
+    }
+
+    @Test(
+        "without a terminal SIGHUP reads files anew, and neither the service nor a connection ends",
+        .enabled(if: Shell.has("setsid"), "setsid is not installed (Debian package util-linux)"))
+    func hangUp() async throws {
+        let fixture = try Fixture()
+        let path = fixture.home.file("notify")
+        let socket = try NotifySocket(path)
+        let program = try Program(
+            ["setsid", BuiltProgram.path("marquee"), "serve", fixture.folder.path], of: "/usr/bin/env",
+            environment: ["NOTIFY_SOCKET": path])
+        let address = try #require(await program.nextLine())
+        let port = try #require(URLComponents(string: address)?.port.flatMap { UInt16(exactly: $0) })
+        #expect(socket.message() == "READY=1")
+        let client = try RawClient(port: port)
+        #expect(try client.get("/posters/1.png").status == 200)
+        for _ in 0..<2 {
+            program.send(SIGHUP)
+            #expect(socket.message().hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+            #expect(socket.message() == "READY=1")
+            #expect(try client.get("/posters/1.png").status == 200)
+        }
+        program.send(SIGTERM)
+        #expect(socket.message() == "STOPPING=1")
+        let outcome = await program.outcome()
+        #expect(outcome.status == 0)
+        #expect(outcome.errorLines.prefix(2).allSatisfy { $0 == "marquee: there is no file to read anew" })
+        #expect(outcome.errorLines.count == 3)
+    }
+
+    @Test(
+        "begun in a terminal, the service ends at SIGHUP, and when the terminal closes",
+        arguments: [true, false])
+    func terminal(closes: Bool) throws {
+        let fixture = try Fixture()
+        let terminal = try PseudoTerminal(BuiltProgram.path("marquee"), ["serve", fixture.folder.path])
+        try #require(terminal.waits { $0.row(containing: "http://127.0.0.1:") != nil })
+        if closes { terminal.hangUp() } else { terminal.send(SIGHUP) }
+        #expect(terminal.waitForEnd() == .exited(128 + SIGHUP))
     }
 
     @Test(

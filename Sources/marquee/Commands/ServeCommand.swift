@@ -65,13 +65,15 @@ enum ServeCommand: Command {
         }
         configuration.clients = try ServeOperations.clients(arguments)
         configuration.requestsPerClient = try arguments.number("per-client", in: 1...1_000_000)
-        let operations = try ServeOperations(arguments, clients: configuration.clients)
+        let operations = try ServeOperations(
+            arguments, clients: configuration.clients, files: [], output: output)
         let service = try CatalogueService(content, configuration: configuration) { answer in
             operations.note(answer)
             if output.isVerbose { output.detail(line(answer)) }
         }
         try operations.start(service)
         try service.start()
+        session.interruption.onHangUp { operations.reload() }
         // Before the address: whoever reads it may ask at once whether the service is ready.
         operations.becomeReady()
         let address = text(listen, port: service.port)

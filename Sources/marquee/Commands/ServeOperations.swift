@@ -6,8 +6,8 @@ import PictureService
 import ServiceOperations
 import SystemSupport
 
-/// The operators' part of a service: the listener for health and metrics, the log of requests, the message to the
-/// service manager, and the drain.
+/// The operators' part of a service: the listener for health and metrics, the log of requests, the files that SIGHUP
+/// reads anew, the messages to the service manager, and the drain.
 final class ServeOperations: Sendable {
     static let options = [
         Option(
@@ -41,6 +41,7 @@ final class ServeOperations: Sendable {
     private let admin: HTTPServer?
     private let listen: ListenAddress?
     private let drain: Duration
+    private let reloader: FileReloader
 
     /// How long running answers may take after the drain: a picture may have to be fetched.
     private static let answerGrace = Duration.seconds(10)
@@ -51,8 +52,18 @@ final class ServeOperations: Sendable {
     }
 
     /// Listens, but serves nothing yet.
-    /// - Parameter clients: finds the client of a request, for the log.
-    init(_ arguments: Arguments, clients: ForwardedClient) throws {
+    /// - Parameters:
+    ///   - clients: finds the client of a request, for the log.
+    ///   - files: the files that SIGHUP reads anew.
+    init(
+        _ arguments: Arguments, clients: ForwardedClient, files: [FileReloader.File], output: Output
+    ) throws {
+        reloader = FileReloader(files) { report in
+            switch report {
+            case .done(let line): output.note(line)
+            case .failed(let line): output.failure(line)
+            }
+        }
         let pictures = Pictures()
         self.pictures = pictures
         let purge: AdminHandler.Purge = { text in
@@ -121,10 +132,14 @@ final class ServeOperations: Sendable {
         ServiceManager.notify(.ready)
     }
 
+    /// Reads the files anew that belong to the service. Returns at once.
+    func reload() { reloader.request() }
+
     /// Ends the service. After SIGTERM it first serves for the time of the drain, so that load balancers learn of it,
     /// and then lets answers finish. Any other signal ends it at once. Blocks.
     func end(_ service: CatalogueService, after signal: Int32?) {
         readiness.becomeUnready(because: "stopping")
+        reloader.close()
         ServiceManager.notify(.stopping)
         if signal == SIGTERM {
             service.drain()
