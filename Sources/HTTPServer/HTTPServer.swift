@@ -68,7 +68,9 @@ package final class HTTPServer: Sendable {
     ) throws(HTTPServerError) {
         let configuration = configuration.bounded
         var listeners: [Listener] = []
-        for address in configuration.addresses { listeners.append(try Listener(address)) }
+        for address in configuration.addresses {
+            listeners.append(try Listener(address, mode: configuration.socketMode))
+        }
         do throws(ResourceShortage) {
             threads =
                 if let startThread { try ServerThreads(startThread: startThread) } else {

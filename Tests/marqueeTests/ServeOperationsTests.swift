@@ -181,6 +181,27 @@ struct ServeOperationsTests {
         #expect(terminal.waitForEnd() == .exited(128 + SIGHUP))
     }
 
+    @Test("--socket-mode decides who may connect to the local sockets")
+    func socketMode() async throws {
+        let fixture = try Fixture()
+        let (path, admin) = (fixture.home.file("socket"), fixture.home.file("admin"))
+        let program = try Program(
+            [
+                "serve", fixture.folder.path, "--quiet", "--address", "unix:\(path)", "--admin",
+                "unix:\(admin)",
+                "--socket-mode", "0660",
+            ])
+        #expect(await program.nextLine() == "unix:\(path)")
+        for path in [path, admin] {
+            var status = stat()
+            #expect(unsafe stat(path, &status) == 0 && status.st_mode & 0o777 == 0o660)
+        }
+        #expect(try RawClient(path: path).get("/posters/1.png").status == 200)
+        #expect(try RawClient(path: admin).get("/metrics").status == 200)
+        program.send(SIGINT)
+        _ = await program.outcome()
+    }
+
     @Test(
         "with every connection taken, a film is read and a picture is fetched, and one more connection gets 503"
     )
@@ -226,6 +247,15 @@ struct ServeOperationsTests {
             (["--admin", "localhost:1"], [:], "--admin needs an address and a port"),
             (["--log", "xml"], [:], "--log needs json, text or off"),
             (["--drain", "soon"], [:], "--drain needs a whole number"),
+            (
+                ["--address", "unix:/nowhere/a", "--socket-mode", "0888"], [:],
+                "--socket-mode needs permissions in octal from 0 to 0777, such as 0660, not \"0888\""
+            ),
+            (["--admin", "unix:/nowhere/a", "--socket-mode", "1777"], [:], "from 0 to 0777"),
+            (["--admin", "unix:/nowhere/a", "--socket-mode", "-1"], [:], "from 0 to 0777"),
+            (["--admin", "unix:/nowhere/a", "--socket-mode="], [:], "from 0 to 0777"),
+            (["--socket-mode", "0660"], [:], "--socket-mode needs --address unix:PATH or --admin unix:PATH"),
+            ([], ["MARQUEE_SOCKET_MODE": "rw"], "MARQUEE_SOCKET_MODE needs permissions in octal"),
             ([], ["MARQUEE_DRAIN": "soon"], "MARQUEE_DRAIN needs a whole number"),
             ([], ["MARQUEE_PORT": "70000"], "MARQUEE_PORT needs a whole number from 0 to 65535"),
             ([], ["MARQUEE_QUIET": "x"], "MARQUEE_QUIET needs 1, true, yes or on"),

@@ -44,6 +44,7 @@ enum ServeCommand: Command {
         var configuration = CatalogueService.Configuration()
         let listen = try listenAddress(arguments)
         configuration.server.addresses = [listen]
+        configuration.server.socketMode = try ServeOperations.socketMode(arguments)
         if let latency = try arguments.number("latency", in: 0...600_000) {
             configuration.server.latency = .milliseconds(latency)
         }

@@ -14,6 +14,9 @@ final class ServeOperations: Sendable {
             name: "admin", value: "ADDRESS",
             help: "serve /health/ready, /metrics, ... at HOST:PORT or unix:PATH"),
         Option(
+            name: "socket-mode", value: "MODE",
+            help: "permissions of the sockets at unix:PATH in octal, such as 0660 (default: the umask's)"),
+        Option(
             name: "drain", value: "S",
             help:
                 "seconds to serve after SIGTERM with /health/ready 503 (default: 5 with --admin, else 0)"
@@ -87,6 +90,7 @@ final class ServeOperations: Sendable {
             // Only the operator's programs use this listener, and not often.
             (configuration.eventThreads, configuration.blockingThreads) = (1, 2)
             configuration.maximumConnections = 256
+            configuration.socketMode = try Self.socketMode(arguments)
             var hosts: [String] = []
             if case .internet(let host, _) = listen { hosts = [host] }
             return try HTTPServer(
@@ -155,6 +159,22 @@ final class ServeOperations: Sendable {
     /// The proxies that are trusted to name the client.
     static func clients(_ arguments: Arguments) throws(UsageError) -> ForwardedClient {
         ForwardedClient(trusting: try arguments.networks("trusted-proxy"))
+    }
+
+    /// The permissions of local sockets; nil without `--socket-mode`.
+    static func socketMode(_ arguments: Arguments) throws(UsageError) -> UInt32? {
+        guard let text = arguments.value("socket-mode") else { return nil }
+        guard text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "7") }),
+            let mode = UInt32(text, radix: 8), mode <= 0o777
+        else {
+            throw UsageError(
+                "--socket-mode needs permissions in octal from 0 to 0777, such as 0660, not \"\(text)\"")
+        }
+        let addresses = [arguments.value("address"), arguments.value("admin")]
+        guard addresses.contains(where: { $0?.hasPrefix("unix:") == true }) else {
+            throw UsageError("--socket-mode needs --address unix:PATH or --admin unix:PATH")
+        }
+        return mode
     }
 
     private static func form(_ text: String?) throws(UsageError) -> RequestLog.Form? {
