@@ -202,6 +202,18 @@ struct ServeOperationsTests {
         _ = await program.outcome()
     }
 
+    @Test("the metrics answer the listener's own addresses and the names of --admin-host, and no other host")
+    func adminHost() async throws {
+        let service = try await Service(try Fixture(), "--quiet", "--admin-host", "Metrics.example.org")
+        for (host, status) in [("metrics.example.org:9090", 200), ("127.0.0.1", 200), ("evil.example", 403)] {
+            let client = try RawClient(port: service.admin)
+            client.send("GET /metrics HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+            #expect(try client.answer().status == status)
+        }
+        service.program.send(SIGINT)
+        _ = await service.program.outcome()
+    }
+
     @Test(
         "with every connection taken, a film is read and a picture is fetched, and one more connection gets 503"
     )
@@ -256,6 +268,12 @@ struct ServeOperationsTests {
             (["--admin", "unix:/nowhere/a", "--socket-mode="], [:], "from 0 to 0777"),
             (["--socket-mode", "0660"], [:], "--socket-mode needs --address unix:PATH or --admin unix:PATH"),
             ([], ["MARQUEE_SOCKET_MODE": "rw"], "MARQUEE_SOCKET_MODE needs permissions in octal"),
+            (
+                ["--admin", "127.0.0.1:0", "--admin-host", "a b"], [:],
+                "--admin-host needs a host name such as films.example.org"
+            ),
+            (["--admin", "127.0.0.1:0", "--admin-host", "a:9090"], [:], "--admin-host needs a host name"),
+            (["--admin-host", "a"], [:], "--admin-host needs --admin ADDRESS"),
             ([], ["MARQUEE_DRAIN": "soon"], "MARQUEE_DRAIN needs a whole number"),
             ([], ["MARQUEE_PORT": "70000"], "MARQUEE_PORT needs a whole number from 0 to 65535"),
             ([], ["MARQUEE_QUIET": "x"], "MARQUEE_QUIET needs 1, true, yes or on"),

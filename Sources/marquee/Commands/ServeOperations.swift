@@ -14,6 +14,9 @@ final class ServeOperations: Sendable {
             name: "admin", value: "ADDRESS",
             help: "serve /health/ready, /metrics, ... at HOST:PORT or unix:PATH"),
         Option(
+            name: "admin-host", value: "NAME",
+            help: "a host name of the --admin address, besides addresses and localhost", isRepeatable: true),
+        Option(
             name: "socket-mode", value: "MODE",
             help: "permissions of the sockets at unix:PATH in octal, such as 0660 (default: the umask's)"),
         Option(
@@ -84,6 +87,15 @@ final class ServeOperations: Sendable {
                 "marquee_http_request_seconds",
                 "Time of requests, from a request's last byte to its answer's last byte, by route.",
                 label: "route", values: HTTPRoute.allCases.map(\.name))
+        if arguments.has("admin-host"), listen == nil {
+            throw UsageError("--admin-host needs --admin ADDRESS")
+        }
+        let names = try arguments.values("admin-host").map { text throws(UsageError) in
+            guard let name = HostAndPort(text), name.port == nil else {
+                throw UsageError("--admin-host needs a host name such as films.example.org, not \"\(text)\"")
+            }
+            return name.host
+        }
         admin = try listen.map { [metrics, readiness] listen in
             var configuration = HTTPServer.Configuration()
             configuration.addresses = [listen]
@@ -91,8 +103,8 @@ final class ServeOperations: Sendable {
             (configuration.eventThreads, configuration.blockingThreads) = (1, 2)
             configuration.maximumConnections = 256
             configuration.socketMode = try Self.socketMode(arguments)
-            var hosts: [String] = []
-            if case .internet(let host, _) = listen { hosts = [host] }
+            var hosts = names
+            if case .internet(let host, _) = listen { hosts.append(host) }
             return try HTTPServer(
                 configuration: configuration,
                 handler: AdminHandler(metrics: metrics, readiness: readiness, hosts: hosts, purge: purge))
