@@ -60,14 +60,15 @@ struct LogLine {
 }
 
 /// The parts of a request's target that a log may show.
-struct LogPath: Hashable {
+package struct LogPath: Hashable, Sendable {
     /// The path alone. In a picture's address, the signature is shown as `*` unless it is `-`. The encoded source is
     /// `*` too, because it may hold a secret.
-    let text: String
+    package let text: String
     /// The address of the picture, without user information, query and fragment.
-    let source: String?
+    package let source: String?
 
-    init(_ target: String) {
+    /// - Parameter target: the request's target, as the client sent it.
+    package init(_ target: String) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         guard let segments = try? RequestTarget(String(decoding: path, as: UTF8.self)).segments else {
             // Losing the error is right: an unreadable target may hold anything, so the log shows none of it.

@@ -188,10 +188,11 @@ enum ServeCommand: Command {
         let admin: String?
     }
 
-    /// `GET /posters/a.jpg 200, 42250 bytes in 0.4 ms`
+    /// `GET /posters/a.jpg 200, 42250 bytes in 0.4 ms`; without the query and other secrets, as in the log.
     private static func line(_ answer: HTTPServer.Answer) -> String {
         let time = (answer.time / .milliseconds(1)).formatted(decimals: 1)
-        return "\(answer.method) \(answer.target) \(answer.status), \(answer.bytes) bytes in \(time) ms"
+        let path = LogPath(answer.target).text
+        return "\(answer.method) \(path) \(answer.status), \(answer.bytes) bytes in \(time) ms"
     }
 
     /// Returns when Ctrl-C or SIGTERM cancels the task.
