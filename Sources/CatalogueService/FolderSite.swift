@@ -97,6 +97,7 @@ final class FolderSite: Sendable {
             let file = try folder.open(path.names)
             guard let isServed = files.serves(path, file) ?? isNamed(path) else { return nil }
             guard isServed else { return missing(head) }
+            guard file.hasPlace else { return .plain(.serviceUnavailable, "too many files are being sent") }
             var response = HTTPResponse.serving(
                 file, mediaType: MediaType.of(name), to: head, cacheSeconds: configuration.cacheSeconds,
                 now: time(nil))

@@ -117,12 +117,13 @@ extension UInt8 {
 
     /// Whether a token may contain this byte (RFC 9110 section 5.6.2): the name of a field or a method.
     package var isTokenCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
-        }
+        self < 128 && (self < 64 ? Self.lowTokens : Self.highTokens) >> (UInt64(self) & 63) & 1 == 1
     }
+
+    /// A bit for each character that a token may contain: of the characters 0 to 63, and of 64 to 127. A server asks
+    /// for each byte of each name.
+    private static let lowTokens: UInt64 = 0x03FF_6CFA_0000_0000
+    private static let highTokens: UInt64 = 0x57FF_FFFF_C7FF_FFFE
 
     /// The value of a hexadecimal digit in either case; nil for anything else.
     package var hexadecimalValue: UInt8? {

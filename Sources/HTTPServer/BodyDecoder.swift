@@ -87,6 +87,9 @@ struct BodyDecoder {
                 } else {
                     trailers += 1
                     guard trailers <= Self.trailerLimit else { throw .malformed("too many trailer fields") }
+                    guard !line.contains(UInt8(ascii: "\r")) else {
+                        throw .malformed("a carriage return in a trailer field")
+                    }
                 }
             }
         }

@@ -26,6 +26,10 @@ struct BodySpool {
                 return
             }
             let file = try UnnamedFile(in: folder)
+            // As long as the client sends, the file is open.
+            guard file.descriptor.number < DescriptorPlaces.ofProcess.files else {
+                throw FileFault(kind: .open, name: folder, code: EMFILE)
+            }
             try file.append(bytes.span)
             budget.giveBack(bytes.count)
             bytes = []

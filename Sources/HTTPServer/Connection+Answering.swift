@@ -23,7 +23,7 @@ extension Connection {
             response = .plain(.serviceUnavailable, "too many answers wait for their clients")
             loop.context.counters.countShed()
         }
-        loop.context.counters.countRequest(response.status)
+        loop.context.counters.countRequest(response.route, response.status)
         let end = loop.context.end
         // While draining, a request that already waits behind this one is answered too.
         let isLast = end.isAtOnce || end.isDraining && input.isEmpty

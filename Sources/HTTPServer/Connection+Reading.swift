@@ -20,12 +20,13 @@ extension Connection {
     }
 
     private func takeHead(_ bytes: ArraySlice<UInt8>, _ loop: EventLoop) -> Step {
-        let head: RequestHead
+        var head: RequestHead
         do {
             head = try RequestHead(parsing: bytes)
         } catch {
             return refuse(.refusing(error), loop)
         }
+        head.id = loop.context.requestIDs.id(of: head)
         if isTurnedAway { return refuse(.plain(.serviceUnavailable, "too many connections"), loop) }
         guard head.target.utf8.count <= loop.context.configuration.targetLimit else {
             return refuse(.plain(.targetTooLong), loop)

@@ -219,7 +219,7 @@ final class EventLoop {
     }
 
     private func add(_ socket: Int32, _ peer: Peer) {
-        let admission = context.counters.admit(atMost: context.configuration.maximumConnections)
+        let admission = context.counters.admit(socket, atMost: context.configuration.maximumConnections)
         if case .drop = admission {
             Glibc.close(socket)
             return

@@ -47,8 +47,8 @@ package struct Peer: Sendable, Hashable {
     }
 }
 
-/// An answer: status, fields and body. The server adds Date, Content-Length (but not to 204 and 304), Connection and
-/// `X-Content-Type-Options: nosniff`. It leaves out the body in an answer to HEAD.
+/// An answer: status, fields and body. The server adds Date, Content-Length (but not to 204 and 304), Connection,
+/// X-Request-Id and `X-Content-Type-Options: nosniff`. It leaves out the body in an answer to HEAD.
 package struct HTTPResponse: Sendable {
     package enum Body: Sendable {
         case none
@@ -74,6 +74,10 @@ package struct HTTPResponse: Sendable {
     package var body: Body
     /// Whether the connection ends after this answer.
     package var closes = false
+    /// What the answer is about, for the metrics. Not sent.
+    package var route = HTTPRoute.other
+    /// The name of the token that allowed the write, for the log; nil if there was none. Not sent.
+    package var writer: String?
 
     package init(status: HTTPStatus, fields: HTTPFields = HTTPFields(), body: Body = .none) {
         self.status = status

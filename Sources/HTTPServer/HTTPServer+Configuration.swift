@@ -9,8 +9,11 @@ extension HTTPServer {
         package var eventThreads = min(4, max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
         /// Requests that are handled at once, each on its own thread; others wait. Default 16.
         package var blockingThreads = 16
-        /// Connections served at once, default 32,768; further ones are answered 503.
+        /// Connections served at once, default 32,768; further ones are answered 503. The process's limit of
+        /// descriptors may allow fewer: a part of them is kept for files and transfers.
         package var maximumConnections = 32_768
+        /// The permissions of local sockets: who may connect. Nil, the default, leaves them to the process's umask.
+        package var socketMode: UInt32?
         /// The most bytes of a request's head, default 16 KiB; a longer one is answered 431.
         package var headerLimit = 16 << 10
         /// The most bytes of a request's target, default 8 KiB; a longer one is answered 414.

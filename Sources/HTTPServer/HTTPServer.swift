@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HTTPSemantics
 package import SystemSupport
 
@@ -31,10 +30,17 @@ package final class HTTPServer: Sendable {
         package let forwardedFor: [String]
         /// The value of the answer's Cache-Status (RFC 9211); nil if it has none.
         package let cacheStatus: String?
+        /// The request's id, which the answer's X-Request-Id repeats.
+        package let id: String
+        /// What the answer is about.
+        package let route: HTTPRoute
+        /// The name of the token that allowed the write; nil if there was none.
+        package let writer: String?
 
         package init(
             method: String, target: String, status: Int, bytes: Int, time: Duration, peer: Peer,
-            forwardedFor: [String] = [], cacheStatus: String? = nil
+            forwardedFor: [String] = [], cacheStatus: String? = nil, id: String = "",
+            route: HTTPRoute = .other, writer: String? = nil
         ) {
             self.method = method
             self.target = target
@@ -44,6 +50,9 @@ package final class HTTPServer: Sendable {
             self.peer = peer
             self.forwardedFor = forwardedFor
             self.cacheStatus = cacheStatus
+            self.id = id
+            self.route = route
+            self.writer = writer
         }
     }
 
@@ -58,9 +67,10 @@ package final class HTTPServer: Sendable {
         startThread: BlockingThreads.Starter? = nil
     ) throws(HTTPServerError) {
         let configuration = configuration.bounded
-        Self.raiseDescriptorLimit()
         var listeners: [Listener] = []
-        for address in configuration.addresses { listeners.append(try Listener(address)) }
+        for address in configuration.addresses {
+            listeners.append(try Listener(address, mode: configuration.socketMode))
+        }
         do throws(ResourceShortage) {
             threads =
                 if let startThread { try ServerThreads(startThread: startThread) } else {
@@ -90,7 +100,11 @@ package final class HTTPServer: Sendable {
     package var ports: [UInt16?] { context.listeners.map(\.port) }
 
     /// The server's counts so far.
-    package var statistics: Statistics { context.counters.statistics }
+    package var statistics: Statistics {
+        var statistics = context.counters.statistics
+        statistics.waitingAnswerBytes = context.answerMemory.bytes
+        return statistics
+    }
 
     /// Serves on threads of its own, and returns at once. A stopped server does not start again.
     ///
@@ -137,26 +151,17 @@ package final class HTTPServer: Sendable {
             grace: min(max(.zero, grace ?? context.configuration.stopGrace), Configuration.longestTime))
         for mailbox in mailboxes { mailbox.wake.signal() }
     }
-
-    /// Raises the limit of descriptors to the system's maximum: every connection takes one.
-    private static func raiseDescriptorLimit() {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
-            limit.rlim_cur < limit.rlim_max
-        else { return }
-        limit.rlim_cur = limit.rlim_max
-        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    }
 }
 
 extension HTTPServer {
     /// A server's counts since it was made.
     package struct Statistics: Sendable, Hashable {
-        /// Requests answered or being answered, refused ones included. A request is counted before the first byte of
-        /// its answer leaves, so a client that has read an answer finds it counted.
-        package internal(set) var requests = 0
-        /// The same requests by the status of their answer.
-        package internal(set) var byStatus: [Int: Int] = [:]
+        /// Requests answered or being answered, refused ones included, by the route and the status of their answer. A
+        /// request is counted before the first byte of its answer leaves, so a client that has read an answer finds it
+        /// counted.
+        package internal(set) var answers: [HTTPRoute: [Int: Int]] = [:]
+        /// Bytes of answers that clients have not taken yet; those that answers share count once.
+        package internal(set) var waitingAnswerBytes = 0
         /// The answers among them that became 503 because too many others waited for their clients.
         package internal(set) var shedAnswers = 0
         /// Bytes handed to the system, heads included; the count may lag behind the bytes that a client has read.
@@ -165,5 +170,13 @@ extension HTTPServer {
         package internal(set) var connectionsNow = 0
         /// Connections accepted in all, those turned away included.
         package internal(set) var connectionsInAll = 0
+
+        /// All these requests.
+        package var requests: Int { byStatus.values.reduce(0, +) }
+
+        /// The same requests by the status of their answer.
+        package var byStatus: [Int: Int] {
+            answers.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+        }
     }
 }

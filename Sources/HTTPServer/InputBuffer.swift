@@ -1,3 +1,5 @@
+import Glibc
+
 /// Bytes received and not yet used. One read may bring half a head or three requests.
 struct InputBuffer {
     private var bytes: [UInt8] = []
@@ -5,6 +7,9 @@ struct InputBuffer {
     private var start = 0
     /// The end of the head is searched for from here on, so that no byte is examined twice.
     private var searched = 0
+
+    private static let lineFeed = UInt8(ascii: "\n")
+    private static let carriageReturn = UInt8(ascii: "\r")
 
     var isEmpty: Bool { start == bytes.count }
     var count: Int { bytes.count - start }
@@ -19,25 +24,21 @@ struct InputBuffer {
     }
 
     /// Takes the next whole head, without the blank line that ends it; nil if it has not come.
+    ///
+    /// Only CR LF ends a line. A server in front may take a line feed alone for the end of a line, or not: the two
+    /// would see different requests (RFC 9112 section 11.2). Such a line ends the head: it is the last line of what
+    /// this returns, with its line feed, and `RequestHead` refuses it.
     mutating func takeHead() -> ArraySlice<UInt8>? {
-        // Empty lines before a request are skipped and do not belong to it (RFC 9112 section 2.2).
-        if searched <= start { skipEmptyLines() }
         searched = max(searched, start)
-        let lineFeed = UInt8(ascii: "\n")
-        while let feed = bytes[searched...].firstIndex(of: lineFeed) {
-            var next = feed + 1
-            if next < bytes.count, bytes[next] == UInt8(ascii: "\r") { next += 1 }
-            guard next < bytes.count else {
-                // The next byte will tell whether this line is the last.
-                searched = feed
-                return nil
-            }
+        while let feed = nextLineFeed(from: searched) {
             searched = feed + 1
-            guard bytes[next] == lineFeed else { continue }
-            var head = bytes[start..<feed]
-            if head.last == UInt8(ascii: "\r") { head = head.dropLast() }
-            use(next + 1 - start)
-            return head
+            guard feed > start, bytes[feed - 1] == Self.carriageReturn else { return take(feed + 1 - start) }
+            if feed == start + 1 {
+                // Empty lines before a request are skipped and do not belong to it (RFC 9112 section 2.2).
+                use(2)
+            } else if bytes[feed - 2] == Self.lineFeed {
+                return take(feed + 1 - start).dropLast(4)
+            }
         }
         searched = bytes.count
         return nil
@@ -45,16 +46,15 @@ struct InputBuffer {
 
     /// Takes a line with its carriage return, but without the line feed; nil if it has not come.
     mutating func takeLine() -> ArraySlice<UInt8>? {
-        guard let feed = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-        let line = bytes[start..<feed]
-        use(feed + 1 - start)
-        return line
+        nextLineFeed(from: start).map { take($0 + 1 - start).dropLast() }
     }
 
     /// Takes at most `limit` bytes.
-    mutating func take(atMost limit: Int) -> ArraySlice<UInt8> {
-        let taken = bytes[start..<start + min(limit, count)]
-        use(taken.count)
+    mutating func take(atMost limit: Int) -> ArraySlice<UInt8> { take(min(limit, count)) }
+
+    private mutating func take(_ count: Int) -> ArraySlice<UInt8> {
+        let taken = bytes[start..<start + count]
+        use(count)
         return taken
     }
 
@@ -65,9 +65,13 @@ struct InputBuffer {
         if isEmpty { self = InputBuffer() }
     }
 
-    private mutating func skipEmptyLines() {
-        let isLineEnd = { (byte: UInt8) in byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n") }
-        let count = bytes[start...].prefix(while: isLineEnd).count
-        if count > 0 { use(count) }
+    /// The index of the next line feed. By memchr, which examines many bytes at once.
+    private func nextLineFeed(from index: Int) -> Int? {
+        unsafe bytes.withUnsafeBytes { buffer -> Int? in
+            guard let base = buffer.baseAddress, index < buffer.count,
+                let feed = unsafe memchr(base + index, Int32(Self.lineFeed), buffer.count - index)
+            else { return nil }
+            return unsafe UnsafeRawPointer(feed) - base
+        }
     }
 }

@@ -12,7 +12,8 @@ final class Listener: Sendable {
     /// The path of a local socket.
     private let path: String?
 
-    init(_ address: ListenAddress) throws(HTTPServerError) {
+    /// - Parameter mode: the permissions of a local socket. Default: nil, those of the umask.
+    init(_ address: ListenAddress, mode: UInt32? = nil) throws(HTTPServerError) {
         let socketAddress: SocketAddress
         switch address {
         case .internet(let text, let port):
@@ -24,7 +25,7 @@ final class Listener: Sendable {
         }
         let descriptor = try Self.open(socketAddress)
         do {
-            try Self.bind(descriptor, to: socketAddress, address)
+            try Self.bind(descriptor, to: socketAddress, address, mode)
             port = path == nil ? try SocketAddress.port(of: descriptor) : nil
         } catch {
             close(descriptor)
@@ -85,7 +86,7 @@ final class Listener: Sendable {
     }
 
     private static func bind(
-        _ descriptor: Int32, to socketAddress: SocketAddress, _ address: ListenAddress
+        _ descriptor: Int32, to socketAddress: SocketAddress, _ address: ListenAddress, _ mode: UInt32?
     ) throws(HTTPServerError) {
         var yes: Int32 = 1
         // Otherwise the port stays in use for a minute after the last run's connections.
@@ -98,8 +99,14 @@ final class Listener: Sendable {
             unsafe unlink(path)
             failure = bind()
         }
-        if failure == nil, Glibc.listen(descriptor, backlog) != 0 { failure = errno }
         if let failure { throw error(failure, address) }
+        // In this order: nobody can connect with the permissions of before, because nobody can connect yet.
+        if case .local(let path) = address, let mode, unsafe chmod(path, mode) != 0 { failure = errno }
+        if failure == nil, Glibc.listen(descriptor, backlog) != 0 { failure = errno }
+        if let failure {
+            if case .local(let path) = address { unsafe unlink(path) }
+            throw error(failure, address)
+        }
     }
 
     /// Whether no process listens at a local socket's path any more. A killed server leaves its path behind.

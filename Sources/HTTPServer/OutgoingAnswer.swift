@@ -16,6 +16,9 @@ struct OutgoingAnswer {
     private let peer: Peer
     private let forwardedFor: [String]
     private let cacheStatus: String?
+    private let id: String
+    private let route: HTTPRoute
+    private let tokenName: String?
 
     /// - Parameters:
     /// - head: the request's head; nil if the server understood no request.
@@ -28,7 +31,8 @@ struct OutgoingAnswer {
         let isHead = head?.method == "HEAD"
         let body = isHead || response.status == .notModified ? HTTPResponse.Body.none : response.body
         writer = ResponseWriter(
-            head: response.head(date: date, keepAlive: keepAlive, minorVersion: head?.minorVersion ?? 1),
+            head: response.head(
+                date: date, keepAlive: keepAlive, minorVersion: head?.minorVersion ?? 1, id: head?.id ?? ""),
             body: body)
         keepsAlive = keepAlive
         method = head?.method ?? ""
@@ -39,6 +43,9 @@ struct OutgoingAnswer {
         self.peer = peer
         forwardedFor = head?.fields.values(of: "x-forwarded-for") ?? []
         cacheStatus = response.fields["cache-status"]
+        id = head?.id ?? ""
+        route = response.route
+        tokenName = response.writer
     }
 
     /// Counts the body among those that clients have not taken.
@@ -57,6 +64,6 @@ struct OutgoingAnswer {
             HTTPServer.Answer(
                 method: method, target: target, status: status.rawValue, bytes: bytes,
                 time: start.duration(to: .now), peer: peer, forwardedFor: forwardedFor,
-                cacheStatus: cacheStatus))
+                cacheStatus: cacheStatus, id: id, route: route, writer: tokenName))
     }
 }

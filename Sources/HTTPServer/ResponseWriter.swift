@@ -108,7 +108,8 @@ extension HTTPResponse {
     ///   - date: the value of the field Date.
     ///   - keepAlive: whether the connection stays open after the answer.
     /// - minorVersion: the client's version of HTTP/1. A client of 1.0 must be told that the connection stays open.
-    func head(date: String, keepAlive: Bool, minorVersion: Int) -> [UInt8] {
+    /// - id: the request's id; empty if the server understood no request.
+    func head(date: String, keepAlive: Bool, minorVersion: Int, id: String = "") -> [UInt8] {
         var head: [UInt8] = []
         head.reserveCapacity(512)
         func add(_ text: String) { head.append(contentsOf: text.utf8) }
@@ -127,6 +128,11 @@ extension HTTPResponse {
             add("\r\n")
         }
         add("X-Content-Type-Options: nosniff\r\n")
+        if !id.isEmpty {
+            add("X-Request-Id: ")
+            add(id)
+            add("\r\n")
+        }
         if !keepAlive {
             add("Connection: close\r\n")
         } else if minorVersion == 0 {

@@ -27,6 +27,10 @@ package final class ServedFile: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Whether the file may stay open as long as its client reads. Otherwise slow clients could take the descriptors
+    /// that the service itself needs.
+    package var hasPlace: Bool { descriptor < DescriptorPlaces.ofProcess.files }
+
     /// The whole file, in memory. Blocks.
     package func contents() throws(FileFault) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: metadata.size)

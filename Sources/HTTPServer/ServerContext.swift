@@ -6,7 +6,8 @@ final class ServerContext: Sendable {
     let handler: any HTTPHandler
     let listeners: [Listener]
     let report: (@Sendable (HTTPServer.Answer) -> Void)?
-    let counters = ServerCounters()
+    let counters = ServerCounters(places: .ofProcess)
+    let requestIDs = RequestIDs()
     /// The threads that handle requests.
     let blocking: BlockingThreads
     let bodyMemory = BodyMemory(limit: bodyMemoryLimit)

@@ -7,6 +7,9 @@ package import HTTPServer
 ///     GET    /health/ready             200, and the faults that do not keep it from answering; or 503 and the reason
 ///     GET    /metrics                  the metrics, for Prometheus
 ///     DELETE /sources/{base64url}      purges a source and all its pictures: 204; or 404 if none are stored
+///
+/// The metrics and the purge need a Host that is this listener's. Health is told to anybody: load balancers ask for it
+/// under any name, or without Host.
 package final class AdminHandler: HTTPHandler {
     /// Removes all that is stored of a source address. Returns whether anything was stored.
     package typealias Purge = @Sendable (_ source: String) async throws -> Bool
@@ -17,7 +20,7 @@ package final class AdminHandler: HTTPHandler {
     private let purge: Purge?
 
     /// - Parameters:
-    /// - hosts: the listener's own host names and addresses.
+    /// - hosts: the host names of the listener. Addresses and `localhost` need not be named.
     /// - purge: nil, the default, if the service has nothing to purge.
     package init(
         metrics: Metrics, readiness: Readiness, hosts: [String] = [], purge: Purge? = nil
@@ -37,10 +40,8 @@ package final class AdminHandler: HTTPHandler {
         case ["health", "ready"]:
             return .answer(Self.reading(head) { health })
         case ["metrics"]:
-            guard let refusal = Self.refusal(of: head, allowing: ["GET", "HEAD"]) else {
-                return .handle(bodyLimit: 0)
-            }
-            return .answer(refusal)
+            let refusal = Self.refusal(of: head, allowing: ["GET", "HEAD"]) ?? refusal(ofHost: head, target)
+            return refusal.map { .answer($0) } ?? .handle(bodyLimit: 0)
         default:
             guard target.segments.count == 2, target.segments[0] == "sources", let purge else {
                 return .answer(.plain(.notFound))
@@ -86,17 +87,22 @@ package final class AdminHandler: HTTPHandler {
         }
     }
 
-    /// Refuses a request that a page of another site made the browser send. Such a page may have bound its own name to
-    /// this machine's address (DNS rebinding). The name in Host shows that; an address in Host cannot be rebound.
-    private func refusal(ofSite head: RequestHead, _ target: RequestTarget) -> HTTPResponse? {
+    /// Refuses a request for another host. A page of another site may have bound its own name to this machine's address
+    /// (DNS rebinding). The name in Host shows that; an address in Host cannot be rebound.
+    private func refusal(ofHost head: RequestHead, _ target: RequestTarget) -> HTTPResponse? {
         let names = head.fields.values(of: "host") + (target.authority.map { [$0] } ?? [])
         let isOurs = names.allSatisfy { text in
             guard let name = HostAndPort(text) else { return false }
             return name.isLoopback || name.isAddress || hosts.contains(name.host)
         }
-        guard !names.isEmpty, isOurs else {
-            return .plain(.forbidden, "unknown host; use the address of this listener")
-        }
+        guard names.isEmpty || !isOurs else { return nil }
+        return .plain(
+            .forbidden, "unknown host; use the address of this listener, or start with --admin-host NAME")
+    }
+
+    /// Refuses a request for another host, and one that a page of another site made the browser send.
+    private func refusal(ofSite head: RequestHead, _ target: RequestTarget) -> HTTPResponse? {
+        if let refusal = refusal(ofHost: head, target) { return refusal }
         let own = head.fields["host"].flatMap { HostAndPort($0) }
         let isOwnPage = head.fields.values(of: "origin").allSatisfy { text in
             guard let origin = WebOrigin(text), let own else { return false }

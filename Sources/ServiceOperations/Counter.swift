@@ -12,52 +12,49 @@ package final class Counter: Sendable {
     package func add(_ number: Int = 1) { count.wrappingAdd(number, ordering: .relaxed) }
 }
 
-/// The distribution of a measured value: its counts up to each bound, and its sum.
+/// The distribution of times: their counts up to each bound, and their sum. A time costs two atomic additions.
 package final class Histogram: Sendable {
     /// Bounds for the times of requests, in seconds: from a hit in memory to the longest wait.
     package static let seconds = [
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ]
 
-    private struct State: Sendable {
-        /// The count of each bucket alone, not cumulative. The last bucket has no bound.
-        var counts: [Int]
-        var sum = 0.0
-    }
+    private let bounds: [(seconds: Double, nanoseconds: Int)]
+    /// The count of each bucket alone, not cumulative. The last bucket has no bound.
+    private let counts: [Counter]
+    /// In nanoseconds.
+    private let sum = Counter()
 
-    private let bounds: [Double]
-    private let state: Lock<State>
-
+    /// - Parameter bounds: in seconds, ascending.
     init(bounds: [Double]) {
-        self.bounds = bounds
-        state = Lock(State(counts: Array(repeating: 0, count: bounds.count + 1)))
+        self.bounds = bounds.map { ($0, Int($0 * 1e9)) }
+        counts = (0...bounds.count).map { _ in Counter() }
     }
 
-    /// Counts a value, in the base unit. Any thread may call it.
-    package func observe(_ value: Double) {
-        let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
-        state.withLock { state in
-            state.counts[bucket] += 1
-            state.sum += value
-        }
+    /// Counts a time. Any thread may call it.
+    package func observe(_ time: Duration) {
+        let (seconds, attoseconds) = time.components
+        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+        counts[bounds.firstIndex { nanoseconds <= $0.nanoseconds } ?? bounds.count].add()
+        sum.add(nanoseconds)
     }
 
-    /// Counts a time, in seconds.
-    package func observe(_ time: Duration) { observe(time / .seconds(1)) }
-
-    var samples: [Metrics.Sample] {
-        let state = state.withLock { $0 }
-        var total = 0
+    /// - Parameter labels: of all lines, as name and value.
+    func samples(_ labels: [(String, String)] = []) -> [Metrics.Sample] {
+        let counts = counts.map(\.value)
+        let total = counts.reduce(0, +)
+        var count = 0
         var samples: [Metrics.Sample] = []
-        for (bound, count) in zip(bounds + [.infinity], state.counts) {
-            total += count
+        for (bound, number) in zip(bounds.map(\.seconds) + [.infinity], counts) {
+            count += number
             samples.append(
                 Metrics.Sample(
-                    suffix: "_bucket", labels: Metrics.labels("le", Metrics.number(bound)),
-                    value: Double(total)))
+                    suffix: "_bucket", labels: Metrics.labels(labels + [("le", Metrics.number(bound))]),
+                    value: Double(count)))
         }
-        samples.append(Metrics.Sample(suffix: "_sum", value: state.sum))
-        samples.append(Metrics.Sample(suffix: "_count", value: Double(total)))
+        let labels = Metrics.labels(labels)
+        samples.append(Metrics.Sample(suffix: "_sum", labels: labels, value: Double(sum.value) / 1e9))
+        samples.append(Metrics.Sample(suffix: "_count", labels: labels, value: Double(total)))
         return samples
     }
 }

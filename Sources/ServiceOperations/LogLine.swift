@@ -3,9 +3,10 @@ internal import HTTPServer
 
 /// One request as a line of a log.
 ///
-///     {"time":"2026-11-22T15:49:34.123Z","method":"GET","path":"/image/*/w342/*","source":"https://example.org/a.jpg","status":200,"bytes":18231,"ms":3.214,"client":"203.0.113.7","cache":"marquee; hit"}
+///     {"time":"2026-11-22T15:49:34.123Z","id":"5f1c2a00000012b","method":"GET","path":"/image/*/w342/*","source":"https://example.org/a.jpg","status":200,"bytes":18231,"ms":3.214,"client":"203.0.113.7","cache":"marquee; hit"}
+///     {"time":"2026-11-22T15:49:35.250Z","id":"5f1c2a00000012c","method":"POST","path":"/films","status":201,"bytes":182,"ms":4.051,"client":"203.0.113.7","writer":"laptop"}
 ///
-///     2026-11-22T15:49:34.123Z 203.0.113.7 "GET /image/*/w342/*" 200 18231 3.214 ms "https://example.org/a.jpg" "marquee; hit"
+///     2026-11-22T15:49:34.123Z 203.0.113.7 "GET /image/*/w342/*" 200 18231 3.214 ms "https://example.org/a.jpg" "marquee; hit" "5f1c2a00000012b" -
 ///
 /// A line has no secrets: no query, user information, request field or signature. It has visible ASCII characters only,
 /// so that it cannot steer a terminal or look like two lines.
@@ -17,40 +18,28 @@ struct LogLine {
 
     var json: String {
         let path = LogPath(answer.target)
-        var line = "{\"time\":\"\(timestamp)\",\"method\":\(Self.quoted(answer.method))"
-        line += ",\"path\":\(Self.quoted(path.text))"
+        var line = "{\"time\":\"\(LogTime.text(time))\",\"id\":\(Self.quoted(answer.id))"
+        line += ",\"method\":\(Self.quoted(answer.method)),\"path\":\(Self.quoted(path.text))"
         if let source = path.source { line += ",\"source\":\(Self.quoted(source))" }
         line += ",\"status\":\(answer.status),\"bytes\":\(answer.bytes),\"ms\":\(milliseconds)"
         if let client { line += ",\"client\":\"\(client)\"" }
+        if let writer = answer.writer { line += ",\"writer\":\(Self.quoted(writer))" }
         if let cache = answer.cacheStatus { line += ",\"cache\":\(Self.quoted(cache))" }
         return line + "}\n"
     }
 
     var text: String {
         let path = LogPath(answer.target)
-        var line = "\(timestamp) \(client.map { "\($0)" } ?? "-")"
+        var line = "\(LogTime.text(time)) \(client.map { "\($0)" } ?? "-")"
         line += " \(Self.quoted("\(answer.method) \(path.text)")) \(answer.status) \(answer.bytes)"
         line += " \(milliseconds) ms \(path.source.map(Self.quoted) ?? "-")"
-        return line + " \(answer.cacheStatus.map(Self.quoted) ?? "-")\n"
+        line += " \(answer.cacheStatus.map(Self.quoted) ?? "-") \(Self.quoted(answer.id))"
+        return line + " \(answer.writer.map(Self.quoted) ?? "-")\n"
     }
 
     private var milliseconds: String {
         let microseconds = max(0, Int(answer.time / .microseconds(1)))
-        return "\(microseconds / 1000).\(Self.padded(microseconds % 1000, 3))"
-    }
-
-    /// RFC 3339, UTC, with milliseconds.
-    private var timestamp: String {
-        let seconds = time / 1000
-        let date = HTTPDate.civil(seconds / 86_400)
-        let day = [date.month, date.day].map { Self.padded($0, 2) }.joined(separator: "-")
-        let clock = [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60].map { Self.padded($0, 2) }
-        return "\(date.year)-\(day)T\(clock.joined(separator: ":")).\(Self.padded(time % 1000, 3))Z"
-    }
-
-    private static func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        return "\(microseconds / 1000).\(LogTime.padded(microseconds % 1000, 3))"
     }
 
     /// A JSON string in visible ASCII (RFC 8259 section 7).
@@ -71,14 +60,15 @@ struct LogLine {
 }
 
 /// The parts of a request's target that a log may show.
-struct LogPath: Hashable {
+package struct LogPath: Hashable, Sendable {
     /// The path alone. In a picture's address, the signature is shown as `*` unless it is `-`. The encoded source is
     /// `*` too, because it may hold a secret.
-    let text: String
+    package let text: String
     /// The address of the picture, without user information, query and fragment.
-    let source: String?
+    package let source: String?
 
-    init(_ target: String) {
+    /// - Parameter target: the request's target, as the client sent it.
+    package init(_ target: String) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         guard let segments = try? RequestTarget(String(decoding: path, as: UTF8.self)).segments else {
             // Losing the error is right: an unreadable target may hold anything, so the log shows none of it.

@@ -5,11 +5,24 @@ internal import SystemSupport
 extension Metrics {
     /// Registers the counts of an HTTP server.
     package func watch(server statistics: @escaping @Sendable () -> HTTPServer.Statistics) {
-        counter("marquee_http_requests_total", "Requests answered, by status.", label: "status") {
-            statistics().byStatus.sorted { $0.key < $1.key }.map { ("\($0.key)", Double($0.value)) }
+        counter(
+            "marquee_http_requests_total", "Requests answered, by status and route.",
+            labels: ("status", "route")
+        ) {
+            let answers = statistics().answers
+            return HTTPRoute.allCases.flatMap { route in
+                (answers[route] ?? [:]).sorted { $0.key < $1.key }
+                    .map { (("\($0.key)", route.name), Double($0.value)) }
+            }
         }
         counter("marquee_http_sent_bytes_total", "Bytes of answers sent, heads included.") {
             Double(statistics().bytesSent)
+        }
+        counter("marquee_http_shed_answers_total", "Answers that became 503: too many waited for clients.") {
+            Double(statistics().shedAnswers)
+        }
+        gauge("marquee_http_waiting_answer_bytes", "Bytes of answers that clients have not taken yet.") {
+            Double(statistics().waitingAnswerBytes)
         }
         gauge("marquee_http_connections", "Open connections.") { Double(statistics().connectionsNow) }
         counter("marquee_http_accepted_connections_total", "Connections accepted.") {

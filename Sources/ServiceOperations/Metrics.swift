@@ -2,9 +2,9 @@ internal import SystemSupport
 
 /// The metrics of a service, for Prometheus to collect (its text format, version 0.0.4):
 ///
-///     # HELP marquee_http_requests_total Requests answered, by status.
+///     # HELP marquee_http_requests_total Requests answered, by status and route.
 ///     # TYPE marquee_http_requests_total counter
-///     marquee_http_requests_total{status="200"} 36
+///     marquee_http_requests_total{status="200",route="film"} 36
 ///
 /// Each family is registered once, and read at every scrape. The program lists the values of a label; they never come
 /// from outside, so a client's URL or host cannot create a time series.
@@ -51,6 +51,18 @@ package final class Metrics: Sendable {
         register(name, help, "counter") { Self.samples(label, readings()) }
     }
 
+    /// Counters for each pair of values of two labels, read by the closure.
+    package func counter(
+        _ name: String, _ help: String, labels: (String, String),
+        readings: @escaping @Sendable () -> [(labels: (String, String), value: Double)]
+    ) {
+        register(name, help, "counter") {
+            readings().map { values, value in
+                Sample(labels: Self.labels([(labels.0, values.0), (labels.1, values.1)]), value: value)
+            }
+        }
+    }
+
     /// A figure that goes up and down, in its base unit: bytes, seconds, a ratio. Nil if there is none at the moment.
     package func gauge(_ name: String, _ help: String, value: @escaping @Sendable () -> Double?) {
         register(name, help, "gauge") { value().map { [Sample(value: $0)] } ?? [] }
@@ -63,14 +75,25 @@ package final class Metrics: Sendable {
         register(name, help, "gauge") { Self.samples(label, readings()) }
     }
 
-    /// A distribution in its base unit. The caller adds the values.
+    /// A distribution of times, in seconds. The caller adds the times.
     /// - Parameter bounds: the upper bounds of the buckets, ascending. A bucket without a bound is added.
     package func histogram(
         _ name: String, _ help: String, bounds: [Double] = Histogram.seconds
     ) -> Histogram {
         let histogram = Histogram(bounds: bounds)
-        register(name, help, "histogram") { histogram.samples }
+        register(name, help, "histogram") { histogram.samples() }
         return histogram
+    }
+
+    /// A distribution of times for each value of a label, in the order of the values.
+    package func histograms(
+        _ name: String, _ help: String, label: String, values: [String], bounds: [Double] = Histogram.seconds
+    ) -> [Histogram] {
+        let histograms = values.map { _ in Histogram(bounds: bounds) }
+        register(name, help, "histogram") {
+            zip(values, histograms).flatMap { $1.samples([(label, $0)]) }
+        }
+        return histograms
     }
 
     /// All metrics as they are now. Calls the closures, so it takes as long as they do.
@@ -101,13 +124,18 @@ package final class Metrics: Sendable {
     }
 
     private static func samples(_ label: String, _ readings: [Reading]) -> [Sample] {
-        readings.map { Sample(labels: labels(label, $0.label), value: $0.value) }
+        readings.map { Sample(labels: labels([(label, $0.label)]), value: $0.value) }
     }
 
-    static func labels(_ name: String, _ value: String) -> String {
-        let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-            .replacing("\n", with: "\\n")
-        return "{\(name)=\"\(escaped)\"}"
+    /// `{status="200",route="film"}`; empty without labels.
+    static func labels(_ labels: [(name: String, value: String)]) -> String {
+        guard !labels.isEmpty else { return "" }
+        let texts = labels.map { name, value in
+            let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+                .replacing("\n", with: "\\n")
+            return "\(name)=\"\(escaped)\""
+        }
+        return "{\(texts.joined(separator: ","))}"
     }
 
     static func number(_ value: Double) -> String {

@@ -21,7 +21,8 @@ package final class RequestLog: Sendable {
 
         /// The approximate memory of the entry, in bytes.
         var size: Int {
-            256 + answer.target.utf8.count + answer.forwardedFor.reduce(0) { $0 + $1.utf8.count }
+            256 + answer.target.utf8.count + answer.id.utf8.count + (answer.writer?.utf8.count ?? 0)
+                + answer.forwardedFor.reduce(0) { $0 + $1.utf8.count }
         }
     }
 
@@ -79,9 +80,7 @@ package final class RequestLog: Sendable {
 
     /// Adds an answer to the queue. Never waits.
     package func record(_ answer: HTTPServer.Answer) {
-        var now = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &now)
-        let entry = Entry(answer: answer, time: now.tv_sec * 1000 + now.tv_nsec / 1_000_000)
+        let entry = Entry(answer: answer, time: LogTime.now)
         enum Outcome { case first, queued, dropped }
         let outcome: Outcome = state.withLock { state in
             guard !state.isClosed, state.size + entry.size <= limit else { return .dropped }

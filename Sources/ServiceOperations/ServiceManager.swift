@@ -2,11 +2,24 @@ internal import Glibc
 
 /// Reports the service's state to the service manager (sd_notify(3)): a datagram to the socket in `NOTIFY_SOCKET`.
 ///
-///     READY=1        STOPPING=1
+///     READY=1        STOPPING=1        RELOADING=1\nMONOTONIC_USEC=8123456
 package enum ServiceManager {
-    package enum State: String, Sendable {
-        case ready = "READY=1"
-        case stopping = "STOPPING=1"
+    package enum State: Sendable {
+        case ready, stopping
+        /// The service reads its files anew; `ready` follows. The time tells the manager that it is the answer to its
+        /// own signal (systemd.service(5), `notify-reload`).
+        case reloading
+
+        var message: String {
+            switch self {
+            case .ready: return "READY=1"
+            case .stopping: return "STOPPING=1"
+            case .reloading:
+                var now = timespec()
+                unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+                return "RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)"
+            }
+        }
     }
 
     /// Reports the state, if there is a manager. Losing an error is right: a service runs without a manager too.
@@ -28,7 +41,7 @@ package enum ServiceManager {
             AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        let message = Array(state.rawValue.utf8)
+        let message = Array(state.message.utf8)
         let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
         unsafe withUnsafePointer(to: address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -23,6 +23,8 @@ extension OverSockets {
                 ("GET /" + String(repeating: "x", count: 40_000), 431),
                 ("GET /" + String(repeating: "x", count: 9000) + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 414),
                 ("GET / HTTP/1.1\r\nHost: localhost\r\nExpect: a miracle\r\n\r\n", 417),
+                ("GET / HTTP/1.1\nHost: localhost\n\n", 400), ("GET / HTTP/1.0\r\n\n", 400),
+                ("\nGET / HTTP/1.0\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: localhost\n", 400),
             ])
         func refused(request: String, status: Int) throws {
             let running = try RunningService()

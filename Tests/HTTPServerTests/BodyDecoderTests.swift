@@ -57,6 +57,7 @@ struct BodyDecoderTests {
             " 4\r\nbody\r\n",
             "4\r\nbodyx\r\n", "4\r\nbody4\r\n", "ffffffffffffffff\r\n", "4;\u{1}\r\nbody\r\n", "4\nbody\r\n",
             "4;\nbody\r\n", "4\r\nbody\n", "4;a\rb\r\nbody\r\n", "0\r\n\n",
+            "0\r\nT: 1\n\r\n", "0\r\nT: 1\rGET\r\n\r\n",
             String(repeating: "0", count: 5000), "0\r\n" + String(repeating: "a: b\r\n", count: 100),
             "4;" + String(repeating: "x", count: 5000) + "\r\n", ";a\r\n",
         ])

@@ -9,7 +9,7 @@ struct HostileRequestsTests {
     private static let requests = [
         "POST /films HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbodyGET / HTTP/1.1\r\nHost: x\r\n\r\n",
         "PUT /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4;a=b\r\nbody\r\n0\r\nT: 1\r\n\r\n",
-        "GET / HTTP/1.0\n\nGET / HTTP/1.1\r\nHost: y\r\nExpect: 100-continue\r\n\r\n",
+        "GET / HTTP/1.0\r\n\r\nGET / HTTP/1.1\r\nHost: y\r\nExpect: 100-continue\r\n\r\n",
     ].map { Array($0.utf8) }
 
     @Test("randomly changed bytes are accepted or refused, and every byte is counted")

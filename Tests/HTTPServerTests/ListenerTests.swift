@@ -39,6 +39,18 @@ extension OverSockets {
             }
         }
 
+        @Test("a local socket has the wanted permissions")
+        func mode() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("socket")
+            for mode: UInt32 in [0o660, 0o600, 0o777] {
+                let listener = try Listener(.local(path: path), mode: mode)
+                var status = stat()
+                #expect(unsafe stat(path, &status) == 0 && status.st_mode & 0o777 == mode)
+                listener.stop()
+            }
+        }
+
         private func isListening(_ socket: Int32) -> Bool {
             var answer: Int32 = 0
             var length = socklen_t(MemoryLayout<Int32>.size)

@@ -18,18 +18,35 @@ struct RequestHeadTests {
         }
     }
 
-    @Test("a head is parsed into its parts, with either line end")
+    @Test("a head is parsed into its parts")
     func parts() throws {
-        for lineEnd in ["\r\n", "\n"] {
-            let head = try parse(
-                ["GET /a%20b?c HTTP/1.1", "HOST: x", "Accept:a", "accept:\t b \t"].joined(separator: lineEnd))
-            #expect(head.method == "GET")
-            #expect(head.target == "/a%20b?c")
-            #expect(head.minorVersion == 1)
-            #expect(head.fields.fields.map { $0.name.lowercased() } == ["host", "accept", "accept"])
-            #expect(head.fields.values(of: "accept") == ["a", "b"])
-            #expect(head.value(of: "accept") == nil)
-            #expect(head.value(of: "host") == "x")
+        let head = try parse(
+            "GET /a%20b?c HTTP/1.1\r\nHOST: x\r\nAccept:a\r\naccept:\t b c\t \r\nempty: \r\nlatin: caf\u{e9}")
+        #expect(head.method == "GET")
+        #expect(head.target == "/a%20b?c")
+        #expect(head.minorVersion == 1)
+        #expect(head.fields.fields.map(\.name) == ["HOST", "Accept", "accept", "empty", "latin"])
+        #expect(head.fields.values(of: "accept") == ["a", "b c"])
+        #expect(head.value(of: "accept") == nil)
+        #expect(head.value(of: "host") == "x")
+        #expect(head.value(of: "empty") == "")
+        #expect(head.value(of: "latin") == "caf\u{e9}")
+        let latin1 = Array("GET /\u{1}a HTTP/1.0".utf8).map { $0 == 1 ? 0xE9 : $0 }
+        #expect(try RequestHead(parsing: latin1).target == "/\u{FFFD}a")
+    }
+
+    @Test(
+        "a line that ends in a line feed alone, or contains a carriage return alone, is refused",
+        arguments: [
+            "GET / HTTP/1.1\nHost: x", "GET / HTTP/1.1\r\nHost: x\nA: b", "GET / HTTP/1.1\r\nHost: x\n",
+            "GET / HTTP/1.1\rHost: x", "GET / HTTP/1.1\r\nHost: x\rA: b", "GET / HTTP/1.1\r\nHost: x\r",
+            "GET / HTTP/1.1\r\nHost: x\r\r\nA: b", "GET /\nHost: x HTTP/1.1", "\nGET / HTTP/1.0",
+            "GET / HTTP/1.1\r\nHost: x\r\nA\n: b", "GET / HTTP/1.1\r\nHost: x\r\nA:\n b",
+        ])
+    func lineEnds(text: String) {
+        guard case .badRequest = refusal(text) else {
+            Issue.record("\(text.debugDescription) gave \(String(describing: refusal(text)))")
+            return
         }
     }
 

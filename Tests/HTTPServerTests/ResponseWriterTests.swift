@@ -99,5 +99,7 @@ struct ResponseWriterTests {
             #expect(!text(HTTPResponse(status: status)).contains("Content-Length"))
         }
         #expect(text(HTTPResponse(status: .found)).contains("Content-Length: 0"))
+        let head = response.head(date: "D", keepAlive: true, minorVersion: 1, id: "5f1c")
+        #expect(String(decoding: head, as: UTF8.self).hasSuffix("\r\nX-Request-Id: 5f1c\r\n\r\n"))
     }
 }

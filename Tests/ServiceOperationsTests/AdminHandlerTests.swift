@@ -33,6 +33,13 @@ struct AdminHandlerTests {
 
         deinit { server.stop() }
 
+        /// The answer to a request of HTTP/1.0, which needs no Host, on a connection of its own.
+        func askWithoutHost(_ target: String) throws -> RawClient.Answer {
+            let client = try RawClient(port: try #require(server.ports[0]))
+            client.send("GET \(target) HTTP/1.0\r\n\r\n")
+            return try client.answer()
+        }
+
         /// The answer to a request with one Host and the given lines.
         func ask(
             _ method: String, _ target: String, host: String = "127.0.0.1", _ fields: String...
@@ -60,6 +67,8 @@ struct AdminHandlerTests {
         let ready = try running.ask("GET", "/health/ready", host: "any.example")
         #expect(ready.status == 200 && ready.fields["cache-control"] == "no-store")
         #expect(try running.ask("HEAD", "/health/ready?x=1").status == 200)
+        #expect(try running.askWithoutHost("/health/ready").status == 200)
+        #expect(try running.askWithoutHost("/health/live").status == 200)
         running.readiness.becomeUnready(because: "stopping")
         #expect(try running.ask("HEAD", "/health/ready").status == 503)
     }
@@ -85,11 +94,25 @@ struct AdminHandlerTests {
         running.metrics.counter("marquee_things_total", "Things.").add(5)
         running.metrics.watch(server: { [server = running.server] in server.statistics })
         #expect(try running.ask("GET", "/health/live").status == 200)
-        let answer = try running.ask("GET", "/metrics", host: "any.example")
+        let answer = try running.ask("GET", "/metrics")
         #expect(answer.fields["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
         #expect(answer.text.contains("\nmarquee_things_total 5\n"))
-        #expect(answer.text.contains("\nmarquee_http_requests_total{status=\"200\"} 1\n"))
+        #expect(answer.text.contains("\nmarquee_http_requests_total{status=\"200\",route=\"other\"} 1\n"))
         #expect(try running.ask("HEAD", "/metrics").fields["content-length"] != "0")
+    }
+
+    @Test("the metrics are for this listener's hosts only, by address, loopback name or the operator's name")
+    func metricsHosts() throws {
+        let running = try Running()
+        for host in ["127.0.0.1:9090", "localhost", "[::1]:9090", "192.0.2.1", "Admin.example:9090"] {
+            #expect(try running.ask("GET", "/metrics", host: host).status == 200, "\(host)")
+        }
+        for host in ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "admin.example.evil"] {
+            let answer = try running.ask("GET", "/metrics", host: host)
+            #expect(answer.status == 403 && answer.text.contains("--admin-host NAME"), "\(host)")
+        }
+        #expect(try running.ask("GET", "http://evil.example/metrics").status == 403)
+        #expect(try running.askWithoutHost("/metrics").status == 403)
     }
 
     @Test("a source is purged by its address")

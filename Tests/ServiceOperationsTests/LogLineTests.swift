@@ -8,11 +8,12 @@ import Testing
 
 @Suite("LogLine", .bounded)
 struct LogLineTests {
-    private func line(_ target: String, cacheStatus: String? = nil) -> LogLine {
+    private func line(_ target: String, cacheStatus: String? = nil, writer: String? = nil) -> LogLine {
         LogLine(
             answer: HTTPServer.Answer(
                 method: "GET", target: target, status: 200, bytes: 18_231, time: .microseconds(3214),
-                peer: Peer(address: "203.0.113.7", isLocal: false), cacheStatus: cacheStatus),
+                peer: Peer(address: "203.0.113.7", isLocal: false), cacheStatus: cacheStatus,
+                id: "5f1c2a00000012b", writer: writer),
             client: IPAddress("203.0.113.7"), time: 1_795_362_574_123)
     }
 
@@ -24,14 +25,20 @@ struct LogLineTests {
         let line = line(target, cacheStatus: "marquee; hit")
         #expect(
             line.json
-                == "{\"time\":\"2026-11-22T15:49:34.123Z\",\"method\":\"GET\",\"path\":\"/image/-/w342/*\","
+                == "{\"time\":\"2026-11-22T15:49:34.123Z\",\"id\":\"5f1c2a00000012b\",\"method\":\"GET\","
+                + "\"path\":\"/image/-/w342/*\","
                 + "\"source\":\"https://example.org/a.jpg\",\"status\":200,\"bytes\":18231,\"ms\":3.214,"
                 + "\"client\":\"203.0.113.7\",\"cache\":\"marquee; hit\"}\n")
         #expect(
             line.text
                 == "2026-11-22T15:49:34.123Z 203.0.113.7 \"GET /image/-/w342/*\" 200 18231 3.214 ms "
-                + "\"https://example.org/a.jpg\" \"marquee; hit\"\n")
-        #expect(self.line("/films").text.hasSuffix("\"GET /films\" 200 18231 3.214 ms - -\n"))
+                + "\"https://example.org/a.jpg\" \"marquee; hit\" \"5f1c2a00000012b\" -\n")
+        #expect(
+            self.line("/films").text.hasSuffix(
+                "\"GET /films\" 200 18231 3.214 ms - - \"5f1c2a00000012b\" -\n"))
+        let written = self.line("/films", writer: "the \"big\" laptop")
+        #expect(written.json.hasSuffix("\"client\":\"203.0.113.7\",\"writer\":\"the \\\"big\\\" laptop\"}\n"))
+        #expect(written.text.hasSuffix(" \"the \\\"big\\\" laptop\"\n"))
     }
 
     @Test("a line has no query, no user, no fragment, no signature and no encoded source")

@@ -22,7 +22,13 @@ struct MetricsTests {
         metrics.gauge("marquee_absent_ratio", "Has no value now.") { nil }
         metrics.gauge("marquee_load_ratio", "By tier.", label: "tier") { [("disk", 0.25)] }
         let times = metrics.histogram("marquee_decode_seconds", "Time of a decode.", bounds: [0.1, 1])
-        for time in [0.05, 0.1, 0.5, 9] { times.observe(time) }
+        for time in [0.05, 0.1, 0.5, 9] { times.observe(.seconds(time)) }
+        let byRoute = metrics.histograms(
+            "marquee_answer_seconds", "By route.", label: "route", values: ["film", "top"], bounds: [1])
+        byRoute[1].observe(.milliseconds(1500))
+        metrics.counter("marquee_answers_total", "By two labels.", labels: ("status", "route")) {
+            [(("200", "film"), 3), (("404", "a\"b"), 1)]
+        }
         return metrics
     }
 
@@ -55,6 +61,20 @@ struct MetricsTests {
                 marquee_decode_seconds_bucket{le="+Inf"} 4
                 marquee_decode_seconds_sum 9.65
                 marquee_decode_seconds_count 4
+                # HELP marquee_answer_seconds By route.
+                # TYPE marquee_answer_seconds histogram
+                marquee_answer_seconds_bucket{route="film",le="1"} 0
+                marquee_answer_seconds_bucket{route="film",le="+Inf"} 0
+                marquee_answer_seconds_sum{route="film"} 0
+                marquee_answer_seconds_count{route="film"} 0
+                marquee_answer_seconds_bucket{route="top",le="1"} 0
+                marquee_answer_seconds_bucket{route="top",le="+Inf"} 1
+                marquee_answer_seconds_sum{route="top"} 1.5
+                marquee_answer_seconds_count{route="top"} 1
+                # HELP marquee_answers_total By two labels.
+                # TYPE marquee_answers_total counter
+                marquee_answers_total{status="200",route="film"} 3
+                marquee_answers_total{status="404",route="a\\"b"} 1
 
                 """)
     }
@@ -105,7 +125,7 @@ struct MetricsTests {
         let metrics = everyKind()
         metrics.watchProcess(version: "1.2.3")
         metrics.watch(server: {
-            HTTPServer.Statistics(requests: 4, byStatus: [200: 3, 404: 1], bytesSent: 1 << 20)
+            HTTPServer.Statistics(answers: [.film: [200: 3, 404: 1]], bytesSent: 1 << 20)
         })
         #expect(try Promtool.check(metrics.text) == "")
         // promtool does find this fault.

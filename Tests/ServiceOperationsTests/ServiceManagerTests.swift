@@ -14,25 +14,18 @@ struct ServiceManagerTests {
     func notify(isPath: Bool) throws {
         let folder = try TemporaryFolder()
         let name = isPath ? folder.file("notify") : "@" + folder.path
-        let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        defer { close(socket) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = isPath ? Array(name.utf8) + [0] : [0] + Array(name.utf8.dropFirst())
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-        let bound = unsafe withUnsafePointer(to: address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(socket, $0, socklen_t(MemoryLayout<sa_family_t>.size + bytes.count))
-            }
-        }
-        try #require(bound == 0)
-        for (state, text) in [(ServiceManager.State.ready, "READY=1"), (.stopping, "STOPPING=1")] {
-            ServiceManager.notify(state, socket: name)
-            var message = [UInt8](repeating: 0, count: 100)
-            let count = unsafe recv(socket, &message, message.count, Int32(MSG_DONTWAIT))
-            try #require(count > 0)
-            #expect(String(decoding: message.prefix(count), as: UTF8.self) == text)
-        }
+        let socket = try NotifySocket(name)
+        ServiceManager.notify(.ready, socket: name)
+        #expect(socket.message() == "READY=1")
+        ServiceManager.notify(.reloading, socket: name)
+        let lines = socket.message().split(separator: "\n")
+        #expect(lines.first == "RELOADING=1")
+        let time = try #require(lines.last?.split(separator: "=").last.flatMap { Int($0) })
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        #expect(time > 0 && time <= (now.tv_sec + 1) * 1_000_000)
+        ServiceManager.notify(.stopping, socket: name)
+        #expect(socket.message() == "STOPPING=1")
     }
 
     @Test(

@@ -1,12 +1,13 @@
 import FilmLibrary
 import Foundation
 import Glibc
+import HTTPSemantics
 import SystemSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@Suite("marquee serve for operators", .bounded)
+@Suite("marquee serve for operators", .bounded, .ownThread)
 struct ServeOperationsTests {
     /// A service with an admin listener, and both ports.
     private struct Service {
@@ -127,17 +128,18 @@ struct ServeOperationsTests {
         let service = try await Service(try Fixture(), "--quiet", "--log", "json")
         let client = try RawClient(port: service.port)
         #expect(try client.get("/posters/1.png").status == 200)
-        #expect(try client.get("/none").status == 404)
+        let missing = try client.get("/films/none", "X-Request-Id: from-a-proxy")
+        #expect(missing.status == 404 && missing.fields["x-request-id"] == "from-a-proxy")
         // The client gets the last byte before the service has counted it.
         try await eventually {
             try RawClient(port: service.admin).get("/metrics").text
-                .contains("\nmarquee_http_request_seconds_count 2\n")
+                .contains("\nmarquee_http_request_seconds_count{route=\"film\"} 1\n")
         }
         for _ in 0..<2 {
             let text = try RawClient(port: service.admin).get("/metrics").text
-            #expect(text.contains("\nmarquee_http_requests_total{status=\"200\"} 1\n"))
-            #expect(text.contains("\nmarquee_http_requests_total{status=\"404\"} 1\n"))
-            #expect(text.contains("\nmarquee_http_request_seconds_count 2\n"))
+            #expect(text.contains("\nmarquee_http_requests_total{status=\"200\",route=\"file\"} 1\n"))
+            #expect(text.contains("\nmarquee_http_requests_total{status=\"404\",route=\"film\"} 1\n"))
+            #expect(text.contains("\nmarquee_http_request_seconds_count{route=\"film\"} 1\n"))
             #expect(text.contains("\nmarquee_log_dropped_lines_total 0\n"))
             #expect(text.contains("\nmarquee_build_info{version="))
         }
@@ -147,34 +149,132 @@ struct ServeOperationsTests {
         #expect(outcome.lines.count == 3)
         let lines = try outcome.lines.map(JSON.object)
         #expect(lines[1]["path"] as? String == "/posters/1.png" && lines[1]["status"] as? Int == 200)
-        #expect(lines[2]["path"] as? String == "/none" && lines[2]["client"] as? String == "127.0.0.1")
+        #expect(lines[2]["path"] as? String == "/films/none" && lines[2]["client"] as? String == "127.0.0.1")
+        #expect((lines[1]["id"] as? String)?.count == 15 && lines[2]["id"] as? String == "from-a-proxy")
     }
 
     @Test("systemd is notified of readiness and of the stop")
     func serviceManager() async throws {
         let fixture = try Fixture()
         let path = fixture.home.file("notify")
-        let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        defer { close(socket) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let bound = unsafe withUnsafePointer(to: address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        try #require(bound == 0)
-        func message() -> String {
-            var bytes = [UInt8](repeating: 0, count: 100)
-            let count = unsafe recv(socket, &bytes, bytes.count, 0)
-            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-        }
-        let service = try await Service(fixture, "--quiet", environment: ["NOTIFY_SOCKET": path])
-        #expect(message() == "READY=1")
+        let socket = try NotifySocket(path)
+        let service = try await Service(
+            fixture, "--quiet", "--drain", "0", environment: ["NOTIFY_SOCKET": path])
+        #expect(socket.message() == "READY=1")
         service.program.send(SIGTERM)
-        #expect(message() == "STOPPING=1")
+        #expect(socket.message() == "STOPPING=1")
         _ = await service.program.outcome()
+    }
+
+    @Test(
+        "without a terminal SIGHUP reads files anew, and neither the service nor a connection ends",
+        .enabled(if: Shell.has("setsid"), "setsid is not installed (Debian package util-linux)"))
+    func hangUp() async throws {
+        let fixture = try Fixture()
+        let path = fixture.home.file("notify")
+        let socket = try NotifySocket(path)
+        let program = try Program(
+            ["setsid", BuiltProgram.path("marquee"), "serve", fixture.folder.path], of: "/usr/bin/env",
+            environment: ["NOTIFY_SOCKET": path])
+        let address = try #require(await program.nextLine())
+        let port = try #require(URLComponents(string: address)?.port.flatMap { UInt16(exactly: $0) })
+        #expect(socket.message() == "READY=1")
+        let client = try RawClient(port: port)
+        #expect(try client.get("/posters/1.png").status == 200)
+        for _ in 0..<2 {
+            program.send(SIGHUP)
+            #expect(socket.message().hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+            #expect(socket.message() == "READY=1")
+            #expect(try client.get("/posters/1.png").status == 200)
+        }
+        program.send(SIGTERM)
+        #expect(socket.message() == "STOPPING=1")
+        let outcome = await program.outcome()
+        #expect(outcome.status == 0)
+        #expect(outcome.errorLines.prefix(2).allSatisfy { $0 == "marquee: there is no file to read anew" })
+        #expect(outcome.errorLines.count == 3)
+    }
+
+    @Test(
+        "begun in a terminal, the service ends at SIGHUP, and when the terminal closes",
+        arguments: [true, false])
+    func terminal(closes: Bool) throws {
+        let fixture = try Fixture()
+        let terminal = try PseudoTerminal(BuiltProgram.path("marquee"), ["serve", fixture.folder.path])
+        try #require(terminal.waits { $0.row(containing: "http://127.0.0.1:") != nil })
+        if closes { terminal.hangUp() } else { terminal.send(SIGHUP) }
+        #expect(terminal.waitForEnd() == .exited(128 + SIGHUP))
+    }
+
+    @Test("--socket-mode decides who may connect to the local sockets")
+    func socketMode() async throws {
+        let fixture = try Fixture()
+        let (path, admin) = (fixture.home.file("socket"), fixture.home.file("admin"))
+        let program = try Program(
+            [
+                "serve", fixture.folder.path, "--quiet", "--address", "unix:\(path)", "--admin",
+                "unix:\(admin)",
+                "--socket-mode", "0660",
+            ])
+        #expect(await program.nextLine() == "unix:\(path)")
+        for path in [path, admin] {
+            var status = stat()
+            #expect(unsafe stat(path, &status) == 0 && status.st_mode & 0o777 == 0o660)
+        }
+        #expect(try RawClient(path: path).get("/posters/1.png").status == 200)
+        #expect(try RawClient(path: admin).get("/metrics").status == 200)
+        program.send(SIGINT)
+        _ = await program.outcome()
+    }
+
+    @Test("the metrics answer the listener's own addresses and the names of --admin-host, and no other host")
+    func adminHost() async throws {
+        let service = try await Service(try Fixture(), "--quiet", "--admin-host", "Metrics.example.org")
+        for (host, status) in [("metrics.example.org:9090", 200), ("127.0.0.1", 200), ("evil.example", 403)] {
+            let client = try RawClient(port: service.admin)
+            client.send("GET /metrics HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+            #expect(try client.answer().status == status)
+        }
+        service.program.send(SIGINT)
+        _ = await service.program.outcome()
+    }
+
+    @Test(
+        "with every connection taken, a film is read and a picture is fetched, and one more connection gets 503"
+    )
+    func descriptors() async throws {
+        let fixture = try Fixture()
+        let origin = "127.0.0.1:\(fixture.service.port)"
+        // Larger than what the system holds for a client that does not read.
+        #expect(FileManager.default.createFile(atPath: fixture.folder.file("large.png"), contents: nil))
+        #expect(unsafe truncate(fixture.folder.file("large.png"), 1 << 28) == 0)
+        let command =
+            "ulimit -n 256; exec \"$MARQUEE\" serve '\(fixture.folder.path)' --quiet --source \(origin) "
+            + "--allow-private 127.0.0.0/8 --cache-dir '\(fixture.home.path)'"
+        let program = try Program(
+            ["-c", command], of: "/bin/sh", environment: ["MARQUEE": BuiltProgram.path("marquee")])
+        let address = try #require(await program.nextLine())
+        let port = try #require(URLComponents(string: address)?.port.flatMap { UInt16(exactly: $0) })
+        var clients: [RawClient] = []
+        var status = 200
+        while status == 200, clients.count < 160 {
+            let client = try RawClient(port: port)
+            status = try client.get("/films/film-1").status
+            if status == 200 { clients.append(client) }
+        }
+        #expect(status == 503)
+        let picture = Base64URL.encode("http://\(origin)/posters/1.png".utf8)
+        #expect(try clients[0].get("/films/film-2").status == 200)
+        #expect(try clients[0].get("/image/-/w92/\(picture)").status == 200)
+        // Files that nobody reads take descriptors too.
+        for client in clients.dropFirst(2) {
+            client.send("GET /large.png HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        }
+        try await eventually { try clients[1].get("/posters/1.png").status == 503 }
+        #expect(try clients[0].get("/films/film-3").status == 200)
+        #expect(try clients[0].get("/image/-/w154/\(picture)").status == 200)
+        program.send(SIGINT)
+        _ = await program.outcome()
     }
 
     @Test("impossible options end with 2 and one line, which names their variable")
@@ -184,6 +284,21 @@ struct ServeOperationsTests {
             (["--admin", "localhost:1"], [:], "--admin needs an address and a port"),
             (["--log", "xml"], [:], "--log needs json, text or off"),
             (["--drain", "soon"], [:], "--drain needs a whole number"),
+            (
+                ["--address", "unix:/nowhere/a", "--socket-mode", "0888"], [:],
+                "--socket-mode needs permissions in octal from 0 to 0777, such as 0660, not \"0888\""
+            ),
+            (["--admin", "unix:/nowhere/a", "--socket-mode", "1777"], [:], "from 0 to 0777"),
+            (["--admin", "unix:/nowhere/a", "--socket-mode", "-1"], [:], "from 0 to 0777"),
+            (["--admin", "unix:/nowhere/a", "--socket-mode="], [:], "from 0 to 0777"),
+            (["--socket-mode", "0660"], [:], "--socket-mode needs --address unix:PATH or --admin unix:PATH"),
+            ([], ["MARQUEE_SOCKET_MODE": "rw"], "MARQUEE_SOCKET_MODE needs permissions in octal"),
+            (
+                ["--admin", "127.0.0.1:0", "--admin-host", "a b"], [:],
+                "--admin-host needs a host name such as films.example.org"
+            ),
+            (["--admin", "127.0.0.1:0", "--admin-host", "a:9090"], [:], "--admin-host needs a host name"),
+            (["--admin-host", "a"], [:], "--admin-host needs --admin ADDRESS"),
             ([], ["MARQUEE_DRAIN": "soon"], "MARQUEE_DRAIN needs a whole number"),
             ([], ["MARQUEE_PORT": "70000"], "MARQUEE_PORT needs a whole number from 0 to 65535"),
             ([], ["MARQUEE_QUIET": "x"], "MARQUEE_QUIET needs 1, true, yes or on"),

@@ -88,6 +88,19 @@ struct ServeProgramTests {
         #expect(lines[2].hasPrefix("marquee: GET /posters/2.png 200, 70 bytes in "))
     }
 
+    @Test("--verbose prints no query, because it may have a token")
+    func query() async throws {
+        let fixture = try Fixture()
+        let server = try Program(["serve", "-v", fixture.folder.path])
+        let address = try #require(await server.nextLine())
+        _ = try await Program.run([
+            "fetch", address + "posters/1.png?token=S3CRET", "-o", "-", "--no-disk-cache",
+        ])
+        server.send(SIGTERM)
+        let lines = await server.outcome().errorLines
+        #expect(lines.first?.hasPrefix("marquee: GET /posters/1.png 200, 70 bytes in ") == true, "\(lines)")
+    }
+
     @Test("a folder without a catalogue is served with a message")
     func noCatalogue() async throws {
         let fixture = try Fixture()

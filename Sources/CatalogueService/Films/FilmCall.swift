@@ -30,6 +30,8 @@ struct FilmCall: Sendable {
     var target: FilmTarget
     /// The format of an answer with films. JSON for other content.
     let format: FilmFormat
+    /// The name of the sender in logs, if it may write; nil if not.
+    let writer: String?
     /// What pages offer the sender.
     let access: PageAccess
     /// How the answer's text is coded.
@@ -44,7 +46,7 @@ struct FilmCall: Sendable {
     ///   none of the formats.
     init(
         _ head: RequestHead, _ peer: Peer, _ target: RequestTarget, _ configuration: FilmServiceConfiguration,
-        access: PageAccess = .reading
+        writer: String? = nil
     ) throws(FilmRefusal) {
         guard let target = FilmTarget(target, isRoot: configuration.isRoot) else {
             throw .nothingHere
@@ -62,7 +64,15 @@ struct FilmCall: Sendable {
         self.head = head
         self.peer = peer
         self.target = target
-        self.access = access
+        self.writer = writer
+        access =
+            if !configuration.isWritable {
+                .reading
+            } else if writer == nil {
+                .login
+            } else {
+                .forms(isSignedIn: !configuration.writers.trustsLocal)
+            }
         coding = .negotiated(head.fields)
         let offers = target.route.formats(isRead: ["GET", "HEAD"].contains(head.method))
         guard

@@ -1,3 +1,5 @@
+import HTTPServer
+
 /// The resource that a path of the service names.
 ///
 ///     /films  /  /movies.json              the list; / and /movies.json only if the library is served at the root
@@ -40,6 +42,22 @@ enum FilmRoute: Hashable, Sendable {
         case .list, .form, .login: reads + ["POST"]
         case .film: reads + ["PUT", "PATCH", "DELETE"]
         case .poster, .rating: reads + ["PUT", "DELETE"]
+        }
+    }
+
+    /// The route's label in the metrics.
+    var label: HTTPRoute {
+        switch self {
+        case .service: .other
+        case .list: .films
+        case .top: .top
+        case .film: .film
+        case .poster: .poster
+        case .picture: .picture
+        case .rating: .rating
+        case .soap: .soap
+        case .form, .login: .form
+        case .style: .style
         }
     }
 

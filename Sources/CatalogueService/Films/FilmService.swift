@@ -61,13 +61,13 @@ package final class FilmService: HTTPHandler {
             } catch {
                 // A SOAP body says what it needs. Its head alone allows a short body, for reading.
                 guard call.target.route == .soap else {
-                    return .answer(error.response(to: head, page: problemPage(call)))
+                    return .answer(failure(error, call))
                 }
                 return .handle(bodyLimit: min(try checkBody(call), Self.ignoredBody))
             }
             return .handle(bodyLimit: try checkBody(call))
         } catch {
-            return .answer(error.response(to: head))
+            return .answer(answer(error, to: head))
         }
     }
 
@@ -83,18 +83,20 @@ package final class FilmService: HTTPHandler {
             throw refusal
         } catch {
             report(error)
-            throw FilmRefusal(failure: error)
+            throw FilmRefusal(failure: error, request: call.head.id)
         }
     }
 
     package func respond(to request: HTTPRequest) -> HTTPResponse {
         do throws(FilmRefusal) {
             let call = try call(request.head, request.peer)
-            if call.target.route == .soap, call.method == "POST" { return soap(call, request) }
+            if call.target.route == .soap, call.method == "POST" {
+                return labelled(soap(call, request), call)
+            }
             let answer = answer(call, request.body)
             return !call.isKept || !call.isRead ? answer : KeptAnswer(answer).answer(to: call.head)
         } catch {
-            return error.response(to: request.head)
+            return answer(error, to: request.head)
         }
     }
 
@@ -142,28 +144,50 @@ package final class FilmService: HTTPHandler {
         // A stored poster may have megabytes.
         if case .poster = call.target.route { return nil }
         do {
-            return try content(call, .none, .quick)
+            return labelled(try content(call, .none, .quick), call)
         } catch is NotQuick {
             return nil
         } catch {
-            return answer(to: error, call)
+            return failure(error, call)
         }
+    }
+
+    /// The answer to a request that never became a call, or may not write.
+    private func answer(_ refusal: FilmRefusal, to head: RequestHead) -> HTTPResponse {
+        var response = refusal.response(to: head)
+        // Ignored: an unreadable target has no route.
+        if let target = try? RequestTarget(head.target),
+            let route = FilmTarget(target, isRoot: configuration.isRoot)?.route
+        {
+            response.route = route.label
+        }
+        return response
     }
 
     private func answer(_ call: FilmCall, _ body: RequestBody) -> HTTPResponse {
         do {
-            return try content(call, body)
+            return labelled(try content(call, body), call)
         } catch {
-            return answer(to: error, call)
+            return failure(error, call)
         }
     }
 
-    private func answer(to error: any Error, _ call: FilmCall) -> HTTPResponse {
-        if let refusal = error as? FilmRefusal {
-            return refusal.response(to: call.head, page: problemPage(call))
+    private func failure(_ error: any Error, _ call: FilmCall) -> HTTPResponse {
+        let refusal: FilmRefusal
+        if let error = error as? FilmRefusal {
+            refusal = error
+        } else {
+            report(error)
+            refusal = FilmRefusal(failure: error, request: call.head.id)
         }
-        report(error)
-        return FilmRefusal(failure: error).response(to: call.head, page: problemPage(call))
+        return labelled(refusal.response(to: call.head, page: problemPage(call)), call)
+    }
+
+    private func labelled(_ response: HTTPResponse, _ call: FilmCall) -> HTTPResponse {
+        var response = response
+        response.route = call.target.route.label
+        if !call.isRead { response.writer = call.writer }
+        return response
     }
 
     private func call(_ head: RequestHead, _ peer: Peer) throws(FilmRefusal) -> FilmCall {
@@ -175,13 +199,8 @@ package final class FilmService: HTTPHandler {
         }
         try gate.checkHost(head.fields, authority: target.authority)
         try gate.checkForwarding(head.fields)
-        return try FilmCall(head, peer, target, configuration, access: access(head.fields, peer))
-    }
-
-    private func access(_ fields: HTTPFields, _ peer: Peer) -> PageAccess {
-        guard configuration.isWritable else { return .reading }
-        guard gate.writer(fields, from: peer) != nil else { return .login }
-        return .forms(isSignedIn: !configuration.writers.trustsLocal)
+        let writer = configuration.isWritable ? gate.writer(head.fields, from: peer) : nil
+        return try FilmCall(head, peer, target, configuration, writer: writer)
     }
 
     func content(
@@ -264,7 +283,8 @@ package final class FilmService: HTTPHandler {
 
 extension FilmRefusal {
     /// The message to a client when the library or the system fails.
-    init(failure: any Error) {
+    /// - Parameter request: the id of the request, by which the operator finds it in the log.
+    init(failure: any Error, request: String) {
         switch failure as? FilmLibraryError {
         case .busy:
             self.init(
@@ -287,7 +307,9 @@ extension FilmRefusal {
         case .invalidFilm(let error): self.init(error)
         case .readOnly: self.init(.forbidden, "the library is not writable")
         default:
-            self.init(.internalServerError, "the service failed; its operator finds the reason in its log")
+            let name = request.isEmpty ? "" : " (request \(request))"
+            self.init(
+                .internalServerError, "the service failed; its operator finds the reason in its log\(name)")
         }
     }
 }

@@ -34,7 +34,9 @@ final class KeptAnswer: Sendable {
             // Section 15.4.5: the fields of the 200 answer that caches use.
             var fields = HTTPFields()
             for name in ["ETag", "Vary", "Cache-Control"] { fields[name] = response.fields[name] }
-            return HTTPResponse(status: .notModified, fields: fields)
+            var answer = HTTPResponse(status: .notModified, fields: fields)
+            answer.route = response.route
+            return answer
         case .proceed:
             guard response.fields["accept-ranges"] != nil else { return response }
             return response.part(for: head, conditions) {

@@ -43,7 +43,7 @@ extension FilmService {
             }
         } catch {
             report(error)
-            return SoapFault(FilmRefusal(failure: error)).response
+            return SoapFault(FilmRefusal(failure: error, request: call.head.id)).response
         }
     }
 

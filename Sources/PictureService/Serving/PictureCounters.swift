@@ -33,7 +33,7 @@ package final class PictureCounters: Sendable {
 
     package init() {}
 
-    func count(_ event: Event, after time: Duration = .zero) {
+    package func count(_ event: Event, after time: Duration = .zero) {
         state.withLock { state in
             state.events[event, default: 0] += 1
             state.makingTime += time

@@ -71,19 +71,26 @@ extension PictureService {
     }
 
     private static func refusal(ofMethod head: RequestHead) -> HTTPResponse? {
-        switch head.method {
-        case "GET", "HEAD": return nil
-        case "OPTIONS": return HTTPResponse(status: .noContent, fields: ["Allow": "GET, HEAD, OPTIONS"])
-        default:
-            var response = HTTPResponse.plain(.methodNotAllowed, "pictures can only be read")
-            response.fields["Allow"] = "GET, HEAD, OPTIONS"
-            return response
-        }
+        if ["GET", "HEAD"].contains(head.method) { return nil }
+        var response =
+            head.method == "OPTIONS"
+            ? HTTPResponse(status: .noContent) : .plain(.methodNotAllowed, "pictures can only be read")
+        response.fields["Allow"] = "GET, HEAD, OPTIONS"
+        response.route = .picture
+        return response
     }
 
     // MARK: Answers
 
     private func answer(
+        _ outcome: PictureOutcome, _ recipe: PictureRecipe, of original: PictureOriginal, to head: RequestHead
+    ) -> HTTPResponse {
+        var response = content(outcome, recipe, of: original, to: head)
+        response.route = .picture
+        return response
+    }
+
+    private func content(
         _ outcome: PictureOutcome, _ recipe: PictureRecipe, of original: PictureOriginal, to head: RequestHead
     ) -> HTTPResponse {
         switch outcome {
@@ -126,8 +133,12 @@ extension PictureService {
 
     private func answer(_ failure: PictureFailure, to head: RequestHead) -> HTTPResponse {
         if let rule = failure.rule { counters.countRefusal(by: rule) }
-        let problem = ProblemDetails(failure.status, failure.detail)
+        // The operator finds the request in the log.
+        let isOurs = failure.status == .internalServerError && !head.id.isEmpty
+        let problem = ProblemDetails(
+            failure.status, failure.detail + (isOurs ? " (request \(head.id))" : ""))
         var response = HTTPResponse(status: failure.status, body: .bytes(Array(problem.json.utf8)))
+        response.route = .picture
         response.fields["Content-Type"] = ProblemDetails.jsonType
         response.fields["Cache-Control"] = PictureFreshness.control(ofFailure: failure.status)
         if let retryAfter = failure.retryAfter { response.fields["Retry-After"] = "\(retryAfter)" }

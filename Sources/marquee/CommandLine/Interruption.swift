@@ -3,7 +3,8 @@ import LazyImages
 import SystemSupport
 
 /// Ctrl-C and the other signals that ask a program to end. The first one cancels the work, so that it ends in order.
-/// The second one ends the program at once. Neither leaves a half-written file in place.
+/// The second one ends the program at once. Neither leaves a half-written file in place. A service without a terminal
+/// reads its files anew at SIGHUP instead.
 final class Interruption: Sendable {
     private let first = Lock<Int32?>(nil)
     /// A second signal within this time counts as the same one: `timeout` signals the program and its group. No person
@@ -14,6 +15,8 @@ final class Interruption: Sendable {
     private let sharing = Lock<ContinuousClock.Instant?>(nil)
     /// How late this program may see a Ctrl-C that has ended the other program.
     private static let lag = Duration.milliseconds(500)
+    /// Called at SIGHUP; nil if SIGHUP ends the program.
+    private let hangUp = Lock<(@Sendable () -> Void)?>(nil)
 
     /// Takes over the signals for this thread and all later ones, so call it before starting any. A signal that the
     /// parent process ignores, as with `nohup`, stays ignored.
@@ -42,6 +45,10 @@ final class Interruption: Sendable {
             guard unsafe sigwait(&signals, &number) == 0 else { continue }
             let now = ContinuousClock.now
             if number == SIGINT, isShared(at: now) { continue }
+            if number == SIGHUP, let hangUp = hangUp.withLock({ $0 }) {
+                hangUp()
+                continue
+            }
             if let first {
                 if !Self.isRepetition(of: first, number, at: now) { Self.end(by: number) }
                 continue
@@ -49,6 +56,23 @@ final class Interruption: Sendable {
             first = (number, now)
             self.first.withLock { $0 = number }
             cancel()
+        }
+    }
+
+    /// From now on SIGHUP calls `reload`, as it is usual for services, and no longer ends the program. `reload` must not
+    /// block. In a terminal nothing changes: there the signal says that the terminal has closed.
+    func onHangUp(_ reload: @escaping @Sendable () -> Void) {
+        guard !Self.hasTerminal else { return }
+        hangUp.withLock { $0 = reload }
+    }
+
+    /// Whether the process has a controlling terminal: only then the system opens this file (tty(4)).
+    private static var hasTerminal: Bool {
+        do throws(FileFault) {
+            _ = try FileCalls().openForReading(path: "/dev/tty")
+            return true
+        } catch {
+            return false
         }
     }
 

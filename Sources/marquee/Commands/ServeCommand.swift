@@ -4,6 +4,7 @@ import Glibc
 import HTTPSemantics
 import HTTPServer
 import LazyImages
+import ServiceOperations
 import SystemSupport
 
 /// `marquee serve`: serves a folder, a catalogue or a library over HTTP, optionally slow or with errors.
@@ -56,6 +57,7 @@ enum ServeCommand: Command {
         var configuration = CatalogueService.Configuration()
         let listen = try listenAddress(arguments)
         configuration.server.addresses = [listen]
+        configuration.server.socketMode = try ServeOperations.socketMode(arguments)
         if let latency = try arguments.number("latency", in: 0...600_000) {
             configuration.server.latency = .milliseconds(latency)
         }
@@ -72,7 +74,8 @@ enum ServeCommand: Command {
         }
         configuration.films = try await films(arguments, listen)
         configuration.pictures = try await pictures(session)
-        configuration.reportFailure = { output.failure("\($0)") }
+        let failures = RepeatedMessages { output.failure($0) }
+        configuration.reportFailure = { failures.report("\($0)") }
         let content = try content(session)
         if case .library = content {
         } else if configuration.films.isWritable {
@@ -80,7 +83,8 @@ enum ServeCommand: Command {
         }
         configuration.clients = try ServeOperations.clients(arguments)
         configuration.requestsPerClient = try arguments.number("per-client", in: 1...1_000_000)
-        let operations = try ServeOperations(arguments, clients: configuration.clients)
+        let operations = try ServeOperations(
+            arguments, clients: configuration.clients, files: [], output: output)
         configuration.readiness = operations.readiness
         let service = try CatalogueService(content, configuration: configuration) { answer in
             operations.note(answer)
@@ -90,6 +94,7 @@ enum ServeCommand: Command {
         defer { token?.lease.end() }
         try operations.start(service)
         try service.start()
+        session.interruption.onHangUp { operations.reload() }
         // Before the address: whoever reads it may ask at once whether the service is ready.
         operations.becomeReady()
         let address = text(listen, port: service.port)
@@ -112,6 +117,7 @@ enum ServeCommand: Command {
         }
         await untilCancelled()
         await BlockingThreads.runOnOwnThread { operations.end(service, after: session.interruption.signal) }
+        failures.flush()
         await service.pictures?.flush()
         session.reportFaults(of: service.pictures?.tiers.disk)
         let statistics = service.statistics
@@ -255,10 +261,11 @@ enum ServeCommand: Command {
         let admin: String?
     }
 
-    /// `GET /posters/a.jpg 200, 42250 bytes in 0.4 ms`
+    /// `GET /posters/a.jpg 200, 42250 bytes in 0.4 ms`; without the query and other secrets, as in the log.
     private static func line(_ answer: HTTPServer.Answer) -> String {
         let time = (answer.time / .milliseconds(1)).formatted(decimals: 1)
-        return "\(answer.method) \(answer.target) \(answer.status), \(answer.bytes) bytes in \(time) ms"
+        let path = LogPath(answer.target).text
+        return "\(answer.method) \(path) \(answer.status), \(answer.bytes) bytes in \(time) ms"
     }
 
     /// Returns when Ctrl-C or SIGTERM cancels the task.

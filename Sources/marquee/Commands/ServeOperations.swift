@@ -7,13 +7,19 @@ import PictureService
 import ServiceOperations
 import SystemSupport
 
-/// The operators' part of a service: the listener for health and metrics, the log of requests, the message to the
-/// service manager, and the drain.
+/// The operators' part of a service: the listener for health and metrics, the log of requests, the files that SIGHUP
+/// reads anew, the messages to the service manager, and the drain.
 final class ServeOperations: Sendable {
     static let options = [
         Option(
             name: "admin", value: "ADDRESS",
             help: "serve /health/ready, /metrics, ... at HOST:PORT or unix:PATH"),
+        Option(
+            name: "admin-host", value: "NAME",
+            help: "a host name of the --admin address, besides addresses and localhost", isRepeatable: true),
+        Option(
+            name: "socket-mode", value: "MODE",
+            help: "permissions of the sockets at unix:PATH in octal, such as 0660 (default: the umask's)"),
         Option(
             name: "drain", value: "S",
             help:
@@ -35,13 +41,14 @@ final class ServeOperations: Sendable {
     let readiness = Readiness()
     /// Takes each answer; nil if there is no log.
     private let log: RequestLog?
-    /// How long requests take; nil without --admin.
-    private let times: Histogram?
+    /// How long requests take, in the order of the routes; empty without --admin.
+    private let times: [Histogram]
     /// The picture service; nil until it is made.
     private let pictures: Pictures
     private let admin: HTTPServer?
     private let listen: ListenAddress?
     private let drain: Duration
+    private let reloader: FileReloader
 
     /// How long running answers may take after the drain: a picture may have to be fetched.
     private static let answerGrace = Duration.seconds(10)
@@ -52,8 +59,18 @@ final class ServeOperations: Sendable {
     }
 
     /// Listens, but serves nothing yet.
-    /// - Parameter clients: finds the client of a request, for the log.
-    init(_ arguments: Arguments, clients: ForwardedClient) throws {
+    /// - Parameters:
+    ///   - clients: finds the client of a request, for the log.
+    ///   - files: the files that SIGHUP reads anew.
+    init(
+        _ arguments: Arguments, clients: ForwardedClient, files: [FileReloader.File], output: Output
+    ) throws {
+        reloader = FileReloader(files) { report in
+            switch report {
+            case .done(let line): output.note(line)
+            case .failed(let line): output.failure(line)
+            }
+        }
         let pictures = Pictures()
         self.pictures = pictures
         let purge: AdminHandler.Purge = { text in
@@ -64,10 +81,21 @@ final class ServeOperations: Sendable {
         let seconds = try arguments.number("drain", in: 0...86_400)
         drain = .seconds(seconds ?? (listen == nil ? 0 : Self.defaultDrain))
         log = try Self.form(arguments.value("log")).map { try RequestLog($0, clients: clients) }
-        times = listen.map { [metrics] _ in
-            metrics.histogram(
+        times =
+            listen == nil
+            ? []
+            : metrics.histograms(
                 "marquee_http_request_seconds",
-                "Time of requests, from a request's last byte to its answer's last byte.")
+                "Time of requests, from a request's last byte to its answer's last byte, by route.",
+                label: "route", values: HTTPRoute.allCases.map(\.name))
+        if arguments.has("admin-host"), listen == nil {
+            throw UsageError("--admin-host needs --admin ADDRESS")
+        }
+        let names = try arguments.values("admin-host").map { text throws(UsageError) in
+            guard let name = HostAndPort(text), name.port == nil else {
+                throw UsageError("--admin-host needs a host name such as films.example.org, not \"\(text)\"")
+            }
+            return name.host
         }
         admin = try listen.map { [metrics, readiness] listen in
             var configuration = HTTPServer.Configuration()
@@ -75,8 +103,9 @@ final class ServeOperations: Sendable {
             // Only the operator's programs use this listener, and not often.
             (configuration.eventThreads, configuration.blockingThreads) = (1, 2)
             configuration.maximumConnections = 256
-            var hosts: [String] = []
-            if case .internet(let host, _) = listen { hosts = [host] }
+            configuration.socketMode = try Self.socketMode(arguments)
+            var hosts = names
+            if case .internet(let host, _) = listen { hosts.append(host) }
             return try HTTPServer(
                 configuration: configuration,
                 handler: AdminHandler(metrics: metrics, readiness: readiness, hosts: hosts, purge: purge))
@@ -86,7 +115,7 @@ final class ServeOperations: Sendable {
     /// Adds an answer to the log and the metrics. Any thread may call it.
     func note(_ answer: HTTPServer.Answer) {
         log?.record(answer)
-        times?.observe(answer.time)
+        if !times.isEmpty { times[Int(answer.route.rawValue)].observe(answer.time) }
     }
 
     /// The address of health and metrics; nil without --admin.
@@ -123,10 +152,14 @@ final class ServeOperations: Sendable {
         ServiceManager.notify(.ready)
     }
 
+    /// Reads the files anew that belong to the service. Returns at once.
+    func reload() { reloader.request() }
+
     /// Ends the service. After SIGTERM it first serves for the time of the drain, so that load balancers learn of it,
     /// and then lets answers finish. Any other signal ends it at once. Blocks.
     func end(_ service: CatalogueService, after signal: Int32?) {
         readiness.becomeUnready(because: "stopping")
+        reloader.close()
         ServiceManager.notify(.stopping)
         if signal == SIGTERM {
             service.drain()
@@ -142,6 +175,22 @@ final class ServeOperations: Sendable {
     /// The proxies that are trusted to name the client.
     static func clients(_ arguments: Arguments) throws(UsageError) -> ForwardedClient {
         ForwardedClient(trusting: try arguments.networks("trusted-proxy"))
+    }
+
+    /// The permissions of local sockets; nil without `--socket-mode`.
+    static func socketMode(_ arguments: Arguments) throws(UsageError) -> UInt32? {
+        guard let text = arguments.value("socket-mode") else { return nil }
+        guard text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "7") }),
+            let mode = UInt32(text, radix: 8), mode <= 0o777
+        else {
+            throw UsageError(
+                "--socket-mode needs permissions in octal from 0 to 0777, such as 0660, not \"\(text)\"")
+        }
+        let addresses = [arguments.value("address"), arguments.value("admin")]
+        guard addresses.contains(where: { $0?.hasPrefix("unix:") == true }) else {
+            throw UsageError("--socket-mode needs --address unix:PATH or --admin unix:PATH")
+        }
+        return mode
     }
 
     private static func form(_ text: String?) throws(UsageError) -> RequestLog.Form? {

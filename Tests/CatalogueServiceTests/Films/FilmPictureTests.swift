@@ -69,6 +69,42 @@ struct FilmPictureTests {
         return try client.answer()
     }
 
+    @Test("each answer is counted under the route of its path, refusals too")
+    func routes() throws {
+        let (service, client) = try library()
+        try post(client, "a")
+        _ = try send(client, "PUT", "/films/a/poster", type: "image/png", SampleImages.png)
+        for (route, targets) in [
+            (.films, ["/films", "/", "/films.xml?limit=0", "/films?q=a"]),
+            (.top, ["/films/top3", "/films/top/5"]),
+            (.film, ["/films/a", "/films/none", "/films/a.html"]), (.poster, ["/films/a/poster"]),
+            (.picture, ["/films/a/poster/w92", "/films/a/poster/none", "/image/-/w92/x"]),
+            (.rating, ["/films/a/ratings/me"]), (.form, ["/add", "/films/a/edit"]),
+            (.soap, ["/soap?wsdl", "/soap"]),
+            (.style, ["/films/style/icon.svg"]), (.other, ["/none", "*", "/%zz"]),
+        ] as [(HTTPRoute, [String])] {
+            for target in targets {
+                let before = service.statistics.answers[route]?.values.reduce(0, +) ?? 0
+                _ = try client.get(target)
+                let after = service.statistics.answers[route]?.values.reduce(0, +) ?? 0
+                #expect(after == before + 1, "\(target)")
+            }
+        }
+        let films = service.statistics.answers[.films]?[405]
+        _ = try send(client, "DELETE", "/films", [])
+        #expect(service.statistics.answers[.films]?[405] == (films ?? 0) + 1)
+    }
+
+    @Test("the files of a folder have a route of their own, and its films the same as those of a library")
+    func folderRoutes() throws {
+        let (service, client) = try folder(posters: ["a.jpg"], files: ["a.jpg": SampleImages.jpeg])
+        for target in ["/a.jpg", "/none.jpg", "/films/film-0", "/films/film-0/poster/w92"] {
+            _ = try client.get(target)
+        }
+        #expect(
+            service.statistics.answers == [.file: [200: 1, 404: 1], .film: [200: 1], .picture: [200: 1]])
+    }
+
     private func post(_ client: RawClient, _ id: String, poster: String? = nil) throws {
         let poster = poster.map { ",\"poster\":\"\($0)\"" } ?? ""
         let answer = try send(

@@ -12,7 +12,7 @@ import Testing
 @Suite("A film service under load", .bounded)
 struct FilmServiceTests {
     @Test(
-        "each failure of the library has its own status, and reveals nothing about this machine",
+        "each failure of the library has its own status, reveals nothing about this machine, and names a failed request",
         arguments: [
             (.busy(path: "/secret"), 503), (.full(path: "/secret"), 507), (.readOnly(path: "/secret"), 403),
             (.corrupt(path: "/secret", reason: "/secret"), 500),
@@ -22,11 +22,13 @@ struct FilmServiceTests {
     func failures(error: FilmLibraryError, status: Int) throws {
         for format in FilmFormat.allCases {
             let head = try FilmClient.head("GET", "/films.\(format.rawValue)", [:], nil)
-            let response = FilmRefusal(failure: error).response(to: head)
+            let response = FilmRefusal(failure: error, request: "5f1c2a").response(to: head)
             #expect(response.status.rawValue == status)
             #expect((response.fields["retry-after"] != nil) == (status == 503))
             guard case .bytes(let bytes) = response.body else { return }
-            #expect(!String(decoding: bytes, as: UTF8.self).contains("secret"))
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(!text.contains("secret"))
+            #expect(text.contains("(request 5f1c2a)") == (status == 500))
         }
     }
 
