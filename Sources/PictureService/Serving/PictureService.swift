@@ -91,6 +91,7 @@ package final class PictureService: Sendable {
         gate = WorkGate(
             WorkGate.Limits(
                 workers: configuration.workers, memory: configuration.decodeMemory,
+                transfers: configuration.downloads.transfers,
                 sourceMemory: configuration.decodeMemory / Self.sourcePart,
                 queueTime: configuration.queueTime, queue: configuration.queue),
             timing: configuration.downloads.timing)

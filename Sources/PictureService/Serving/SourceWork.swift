@@ -155,7 +155,7 @@ struct SourceWork {
             if !error.mayPass, record != nil { await tiers.removeRecord(recordKey) }
             throw error
         }
-        try surroundings.gate.setSize(fresh.bytes.count, of: ticket)
+        try surroundings.gate.endFetching(ticket, fresh.bytes.count)
         if fresh.record.mayBeKept {
             let flight = flight
             await tiers.keep(fresh.record, for: recordKey, known: record) { flight.isForgotten }

@@ -7,7 +7,7 @@ import SystemSupport
 ///
 /// A source goes through two lines. Both are in turn by client; see `ClientTurns`.
 ///
-/// 1. `enter` waits until there is room for the source's bytes. So a waiting source holds nothing.
+/// 1. `enter` waits until the source may be fetched and there is room for its bytes. So a waiting source holds nothing.
 /// 2. `acquire` waits for a worker and the memory to decode. The bytes count until decoding begins.
 ///
 /// The expected wait follows from the sources that are decoded earlier and from the mean time of decoding. A source
@@ -20,6 +20,8 @@ package final class WorkGate: Sendable {
         var workers = 1
         /// The most bytes for decoding.
         var memory: Int
+        /// The most sources fetched at once. More would wait in the downloader, which does not know whose they are.
+        var transfers: Int
         /// The most bytes of sources that are being fetched, or wait to be decoded. A single larger source is allowed.
         var sourceMemory: Int
         /// The longest wait in each line.
@@ -54,6 +56,7 @@ package final class WorkGate: Sendable {
         var turn: ClientTurns.Turn?
         /// Its share of the memory for sources: an estimate until it is fetched, and nothing while it is decoded.
         var held = 0
+        var isFetching = false
         /// The bytes of the fetched file.
         var fileBytes = 0
         /// Its share of the memory for decoding, and when decoding began; nil if it has no worker.
@@ -64,12 +67,14 @@ package final class WorkGate: Sendable {
         let limits: Limits
         var sources: [Ticket: Source] = [:]
         var turns = ClientTurns()
-        var fetching = WaitingLine<Waiter>()
-        var decoding = WaitingLine<Waiter>()
+        var toFetch = WaitingLine<Waiter>()
+        var toDecode = WaitingLine<Waiter>()
         var workers: Int
         var memory: Int
         /// The bytes of sources that are being fetched, or wait to be decoded.
         var held = 0
+        /// The sources that are being fetched.
+        var transfers = 0
         var decodingTime = MovingMean(first: WorkGate.assumedDecodingTime)
         var fileBytes = MovingMean(first: Double(WorkGate.leastEstimate))
         /// No waiter's deadline is earlier; nil if nobody waits.
@@ -99,7 +104,9 @@ package final class WorkGate: Sendable {
         /// The source's estimated share of the memory until its size is known.
         private var estimate: Int { max(WorkGate.leastEstimate, Int(fileBytes.value)) }
 
-        var hasRoom: Bool { held == 0 || held + estimate <= limits.sourceMemory }
+        var hasRoom: Bool {
+            transfers < limits.transfers && (held == 0 || held + estimate <= limits.sourceMemory)
+        }
 
         mutating func add(_ ticket: Ticket, _ client: ClientTurns.Client) {
             sources[ticket] = Source(client: client, turn: turns.append(client))
@@ -109,6 +116,7 @@ package final class WorkGate: Sendable {
             guard let source = sources.removeValue(forKey: ticket) else { return }
             if let turn = source.turn { turns.remove(turn) }
             held -= source.held
+            if source.isFetching { transfers -= 1 }
             endDecoding(source)
         }
 
@@ -117,7 +125,19 @@ package final class WorkGate: Sendable {
             sources[ticket]?.held = bytes
         }
 
-        mutating func reserve(for ticket: Ticket) { setHeld(estimate, by: ticket) }
+        mutating func beginFetching(_ ticket: Ticket) {
+            setHeld(estimate, by: ticket)
+            sources[ticket]?.isFetching = true
+            transfers += 1
+        }
+
+        mutating func endFetching(_ ticket: Ticket, _ bytes: Int) {
+            setHeld(bytes, by: ticket)
+            sources[ticket]?.fileBytes = bytes
+            sources[ticket]?.isFetching = false
+            transfers -= 1
+            fileBytes.add(Double(bytes))
+        }
 
         mutating func beginDecoding(_ ticket: Ticket, _ bytes: Int, now: Duration) {
             workers -= 1
@@ -133,12 +153,12 @@ package final class WorkGate: Sendable {
             memory += decoding.bytes
         }
 
-        mutating func wait(_ waiter: Waiter, toDecode: Bool) {
+        mutating func wait(_ waiter: Waiter, isFetched: Bool) {
             guard let turn = sources[waiter.ticket]?.turn else { return }
-            if toDecode {
-                decoding.insert(waiter, at: turn)
+            if isFetched {
+                toDecode.insert(waiter, at: turn)
             } else {
-                fetching.insert(waiter, at: turn)
+                toFetch.insert(waiter, at: turn)
             }
             firstDeadline = min(firstDeadline ?? waiter.deadline, waiter.deadline)
         }
@@ -147,22 +167,22 @@ package final class WorkGate: Sendable {
             guard let old = sources[ticket]?.turn, let new = turns.replace(old, for: client) else { return }
             sources[ticket]?.turn = new
             sources[ticket]?.client = client
-            if let waiter = fetching.remove(old) { fetching.insert(waiter, at: new) }
-            if let waiter = decoding.remove(old) { decoding.insert(waiter, at: new) }
+            if let waiter = toFetch.remove(old) { toFetch.insert(waiter, at: new) }
+            if let waiter = toDecode.remove(old) { toDecode.insert(waiter, at: new) }
         }
 
         /// The waiters that may go on, and those that have waited too long. A large waiter holds up smaller ones behind
         /// it; otherwise it would never get its turn.
         mutating func admit(now: Duration) -> [Resumption] {
             var resumptions = expire(now: now)
-            while let first = decoding.first, workers > 0, first.bytes <= memory {
-                decoding.removeFirst()
+            while let first = toDecode.first, workers > 0, first.bytes <= memory {
+                toDecode.removeFirst()
                 beginDecoding(first.ticket, first.bytes, now: now)
                 resumptions.append((first.continuation, nil))
             }
-            while let first = fetching.first, hasRoom {
-                fetching.removeFirst()
-                reserve(for: first.ticket)
+            while let first = toFetch.first, hasRoom {
+                toFetch.removeFirst()
+                beginFetching(first.ticket)
                 resumptions.append((first.continuation, nil))
             }
             return resumptions
@@ -171,8 +191,8 @@ package final class WorkGate: Sendable {
         private mutating func expire(now: Duration) -> [Resumption] {
             guard let firstDeadline, now >= firstDeadline else { return [] }
             let late =
-                fetching.removeAll { $0.deadline <= now } + decoding.removeAll { $0.deadline <= now }
-            self.firstDeadline = (fetching.all + decoding.all).map(\.deadline).min()
+                toFetch.removeAll { $0.deadline <= now } + toDecode.removeAll { $0.deadline <= now }
+            self.firstDeadline = (toFetch.all + toDecode.all).map(\.deadline).min()
             return late.map { waiter in
                 let client = sources[waiter.ticket]?.client
                 return (waiter.continuation, .busy(.queueTime, wait: expectedWait(of: client ?? nil)))
@@ -181,7 +201,7 @@ package final class WorkGate: Sendable {
 
         mutating func cancel(_ ticket: Ticket) -> Resumption? {
             guard let turn = sources[ticket]?.turn,
-                let waiter = fetching.remove(turn) ?? decoding.remove(turn)
+                let waiter = toFetch.remove(turn) ?? toDecode.remove(turn)
             else { return nil }
             return (waiter.continuation, .cancelled)
         }
@@ -213,7 +233,7 @@ package final class WorkGate: Sendable {
         state.withLock { $0.refusal(of: client?.clientNetwork) }
     }
 
-    /// Waits for a source's turn and for room for its bytes. The caller must `leave` afterwards.
+    /// Waits for a source's turn, for a transfer, and for room for its bytes. The caller must `leave` afterwards.
     /// - Throws: `.busy` if the wait is or would be too long; `.cancelled` if the task was cancelled meanwhile. The
     ///   source then has no place.
     func enter(_ ticket: Ticket, _ client: IPAddress?) async throws(PictureFailure) {
@@ -225,7 +245,7 @@ package final class WorkGate: Sendable {
         }
         if let refusal { throw refusal }
         do throws(PictureFailure) {
-            try await wait(ticket, bytes: 0, toDecode: false)
+            try await wait(ticket, bytes: 0, isFetched: false)
         } catch {
             leave(ticket)
             throw error
@@ -236,10 +256,10 @@ package final class WorkGate: Sendable {
     func enterAtOnce() -> Ticket? {
         state.withLock { state in
             let isFull = limits.queue.map { state.sources.count >= limits.workers + $0 } ?? false
-            guard !isFull, state.fetching.count == 0, state.hasRoom else { return nil }
+            guard !isFull, state.toFetch.count == 0, state.hasRoom else { return nil }
             let ticket = Ticket()
             state.sources[ticket] = Source(client: nil)
-            state.reserve(for: ticket)
+            state.beginFetching(ticket)
             return ticket
         }
     }
@@ -261,15 +281,13 @@ package final class WorkGate: Sendable {
         }
     }
 
-    /// Counts the bytes of a fetched source instead of the estimate.
+    /// Counts the bytes of a source that has been fetched, instead of the estimate. Call it once.
     /// - Throws: `.busy` if the other sources alone take more than their memory. It has been fetched in vain, which
     ///   happens if sources are much larger than earlier ones.
-    func setSize(_ bytes: Int, of ticket: Ticket) throws(PictureFailure) {
+    func endFetching(_ ticket: Ticket, _ bytes: Int) throws(PictureFailure) {
         var failure: PictureFailure?
         change { state in
-            state.setHeld(bytes, by: ticket)
-            state.sources[ticket]?.fileBytes = bytes
-            state.fileBytes.add(Double(bytes))
+            state.endFetching(ticket, bytes)
             if state.held - bytes > limits.sourceMemory {
                 let client = state.sources[ticket]?.client
                 failure = .busy(.sourceMemory, wait: state.expectedWait(of: client ?? nil))
@@ -291,7 +309,7 @@ package final class WorkGate: Sendable {
             state.sources[ticket]?.turn = state.turns.append(source.client)
             state.setHeld(source.fileBytes, by: ticket)
         }
-        try await wait(ticket, bytes: bytes, toDecode: true)
+        try await wait(ticket, bytes: bytes, isFetched: true)
     }
 
     /// Takes more memory for a worker, without waiting. Two workers that each hold a part could wait for each other for
@@ -320,7 +338,7 @@ package final class WorkGate: Sendable {
 
     // MARK: Waiting
 
-    private func wait(_ ticket: Ticket, bytes: Int, toDecode: Bool) async throws(PictureFailure) {
+    private func wait(_ ticket: Ticket, bytes: Int, isFetched: Bool) async throws(PictureFailure) {
         let deadline = timing.now() + limits.queueTime
         let failure = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -329,7 +347,7 @@ package final class WorkGate: Sendable {
                     if Task.isCancelled { return [(continuation, .cancelled)] }
                     state.wait(
                         Waiter(ticket: ticket, bytes: bytes, deadline: deadline, continuation: continuation),
-                        toDecode: toDecode)
+                        isFetched: isFetched)
                     return []
                 }
             }
@@ -394,20 +412,20 @@ package final class WorkGate: Sendable {
     package var usage: Usage {
         state.withLock { state in
             Usage(
-                sources: state.sources.count, waiting: state.fetching.count + state.decoding.count,
+                sources: state.sources.count, waiting: state.toFetch.count + state.toDecode.count,
                 workers: limits.workers - state.workers, memory: limits.memory - state.memory,
                 sourceMemory: state.held)
         }
     }
 }
 
-/// The mean of about the last 64 values. It changes slowly enough that a burst, whose connections compete with decoding
-/// for the processors, does not make the work look larger than it is.
+/// The mean of about the last 256 values. It changes slowly: the connections of a burst compete with decoding for the
+/// processors, and the first slow pictures must not have the rest of the burst refused.
 private struct MovingMean {
     private(set) var value: Double
-    /// How many values it is the mean of. The first mean, before there are any, counts as eight.
-    private var count = 8.0
-    private static let most = 64.0
+    /// How many values it is the mean of. The first mean, before there are any, counts as this many.
+    private var count = 32.0
+    private static let most = 256.0
 
     init(first: Double) { value = first }
 

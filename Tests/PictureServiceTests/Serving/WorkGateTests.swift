@@ -14,11 +14,13 @@ struct WorkGateTests {
     private let ben = IPAddress("192.0.2.2")
 
     private func gate(
-        workers: Int = 1, memory: Int = 1000, sourceMemory: Int = 1 << 30, queue: Int? = nil
+        workers: Int = 1, memory: Int = 1000, transfers: Int = 1000, sourceMemory: Int = 1 << 30,
+        queue: Int? = nil
     ) -> WorkGate {
         WorkGate(
             WorkGate.Limits(
-                workers: workers, memory: memory, sourceMemory: sourceMemory, queueTime: .seconds(5),
+                workers: workers, memory: memory, transfers: transfers, sourceMemory: sourceMemory,
+                queueTime: .seconds(5),
                 queue: queue), timing: clock.timing)
     }
 
@@ -145,7 +147,7 @@ struct WorkGateTests {
     func extended() async throws {
         let gate = gate(workers: 9, memory: 100)
         let ticket = try await gate.enter(nil)
-        try gate.setSize(77, of: ticket)
+        try gate.endFetching(ticket, 77)
         #expect(gate.usage.sourceMemory == 77)
         try await gate.acquire(60, for: ticket)
         // Decoding has its own memory.
@@ -279,7 +281,7 @@ struct WorkGateTests {
         try await eventually { gate.usage.waiting == 1 }
         #expect(gate.enterAtOnce() == nil)
         // A small file leaves room for the next source.
-        try gate.setSize(1000, of: first)
+        try gate.endFetching(first, 1000)
         let ticket = try await third.value
         #expect(gate.usage.waiting == 0 && gate.usage.sourceMemory == 512 << 10 + 1000)
         let fourth = Task { try await gate.enter(ben) }
@@ -291,16 +293,35 @@ struct WorkGateTests {
         #expect(gate.usage.sourceMemory == 0 && gate.usage.sources == 0)
     }
 
+    @Test("only as many sources are fetched at once as there are transfers, and the next one is in turn")
+    func transfers() async throws {
+        let gate = gate(transfers: 2)
+        let first = [try await gate.enter(anna), try await gate.enter(anna)]
+        let third = Task { try await gate.enter(anna) }
+        try await eventually { gate.usage.waiting == 1 }
+        let other = Task { try await gate.enter(ben) }
+        try await eventually { gate.usage.waiting == 2 }
+        #expect(gate.enterAtOnce() == nil)
+        // A fetched source waits for a worker; its transfer is free. Ben's turn is before Anna's third.
+        try gate.endFetching(first[0], 1000)
+        let ticket = try await other.value
+        #expect(gate.usage.waiting == 1)
+        gate.leave(ticket)
+        let last = try await third.value
+        for ticket in first + [last] { gate.leave(ticket) }
+        #expect(gate.usage == WorkGate.Usage(sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
+    }
+
     @Test("one source may be larger than the memory for sources; the next one does not fit beside it")
     func large() async throws {
         let gate = gate(sourceMemory: 1000)
         let first = try await gate.enter(anna)
-        try gate.setSize(5000, of: first)
+        try gate.endFetching(first, 5000)
         #expect(gate.usage.sourceMemory == 5000)
         try await gate.acquire(1, for: first)
         // While the first is decoded, there is room for another.
         let second = try await gate.enter(anna)
-        try gate.setSize(500, of: second)
+        try gate.endFetching(second, 500)
         let third = Task { try await gate.enter(anna) }
         try await eventually { gate.usage.waiting == 1 }
         gate.leave(second)
@@ -315,8 +336,8 @@ struct WorkGateTests {
         let gate = gate(sourceMemory: 600 << 10)
         let first = try await gate.enter(anna)
         let second = try await gate.enter(anna)
-        try gate.setSize(700 << 10, of: first)
-        let failure = #expect(throws: PictureFailure.self) { try gate.setSize(1, of: second) }
+        try gate.endFetching(first, 700 << 10)
+        let failure = #expect(throws: PictureFailure.self) { try gate.endFetching(second, 1) }
         #expect(failure?.rule == "source-memory" && failure?.status == .serviceUnavailable)
     }
 
@@ -330,7 +351,7 @@ struct WorkGateTests {
                     let task = Task {
                         let ticket = try await gate.enter(IPAddress.v4(UInt32(number % 7)))
                         defer { gate.leave(ticket) }
-                        try gate.setSize(number % 5 * 50_000, of: ticket)
+                        try gate.endFetching(ticket, number % 5 * 50_000)
                         try await gate.acquire(bytes, for: ticket)
                         await Task.yield()
                         gate.release(ticket)
