@@ -52,15 +52,13 @@ final class CatalogueHandler: HTTPHandler {
         case .library(let films): return films.admit(head, from: peer)
         case .folder(let folder):
             guard folder.hasFilms(head, target) else {
-                // Opening a file takes microseconds, so it may run on this thread, as in nginx.
-                return folder.knownFile(for: head).map { .answer($0) } ?? .handle(bodyLimit: Self.ignoredBody)
+                return folder.admitFile(head) ?? .handle(bodyLimit: Self.ignoredBody)
             }
             if let target, pictures != nil, FilmTarget.isPoster(target.segments) {
                 return folder.admitPoster(head, from: peer)
             }
-            if let answer = folder.answerKnown(head, from: peer) { return .answer(answer) }
             // The films of a file may have to be read first.
-            return .handle(bodyLimit: Self.ignoredBody)
+            return folder.admitKnown(head, from: peer) ?? .handle(bodyLimit: Self.ignoredBody)
         }
     }
 

@@ -2,6 +2,7 @@ import FilmLibrary
 import Glibc
 import HTTPSemantics
 import HTTPServer
+import LazyImages
 import MovieCatalogue
 import PictureService
 import SystemSupport
@@ -18,6 +19,8 @@ final class FolderSite: Sendable {
     /// Held while a request parses the catalogue: one at a time.
     private let parsing = Lock(())
     private let pictures: PictureService?
+    /// Compressed text files. Their keys have the files' entity tags, so their state never changes.
+    private let texts = KeptAnswers(limit: FolderSite.textMemory)
     /// Threads that read catalogues for requests without a thread of their own.
     private let threads = BlockingThreads(count: 2, name: "marquee-films")
 
@@ -70,11 +73,49 @@ final class FolderSite: Sendable {
         // Ignored: an unreadable target names no film, and the files' answer says so.
         let target = try? RequestTarget(request.head.target)
         if hasFilms(request.head, target) { return films(for: request) }
-        return file(for: request.head, isNamed: files.names) ?? missing(request.head)
+        var response = file(for: request.head, isNamed: files.names) ?? missing(request.head)
+        response.route = .file
+        return response
     }
 
-    /// Answers GET or HEAD of a file; nil if the folder's catalogues must be read to know whether it is served.
-    func knownFile(for head: RequestHead) -> HTTPResponse? { file(for: head, isNamed: { _ in nil }) }
+    /// Answers GET or HEAD of a file; nil if the folder's catalogues must be read to know whether it is served. Opening a
+    /// file takes microseconds, so it may run on a thread that serves many connections, as in nginx.
+    func admitFile(_ head: RequestHead) -> Admission? {
+        guard var response = file(for: head, isNamed: { _ in nil }) else { return nil }
+        response.route = .file
+        return compressed(response, head) ?? .answer(response)
+    }
+
+    /// Answers with a text file compressed, once for all clients; nil if the file is sent as it is.
+    private func compressed(_ response: HTTPResponse, _ head: RequestHead) -> Admission? {
+        guard response.status == .ok, case .file(let file, let part) = response.body,
+            part.count <= Self.longestText,
+            let type = response.fields["content-type"], MediaType.isText(type),
+            head.value(of: "range") == nil,
+            ContentCoding.negotiated(head.fields) == .gzip, let tag = response.fields["etag"]
+        else { return nil }
+        let key = CacheKey(id: "\(tag) \(head.target)")
+        if let kept = texts.answer(key, 0) { return .answer(kept.answer(to: head)) }
+        return .later { [texts, configuration] pending in
+            texts.render(key, 0) {
+                do throws(FileFault) {
+                    var whole = response
+                    whole.fields["ETag"] = ContentCoding.gzip.entityTag(tag)
+                    whole.fields["Accept-Ranges"] = nil
+                    whole.body = .bytes(try file.contents())
+                    return KeptAnswer(ContentCoding.gzip.applied(to: whole))
+                } catch {
+                    configuration.reportFailure(error)
+                    return KeptAnswer(.plain(.serviceUnavailable, "the file cannot be read"))
+                }
+            } deliver: { answer in
+                pending.send(answer.answer(to: head))
+            }
+        }
+    }
+
+    /// The longest text file that is compressed, and the memory for such files.
+    private static let (longestText, textMemory) = (4 << 20, 8 << 20)
 
     /// - Parameter isNamed: whether a catalogue names a file; nil leaves it open.
     private func file(for head: RequestHead, isNamed: (RequestPath) -> Bool?) -> HTTPResponse? {
@@ -101,7 +142,11 @@ final class FolderSite: Sendable {
             var response = HTTPResponse.serving(
                 file, mediaType: MediaType.of(name), to: head, cacheSeconds: configuration.cacheSeconds,
                 now: time(nil))
-            if isRoot { response.fields.append(.init(name: "Vary", value: "Accept")) }
+            let choices =
+                (isRoot ? ["Accept"] : []) + (MediaType.isText(MediaType.of(name)) ? ["Accept-Encoding"] : [])
+            if !choices.isEmpty {
+                response.fields.append(.init(name: "Vary", value: choices.joined(separator: ", ")))
+            }
             return response
         } catch {
             return error == .exhausted ? .plain(.serviceUnavailable) : missing(head)
@@ -172,14 +217,11 @@ final class FolderSite: Sendable {
         configuration.readiness.note(nil, for: "catalogue")
     }
 
-    /// The answer that takes microseconds, because the films have been read; nil if the request needs more. Otherwise
-    /// such requests would wait in line behind those of hundreds of busy connections.
-    func answerKnown(_ head: RequestHead, from peer: Peer) -> HTTPResponse? {
-        guard let file = catalogueFile(),
-            let service = films.withLock({ $0.service(of: file.version) }),
-            case .answer(let response) = service.admit(head, from: peer)
-        else { return nil }
-        return response
+    /// Admits a request for films that have been read; nil if they must be read first. Otherwise such requests would wait
+    /// in line behind those of hundreds of busy connections.
+    func admitKnown(_ head: RequestHead, from peer: Peer) -> Admission? {
+        guard let file = catalogueFile() else { return nil }
+        return films.withLock({ $0.service(of: file.version) })?.admit(head, from: peer)
     }
 
     /// Answers a request for a film's poster, which may first have to read the catalogue and to make the picture.

@@ -12,6 +12,12 @@ package enum MediaType {
         "bmp": "image/bmp", "ico": "image/vnd.microsoft.icon",
     ]
 
+    /// Whether files of a media type are text, which is worth compressing.
+    package static func isText(_ mediaType: String) -> Bool {
+        mediaType.hasPrefix("text/")
+            || ["application/json", "application/xml", "image/svg+xml"].contains(mediaType)
+    }
+
     package static func of(_ name: [UInt8]) -> String {
         let text = String(decoding: name, as: UTF8.self)
         guard let dot = text.lastIndex(of: ".") else { return "application/octet-stream" }

@@ -64,7 +64,9 @@ struct FolderSiteTests {
 
         /// The answer at once; nil if the request needs a thread.
         func known(_ target: String) throws -> HTTPResponse? {
-            site.answerKnown(try FilmClient.head("GET", target, [:], nil), from: FilmClient.local)
+            let head = try FilmClient.head("GET", target, [:], nil)
+            guard case .answer(let response) = site.admitKnown(head, from: FilmClient.local) else { return nil }
+            return response
         }
 
         /// A request on a thread of its own.

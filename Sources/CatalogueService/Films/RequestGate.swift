@@ -56,7 +56,9 @@ struct RequestGate: Sendable {
 
     /// Throws if a proxy has forwarded the request to a service that trusts this machine: a stranger may have sent it.
     func checkForwarding(_ fields: HTTPFields) throws(FilmRefusal) {
-        guard configuration.writers.trustsLocal, Self.isForwarded(fields) else { return }
+        guard configuration.isWritable, configuration.writers.trustsLocal, Self.isForwarded(fields) else {
+            return
+        }
         throw FilmRefusal(
             .forbidden,
             "a service with --trust-local takes no forwarded requests; its operator can use tokens instead")
