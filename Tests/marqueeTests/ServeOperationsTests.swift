@@ -195,6 +195,61 @@ struct ServeOperationsTests {
         #expect(outcome.errorLines.count == 3)
     }
 
+    @Test("SIGHUP takes new tokens, keys and sizes at once, and a wrong file leaves the old ones")
+    func newFiles() async throws {
+        let fixture = try Fixture()
+        let (library, tokens, sizes) = (
+            fixture.home.file("films.db"), fixture.home.file("tokens"), fixture.home.file("sizes")
+        )
+        func write(_ text: String, to path: String) throws {
+            try Data(text.utf8).write(to: URL(filePath: path))
+        }
+        #expect(try await fixture.run("import", fixture.folder.file("movies.json"), library).status == 0)
+        let (first, second) = (String(repeating: "a", count: 24), String(repeating: "b", count: 24))
+        try write(first, to: tokens)
+        try write("w92\n", to: sizes)
+        let socket = try NotifySocket(fixture.home.file("notify"))
+        let program = try Program(
+            [
+                "setsid", BuiltProgram.path("marquee"), "serve", library, "--writable", "--token-file",
+                tokens,
+                "--sizes-file", sizes,
+            ], of: "/usr/bin/env", environment: ["NOTIFY_SOCKET": fixture.home.file("notify")])
+        let address = try #require(await program.nextLine())
+        let port = try #require(URLComponents(string: address)?.port.flatMap { UInt16(exactly: $0) })
+        #expect(socket.message() == "READY=1")
+        let client = try RawClient(port: port)
+        func rate(_ token: String) throws -> Int {
+            client.send(
+                "PUT /films/film-1/ratings/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"value\":8}")
+            return try client.answer().status
+        }
+        func size(_ recipe: String) throws -> Int { try client.get("/films/film-1/poster/\(recipe)").status }
+        #expect(try rate(first) == 201 && rate(second) == 401)
+        #expect(try size("w92") == 200 && size("w92") == 200 && size("w154") == 403)
+        try write("\(second)\n", to: tokens)
+        try write("w154\n", to: sizes)
+        program.send(SIGHUP)
+        _ = (socket.message(), socket.message())
+        #expect(try rate(first) == 401 && rate(second) == 200)
+        // The picture in memory is refused too.
+        #expect(try size("w92") == 403 && size("w154") == 200)
+        try write("short\n", to: tokens)
+        try write("huge\n", to: sizes)
+        program.send(SIGHUP)
+        _ = (socket.message(), socket.message())
+        #expect(try rate(second) == 200 && size("w154") == 200)
+        program.send(SIGTERM)
+        let outcome = await program.outcome()
+        for line in [
+            "marquee: read tokens anew: 1 added, 1 removed", "marquee: read keys and sizes anew: new sizes",
+            "line 1: a token has at least 22 characters", "the old ones stay",
+        ] {
+            #expect(outcome.errorText.contains(line), "\(outcome.errorText)")
+        }
+    }
+
     @Test(
         "begun in a terminal, the service ends at SIGHUP, and when the terminal closes",
         arguments: [true, false])

@@ -24,7 +24,7 @@ extension FilmService {
             throw FilmRefusal(.notFound, "posters are served in their original size only")
         }
         // Read before the film, as for all kept answers.
-        let state = try library.state
+        let (state, key) = (try library.state, answerKey(call.head, call.access))
         guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
         guard let original = original(of: film, pictures) else { throw Self.noPoster(id) }
         let admission = pictures.service.admit(call.head, recipe, of: original, from: call.peer)
@@ -35,8 +35,7 @@ extension FilmService {
         {
             let counters = pictures.service.counters
             answers.keep(
-                KeptAnswer(answer) { counters.count(.memoryHit) },
-                as: KeptAnswers.key(call.head, call.access), state)
+                KeptAnswer(answer) { counters.count(.memoryHit) }, as: key, state)
         }
         return admission
     }

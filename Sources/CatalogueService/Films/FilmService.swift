@@ -50,7 +50,7 @@ package final class FilmService: HTTPHandler {
             guard !call.isRead else {
                 if let picture = try admitPicture(call) { return picture }
                 guard call.isKept else { return .handle(bodyLimit: Self.ignoredBody) }
-                return read(call, KeptAnswers.key(head, call.access))
+                return read(call, answerKey(head, call.access))
             }
             if call.target.route == .login {
                 try gate.checkSite(call.fields)
@@ -100,17 +100,22 @@ package final class FilmService: HTTPHandler {
         }
     }
 
+    func answerKey(_ head: RequestHead, _ access: PageAccess) -> CacheKey {
+        KeptAnswers.key(head, access, rules: pictures?.service.rulesNumber ?? 0)
+    }
+
     /// The kept answer to a read like an earlier one, before anything is parsed; nil if there is none. The host has been
     /// checked.
     func answerKnown(_ head: RequestHead) -> HTTPResponse? {
         // With a session or with trusted programs, pages depend on more than the fields of the key.
         guard head.method == "GET" || head.method == "HEAD", head.target.utf8.first == UInt8(ascii: "/"),
-            !configuration.writers.trustsLocal, head.fields["cookie"] == nil, head.fields["authorization"] == nil,
+            !configuration.writers.trustsLocal, head.fields["cookie"] == nil,
+            head.fields["authorization"] == nil,
             // Ignored: the request is answered as any other, which reports the error.
             let state = try? library.state
         else { return nil }
         let access = configuration.isWritable ? PageAccess.login : .reading
-        return answers.answer(KeptAnswers.key(head, access), state)?.answer(to: head)
+        return answers.answer(answerKey(head, access), state)?.answer(to: head)
     }
 
     /// Answers a read from memory; or at once, if rendering takes microseconds; or later.

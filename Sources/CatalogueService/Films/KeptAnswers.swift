@@ -77,11 +77,15 @@ final class KeptAnswers: Sendable {
         threads = BlockingThreads(count: renderers, name: "marquee-render")
     }
 
-    /// The key of the answer to a read: the address as written, the host, the fields that choose format and coding, and
-    /// what the page offers its reader. Requests that differ in their spelling have answers of their own.
-    static func key(_ head: RequestHead, _ access: PageAccess) -> CacheKey {
+    /// The key of the answer to a read: the address as written, the host, the fields that choose format and coding, what
+    /// the page offers its reader, and the rules for pictures. Requests that differ in their spelling have answers of
+    /// their own.
+    static func key(_ head: RequestHead, _ access: PageAccess, rules: Int) -> CacheKey {
         var text = head.target
-        for part in [head.fields["host"], head.fields["accept"], head.fields["accept-encoding"], access.tag] {
+        for part in [
+            head.fields["host"], head.fields["accept"], head.fields["accept-encoding"], access.tag,
+            String(rules),
+        ] {
             text += "\n"
             if let part { text += part }
         }

@@ -64,8 +64,10 @@ package final class PictureService: Sendable {
     final class Ruling: Sendable {
         let rules: PictureRules
         let addresses = KnownAddresses()
+        /// How many rules were in force before.
+        let number: Int
 
-        init(_ rules: PictureRules) { self.rules = rules }
+        init(_ rules: PictureRules, number: Int = 0) { (self.rules, self.number) = (rules, number) }
     }
 
     private let ruling: Lock<Ruling>
@@ -117,6 +119,9 @@ package final class PictureService: Sendable {
     /// The rules in force.
     package var rules: PictureRules { presentRuling.rules }
 
+    /// Grows with each change of the rules: answers made by earlier rules must not be sent any more.
+    package var rulesNumber: Int { presentRuling.number }
+
     /// Takes the keys and the listed sizes of other rules, in one step. Requests in progress are not disturbed. Sources
     /// and limits stay as they are, because the transfers are bound to them.
     /// - Returns: what has changed: `keys`, `sizes`.
@@ -125,7 +130,7 @@ package final class PictureService: Sendable {
         ruling.withLock { ruling in
             var next = ruling.rules
             let changes = next.take(rules)
-            if !changes.isEmpty { ruling = Ruling(next) }
+            if !changes.isEmpty { ruling = Ruling(next, number: ruling.number + 1) }
             return changes
         }
     }

@@ -4,6 +4,7 @@ import Glibc
 import HTTPSemantics
 import HTTPServer
 import LazyImages
+import PictureService
 import ServiceOperations
 import SystemSupport
 
@@ -83,13 +84,17 @@ enum ServeCommand: Command {
         }
         configuration.clients = try ServeOperations.clients(arguments)
         configuration.requestsPerClient = try arguments.number("per-client", in: 1...1_000_000)
+        let pictures = Lock<PictureService?>(nil)
         let operations = try ServeOperations(
-            arguments, clients: configuration.clients, files: [], output: output)
+            arguments, clients: configuration.clients,
+            files: files(arguments, writers: configuration.films.writers) { pictures.withLock { $0 } },
+            output: output)
         configuration.readiness = operations.readiness
         let service = try CatalogueService(content, configuration: configuration) { answer in
             operations.note(answer)
             if output.isVerbose { output.detail(line(answer)) }
         }
+        pictures.withLock { $0 = service.pictures }
         let token = try ownToken(arguments, configuration.films, listen, port: service.port)
         defer { token?.lease.end() }
         try operations.start(service)
@@ -151,15 +156,40 @@ enum ServeCommand: Command {
             }
             films.writers = WriteAccess(trustsLocal: true)
         }
-        if let path = arguments.value("token-file") {
-            let bytes = try await Input.file(path)
-            do throws(TokenFile.Failure) {
-                films.writers = WriteAccess(try TokenFile.tokens(in: bytes))
-            } catch {
-                throw Failure("\(path): \(error)")
-            }
-        }
+        if let path = arguments.value("token-file") { films.writers = WriteAccess(try await tokens(path)) }
         return films
+    }
+
+    private static func tokens(_ path: String) async throws -> [WriteAccess.Token] {
+        let bytes = try await Input.file(path)
+        do throws(TokenFile.Failure) {
+            return try TokenFile.tokens(in: bytes)
+        } catch {
+            throw Failure("\(path): \(error)")
+        }
+    }
+
+    /// The files that SIGHUP reads anew. What is wrong in one leaves the old content standing.
+    private static func files(
+        _ arguments: Arguments, writers: WriteAccess, pictures: @escaping @Sendable () -> PictureService?
+    ) -> [FileReloader.File] {
+        var files: [FileReloader.File] = []
+        if let path = arguments.value("token-file") {
+            files.append(
+                FileReloader.File("tokens") {
+                    let change = writers.replaceTokens(with: try await tokens(path))
+                    if change == (0, 0) { return nil }
+                    return "\(change.added) added, \(change.removed) removed"
+                })
+        }
+        if arguments.has("sign-key-file") || arguments.has("sizes-file") {
+            files.append(
+                FileReloader.File("keys and sizes") {
+                    let changed = pictures()?.replaceRules(by: try await rules(arguments)) ?? []
+                    return changed.isEmpty ? nil : "new " + changed.joined(separator: " and ")
+                })
+        }
+        return files
     }
 
     /// A token that the service has made for itself, and its file.
