@@ -65,7 +65,9 @@ struct FolderSiteTests {
         /// The answer at once; nil if the request needs a thread.
         func known(_ target: String) throws -> HTTPResponse? {
             let head = try FilmClient.head("GET", target, [:], nil)
-            guard case .answer(let response) = site.admitKnown(head, from: FilmClient.local) else { return nil }
+            guard case .answer(let response) = site.admitKnown(head, from: FilmClient.local) else {
+                return nil
+            }
             return response
         }
 
