@@ -1,6 +1,7 @@
 #include "CSQLite.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 // Called by SQLite to free a value; -1 makes SQLite copy the value instead (SQLITE_TRANSIENT).
@@ -8,6 +9,8 @@ typedef void (*destructor)(void *);
 #define TRANSIENT ((destructor)(intptr_t)-1)
 
 enum { UTF8 = 1 };
+
+struct file;
 
 static struct {
     const char *(*libversion)(void);
@@ -41,7 +44,19 @@ static struct {
     int (*blob_reopen)(csqlite_blob *, int64_t);
     int (*blob_bytes)(csqlite_blob *);
     int (*blob_close)(csqlite_blob *);
+    int (*file_control)(csqlite_db *, const char *, int, void *);
 } sqlite;
+
+// The methods of an open file (sqlite3_io_methods, https://www.sqlite.org/c3ref/io_methods.html). Only the last one here
+// is called.
+struct file_methods {
+    int version;
+    void (*first_version[12])(void);
+    int (*shm_map)(struct file *, int region, int size, int extend, void volatile **);
+};
+struct file {
+    const struct file_methods *methods;
+};
 
 int csqlite_open_library(const char *library, char *reason, size_t reason_size) {
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -85,6 +100,7 @@ int csqlite_open_library(const char *library, char *reason, size_t reason_size) 
         {"sqlite3_blob_reopen", &sqlite.blob_reopen},
         {"sqlite3_blob_bytes", &sqlite.blob_bytes},
         {"sqlite3_blob_close", &sqlite.blob_close},
+        {"sqlite3_file_control", &sqlite.file_control},
     };
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
         void *symbol = dlsym(handle, symbols[i].name);
@@ -159,3 +175,32 @@ int csqlite_value_open(csqlite_db *db, const char *table, const char *column, in
 int csqlite_value_move(csqlite_blob *value, int64_t row) { return sqlite.blob_reopen(value, row); }
 int csqlite_value_size(csqlite_blob *value) { return sqlite.blob_bytes(value); }
 void csqlite_value_close(csqlite_blob *value) { (void)sqlite.blob_close(value); }
+
+// SQLITE_FCNTL_FILE_POINTER, and the size of a region of the log's index.
+enum { FILE_POINTER = 7, REGION_SIZE = 32768 };
+
+int csqlite_log_head_find(csqlite_db *db, csqlite_log_head *head) {
+    *head = (csqlite_log_head){0};
+    struct file *file = NULL;
+    if (sqlite.file_control(db, "main", FILE_POINTER, &file) != CSQLITE_OK || file == NULL || file->methods == NULL ||
+        file->methods->version < 2 || file->methods->shm_map == NULL) {
+        return -1;
+    }
+    void volatile *region = NULL;
+    if (file->methods->shm_map(file, 0, REGION_SIZE, 0, &region) != CSQLITE_OK || region == NULL) return -1;
+    head->head = region;
+    return 0;
+}
+
+int csqlite_log_head_has_changed(csqlite_log_head *head) {
+    // What a process writes before it answers is seen by whoever has its answer.
+    atomic_thread_fence(memory_order_acquire);
+    int has_changed = 0;
+    for (size_t i = 0; i < sizeof head->seen / sizeof head->seen[0]; i++) {
+        uint64_t word = head->head[i];
+        has_changed |= word != head->seen[i];
+        head->seen[i] = word;
+    }
+    atomic_thread_fence(memory_order_acquire);
+    return has_changed;
+}

@@ -159,13 +159,16 @@ final class FolderSite: Sendable {
 
     /// Whether a request is for the page of films: `/`, if the client prefers HTML to the catalogue's file.
     private func hasPage(_ head: RequestHead, _ target: RequestTarget?) -> Bool {
-        guard let target, ["GET", "HEAD"].contains(head.method), catalogueName != nil else { return false }
-        switch target.segments {
-        case [""]: return FilmFormat.negotiated(nil, head.fields) == .html
-        // Losing the error is right: an index.html that cannot be opened is not served.
-        case ["index.html"]: return (try? folder.open([Array("index.html".utf8)])) == nil
-        default: return false
-        }
+        guard let target, ["GET", "HEAD"].contains(head.method) else { return false }
+        let isPage =
+            switch target.segments {
+            case [""]: FilmFormat.negotiated(nil, head.fields) == .html
+            // Ignored: an index.html that cannot be opened is not served.
+            case ["index.html"]: (try? folder.open([Array("index.html".utf8)])) == nil
+            default: false
+            }
+        // Looked up last: that lists a folder without a usual catalogue.
+        return isPage && catalogueName != nil
     }
 
     /// A refusal: a page for a browser, otherwise a short line.

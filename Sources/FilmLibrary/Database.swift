@@ -10,6 +10,11 @@ import SystemSupport
     /// The name in error messages.
     let path: String
     fileprivate let handle: OpaquePointer
+    /// The head of the log's index; nil until it is looked for, and where there is no log.
+    private var logHead: csqlite_log_head?
+    private var hasSoughtLogHead = false
+    /// The last value of `PRAGMA data_version`.
+    private var lastVersion = 0
     /// Idle prepared statements by their SQL.
     private var statements: [String: Statement] = [:]
 
@@ -63,6 +68,33 @@ import SystemSupport
             }
         }
         return uri + "?immutable=1"
+    }
+
+    /// Changes with every write of any other connection, also of another process (`PRAGMA data_version`). Without a
+    /// write since the last call it takes nanoseconds: the pragma locks the log, while its head is in shared memory.
+    func version() throws(FilmLibraryError) -> Int {
+        if !hasSoughtLogHead {
+            hasSoughtLogHead = true
+            let mode = try first("PRAGMA journal_mode") { row throws(FilmLibraryError) in row.text(0) }
+            var head = unsafe csqlite_log_head()
+            if mode == "wal", unsafe csqlite_log_head_find(handle, &head) == 0 { unsafe logHead = head }
+        }
+        // The head is read before the version, so that a write in between is seen by the next call.
+        if var head = unsafe logHead {
+            let hasChanged = unsafe csqlite_log_head_has_changed(&head) != 0
+            unsafe logHead = head
+            if !hasChanged { return lastVersion }
+        }
+        do throws(FilmLibraryError) {
+            lastVersion =
+                try first("PRAGMA data_version") { row throws(FilmLibraryError) in row.integer(0) } ?? 0
+            return lastVersion
+        } catch {
+            // The change has been seen and not read: the next call looks again.
+            hasSoughtLogHead = false
+            unsafe logHead = nil
+            throw error
+        }
     }
 
     /// Runs statements without parameters.

@@ -40,10 +40,14 @@ package final class FilmLibrary: Sendable {
         /// The highest revision that was written, here or in a file before. Entity tags contain revisions, and a
         /// restored copy must not repeat those that clients have.
         var revision = 0
+        /// When `state` looked at the path.
+        var lastLook: ContinuousClock.Instant?
         /// When reads look for the new file again, after it could not be opened.
         var nextAttempt: ContinuousClock.Instant?
     }
 
+    /// `state` looks at the path only so often: the look would take as long as all else.
+    private static let lookInterval = Duration.milliseconds(10)
     /// After a failed attempt to open a new file, reads use the old one for so long. An attempt may cost milliseconds.
     private static let retryInterval = Duration.seconds(1)
 
@@ -85,11 +89,17 @@ package final class FilmLibrary: Sendable {
         }
     }
 
-    /// Changes with every write of this or any other process, and when another file takes the path. It may change
-    /// without one. Takes a few microseconds; any thread may call. Read it before the films that it stands for.
+    /// Changes with every write of this or any other process, and within 10 ms after another file has taken the path. It
+    /// may change without one. Takes microseconds; any thread may call. Read it before the films that it stands for.
     package var state: Int64 {
         get throws(FilmLibraryError) {
-            let file = fileForReading()
+            let now = ContinuousClock.now
+            let known = current.withLock { current -> LibraryFile? in
+                if let last = current.lastLook, now - last < Self.lookInterval { return current.file }
+                current.lastLook = now
+                return nil
+            }
+            let file = known ?? fileForReading()
             // SQLite's version has 32 bits.
             return Int64(file.generation) << 32 | Int64(try file.version())
         }

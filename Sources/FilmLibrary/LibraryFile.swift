@@ -292,7 +292,7 @@ final class LibraryFile: Sendable {
     func version() throws(FilmLibraryError) -> Int {
         guard place != nil else { return writer.withLock { $0?.commits ?? 0 } }
         return try watcher.withLock { watcher throws(FilmLibraryError) in
-            try watcher?.first("PRAGMA data_version") { row throws(FilmLibraryError) in row.integer(0) } ?? 0
+            try watcher?.version() ?? 0
         }
     }
 

@@ -99,4 +99,17 @@ int csqlite_value_size(csqlite_blob *value);
 /// Closes the value; null does nothing.
 void csqlite_value_close(csqlite_blob *value);
 
+/// The head of the index of a database's write-ahead log, in memory that all processes share. Every transaction of any
+/// process changes it (https://sqlite.org/walformat.html section 2.1: two copies of 48 bytes, with a counter).
+typedef struct {
+    const volatile uint64_t *head;
+    uint64_t seen[12];
+} csqlite_log_head;
+
+/// Finds the head for a connection in the journal mode WAL: 0; or -1 where there is none. It is valid as long as the
+/// connection.
+int csqlite_log_head_find(csqlite_db *db, csqlite_log_head *head);
+/// Whether the head differs from the last call; also true at the first one. No call to the system.
+int csqlite_log_head_has_changed(csqlite_log_head *head);
+
 #endif

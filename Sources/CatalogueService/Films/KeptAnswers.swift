@@ -38,7 +38,9 @@ final class KeptAnswer: Sendable {
             answer.route = response.route
             return answer
         case .proceed:
-            guard response.fields["accept-ranges"] != nil else { return response }
+            guard head.fields["range"] != nil, response.fields["accept-ranges"] != nil else {
+                return response
+            }
             return response.part(for: head, conditions) {
                 FilmRefusal(.rangeNotSatisfiable, "the content has \(response.body.count) bytes").response(
                     to: head)
@@ -81,15 +83,11 @@ final class KeptAnswers: Sendable {
     /// the page offers its reader, and the rules for pictures. Requests that differ in their spelling have answers of
     /// their own.
     static func key(_ head: RequestHead, _ access: PageAccess, rules: Int) -> CacheKey {
-        var text = head.target
-        for part in [
-            head.fields["host"], head.fields["accept"], head.fields["accept-encoding"], access.tag,
+        CacheKey(inMemory: [
+            head.target, head.fields["host"], head.fields["accept"], head.fields["accept-encoding"],
+            access.tag,
             String(rules),
-        ] {
-            text += "\n"
-            if let part { text += part }
-        }
-        return CacheKey(id: text)
+        ])
     }
 
     /// The kept answer; nil if there is none in this state.

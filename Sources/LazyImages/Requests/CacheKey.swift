@@ -58,6 +58,19 @@ public struct CacheKey: Hashable, Sendable {
         self.init(text: subject + ordered.joined() + last)
     }
 
+    /// A key for a memory tier alone. Its text is empty: only entries on disk compare it. Parts have no line feed.
+    /// - Parameter parts: all that tells the value from others, in order; nil differs from an empty text only by its place.
+    package init(inMemory parts: [String?]) {
+        var hash = SHA256()
+        let separator: InlineArray<1, UInt8> = [UInt8(ascii: "\n")]
+        for part in parts {
+            if let part { hash.update(part.utf8Span.span) }
+            hash.update(separator.span)
+        }
+        text = ""
+        digest = hash.finish()
+    }
+
     private init(text: String) {
         self.text = text
         digest = SHA256.hash(of: text)
