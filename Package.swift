@@ -187,6 +187,7 @@ let package = Package(
                 "HTTPServer", "HTTPSemantics", "ImageCodecs", "PictureService", "ServiceOperations",
                 "TestSupport", "TestTraits",
             ],
+            exclude: ["SmallPosters"],
             swiftSettings: swiftSettings),
     ]
 )

@@ -45,7 +45,7 @@ extension OverSockets {
         func spool() throws {
             let folder = try TemporaryFolder()
             let client = try RunningServer { $0.temporaryFolder = folder.path }.client()
-            let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 * 31 >> 3) }
+            let body = variedBytes(300_000)
             client.send(Array(post("Content-Length: \(body.count)").utf8) + body)
             let answer = try client.answer()
             #expect(answer.fields["body"] == "file")

@@ -7,20 +7,8 @@ import Testing
 
 @Suite("Pictures at a size", .bounded)
 struct PictureTests {
-    /// Smooth colours, as in photographs.
-    private func bitmap(_ width: Int, _ height: Int, alpha: UInt8 = 255) -> Bitmap {
-        var pixels: [UInt8] = []
-        pixels.reserveCapacity(width * height * 4)
-        for y in 0..<height {
-            for x in 0..<width {
-                pixels += [UInt8(x * 255 / width), UInt8(y * 255 / height), UInt8((x + y) & 63), alpha]
-            }
-        }
-        return Bitmap(width: width, height: height, pixels: pixels)
-    }
-
     private func jpeg(_ width: Int, _ height: Int) throws -> ImageBytes {
-        ImageBytes(try JPEGEncoder(quality: 90).encode(bitmap(width, height)))
+        ImageBytes(try Samples.jpeg(width, height))
     }
 
     private func picture(_ source: ImageBytes, _ recipe: String) throws -> Picture {
@@ -63,8 +51,8 @@ struct PictureTests {
 
     @Test("a transparent picture is a PNG, another one a JPEG unless the recipe says otherwise")
     func formats() throws {
-        let clear = ImageBytes(PNGEncoder().encode(bitmap(30, 30, alpha: 100)))
-        let opaque = ImageBytes(PNGEncoder().encode(bitmap(30, 30)))
+        let clear = ImageBytes(Samples.png(30, 30, alpha: 100))
+        let opaque = ImageBytes(Samples.png(30, 30))
         #expect(try picture(clear, "w10").format == .png)
         #expect(try picture(clear, "w10.q50").format == .png)
         #expect(try picture(opaque, "w10").format == .jpeg)

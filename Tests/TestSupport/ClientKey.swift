@@ -8,8 +8,9 @@ public final class ClientKey: Sendable {
         _ = Shell.output(
             """
             cd '\(folder.path)' && exec 2>&1 </dev/null &&
-            openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 2 -subj /CN=client &&
-            openssl rsa -in key.pem -aes128 -passout pass:secret -out locked.pem &&
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
+                -keyout key.pem -out certificate.pem -days 2 -subj /CN=client &&
+            openssl pkey -in key.pem -aes128 -passout pass:secret -out locked.pem &&
             cat certificate.pem key.pem >both.pem
             """)
     }

@@ -17,24 +17,29 @@ public final class TLSServer: Sendable {
     private let process: ServerProcess
 
     /// Starts a server whose certificate names `host`.
-    /// - Parameter options: options of `openssl s_server`, such as `-tls1_2`.
+    /// - Parameters:
+    ///   - key: the kind of its key, as options of `openssl req`. Default: P-256, which is made in a millisecond; an
+    ///     RSA key takes a tenth of a second.
+    ///   - options: options of `openssl s_server`, such as `-tls1_2`.
     public static func start(
-        serving file: [UInt8], host: String = "localhost", options: String = ""
+        serving file: [UInt8], host: String = "localhost",
+        key: String = "ec -pkeyopt ec_paramgen_curve:prime256v1", options: String = ""
     ) async throws -> TLSServer {
-        // Making a key blocks for a while.
+        // Starting openssl blocks for a while.
         let started = try await BlockingThreads(count: 1).run {
-            Result { try TLSServer(serving: file, host: host, options: options) }
+            Result { try TLSServer(serving: file, host: host, key: key, options: options) }
         }
         return try started.get()
     }
 
-    private init(serving file: [UInt8], host: String, options: String) throws {
+    private init(serving file: [UInt8], host: String, key: String, options: String) throws {
         folder = try TemporaryFolder()
         try Data(file).write(to: URL(filePath: folder.file("a.png")))
         let script = """
             exec 2>/dev/null </dev/null; cd '\(folder.path)' &&
-            openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 2 \
-                -subj /CN=\(host) -addext subjectAltName=DNS:\(host) >openssl.log &&
+            openssl req -x509 -newkey \(key) -nodes \
+                -keyout key.pem -out certificate.pem -days 2 -subj /CN=\(host) \
+                -addext subjectAltName=DNS:\(host) >openssl.log &&
             openssl pkey -in key.pem -pubout -outform DER | openssl dgst -sha256 -binary | openssl base64 &&
             exec openssl s_server -accept 127.0.0.1:0 -key key.pem -cert certificate.pem -WWW \(options)
             """

@@ -5,9 +5,9 @@ import Testing
 /// The program in a terminal whose locale is not UTF-8.
 @Suite("A terminal without UTF-8", .bounded, .ownThread)
 struct ASCIITerminalTests {
-    private let folder: TemporaryFolder
+    private let sample: SmallSample
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { sample = try SmallSample() }
 
     @Test(
         "without UTF-8 the program writes only ASCII, also for pictures",
@@ -15,9 +15,7 @@ struct ASCIITerminalTests {
             ["LC_ALL": "C"], ["LC_CTYPE": "POSIX", "LANG": "en_US.UTF-8"], ["LANG": "de_DE.ISO-8859-1"],
         ])
     func noUTF8(locale: [String: String]) throws {
-        let terminal = try PseudoTerminal(
-            BuiltProgram.path("marquee"), [],
-            environment: locale.merging(["XDG_CACHE_HOME": folder.path, "COLORTERM": "truecolor"]) { $1 })
+        let terminal = try sample.started(environment: locale.merging(["COLORTERM": "truecolor"]) { $1 })
         try #require(terminal.waits { $0.row(containing: "A Trip to the Moon  Georges Melies") == 2 })
         terminal.type("i")
         #expect(
@@ -30,9 +28,7 @@ struct ASCIITerminalTests {
         for words in [
             ["list"], ["list", "--json"], ["list", "--posters", "--top", "1"], ["help"], ["show", "xyzä"],
         ] {
-            let other = try PseudoTerminal(
-                BuiltProgram.path("marquee"), words,
-                environment: locale.merging(["XDG_CACHE_HOME": folder.path]) { $1 })
+            let other = try sample.started(words, environment: locale)
             #expect(other.waitForEnd() != nil)
             #expect(!other.output.isEmpty && other.output.allSatisfy { $0 < 0x80 }, "\(words)")
         }

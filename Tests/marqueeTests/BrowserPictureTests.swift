@@ -8,15 +8,13 @@ import Testing
 /// The browser on terminals with pixel graphics.
 @Suite("The browser's pictures in pixels", .bounded, .ownThread)
 struct BrowserPictureTests {
-    private let folder: TemporaryFolder
+    private let sample: SmallSample
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { sample = try SmallSample() }
 
     private func started(_ arguments: [String]) throws -> PseudoTerminal {
-        try PseudoTerminal(
-            BuiltProgram.path("marquee"), arguments,
-            environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path],
-            cellPixels: ImageSize(width: 8, height: 16))
+        try sample.started(
+            arguments, environment: ["COLORTERM": "truecolor"], cellPixels: ImageSize(width: 8, height: 16))
     }
 
     /// Waits for a whole frame with at least two pictures.
@@ -68,11 +66,9 @@ struct BrowserPictureTests {
 
     @Test("a stop deletes the pictures, and fg sends them again")
     func stopped() throws {
-        let script = "set -m; \"$0\" --graphics kitty; echo stopped; read line; fg"
-        let terminal = try PseudoTerminal(
-            "/bin/sh", ["-c", script, BuiltProgram.path("marquee")],
-            environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path],
-            cellPixels: ImageSize(width: 8, height: 16))
+        let terminal = try sample.started(
+            script: "set -m; \"$MARQUEE\" --graphics kitty; echo stopped; read line; fg",
+            environment: ["COLORTERM": "truecolor"], cellPixels: ImageSize(width: 8, height: 16))
         try #require(showsPictures(terminal))
         terminal.type("\u{1A}")
         try #require(terminal.waits { $0.row(containing: "stopped") != nil })

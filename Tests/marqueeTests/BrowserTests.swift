@@ -8,18 +8,17 @@ import Testing
 /// The program in a terminal on the sample catalogue, checked by the screen's text.
 @Suite("The browser in a terminal", .bounded, .ownThread)
 struct BrowserTests {
-    private let folder: TemporaryFolder
+    private let sample: SmallSample
+    private var folder: TemporaryFolder { sample.folder }
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { sample = try SmallSample() }
 
     private func started(
         arguments: [String] = [], columns: Int = 80, rows: Int = 24,
         environment: [String: String] = ["COLORTERM": "truecolor"]
     ) throws -> PseudoTerminal {
-        let terminal = try PseudoTerminal(
-            BuiltProgram.path("marquee"), arguments,
-            environment: environment.merging(["XDG_CACHE_HOME": folder.path]) { $1 },
-            columns: columns, rows: rows)
+        let terminal = try sample.started(
+            arguments, environment: environment, columns: columns, rows: rows)
         try #require(terminal.waits { $0.row(containing: "A Trip to the Moon") != nil })
         return terminal
     }

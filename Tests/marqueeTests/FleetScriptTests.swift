@@ -10,10 +10,12 @@ struct FleetScriptTests {
     private static let hasHAProxy = !Shell.output("PATH=$PATH:/usr/sbin command -v haproxy").isEmpty
     private static let script = FileManager.default.currentDirectoryPath + "/sample-data/fleet/run.sh"
 
-    private func start(_ words: String...) throws -> (program: Program, scratch: TemporaryFolder) {
+    private func start(
+        _ sample: SmallSample, _ words: String...
+    ) throws -> (program: Program, scratch: TemporaryFolder) {
         let scratch = try TemporaryFolder()
         let program = try Program(
-            [Self.script] + words, of: "/bin/bash",
+            [try sample.fleetScript()] + words, of: "/bin/bash",
             environment: ["MARQUEE": BuiltProgram.path("marquee"), "TMPDIR": scratch.path])
         return (program, scratch)
     }
@@ -25,7 +27,8 @@ struct FleetScriptTests {
     }
 
     private func serves(_ balancer: String, end signal: Int32, status: Int32) async throws {
-        let (program, scratch) = try start("2", balancer)
+        let sample = try SmallSample()
+        let (program, scratch) = try start(sample, "2", balancer)
         let line = try #require(await program.nextLine())
         let address = try #require(URL(string: line))
         let client = try RawClient(port: UInt16(try #require(address.port)))

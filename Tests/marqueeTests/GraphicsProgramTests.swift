@@ -11,6 +11,9 @@ struct GraphicsProgramTests {
         "kitty": "\u{1B}_Ga=t,f=100,", "iterm2": "\u{1B}]1337;File=inline=1;", "sixel": "\u{1B}P7;1;q\"1;1;",
     ]
 
+    /// The height of a terminal whose picture's size does not matter: a large one takes long to draw.
+    private static let fewRows = 10
+
     private let fixture: Fixture
 
     init() throws {
@@ -77,7 +80,8 @@ struct GraphicsProgramTests {
     func tmux() throws {
         let terminal = try PseudoTerminal(
             BuiltProgram.path("marquee"), ["show", "film-3", "--graphics", "kitty"],
-            environment: fixture.environment.merging(["TMUX": "/tmp/tmux-0/default,1,0"]) { $1 })
+            environment: fixture.environment.merging(["TMUX": "/tmp/tmux-0/default,1,0"]) { $1 },
+            rows: Self.fewRows)
         #expect(terminal.waitForEnd() == .exited(0))
         let text = String(decoding: terminal.output, as: UTF8.self)
         #expect(text.contains("\u{1B}Ptmux;\u{1B}\u{1B}_Ga=t,f=100,i="))
@@ -91,7 +95,8 @@ struct GraphicsProgramTests {
     private func shown(_ answers: String, _ environment: [String: String] = [:]) throws -> PseudoTerminal {
         let terminal = try PseudoTerminal(
             BuiltProgram.path("marquee"), ["show", "film-3"],
-            environment: fixture.environment.merging(environment) { $1 }, typedAhead: Array(answers.utf8))
+            environment: fixture.environment.merging(environment) { $1 }, rows: Self.fewRows,
+            typedAhead: Array(answers.utf8))
         #expect(terminal.waitForEnd() == .exited(0))
         #expect(terminal.output.contains(sequence: "\u{1B}[c"))
         return terminal
@@ -132,7 +137,7 @@ struct GraphicsProgramTests {
         ] {
             let terminal = try PseudoTerminal(
                 BuiltProgram.path("marquee"), ["show", "film-3"] + words,
-                environment: fixture.environment.merging(environment) { $1 })
+                environment: fixture.environment.merging(environment) { $1 }, rows: Self.fewRows)
             #expect(terminal.waitForEnd() == .exited(0))
             #expect(!terminal.output.contains(sequence: "\u{1B}[c"), "\(words) \(environment)")
         }

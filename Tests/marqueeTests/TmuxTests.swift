@@ -83,17 +83,19 @@ struct TmuxTests {
 private struct Tmux {
     struct NeverShown: Error { let screen: String }
 
-    private let home: TemporaryFolder
+    private let sample: SmallSample
+    private var home: TemporaryFolder { sample.folder }
     private let environment: [String: String]
 
     init(columns: Int, rows: Int) async throws {
-        home = try TemporaryFolder()
+        sample = try SmallSample()
+        let home = sample.folder
         environment = [
             "HOME": home.path, "XDG_CACHE_HOME": home.path, "LC_ALL": "C.UTF-8", "SHELL": "/bin/sh",
         ]
         // The shell prints the status of the program it ran.
         let shell =
-            "echo \"the shell's own line\"; read -r line; eval \"$line\"; echo \"ended with $?\"; read -r line"
+            "cd \"$HOME\"; echo \"the shell's own line\"; read -r line; eval \"$line\"; echo \"ended with $?\"; read -r line"
         try Data(shell.utf8).write(to: URL(filePath: home.file("shell.sh")))
         try await run("new-session -d -x \(columns) -y \(rows) \"MARQUEE='$MARQUEE' sh $HOME/shell.sh\"")
     }

@@ -42,7 +42,7 @@ struct NginxUploadTests {
     func lengths() async throws {
         let server = try await NginxDAV()
         for count in [0, 1, 65_535, 65_536, 65_537, 1 << 20, 1 << 20 + 1, 5_000_000] {
-            let body = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+            let body = Data(variedBytes(count))
             let path = folder.file("\(count)")
             try body.write(to: URL(filePath: path))
             for (name, sent) in [("bytes", UploadBody.bytes([UInt8](body))), ("file", .file(path))] {

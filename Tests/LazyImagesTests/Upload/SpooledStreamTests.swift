@@ -38,7 +38,7 @@ struct SpooledStreamTests {
 
     @Test("a stream is sent whole, alone and in a form, and again after a redirect")
     func sent() async throws {
-        let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let body = variedBytes(300_000)
         let stream = try stream([body])
         let origin = try ScriptedOrigin([
             .readHead, .readBody,

@@ -51,6 +51,12 @@ final class PictureClient: Sendable {
     /// The number of events of one kind.
     func count(_ event: PictureCounters.Event) -> Int { service.counters.number(of: event) }
 
+    /// Waits until all pictures that were sent are on disk and in the store. They are stored after they were sent.
+    func settle() async throws {
+        try await eventually { service.gate.usage.sources == 0 }
+        await service.flush()
+    }
+
     // MARK: Requests
 
     static func path(_ recipe: String, _ source: String = "https://\(host)/a") -> String {

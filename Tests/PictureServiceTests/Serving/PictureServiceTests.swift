@@ -153,7 +153,7 @@ struct PictureServiceTests {
         let first = try client()
         let made = try await first.get("w92")
         #expect(made.status == 200)
-        await first.service.flush()
+        try await first.settle()
 
         let second = try client()
         let other = "https://\(PictureClient.host)/other"
@@ -261,8 +261,7 @@ struct PictureServiceTests {
         let first = try PictureClient(
             disk: DiskCache(folder: folder.file("cache")), answering: PictureClient.giving(source))
         let answer = try await first.get("w92")
-        try await eventually { first.service.gate.usage.sources == 0 }
-        await first.service.flush()
+        try await first.settle()
 
         let second = try PictureClient(disk: DiskCache(folder: folder.file("cache")))
         let again = try await second.get("w92")

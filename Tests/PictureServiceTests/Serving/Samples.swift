@@ -18,9 +18,25 @@ enum Samples {
         return Bitmap(width: width, height: height, pixels: pixels)
     }
 
+    private struct Kind: Hashable {
+        let width: Int
+        let height: Int
+        let shift: Int
+    }
+
+    private static let jpegs = Lock<[Kind: [UInt8]]>([:])
+
+    /// Each picture is encoded once.
     /// - Parameter shift: gives another picture of the same size.
     static func jpeg(_ width: Int = 100, _ height: Int = 150, shift: Int = 0) throws -> [UInt8] {
-        try JPEGEncoder(quality: 90).encode(bitmap(width, height, shift: shift))
+        let kind = Kind(width: width, height: height, shift: shift)
+        // The lock is held meanwhile: tests that start together would all encode the same picture.
+        return try jpegs.withLock { jpegs in
+            if let known = jpegs[kind] { return known }
+            let file = try JPEGEncoder(quality: 90).encode(bitmap(width, height, shift: shift))
+            jpegs[kind] = file
+            return file
+        }
     }
 
     /// A large JPEG that costs little to make: mid-grey, of one component, whose blocks of 8 x 8 pixels have no

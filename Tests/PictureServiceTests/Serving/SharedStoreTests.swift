@@ -53,7 +53,7 @@ struct SharedStoreTests {
         let first = try fleet.instance("first")
         let sent = try await first.get("w92")
         #expect(sent.status == 200)
-        await first.service.flush()
+        try await first.settle()
         // The source, its record and a picture.
         #expect(fleet.store.objects.value.count == 3)
         let second = try fleet.instance("second")
@@ -66,7 +66,7 @@ struct SharedStoreTests {
         #expect(second.count(.made) == 1 && second.count(.shared) == 1)
         #expect(fleet.asked.count == 1)
         let puts = fleet.store.count("PUT")
-        await second.service.flush()
+        try await second.settle()
         // What came from the store is not put back: there is one new picture.
         #expect(fleet.store.objects.value.count == 4)
         #expect(fleet.store.count("PUT") <= puts + 1 && fleet.store.count("PUT") == 4)
@@ -83,7 +83,7 @@ struct SharedStoreTests {
                     #expect(try await instance.send(PictureClient.path(recipe, source)).status == 200)
                 }
             }
-            await instance.service.flush()
+            try await instance.settle()
         }
         #expect(fleet.asked.count == sources.count)
     }
@@ -93,9 +93,9 @@ struct SharedStoreTests {
         let fleet = try Fleet()
         let first = try fleet.instance("first")
         _ = try await first.get("w92")
-        await first.service.flush()
+        try await first.settle()
         #expect(await first.service.purge(try PictureSource("https://\(PictureClient.host)/a")))
-        await first.service.flush()
+        try await first.settle()
         // The picture stays, and nobody finds it without a record.
         #expect(fleet.store.objects.value.count == 1)
         #expect(try await fleet.instance("second").get("w92").status == 200)
@@ -107,7 +107,7 @@ struct SharedStoreTests {
         let fleet = try Fleet()
         let first = try fleet.instance("first")
         _ = try await first.get("w92")
-        await first.service.flush()
+        try await first.settle()
         let second = try fleet.instance("second") { [asked = fleet.asked] request in
             asked.add()
             return HeldTransport.Answer(
@@ -118,7 +118,7 @@ struct SharedStoreTests {
         let answer = try await second.get("w92")
         #expect(answer.status == 200)
         #expect(answer["cache-status"]?.contains("fwd=stale; fwd-status=304") == true)
-        await second.service.flush()
+        try await second.settle()
         let third = try fleet.instance("third")
         third.clock.advance(by: 700)
         #expect(try await third.get("w92")["cache-status"]?.hasPrefix("marquee; hit; ttl=") == true)
@@ -130,7 +130,7 @@ struct SharedStoreTests {
         let fleet = try Fleet()
         let first = try fleet.instance("first", "private")
         #expect(try await first.get("w92").status == 200)
-        await first.service.flush()
+        try await first.settle()
         #expect(fleet.store.count("PUT") == 0)
         let body = try Samples.jpeg()
         let stored = StoredOriginal(name: "film", tag: "1", cacheControl: "no-cache") { body }
@@ -139,8 +139,7 @@ struct SharedStoreTests {
             if case .picture = outcome { answered.add() }
         }
         try await answered.wait(for: 1)
-        try await eventually { first.service.gate.usage.sources == 0 }
-        await first.service.flush()
+        try await first.settle()
         #expect(fleet.store.count("PUT") == 0)
     }
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 import ImageCodecs
-import TestSupport
+import SystemSupport
 
 /// Pictures for the tests of protocols.
 enum Pictures {
@@ -30,15 +30,17 @@ enum Pictures {
         }
     }
 
-    private static let posters = Shared<[String: Bitmap]>([:])
+    private static let posters = Lock<[String: Bitmap]>([:])
 
-    /// A poster of the sample catalogue, by its file name. It is decoded once.
+    /// A poster of the sample catalogue, by its file name. It is decoded once: the lock is held meanwhile.
     static func poster(_ name: String) throws -> Bitmap {
-        if let known = posters.value[name] { return known }
-        let file = try Data(contentsOf: URL(filePath: path(ofPoster: name)))
-        let poster = try ImageDecoders.standard.decode([UInt8](file))
-        posters.change { $0[name] = poster }
-        return poster
+        try posters.withLock { posters in
+            if let known = posters[name] { return known }
+            let file = try Data(contentsOf: URL(filePath: path(ofPoster: name)))
+            let poster = try ImageDecoders.standard.decode([UInt8](file))
+            posters[name] = poster
+            return poster
+        }
     }
 
     /// The path of that file.

@@ -15,7 +15,7 @@ struct StrangeStoreTests {
         let address = "http://127.0.0.1:\(server.port)/kept"
         let writer = try SharedFixture.tier(address)
         // Above a mebibyte the server is asked before the body is sent.
-        let large = [UInt8]((0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        let large = variedBytes(3 << 19)
         writer.put(key, large)
         writer.put(try SharedFixture.key(1))
         await writer.flush()

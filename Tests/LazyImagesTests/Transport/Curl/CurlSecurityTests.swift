@@ -41,8 +41,9 @@ struct CurlSecurityTests {
 
     @Test("a key exchange without forward secrecy is refused, except for a host with an exception")
     func forwardSecrecy() async throws {
+        // This cipher suite sends the session's key encrypted with the server's RSA key.
         let server = try await TLSServer.start(
-            serving: SampleImages.png, options: "-tls1_2 -cipher AES128-GCM-SHA256")
+            serving: SampleImages.png, key: "rsa:2048", options: "-tls1_2 -cipher AES128-GCM-SHA256")
         var policy = SecurityPolicy()
         policy.certificateAuthorityFile = server.certificateFile
         #expect(await error(server.url(), policy)?.code == "secure-connection-failed")

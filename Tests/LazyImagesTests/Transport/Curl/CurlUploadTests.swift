@@ -69,7 +69,7 @@ struct CurlUploadTests {
         let origin = try ScriptedOrigin(
             [.readHead]
                 + (more > 0 ? [.send("HTTP/1.1 100 Continue\r\n\r\n")] : []) + [.readBody, answer])
-        let body = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+        let body = variedBytes(count)
         let path = folder.file("body")
         try Data(body).write(to: URL(filePath: path))
         _ = try await transport.perform(request(origin, .put, .file(path)), into: receiver)
