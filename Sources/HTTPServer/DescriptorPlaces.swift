@@ -17,12 +17,13 @@ struct DescriptorPlaces: Sendable, Hashable {
     /// For the limit of this process, which is raised to the system's maximum first: every connection takes one.
     static let ofProcess = DescriptorPlaces(limit: raisedLimit())
 
-    /// The descriptors that connections leave: this share of the limit, at least so many, but never more than half.
-    private static let (share, fewest) = (8, 128)
+    /// The descriptors that connections leave: this share of the limit, within these bounds, but never more than half.
+    /// The library, transfers and the log need a few hundred.
+    private static let (share, fewest, most) = (8, 128, 512)
 
     /// - Parameter limit: the limit of descriptors.
     init(limit: Int) {
-        let reserve = min(max(limit / Self.share, Self.fewest), limit / 2)
+        let reserve = min(max(limit / Self.share, Self.fewest), Self.most, limit / 2)
         served = limit - reserve
         turnedAway = limit - reserve + reserve / 4
         files = limit - reserve / 2

@@ -23,8 +23,8 @@ struct ConfigurationTests {
 
     @Test("connections and files leave descriptors to the library and to transfers, whatever the limit")
     func places() {
-        #expect(DescriptorPlaces(limit: 65_536).served == 65_536 - 8192)
-        #expect(DescriptorPlaces(limit: 65_536).files == 65_536 - 4096)
+        #expect(DescriptorPlaces(limit: 65_536).served == 65_536 - 512)
+        #expect(DescriptorPlaces(limit: 65_536).files == 65_536 - 256)
         #expect(DescriptorPlaces(limit: 1024).served == 1024 - 128)
         #expect(DescriptorPlaces(limit: .max).served > 1 << 60)
         for limit in 8..<2000 {
