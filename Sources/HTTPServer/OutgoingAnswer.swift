@@ -1,7 +1,7 @@
 import HTTPSemantics
 
-/// An answer that is being sent, and its report.
-struct OutgoingAnswer {
+/// An answer that is being sent, and its report. A class, so that the many idle connections have no room for it.
+final class OutgoingAnswer {
     var writer: ResponseWriter
     /// Whether the connection stays open after it.
     let keepsAlive: Bool
@@ -49,12 +49,12 @@ struct OutgoingAnswer {
     }
 
     /// Counts the body among those that clients have not taken.
-    mutating func hold(_ memory: AnswerMemory) {
+    func hold(_ memory: AnswerMemory) {
         if heldKey == nil { heldKey = memory.enter(writer.body) }
     }
 
     /// Ends that: the answer is sent, or its client is gone.
-    mutating func letGo(_ memory: AnswerMemory, now: ContinuousClock.Instant) {
+    func letGo(_ memory: AnswerMemory, now: ContinuousClock.Instant) {
         if let key = heldKey.take() { memory.leave(key, writer.body.count, now: now) }
     }
 
