@@ -46,6 +46,8 @@ struct LoadGroupTests {
         let transport = HeldTransport { $0.url.path == "/9.jpg" ? .fresh(SampleImages.png) : nil }
         let loader = loader(transport)
         let shared = loader.task(for: try request(0))
+        // Before the group's own transfer, which may otherwise start first.
+        let transfer = try await transport.transfer()
         let group = LoadGroup(on: queue, concurrency: 2)
         let results = Lock<[String]>([])
         for number in 0..<5 {
@@ -56,7 +58,7 @@ struct LoadGroupTests {
         group.cancelAll()
         group.wait()
         #expect(results.withLock { $0 } == Array(repeating: "cancelled", count: 5))
-        try await transport.transfer().answer(SampleImages.png)
+        transfer.answer(SampleImages.png)
         #expect(try await shared.value.source == .network)
         // A cancelled group accepts new loads.
         loader.enqueue(try request(9), group: group) { result in
