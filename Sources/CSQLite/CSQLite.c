@@ -10,8 +10,6 @@ typedef void (*destructor)(void *);
 
 enum { UTF8 = 1 };
 
-struct file;
-
 static struct {
     const char *(*libversion)(void);
     int (*open_v2)(const char *, csqlite_db **, int, const char *);
@@ -46,17 +44,6 @@ static struct {
     int (*blob_close)(csqlite_blob *);
     int (*file_control)(csqlite_db *, const char *, int, void *);
 } sqlite;
-
-// The methods of an open file (sqlite3_io_methods, https://www.sqlite.org/c3ref/io_methods.html). Only the last one here
-// is called.
-struct file_methods {
-    int version;
-    void (*first_version[12])(void);
-    int (*shm_map)(struct file *, int region, int size, int extend, void volatile **);
-};
-struct file {
-    const struct file_methods *methods;
-};
 
 int csqlite_open_library(const char *library, char *reason, size_t reason_size) {
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -175,6 +162,16 @@ int csqlite_value_open(csqlite_db *db, const char *table, const char *column, in
 int csqlite_value_move(csqlite_blob *value, int64_t row) { return sqlite.blob_reopen(value, row); }
 int csqlite_value_size(csqlite_blob *value) { return sqlite.blob_bytes(value); }
 void csqlite_value_close(csqlite_blob *value) { (void)sqlite.blob_close(value); }
+
+// An open file and its methods (sqlite3_io_methods, https://www.sqlite.org/c3ref/io_methods.html). Only the last one here
+// is called.
+struct file {
+    const struct {
+        int version;
+        void (*first_version[12])(void);
+        int (*shm_map)(struct file *, int region, int size, int extend, void volatile **);
+    } *methods;
+};
 
 // SQLITE_FCNTL_FILE_POINTER, and the size of a region of the log's index.
 enum { FILE_POINTER = 7, REGION_SIZE = 32768 };

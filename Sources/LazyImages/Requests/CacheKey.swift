@@ -58,8 +58,8 @@ public struct CacheKey: Hashable, Sendable {
         self.init(text: subject + ordered.joined() + last)
     }
 
-    /// A key for a memory tier alone. Its text is empty: only entries on disk compare it. Parts have no line feed.
-    /// - Parameter parts: all that tells the value from others, in order; nil differs from an empty text only by its place.
+    /// A key for a memory tier alone. Its text is empty: only entries on disk compare it.
+    /// - Parameter parts: all that tells the value from others, in order, without line feeds. Nil counts as an empty text.
     package init(inMemory parts: [String?]) {
         var hash = SHA256()
         let separator: InlineArray<1, UInt8> = [UInt8(ascii: "\n")]

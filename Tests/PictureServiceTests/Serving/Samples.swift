@@ -2,6 +2,7 @@ import HTTPSemantics
 import ImageCodecs
 import LazyImages
 import SystemSupport
+import TestSupport
 
 /// Pictures with smooth colours, as in photographs.
 enum Samples {
@@ -24,18 +25,14 @@ enum Samples {
         let shift: Int
     }
 
-    private static let jpegs = Lock<[Kind: [UInt8]]>([:])
+    private static let jpegs = MadeOnce<Kind, [UInt8]>()
 
     /// Each picture is encoded once.
     /// - Parameter shift: gives another picture of the same size.
     static func jpeg(_ width: Int = 100, _ height: Int = 150, shift: Int = 0) throws -> [UInt8] {
         let kind = Kind(width: width, height: height, shift: shift)
-        // The lock is held meanwhile: tests that start together would all encode the same picture.
-        return try jpegs.withLock { jpegs in
-            if let known = jpegs[kind] { return known }
-            let file = try JPEGEncoder(quality: 90).encode(bitmap(width, height, shift: shift))
-            jpegs[kind] = file
-            return file
+        return try jpegs.value(for: kind) {
+            try JPEGEncoder(quality: 90).encode(bitmap(width, height, shift: shift))
         }
     }
 

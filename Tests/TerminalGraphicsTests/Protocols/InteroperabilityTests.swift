@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Glibc
 import ImageCodecs
-import SystemSupport
 import TerminalGraphics
 import TestSupport
 import TestTraits
@@ -16,30 +15,21 @@ struct InteroperabilityTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    // Each is made once: the lock is held meanwhile, as the tests start together.
-    private static let pictures = Lock<[String: TerminalPicture]>([:])
-    private static let drawings = Lock<[String: [UInt8]]>([:])
+    private static let pictures = MadeOnce<String, TerminalPicture>()
+    private static let drawings = MadeOnce<String, [UInt8]>()
 
     /// A poster in 20 x 15 cells of 8 x 16 pixels.
     private func picture(_ poster: String) throws -> TerminalPicture {
-        try Self.pictures.withLock { pictures in
-            if let known = pictures[poster] { return known }
-            let picture = TerminalPicture(
+        try Self.pictures.value(for: poster) {
+            TerminalPicture(
                 try Pictures.poster(poster), within: CellSize(columns: 20, rows: 15),
                 cell: ImageSize(width: 8, height: 16), step: SixelGraphics.bandHeight)
-            pictures[poster] = picture
-            return picture
         }
     }
 
     /// That picture as sixels.
     private func sixels(_ poster: String) throws -> [UInt8] {
-        try Self.drawings.withLock { drawings in
-            if let known = drawings[poster] { return known }
-            let drawing = SixelGraphics.drawing(of: try picture(poster))
-            drawings[poster] = drawing
-            return drawing
-        }
+        try Self.drawings.value(for: poster) { SixelGraphics.drawing(of: try picture(poster)) }
     }
 
     /// libsixel's rendering of a drawing.

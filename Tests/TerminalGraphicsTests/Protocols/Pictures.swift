@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 import ImageCodecs
-import SystemSupport
+import TestSupport
 
 /// Pictures for the tests of protocols.
 enum Pictures {
@@ -30,16 +30,13 @@ enum Pictures {
         }
     }
 
-    private static let posters = Lock<[String: Bitmap]>([:])
+    private static let posters = MadeOnce<String, Bitmap>()
 
-    /// A poster of the sample catalogue, by its file name. It is decoded once: the lock is held meanwhile.
+    /// A poster of the sample catalogue, by its file name. It is decoded once.
     static func poster(_ name: String) throws -> Bitmap {
-        try posters.withLock { posters in
-            if let known = posters[name] { return known }
+        try posters.value(for: name) {
             let file = try Data(contentsOf: URL(filePath: path(ofPoster: name)))
-            let poster = try ImageDecoders.standard.decode([UInt8](file))
-            posters[name] = poster
-            return poster
+            return try ImageDecoders.standard.decode([UInt8](file))
         }
     }
 
