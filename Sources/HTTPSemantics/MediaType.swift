@@ -10,6 +10,15 @@ package enum MediaType {
         "avif": "image/avif", "svg": "image/svg+xml", "jfif": "image/jpeg", "heic": "image/heic",
         "heif": "image/heif", "jxl": "image/jxl", "tif": "image/tiff", "tiff": "image/tiff",
         "bmp": "image/bmp", "ico": "image/vnd.microsoft.icon",
+        // Pictures that other programs read: the names that /etc/mime.types has for them.
+        "apng": "image/apng", "jp2": "image/jp2", "jpx": "image/jpx", "jxr": "image/jxr",
+        "pbm": "image/x-portable-bitmap", "pgm": "image/x-portable-graymap",
+        "pnm": "image/x-portable-anymap", "ppm": "image/x-portable-pixmap",
+        "psd": "image/vnd.adobe.photoshop", "djvu": "image/vnd.djvu", "pcx": "image/vnd.zbrush.pcx",
+        "tga": "image/x-tga", "qoi": "image/qoi", "exr": "image/x-exr", "hdr": "image/vnd.radiance",
+        "xbm": "image/x-xbitmap", "xpm": "image/x-xpixmap", "xcf": "image/x-xcf",
+        "dng": "image/x-adobe-dng", "cr2": "image/x-canon-cr2", "nef": "image/x-nikon-nef",
+        "arw": "image/x-sony-arw", "orf": "image/x-olympus-orf", "raf": "image/x-fuji-raf",
     ]
 
     /// Whether files of a media type are text, which is worth compressing.

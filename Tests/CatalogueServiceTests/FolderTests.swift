@@ -61,8 +61,7 @@ extension OverSockets {
             "pictures of all types are served, also of those that cannot be decoded",
             arguments: [
                 "jpg", "JPEG", "png", "webp", "gif", "avif", "heic", "heif", "jxl", "tif", "tiff", "bmp",
-                "svg",
-                "ico",
+                "svg", "ico", "apng", "ppm", "jp2", "psd", "tga", "qoi", "exr", "dng", "cr2", "nef",
             ])
         func pictures(ending: String) throws {
             let running = try RunningService(["movies.json": "[]", "posters/a.\(ending)": "x"])
