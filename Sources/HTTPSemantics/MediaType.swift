@@ -10,7 +10,8 @@ package enum MediaType {
         "avif": "image/avif", "svg": "image/svg+xml", "jfif": "image/jpeg", "heic": "image/heic",
         "heif": "image/heif", "jxl": "image/jxl", "tif": "image/tiff", "tiff": "image/tiff",
         "bmp": "image/bmp", "ico": "image/vnd.microsoft.icon",
-        // Pictures that other programs read: the names that /etc/mime.types has for them.
+        // Pictures that other programs read. The types are those of Debian's /etc/mime.types. Those of tga, exr, dng,
+        // arw and raf are freedesktop.org's (shared-mime-info); that of qoi is from the format's specification.
         "apng": "image/apng", "jp2": "image/jp2", "jpx": "image/jpx", "jxr": "image/jxr",
         "pbm": "image/x-portable-bitmap", "pgm": "image/x-portable-graymap",
         "pnm": "image/x-portable-anymap", "ppm": "image/x-portable-pixmap",
