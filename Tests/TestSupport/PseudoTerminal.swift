@@ -168,7 +168,12 @@ public final class PseudoTerminal {
             // It wakes at least once a second, and on a signal to this process.
             if Task.isCancelled || ContinuousClock.now >= deadline { return false }
         } while unsafe poll(&entries, 2, 1000) <= 0
-        guard entries[0].revents & Int16(POLLIN) != 0 else { return false }
+        if entries[0].revents & Int16(POLLIN) == 0 {
+            // The program's last output may have come after the first look, before its end: look once more.
+            guard unsafe poll(&entries, 1, 0) > 0, entries[0].revents & Int16(POLLIN) != 0 else {
+                return false
+            }
+        }
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65536) { buffer, count in
             count = unsafe max(0, read(controlling, buffer.baseAddress, buffer.count))
         }
