@@ -33,11 +33,17 @@ package enum PercentEncoding {
         encoded(address) { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") }
     }
 
+    /// Encodes all bytes except unreserved characters; the bytes need not be UTF-8.
+    package static func encoded(_ bytes: [UInt8]) -> String { encoded(bytes, except: isUnreserved) }
+
     private static func encoded(_ text: String, except isKept: (UInt8) -> Bool) -> String {
-        if text.utf8.allSatisfy(isKept) { return text }
+        text.utf8.allSatisfy(isKept) ? text : encoded(Array(text.utf8), except: isKept)
+    }
+
+    private static func encoded(_ typed: [UInt8], except isKept: (UInt8) -> Bool) -> String {
         var bytes: [UInt8] = []
         let digits = Array("0123456789ABCDEF".utf8)
-        for byte in text.utf8 {
+        for byte in typed {
             if isKept(byte) {
                 bytes.append(byte)
             } else {

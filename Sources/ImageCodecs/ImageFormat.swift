@@ -41,12 +41,24 @@ public struct ImageFormat: Sendable, Hashable, CustomStringConvertible {
     public static let bmp = ImageFormat("bmp", mediaType: "image/bmp")
     /// Scalable Vector Graphics as plain XML.
     public static let svg = ImageFormat("svg", mediaType: "image/svg+xml")
+    /// TIFF 6.0 and BigTIFF. Many raw files of cameras begin as TIFF too.
+    public static let tiff = ImageFormat("tiff", mediaType: "image/tiff", fileExtension: "tif")
+    /// HEIF, ISO 23008-12, most often with HEVC in it.
+    public static let heic = ImageFormat("heic", mediaType: "image/heic")
+    /// JPEG XL, ISO 18181, bare or in its container.
+    public static let jxl = ImageFormat("jxl", mediaType: "image/jxl")
 
     /// The format's name.
     public var description: String { name }
 
     /// The format's name in its usual spelling, for messages.
-    package var displayName: String { self == .webp ? "WebP" : name.uppercased() }
+    package var displayName: String {
+        switch self {
+        case .webp: "WebP"
+        case .jxl: "JPEG XL"
+        default: name.uppercased()
+        }
+    }
 }
 
 extension ImageFormat {
@@ -62,8 +74,14 @@ extension ImageFormat {
             self = .gif
         } else if bytes.hasBytes("RIFF"), bytes.hasBytes("WEBP", at: 8) {
             self = .webp
-        } else if Self.hasAVIFBrand(bytes) {
+        } else if Self.hasBrand(bytes, ["avif", "avis"]) {
             self = .avif
+        } else if Self.hasBrand(bytes, ["heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1"]) {
+            self = .heic
+        } else if Self.isJPEGXL(bytes) {
+            self = .jxl
+        } else if Self.isTIFF(bytes) {
+            self = .tiff
         } else if Self.isBitmapFile(bytes) {
             self = .bmp
         } else if Self.opensSVG(bytes) {
@@ -80,19 +98,28 @@ enum PNGSignature {
 
 extension ImageFormat {
     /// ISO 14496-12, 4.3: a `ftyp` box (size, "ftyp", major brand, version, compatible brands).
-    private static func hasAVIFBrand(_ bytes: Span<UInt8>) -> Bool {
+    private static func hasBrand(_ bytes: Span<UInt8>, _ brands: [MagicNumber]) -> Bool {
         guard bytes.hasBytes("ftyp", at: 4), let boxSize = bytes.bigEndian32(at: 0) else { return false }
-        func isAVIF(at offset: Int) -> Bool {
-            bytes.hasBytes("avif", at: offset) || bytes.hasBytes("avis", at: offset)
-        }
-        if isAVIF(at: 8) { return true }
+        if brands.contains(where: { bytes.hasBytes($0, at: 8) }) { return true }
         var offset = 16
         let end = min(boxSize, bytes.count, searchLength)
         while offset + 4 <= end {
-            if isAVIF(at: offset) { return true }
+            if brands.contains(where: { bytes.hasBytes($0, at: offset) }) { return true }
             offset += 4
         }
         return false
+    }
+
+    /// ISO 18181-2: the signature box of the container, or the marker of a bare codestream.
+    private static func isJPEGXL(_ bytes: Span<UInt8>) -> Bool {
+        if bytes.hasBytes([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]) { return true }
+        return bytes.hasBytes([0xFF, 0x0A])
+    }
+
+    /// TIFF 6.0, section 2: the byte order and the number 42; in BigTIFF 43.
+    private static func isTIFF(_ bytes: Span<UInt8>) -> Bool {
+        bytes.hasBytes([0x49, 0x49, 0x2A, 0]) || bytes.hasBytes([0x4D, 0x4D, 0, 0x2A])
+            || bytes.hasBytes([0x49, 0x49, 0x2B, 0]) || bytes.hasBytes([0x4D, 0x4D, 0, 0x2B])
     }
 
     /// Many text files begin with "BM", so the size of the second header must be a known one.

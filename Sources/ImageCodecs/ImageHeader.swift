@@ -2,8 +2,8 @@
 public struct ImageHeader: Sendable, Hashable {
     /// The format, detected from the first bytes.
     public let format: ImageFormat
-    /// The size of the upright image in pixels, after any Exif rotation; nil for AVIF and SVG, whose sizes are not
-    /// read.
+    /// The size of the upright image in pixels, after any Exif rotation; nil for formats whose sizes are
+    /// not read: AVIF, HEIC, JPEG XL, SVG and TIFF.
     public let size: ImageSize?
 
     /// Creates a header, for decoders that read their own format.

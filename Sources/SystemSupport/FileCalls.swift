@@ -150,6 +150,11 @@ extension FileCalls {
 
     /// The names in a folder, in no order, without `.` and `..`.
     package func names(in folder: borrowing Descriptor) throws(FileFault) -> [String] {
+        try nameBytes(in: folder).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The same names as bytes, which need not be UTF-8.
+    package func nameBytes(in folder: borrowing Descriptor) throws(FileFault) -> [[UInt8]] {
         let number = folder.number
         // A second descriptor: readdir moves the offset of its own, and closedir closes it.
         let copy = try call(.list, "") { unsafe openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
@@ -159,20 +164,22 @@ extension FileCalls {
             throw FileFault(kind: .list, name: "", code: code)
         }
         defer { unsafe _ = closedir(stream) }
-        var names: [String] = []
+        var names: [[UInt8]] = []
         errno = 0
         while let entry = unsafe readdir(stream) {
             let name = unsafe Self.name(of: entry)
-            if name != ".", name != ".." { names.append(name) }
+            if name != [0x2E], name != [0x2E, 0x2E] { names.append(name) }
         }
         if errno != 0 { throw FileFault(kind: .list, name: "", code: errno) }
         return names
     }
 
     /// The name of an entry of `readdir`. Reads no further than the name: the entry is shorter than its type.
-    @unsafe static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
+    @unsafe static func name(of entry: UnsafeMutablePointer<dirent>) -> [UInt8] {
         unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-            unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            unsafe $0.withMemoryRebound(to: UInt8.self, capacity: 256) {
+                unsafe [UInt8](UnsafeBufferPointer(start: $0, count: strlen($0)))
+            }
         }
     }
 }

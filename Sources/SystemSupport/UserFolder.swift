@@ -1,13 +1,17 @@
 internal import FoundationEssentials
 
-/// The base folders of a user (XDG Base Directory Specification).
+/// The folders of a user (XDG Base Directory Specification).
 package enum UserFolder {
+    /// The user's home. An empty `HOME` is as an unset one.
+    package static var home: String {
+        let variable = ProcessInfo.processInfo.environment["HOME"] ?? ""
+        return variable.isEmpty ? FileManager.default.homeDirectoryForCurrentUser.path : variable
+    }
+
     /// The folder named by an environment variable or, if that is unset or not absolute, the `standard` one in the
     /// user's home.
     package static func path(variable: String, standard: String) -> String {
-        let environment = ProcessInfo.processInfo.environment
-        if let folder = environment[variable], folder.hasPrefix("/") { return folder }
-        let home = environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path
+        if let folder = ProcessInfo.processInfo.environment[variable], folder.hasPrefix("/") { return folder }
         return home + "/" + standard
     }
 }

@@ -16,6 +16,13 @@ struct ImageFormatTests {
         #expect(format("RIFF....WEBPVP8 ") == .webp)
         #expect(format([0, 0, 0, 28] + Array("ftypavif".utf8)) == .avif)
         #expect(format([0, 0, 0, 28] + Array("ftypmif1\0\0\0\0miafavis".utf8)) == .avif)
+        #expect(format([0, 0, 0, 24] + Array("ftypheic\0\0\0\0mif1heic".utf8)) == .heic)
+        #expect(format([0, 0, 0, 24] + Array("ftypmif1\0\0\0\0mif1heic".utf8)) == .heic)
+        #expect(format([0xFF, 0x0A, 0xFA]) == .jxl)
+        #expect(format([0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]) == .jxl)
+        #expect(format(Array("II*\0".utf8)) == .tiff)
+        #expect(format(Array("MM\0*".utf8)) == .tiff)
+        #expect(format(Array("II+\0".utf8)) == .tiff)
         #expect(format(Array("BM".utf8) + Array(repeating: 0, count: 12) + [40, 0, 0, 0]) == .bmp)
     }
 
@@ -32,7 +39,7 @@ struct ImageFormatTests {
         arguments: [
             "", "BMW is a maker of cars, and no bitmap", "RIFF....WAVE", "<html><svg></svg></html>",
             "<svgfoo>", "<svg",
-            "<!-- <svg>", "<?xml ", "....ftypheic", "GIF88a", "plain text <svg>",
+            "<!-- <svg>", "<?xml ", "....ftypisom", "II*.", "GIF88a", "plain text <svg>",
         ])
     func noFormat(text: String) { #expect(format(text) == nil) }
 

@@ -50,7 +50,7 @@ struct FileCallsTests {
                 unsafe entry.storeBytes(of: byte, toByteOffset: 19 + index, as: UInt8.self)
             }
             let name = unsafe FileCalls.name(of: entry.assumingMemoryBound(to: dirent.self))
-            #expect(name == "movies.json")
+            #expect(name == Array("movies.json".utf8))
         }
     }
 

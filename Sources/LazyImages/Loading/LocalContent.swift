@@ -18,8 +18,9 @@ package enum LocalContent {
         guard url.host()?.isEmpty ?? true || url.host() == "localhost" else {
             throw .invalidURL(text: url.displayText, reason: "a file URL must not name another machine")
         }
-        let path = url.path(percentEncoded: false)
-        let descriptor = unsafe csystem_open(path, O_RDONLY | O_NONBLOCK, 0)
+        let name = name(of: url)
+        let path = String(decoding: name, as: UTF8.self)
+        let descriptor = unsafe csystem_open(Self.terminated(name), O_RDONLY | O_NONBLOCK, 0)
         guard descriptor >= 0 else {
             if let shortage = ResourceShortage(code: errno) { throw .init(shortage, url: url.displayText) }
             throw .unreadableFile(path: path, reason: SystemError.text(errno))
@@ -50,6 +51,14 @@ package enum LocalContent {
         guard failure == 0 else { throw .unreadableFile(path: path, reason: SystemError.text(failure)) }
         return bytes
     }
+
+    /// Whether this process may read the file of a `file:` URL. Its content may still be no picture.
+    package static func isReadable(_ url: URL) -> Bool { unsafe access(terminated(name(of: url)), R_OK) == 0 }
+
+    /// The path of a `file:` URL. A name is bytes, which need not be UTF-8.
+    private static func name(of url: URL) -> [UInt8] { percentDecoded(url.path(percentEncoded: true)[...]) }
+
+    private static func terminated(_ name: [UInt8]) -> [CChar] { (name + [0]).map { CChar(bitPattern: $0) } }
 
     /// `data:[type][;base64],content` (RFC 2397).
     private static func data(_ url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {

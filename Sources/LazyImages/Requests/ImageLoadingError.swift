@@ -134,7 +134,7 @@ extension ImageLoadingError: CustomStringConvertible {
             "\(url): the redirect to \(location) is refused: \(reason)"
         case .encodedContent(let url, let encoding):
             "\(url): the server sent the body encoded as \(encoding), although the request forbids that"
-        case .empty(let url): "\(url): the answer is empty"
+        case .empty(let url): "\(url): the \(url.hasPrefix("file:") ? "file" : "answer") is empty"
         case .truncated(let url, let received, let expected?):
             "\(url): cut short: \(received) of \(expected) bytes arrived"
         case .truncated(let url, let received, nil):
