@@ -30,6 +30,8 @@ let package = Package(
     targets: [
         .target(name: "CCurl", cSettings: cSettings),
         .target(name: "CSQLite", cSettings: cSettings),
+        // The sample catalogue, in the program: three megabytes.
+        .target(name: "CSample", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),
         .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
         .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
@@ -75,7 +77,7 @@ let package = Package(
                 "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary",
                 "TerminalGraphics",
                 "HTTPSemantics", "HTTPServer", "ServiceOperations", "CatalogueService", "PictureService",
-                "CSystem",
+                "CSystem", "CSample",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -185,7 +187,7 @@ let package = Package(
             dependencies: [
                 "marquee", "SystemSupport", "MovieCatalogue", "FilmLibrary", "LazyImages", "CatalogueService",
                 "HTTPServer", "HTTPSemantics", "ImageCodecs", "PictureService", "ServiceOperations",
-                "TestSupport", "TestTraits",
+                "CSample", "TestSupport", "TestTraits",
             ],
             exclude: ["SmallPosters"],
             swiftSettings: swiftSettings),

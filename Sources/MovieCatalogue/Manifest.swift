@@ -31,11 +31,14 @@ public struct Manifest: Sendable, Hashable {
     public let entries: [Entry]
     /// The unusable entries, in the manifest's order.
     public let problems: [Problem]
+    /// The number of a catalogue's films that have no poster. That is no problem: there is nothing to load.
+    public let filmsWithoutPoster: Int
 
     /// Creates a manifest from valid entries.
     public init(entries: [Entry]) {
         self.entries = entries
         problems = []
+        filmsWithoutPoster = 0
     }
 
     /// Reads a manifest of at most 64 MiB. Its content, not its name, decides the format:
@@ -62,6 +65,7 @@ public struct Manifest: Sendable, Hashable {
         }
         entries = reader.entries
         problems = reader.problems
+        filmsWithoutPoster = reader.filmsWithoutPoster
     }
 }
 
@@ -69,6 +73,7 @@ public struct Manifest: Sendable, Hashable {
 struct ManifestReader {
     private(set) var entries: [Manifest.Entry] = []
     private(set) var problems: [Manifest.Problem] = []
+    private(set) var filmsWithoutPoster = 0
 
     private static let checksumPrefix = "sha256:"
     private static let checksumDigits = 64
@@ -122,7 +127,8 @@ struct ManifestReader {
             }
             do {
                 guard let poster = try movie.text(.poster) else {
-                    return report(movie.line, movie.label, "has no poster")
+                    filmsWithoutPoster += 1
+                    return
                 }
                 add(address: poster, checksum: nil, line: movie.line)
             } catch {

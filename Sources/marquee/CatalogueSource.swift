@@ -4,31 +4,41 @@ import LazyImages
 
 /// The source of the films: the sample catalogue, a file, a library or the network.
 enum CatalogueSource: Sendable {
-    /// The sample catalogue in this folder; the embedded origin serves its posters over HTTP.
-    case sample(folder: String)
+    case sample(SampleCatalogue)
     case file(path: String)
+    /// A folder of pictures, which are its films.
+    case folder(path: String)
     /// A library: an SQLite database.
     case library(path: String)
     case url(String)
-    /// No catalogue is named, and the sample data was not found.
+    /// A job that needs only its list has no catalogue.
     case missing
 
-    /// The constant name of the embedded origin. Its port changes with each run, but the cache keys must not.
+    /// The constant name of the sample's origin. The embedded origin's port changes with each run, but the cache keys
+    /// must not.
     static let sampleHost = "sample.localhost"
 
-    /// The source for a name; nil means the sample catalogue.
+    /// The source for a name. Nil means the sample catalogue, and so does `sample`, unless a file is called so.
     init(_ name: String?) {
-        if let name {
-            self =
-                if name.contains("://") { .url(name) } else {
-                    Self.isLibrary(name) ? .library(path: name) : .file(path: name)
-                }
-        } else if let folder = Self.sampleFolder() {
-            self = .sample(folder: folder)
+        guard let name, name != SampleCatalogue.word || FetchTarget.isFile(name) else {
+            self = .sample(SampleCatalogue())
+            return
+        }
+        if name.contains("://") {
+            self = .url(name)
+        } else if name == "-" {
+            self = .file(path: Self.standardInput)
+        } else if FileKind(name) == .folder {
+            let catalogue = ["movies.json", "movies.xml"].map { name + "/" + $0 }.first(
+                where: FetchTarget.isFile)
+            self = catalogue.map { .file(path: $0) } ?? .folder(path: name)
         } else {
-            self = .missing
+            self = Self.isLibrary(name) ? .library(path: name) : .file(path: name)
         }
     }
+
+    /// The path of standard input.
+    private static let standardInput = "/dev/stdin"
 
     /// Whether a file is a library: its name says so, or it begins like an SQLite file. An unreadable file is not;
     /// reading it will report the error.
@@ -50,18 +60,19 @@ enum CatalogueSource: Sendable {
     /// The source's name in messages.
     var name: String {
         switch self {
-        case .sample(let folder): folder + "/movies.json"
-        case .file(let path), .library(let path): path
+        case .sample(let sample): sample.name
+        case .file(Self.standardInput): "standard input"
+        case .file(let path), .folder(let path), .library(let path): path
         // Hides credentials in an address. Losing the error is right: the text is then shown as typed.
         case .url(let text): (try? URL(typed: text))?.displayText ?? text
-        case .missing: "the sample catalogue"
+        case .missing: "the catalogue"
         }
     }
 
     /// The base URL of the manifest at `path`: the file's own, or the embedded origin's for a file of the sample data.
     func base(ofFile path: String) -> BaseURL {
         let file = URL(filePath: path)
-        guard case .sample(let folder) = self,
+        guard case .sample(.folder(let folder)) = self,
             file.deletingLastPathComponent().resolvingSymlinksInPath().path
                 == URL(filePath: folder).resolvingSymlinksInPath().path
         else { return BaseURL(file) }
@@ -81,23 +92,28 @@ enum CatalogueSource: Sendable {
         heard: CataloguePages.Listener? = nil
     ) async throws -> CataloguePages {
         switch self {
-        case .missing:
-            throw Failure(
-                "the sample catalogue is not in the working folder or beside the program; "
-                    + "name a catalogue with --catalogue FILE or --catalogue URL")
-        case .sample:
-            return try await Self.read(file: name, BaseURL(Self.sampleBase), heard: heard)
+        case .missing: throw Failure("no catalogue is named; use --catalogue FILE or --catalogue URL")
+        case .sample(let sample):
+            return try await Self.onePage(try await sample.films(), BaseURL(Self.sampleBase), heard)
+        case .folder(let path):
+            let folder = try PictureFolder(path)
+            return try await Self.onePage(try folder.catalogue(), folder.base, heard)
         case .file(let path), .library(let path):
-            return try await Self.read(
-                file: path, BaseURL(URL(filePath: path)), limit: limit, heard: heard)
+            let bytes = try await Input.file(path, limit: limit)
+            return try await Self.onePage(bytes, BaseURL(Self.base(ofCatalogue: path)), heard)
         case .url(let text): return try await Self.read(url: text, with: session, top: top, heard: heard)
         }
     }
 
-    private static func read(
-        file path: String, _ base: BaseURL, limit: Int = Input.limit, heard: CataloguePages.Listener?
+    /// The addresses of standard input are relative to the working folder.
+    private static func base(ofCatalogue path: String) -> URL {
+        URL(filePath: path == standardInput ? FileManager.default.currentDirectoryPath + "/" : path)
+    }
+
+    private static func onePage(
+        _ bytes: [UInt8], _ base: BaseURL, _ heard: CataloguePages.Listener?
     ) async throws -> CataloguePages {
-        let page = CataloguePages.Page(bytes: try await Input.file(path, limit: limit), base: base)
+        let page = CataloguePages.Page(bytes: bytes, base: base)
         try await heard?(page)
         return CataloguePages([page])
     }
@@ -128,21 +144,5 @@ enum CatalogueSource: Sendable {
             }
             return try await CataloguePages.read(url, opened, session, heard: heard)
         }
-    }
-
-    /// Finds `sample-data` in the working folder, beside the program, or beside one of the program's parent folders
-    /// (where a build puts it).
-    private static func sampleFolder() -> String? {
-        let working = FileManager.default.currentDirectoryPath
-        var candidates = [working]
-        // Losing the error is right: without /proc, only the working folder is searched.
-        if let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
-            var folder = URL(filePath: program).deletingLastPathComponent()
-            for _ in 0..<5 {
-                candidates.append(folder.path)
-                folder.deleteLastPathComponent()
-            }
-        }
-        return candidates.map { $0 + "/sample-data" }.first { unsafe access($0 + "/movies.json", R_OK) == 0 }
     }
 }

@@ -1,3 +1,4 @@
+import ImageCodecs
 import LazyImages
 
 /// Advice for the program's user about an error. The library does not know the program's options.
@@ -11,10 +12,20 @@ extension ImageLoadingError {
         case .timedOut(_, .total, _): "try again, or allow more with --max-time"
         case .timedOut: "try again, or allow more with --timeout"
         case .tooLarge: "allow more with --max-bytes"
+        case .undecodable(_, .unsupported(let feature)):
+            Self.converters[feature].map { "make a PNG of it with \($0)" }
         case .httpStatus(_, 401): "give credentials with MARQUEE_CREDENTIALS, --credentials-file or --header"
         default: nil
         }
     }
+
+    /// Programs that read what Marquee does not, by the format's name in messages.
+    private static let converters = [
+        "GIF": "giftopnm FILE | pnmtopng", "WebP": "dwebp FILE -o OUT.png", "AVIF": "avifdec FILE OUT.png",
+        "HEIC": "heif-convert FILE OUT.png", "JPEG XL": "djxl FILE OUT.png",
+        "TIFF": "tifftopnm FILE | pnmtopng", "BMP": "bmptopnm FILE | pnmtopng",
+        "SVG": "rsvg-convert FILE -o OUT.png",
+    ]
 
     /// Whether the server did not answer, or only answered that it cannot, so that its content is unknown.
     var isSilence: Bool {

@@ -11,10 +11,11 @@ struct Marquee {
     static let date = "November 23, 2026"
 
     static func main() {
+        _ = StandardStreams.isOutputClosed
         let interruption = Interruption()
         // Detached, because `main` belongs to the main actor, whose thread will wait for signals.
         let work = Task.detached {
-            let status = await run(Array(CommandLine.arguments.dropFirst()), interruption)
+            let status = await run(CommandLineWords.all, interruption)
             // Swallows late answers of the terminal, so that they do not reach the shell.
             await TerminalInquiry.end()
             return status
@@ -30,10 +31,13 @@ struct Marquee {
             if words == JobProcessCommand.words { return await JobProcessCommand.run(interruption) }
             let environment = ProcessInfo.processInfo.environment
             let arguments = try Arguments(
-                words, commands: commands.map { $0.specification }, environment: environment)
+                words, commands: commands.map { $0.specification }, environment: environment,
+                // A file with a mistake must not fill the line that a shell completes with errors.
+                file: words.first == CompletionsCommand.specification.name
+                    ? { nil } : ConfigurationFile.standard)
             output = Output(isQuiet: arguments.has("quiet"), isVerbose: arguments.has("verbose"))
             if let text = information(arguments) {
-                Output.write(text + "\n", to: STDOUT_FILENO)
+                output.paged(isWanted: !arguments.has("no-pager"), interruption) { output.text(text) }
                 return .done
             }
             do {
@@ -42,7 +46,7 @@ struct Marquee {
                 throw arguments.naming(error)
             }
         } catch {
-            if !Task.isCancelled { output.failure(ImageLoadingError.advised(error)) }
+            if !Task.isCancelled { output.failure(error) }
             return .nothingDone
         }
     }

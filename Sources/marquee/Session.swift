@@ -15,6 +15,8 @@ struct Session: Sendable {
     let source: CatalogueSource
     /// The signals that ask the program to end.
     let interruption: Interruption
+    /// How to open a catalogue of one's own: for the first start, which shows the sample. Nil later.
+    let welcome: String?
 
     /// - Parameter source: the source of the films. Default: from the settings.
     init(
@@ -25,8 +27,15 @@ struct Session: Sendable {
         self.arguments = arguments
         self.settings = settings
         self.output = output
+        let source = source ?? CatalogueSource(settings.catalogue)
+        let isFirst = !FileManager.default.fileExists(atPath: settings.cacheFolder)
+        if case .sample = source, settings.catalogue == nil, isFirst {
+            welcome = "this is the sample; marquee FILE, marquee FOLDER or marquee URL opens your own films"
+        } else {
+            welcome = nil
+        }
+        self.source = source
         disk = settings.usesDisk ? DiskCache(folder: settings.cacheFolder, limit: settings.cacheLimit) : nil
-        self.source = source ?? CatalogueSource(settings.catalogue)
     }
 
     /// The same session while the program uses the whole screen.
@@ -41,6 +50,11 @@ struct Session: Sendable {
         var session = self
         session.settings.downloads.authenticator = WritingCredentials(named: settings.downloads.authenticator)
         return session
+    }
+
+    /// Lets `print` write to standard output, through a pager where that is longer than the terminal.
+    func paged(_ print: () -> Void) {
+        output.paged(isWanted: !arguments.has("no-pager"), interruption, print)
     }
 
     /// The same session without messages on standard error.
@@ -98,9 +112,12 @@ struct Session: Sendable {
     ) -> OpenLoader {
         var origin: EmbeddedOrigin?
         var network: any Transport = CurlTransport(configuration: settings.transport)
-        if case .sample(let folder) = source, !settings.isOffline {
+        switch source {
+        case .sample(.folder(let folder)) where !settings.isOffline:
             let embedded = EmbeddedOrigin(folder: folder, transport: settings.transport)
             (origin, network) = (embedded, embedded)
+        case .sample(.program) where !settings.isOffline: network = SampleTransport(network: network)
+        default: break
         }
         if case .library(let path) = source {
             network = LibraryTransport(path: path, library: library, network: network)
@@ -137,7 +154,7 @@ struct Session: Sendable {
     /// Whether the disk tier has the file of a request (and not only a cached failure), or the file is local anyway.
     func hasCached(_ request: ImageRequest) -> Bool {
         if LibraryTransport.serves(request.url) { return true }
-        if request.url.isFileURL { return unsafe access(request.url.path, R_OK) == 0 }
+        if request.url.isFileURL { return LocalContent.isReadable(request.url) }
         return disk?.bodyLength(for: request.storageKey) ?? 0 > 0
     }
 
@@ -230,17 +247,22 @@ struct Session: Sendable {
     /// The film that `text` names.
     /// - Throws: `Failure` with the candidates if there are several or none.
     func film(_ text: String, in catalogue: Catalogue) throws(Failure) -> Movie {
-        func list(_ movies: [Movie]) -> String {
+        func lines(_ movies: [Movie]) -> [String] {
             movies.prefix(8).map { movie in
                 "\(movie.id) (\(movie.title)\(movie.year.map { ", \($0)" } ?? ""))"
-            }.joined(separator: ", ")
-                + (movies.count > 8 ? " and \(movies.count - 8) more" : "")
+            }
+        }
+        func list(_ movies: [Movie]) -> String {
+            lines(movies).joined(separator: ", ") + (movies.count > 8 ? " and \(movies.count - 8) more" : "")
         }
         switch catalogue.match(text) {
         case .one(let movie): return movie
         case .several(let movies):
+            let more = movies.count > 8 ? ["and \(movies.count - 8) more"] : []
             throw Failure(
-                "\"\(text)\" names several films: \(list(movies)); give an id", code: "ambiguous-film")
+                "\"\(text)\" names several films: \(list(movies)); give an id", code: "ambiguous-film",
+                lines: ["\"\(text)\" names several films; give an id:"]
+                    + (lines(movies) + more).map { "  " + $0 })
         case .none(let suggestions) where suggestions.isEmpty:
             throw Failure("no film is called \"\(text)\"; marquee list shows them all", code: "no-such-film")
         case .none(let suggestions):
@@ -286,10 +308,13 @@ struct Failure: Error, CustomStringConvertible {
     let description: String
     /// A short, stable name for programs, like that of `ImageLoadingError`.
     let code: String
+    /// The same for a person, in lines; nil where one line is enough.
+    let lines: [String]?
 
-    init(_ description: String, code: String = "failure") {
+    init(_ description: String, code: String = "failure", lines: [String]? = nil) {
         self.description = description
         self.code = code
+        self.lines = lines
     }
 
     /// The system lacks a resource that `work` needs.

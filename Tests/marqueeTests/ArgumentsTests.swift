@@ -94,7 +94,7 @@ struct ArgumentsTests {
     @Test("the error names a missing or surplus word")
     func operands() {
         #expect(fault("show").contains("show needs FILM|URL|FILE"))
-        #expect(fault("show", "a", "b").contains("does not take \"b\""))
+        #expect(fault("remove", "a", "b").contains("does not take \"b\""))
         #expect(fault("--catalogue").contains("--catalogue needs a value: FILE|URL"))
         #expect(fault("fetch", "-o").contains("--output needs a value: DIR"))
         #expect(fault("--json=yes").contains("--json takes no value"))

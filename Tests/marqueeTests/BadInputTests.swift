@@ -46,7 +46,7 @@ struct BadInputTests {
         Case(
             words: ["list", "--catalogue", "/nowhere"], status: 2,
             answer: "there is no such file; check the path"),
-        Case(words: ["list", "--catalogue", "/"], status: 2, answer: "it is a folder; name a file in it"),
+        Case(words: ["list", "--catalogue", "/"], status: 2, answer: "there is no picture in this folder"),
         Case(words: ["list", "--catalogue", "ftp://h/x"], status: 2, answer: "the scheme ftp is not read"),
         Case(
             words: ["list", "--catalogue", "http://example.org/x"], status: 2,
@@ -103,8 +103,8 @@ struct BadInputTests {
         let fixture = try Fixture()
         let fetched = try await fixture.run("prewarm", "--cache-dir", fixture.folder.file("movies.json"))
         #expect(fetched.status == 1)
-        #expect(fetched.lines.last?.hasPrefix("6 fetched") == true)
-        #expect(fetched.errorLines.count == 1)
+        #expect(fetched.errorText.contains("marquee: 6 fetched"))
+        #expect(fetched.errorLines.count == 2)
         #expect(fetched.errorText.contains("choose another folder with --cache-dir"))
     }
 

@@ -67,7 +67,7 @@ struct OutputFolderTests {
     @Test("names are unique in order of arrival, also with their extensions")
     func claims() throws {
         let folder = try TemporaryFolder()
-        let output = try OutputFolder(folder.path)
+        let output = try OutputFolder(folder.path, existing: .number)
         let expected = [
             ("https://x/a.jpg", "a.jpg"), ("https://y/a.jpg", "a-2.jpg"), ("https://x/a.png", "a.png"),
             ("https://z/a.jpg", "a-3.jpg"), ("https://x/a", "a-4"), ("https://x/a.jpg.png", "a.jpg-2.png"),

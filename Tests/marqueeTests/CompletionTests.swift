@@ -50,9 +50,12 @@ struct CompletionTests {
         #expect(texts(["cache", ""]) == ["info", "verify", "trim", "clear", "path"])
         #expect(texts(["cache", "info", ""]) == [])
         #expect(completion(["show", "m"]).wantsFilm && completion(["show", "m"]).paths == .files)
-        #expect(!completion(["show", "m", ""]).wantsFilm && completion(["show", "m", ""]).paths == .none)
+        #expect(completion(["show", "m", ""]).wantsFilm && completion(["show", "m", ""]).paths == .files)
+        #expect(
+            !completion(["remove", "m", ""]).wantsFilm && completion(["remove", "m", ""]).paths == .none)
         #expect(completion(["fetch", "a", "b", ""]).wantsFilm)
-        #expect(completion(["fetch", "--output", ""]).paths == .folders)
+        #expect(completion(["fetch", "--output", ""]).paths == .files)
+        #expect(completion(["list", "--cache-dir", ""]).paths == .folders)
         #expect(completion(["import", "a.json", ""]).paths == .files)
         #expect(texts(["help", "comp"]) == ["completions"] && texts(["help", "opt"]) == ["options"])
     }

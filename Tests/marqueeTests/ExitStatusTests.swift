@@ -20,7 +20,7 @@ struct ExitStatusTests {
         withExtendedLifetime(closed) {}
         let out = fixture.home.file("out")
         try FileManager.default.createDirectory(atPath: out + "/1.png/x", withIntermediateDirectories: true)
-        #expect(try await fixture.run("fetch", good, "-o", out).status == 2)
+        #expect(try await fixture.run("fetch", good, "-o", out, "--force").status == 2)
     }
 
     @Test("of prewarm")

@@ -52,7 +52,7 @@ struct FetchFilesTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: out) == ["2.png"])
     }
 
-    @Test("an equal file stays as it is, and a different one is replaced")
+    @Test("an equal file stays as it is, and so does a different one, unless --force replaces it")
     func leftAlone() async throws {
         let fixture = try Fixture()
         let out = fixture.home.file("out")
@@ -61,8 +61,11 @@ struct FetchFilesTests {
         try Data("other".utf8).write(to: URL(filePath: out + "/film-2.png"))
         #expect(try await fixture.run("fetch", "film-1", "film-2", "-o", out).status == 0)
         #expect(identity(out + "/film-1.png") == before.0 && before.0 != 0)
+        #expect(try file(out + "/film-2.png") == Array("other".utf8))
+        #expect(try file(out + "/film-2-2.png") == [UInt8](Fixture.pixel))
+        #expect(try await fixture.run("fetch", "film-1", "film-2", "-o", out, "--force").status == 0)
         #expect(try file(out + "/film-2.png") == [UInt8](Fixture.pixel))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: out).count == 2)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: out).count == 3)
     }
 
     @Test("a file that cannot be written is a failure in the record too")
@@ -71,7 +74,7 @@ struct FetchFilesTests {
         let out = fixture.home.file("out")
         try FileManager.default.createDirectory(
             atPath: out + "/film-1.png/full", withIntermediateDirectories: true)
-        let fetched = try await fixture.run("fetch", "film-1", "film-2", "-o", out, "--json")
+        let fetched = try await fixture.run("fetch", "film-1", "film-2", "-o", out, "--json", "--force")
         #expect(fetched.status == 1)
         let codes = try JSON.lines(fetched).map { ($0["error"] as? [String: Any])?["code"] as? String }
         #expect(Set(codes) == [nil, "not-written"])
@@ -103,6 +106,6 @@ struct FetchFilesTests {
         #expect(try await fixture.run("show", folder + "/none.png").status == 2)
         let film = try await Program.shell(
             "cd \(folder) && \"$MARQUEE\" fetch 1.png", environment: fixture.environment)
-        #expect(film.errorText.contains("for the file, write ./1.png"), "\(film.errorText)")
+        #expect(film.lines.first?.hasSuffix("  file://\(folder)/1.png") == true, "\(film.errorText)")
     }
 }

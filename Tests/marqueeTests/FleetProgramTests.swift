@@ -56,8 +56,8 @@ struct FleetProgramTests {
         let words = ["prewarm", "-", "--through", instance.url, "--sizes", "w92", "--sizes", "w154"]
         let outcome = try await Program.run(words, input: list, environment: ["HOME": origin.home.path])
         #expect(outcome.status == 1)
-        #expect(outcome.lines.last?.hasPrefix("2 fetched (") == true, "\(outcome.text)")
-        #expect(outcome.lines.last?.contains("5 failed") == true)
+        #expect(outcome.errorText.contains("marquee: 2 fetched ("), "\(outcome.errorText)")
+        #expect(outcome.errorText.contains("5 failed"))
         #expect(outcome.errorText.contains("none.png at w154: the server answered 404"))
         #expect(outcome.errorText.contains("elsewhere.example/a.png at w92: the server answered 403"))
         #expect(outcome.errorText.contains("line 3: ftp://127.0.0.1/a.png"))

@@ -91,7 +91,7 @@ struct ListProgramTests {
         let gif: [UInt8] = Array("GIF89a".utf8) + [16, 0, 16, 0, 0, 0, 0, 0x3b]
         try Data(gif).write(to: URL(filePath: fixture.folder.file("posters/a.gif")))
         let shown = try await fixture.run("show", "a", "--color", "always")
-        #expect(shown.status == 0)
+        #expect(shown.status == 1)
         #expect(shown.errorLines.count == 1)
         #expect(
             shown.errorText.contains("posters/a.gif: cannot be decoded: decoding of GIF is not supported"))
@@ -102,17 +102,17 @@ struct ListProgramTests {
         #expect(listed.status == 1 && listed.errorText.contains("posters/a.gif: cannot be decoded"))
     }
 
-    @Test("an ambiguous or mistyped film lists the candidates, on one line")
+    @Test("a mistyped film lists the candidates on one line, an ambiguous one each on its own")
     func candidates() async throws {
         let fixture = try Fixture()
-        for (word, answer) in [
-            ("film", "names several films: film-1 (Film 1, 1911), film-2"), ("flm-4", "did you mean film-4"),
-            ("xyzzyxyzzyxyzzy", "marquee list shows them all"),
+        for (word, answer, lines) in [
+            ("film", "names several films; give an id:\n  film-1 (Film 1, 1911)\n  film-2", 7),
+            ("flm-4", "did you mean film-4", 1), ("xyzzyxyzzyxyzzy", "marquee list shows them all", 1),
         ] {
             let shown = try await fixture.run("show", word)
             #expect(shown.status == 2)
             #expect(shown.output.isEmpty)
-            #expect(shown.errorLines.count == 1)
+            #expect(shown.errorLines.count == lines)
             #expect(shown.errorText.contains(answer), "\(shown.errorText)")
         }
     }

@@ -85,19 +85,23 @@ struct PlayerTests {
     @Test("a poster is saved completely under a free name, and once")
     func saving() throws {
         let folder = try TemporaryFolder()
-        func save(_ text: String) throws -> String {
-            try SavedPoster.write(Data(text.utf8), as: "faust-1926", ".jpg", in: folder.path)
+        func save(_ text: String) throws -> WrittenFile {
+            try OutputFile(folder: folder.path, stem: "faust-1926", ending: ".jpg")
+                .write(Data(text.utf8), .number)
         }
-        #expect(try save("one") == "Saved as \(folder.file("faust-1926.jpg"))")
-        #expect(try save("two") == "Saved as \(folder.file("faust-1926-2.jpg"))")
-        #expect(try save("one") == "Saved already: \(folder.file("faust-1926.jpg"))")
-        #expect(try save("two") == "Saved already: \(folder.file("faust-1926-2.jpg"))")
-        #expect(try save("three") == "Saved as \(folder.file("faust-1926-3.jpg"))")
+        func file(_ name: String, _ outcome: WrittenFile.Outcome) -> WrittenFile {
+            WrittenFile(path: folder.file(name), outcome: outcome)
+        }
+        #expect(try save("one") == file("faust-1926.jpg", .written))
+        #expect(try save("two") == file("faust-1926-2.jpg", .written))
+        #expect(try save("one") == file("faust-1926.jpg", .same))
+        #expect(try save("two") == file("faust-1926-2.jpg", .same))
+        #expect(try save("three") == file("faust-1926-3.jpg", .written))
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(names == ["faust-1926-2.jpg", "faust-1926-3.jpg", "faust-1926.jpg"])
         #expect(try Data(contentsOf: URL(filePath: folder.file("faust-1926.jpg"))) == Data("one".utf8))
         #expect(throws: Failure.self) {
-            try SavedPoster.write(Data([1]), as: "a", "", in: folder.file("nowhere"))
+            try OutputFile(folder.file("nowhere") + "/a").write(Data([1]), .number)
         }
     }
 }

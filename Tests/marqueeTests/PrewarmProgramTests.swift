@@ -27,7 +27,9 @@ struct PrewarmProgramTests {
         }
         #expect(fixture.service.statistics.requests == requests)
         let again = try await fixture.run("prewarm")
-        #expect(again.lines.last?.hasPrefix("0 fetched (0 bytes), 6 already cached, in ") == true)
+        #expect(again.errorText.hasPrefix("marquee: 0 fetched (0 bytes), 6 already cached, in "))
+        // Standard output has a line for each image, and nothing else.
+        #expect(again.lines.count == 6)
         #expect(fixture.posterRequests(catalogueReads: 2) == 6)
     }
 
@@ -66,8 +68,10 @@ struct PrewarmProgramTests {
         #expect((1...4).contains(kept))
         let next = try await fixture.run("prewarm")
         #expect(next.status == 0)
-        let last = next.lines.last ?? ""
-        #expect(last.hasPrefix("\(8 - kept) fetched") && last.contains("\(kept) already cached"), "\(last)")
+        let last = next.errorLines.last ?? ""
+        #expect(
+            last.hasPrefix("marquee: \(8 - kept) fetched") && last.contains("\(kept) already cached"),
+            "\(last)")
         #expect(origin.requests.count == 5 + 8 - kept)
         #expect(fixture.temporaryFiles().isEmpty)
     }
@@ -89,6 +93,18 @@ struct PrewarmProgramTests {
         #expect(fixture.temporaryFiles().isEmpty)
     }
 
+    @Test("a film without a poster is no failure")
+    func withoutPoster() async throws {
+        let films =
+            "[{\"id\":\"a\",\"title\":\"A\",\"poster\":\"posters/1.png\"},{\"id\":\"b\",\"title\":\"B\"}]"
+        let fixture = try Fixture(films: films, posters: 1)
+        let prewarmed = try await fixture.run("prewarm")
+        #expect(prewarmed.status == 0, "\(prewarmed.errorText)")
+        #expect(
+            prewarmed.errorText.contains("1 fetched")
+                && prewarmed.errorText.contains("1 film without a poster"))
+    }
+
     @Test("a malformed line is reported with its number, and does not affect the others")
     func badLines() async throws {
         let fixture = try Fixture()
@@ -102,8 +118,8 @@ struct PrewarmProgramTests {
                 \(fixture.base)posters/2.png
                 """)
         #expect(prewarmed.status == 1)
-        #expect(prewarmed.lines.last?.hasPrefix("2 fetched (140 bytes), 0 already cached, 3 failed") == true)
-        #expect(prewarmed.errorLines.count == 3)
+        #expect(prewarmed.errorText.contains("marquee: 2 fetched (140 bytes), 0 already cached, 3 failed"))
+        #expect(prewarmed.errorLines.count == 4)
         #expect(prewarmed.errorText.contains("line 2: no address: not a URL"))
         #expect(prewarmed.errorText.contains("line 3: ftp://example.org/a.png: the scheme ftp"))
         #expect(prewarmed.errorText.contains("posters/none.png: the server answered 404"))
@@ -126,7 +142,7 @@ struct PrewarmProgramTests {
         try Data("posters/1.png\nposters/2.png\n".utf8).write(
             to: URL(filePath: fixture.folder.file("list.txt")))
         let overHTTP = try await fixture.run("prewarm", fixture.base + "list.txt")
-        #expect(overHTTP.lines.last?.hasPrefix("2 fetched") == true)
+        #expect(overHTTP.errorText.hasPrefix("marquee: 2 fetched"))
         let local = try await fixture.run("prewarm", fixture.folder.file("list.txt"))
         #expect(local.status == 0)
         #expect(local.lines.first?.contains("file://") == true)
@@ -139,7 +155,7 @@ struct PrewarmProgramTests {
         let other = try Program(["prewarm"], environment: fixture.environment)
         let outcomes = [await one.outcome(), await other.outcome()]
         for outcome in outcomes {
-            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errorText)")
+            #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errorText)")
         }
         let verified = try JSON.object(try await fixture.run("cache", "verify", "--json").text)
         #expect(verified["entries"] as? Int == 13, "the catalogue and twelve posters")
@@ -156,11 +172,12 @@ struct PrewarmProgramTests {
         let list = (1...12).map { "http://127.0.0.1:\(failing.port)/posters/\($0).png" }
         let prewarmed = try await fixture.run("prewarm", "-", input: list.joined(separator: "\n"))
         let refusals = failing.statistics.byStatus[500] ?? 0
-        let failed = prewarmed.errorLines.count
+        // The last line is the summary.
+        let failed = prewarmed.errorLines.count - 1
         // Each reported failure was tried three times, and the others were retried.
         #expect(refusals >= 3 * failed && refusals > 0 && failed < 12)
         #expect(prewarmed.status == (failed > 0 ? 1 : 0))
-        #expect(prewarmed.lines.last?.hasPrefix("\(12 - failed) fetched") == true)
+        #expect(prewarmed.errorLines.last?.hasPrefix("marquee: \(12 - failed) fetched") == true)
     }
 
     private static func failing() -> CatalogueService.Configuration {

@@ -17,8 +17,8 @@ struct SharedFetchTests {
         var fetched = 0
         for program in programs {
             let outcome = await program.outcome()
-            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errorText)")
-            fetched += outcome.lines.last.flatMap { Int($0.prefix { $0.isNumber }) } ?? 0
+            #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errorText)")
+            fetched += Int(outcome.errorText.drop { !$0.isNumber }.prefix { $0.isNumber }) ?? 0
         }
         let requests = fixture.origin.requests
         #expect(requests.count == 60 && requests.values.allSatisfy { $0 == 1 }, "\(requests)")
@@ -39,7 +39,7 @@ struct SharedFetchTests {
         #expect(await first.outcome().status == -SIGKILL)
         for program in others {
             let outcome = await program.outcome()
-            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errorText)")
+            #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errorText)")
         }
         let requests = fixture.origin.requests
         #expect(requests.count == 5 && requests.values.allSatisfy { $0 == 2 }, "\(requests)")
@@ -53,8 +53,8 @@ struct SharedFetchTests {
         fixture.origin.gate.open()
         for program in programs {
             let outcome = await program.outcome()
-            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errorText)")
-            #expect(outcome.lines.last?.hasPrefix("4 fetched") == true)
+            #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errorText)")
+            #expect(outcome.errorText.hasPrefix("marquee: 4 fetched"))
         }
         #expect(fixture.origin.requests.values.allSatisfy { $0 == 4 })
     }
@@ -69,7 +69,7 @@ struct SharedFetchTests {
         fixture.origin.gate.open()
         for program in programs {
             let outcome = await program.outcome()
-            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errorText)")
+            #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errorText)")
         }
         #expect(fixture.origin.requests.values.allSatisfy { $0 == 2 })
     }

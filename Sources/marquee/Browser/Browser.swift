@@ -28,6 +28,8 @@ final class Browser: Sendable {
     struct Subject: Sendable {
         /// The catalogue's name in messages.
         let name: String
+        /// The message at the start; nil for none.
+        let welcome: String?
         /// Reads the catalogue and reports its progress, as `CatalogueReader` does.
         let read:
             @Sendable (_ shown: Catalogue?, _ tell: @escaping @Sendable (CatalogueNews) -> Void) async -> Void

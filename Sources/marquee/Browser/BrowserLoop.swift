@@ -47,6 +47,7 @@ final class BrowserLoop {
         self.refresh = refresh
         state = BrowserState(
             size: CellSize(columns: 80, rows: 24), hasPosters: subject.graphics != .none)
+        state.notice = subject.welcome
         playing = Playing(terminal: terminal, interruption: subject.interruption, mailbox: mailbox)
         opening = Opening(subject, mailbox: mailbox)
         graphics = BrowserGraphics(subject)

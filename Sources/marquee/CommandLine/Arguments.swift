@@ -10,14 +10,17 @@ struct Arguments: Sendable {
     let isCommandNamed: Bool
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
-    /// Options from the environment that the command line does not give.
-    private var fromEnvironment: Set<String> = []
+    /// Where an option comes from that the command line does not give, for people: `MARQUEE_PORT`, `…/config:3`.
+    private(set) var origins: [String: String] = [:]
 
     /// Parses a command line. The default command is the first of `commands`. A file in the command's place is the
     /// catalogue.
-    /// - Parameter environment: gives options that the command line does not, if the command's specification allows it.
+    /// - Parameters:
+    ///   - environment: gives options that the command line does not, if the command's specification allows it.
+    ///   - file: gives options that neither gives. Default: none.
     init(
-        _ words: [String], commands: [CommandSpecification], environment: [String: String] = [:]
+        _ words: [String], commands: [CommandSpecification], environment: [String: String] = [:],
+        file: () throws(UsageError) -> ConfigurationFile? = { () throws(UsageError) in nil }
     ) throws(UsageError) {
         let chosen = try Self.command(in: words, of: commands)
         command = chosen.command
@@ -31,20 +34,36 @@ struct Arguments: Sendable {
         }
         guard !has("help"), !has("version") else { return }
         try checkOperands()
-        guard command.readsEnvironment else { return }
-        for (name, texts) in try EnvironmentOptions(known, environment).values where values[name] == nil {
-            values[name] = texts
-            fromEnvironment.insert(name)
+        if command.readsEnvironment {
+            for (name, texts) in try EnvironmentOptions(known, environment).values where values[name] == nil {
+                values[name] = texts
+                origins[name] = EnvironmentOptions.variable(name)
+            }
+        }
+        if let file = try file() { take(file, environment) }
+    }
+
+    /// Takes the options of the configuration file that this command has, and that nothing else gives.
+    private mutating func take(_ file: ConfigurationFile, _ environment: [String: String]) {
+        for option in known {
+            guard let entry = file.entries[option.name], values[option.name] == nil else { continue }
+            // `Settings` and the player read some variables themselves.
+            let variable = EnvironmentOptions.variable(option.name)
+            let isRead = Help.environment.contains { $0.name == variable }
+            if isRead, !(environment[variable] ?? "").isEmpty { continue }
+            values[option.name] = entry.values
+            origins[option.name] = "\(file.path):\(entry.line)"
         }
     }
 
-    /// The same error, naming the variable instead of the option if the value came from the environment.
+    /// The same error, naming the variable or the line of the configuration file if the value came from there.
     func naming(_ error: UsageError) -> UsageError {
         var words = error.description.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         for (index, word) in words.enumerated() where word.hasPrefix("--") {
-            let name = word.dropFirst(2).prefix { $0.isLetter || $0 == "-" }
-            guard fromEnvironment.contains(String(name)) else { continue }
-            words[index] = EnvironmentOptions.variable(String(name)) + word.dropFirst(2 + name.count)
+            let name = String(word.dropFirst(2).prefix { $0.isLetter || $0 == "-" })
+            guard let origin = origins[name] else { continue }
+            let isVariable = origin == EnvironmentOptions.variable(name)
+            words[index] = (isVariable ? origin : "\(origin): \(name)") + word.dropFirst(2 + name.count)
         }
         return UsageError(words.joined(separator: " "))
     }
@@ -52,8 +71,11 @@ struct Arguments: Sendable {
     /// Whether the option is given.
     func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// Whether any of the command's own options is given.
-    var hasOwnOption: Bool { command.options.contains { has($0.name) } }
+    /// Whether the command line gives any of the command's own options.
+    var hasOwnOption: Bool { command.options.contains { has($0.name) && origins[$0.name] == nil } }
+
+    /// The options that are set, in the order of the help, for a report.
+    var given: [Option] { known.filter { has($0.name) } }
 
     /// The option's value; the last one if there are several.
     func value(_ name: String) -> String? { values[name]?.last }
@@ -143,7 +165,8 @@ struct Arguments: Sendable {
     /// name of a file.
     private static func isCatalogue(_ word: String) -> Bool {
         let name = word.lowercased()
-        return unsafe word.contains("/") || name.hasSuffix(".json") || name.hasSuffix(".xml")
+        return unsafe word == "-" || word == SampleCatalogue.word || word.contains("/")
+            || name.hasSuffix(".json") || name.hasSuffix(".xml")
             || name.hasSuffix(".db") || access(word, F_OK) == 0
     }
 
@@ -196,7 +219,12 @@ struct Arguments: Sendable {
             throw UsageError("--\(option.name) needs a value: \(option.value ?? "")")
         }
         if option.value == nil, value != nil { throw UsageError("--\(option.name) takes no value") }
-        values[option.name, default: []].append(value ?? "")
+        values[option.name, default: []].append(Self.readsInput(option, value) ? "/dev/stdin" : value ?? "")
+    }
+
+    /// Whether a value is `-` in place of a file that is read. `--output` writes.
+    private static func readsInput(_ option: Option, _ value: String?) -> Bool {
+        value == "-" && option.value?.hasPrefix("FILE") == true && option.name != "output"
     }
 
     private var known: [Option] { command.options + CommandSpecification.global }
@@ -204,14 +232,21 @@ struct Arguments: Sendable {
     private func option(named name: String) throws(UsageError) -> Option {
         if let option = known.first(where: { $0.name == name }) { return option }
         let nearest = Suggestions.nearest(to: name, among: known.map(\.name), count: 1).first
-        throw UsageError(
-            "\(command.name) has no option --\(name)"
-                + (nearest.map { "; did you mean --\($0)?" } ?? "; see marquee \(command.name) --help"))
+        throw UsageError(lack("--\(name)") + (nearest.map { "; did you mean --\($0)?" } ?? seeHelp))
+    }
+
+    /// `list has no option --x`. A command that the user did not name is not blamed.
+    private func lack(_ option: String) -> String {
+        isCommandNamed ? "\(command.name) has no option \(option)" : "there is no option \(option)"
+    }
+
+    private var seeHelp: String {
+        isCommandNamed ? "; see marquee \(command.name) --help" : "; see marquee --help"
     }
 
     private func option(letter: Character, in word: String) throws(UsageError) -> Option {
         if let option = known.first(where: { $0.letter == letter }) { return option }
-        throw UsageError("\(command.name) has no option -\(letter); see marquee \(command.name) --help")
+        throw UsageError(lack("-\(letter)") + seeHelp)
     }
 
     private func checkOperands() throws(UsageError) {

@@ -98,6 +98,8 @@ struct CommandSpecification: Sendable {
         Option(
             name: "player", value: "COMMAND",
             help: "the program that plays films while browsing: mpv, ... (default: $MARQUEE_PLAYER)"),
+        Option(
+            name: "no-pager", help: "do not show lists and help that are longer than the terminal in $PAGER"),
         Option(name: "quiet", letter: "q", help: "print only data and errors"),
         Option(name: "verbose", letter: "v", help: "print more on standard error"),
         Option(name: "help", letter: "h", help: "show help"),
@@ -110,4 +112,11 @@ struct UsageError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+}
+
+extension Option {
+    /// `--size`: for the commands that print pictures.
+    static let size = Option(
+        name: "size", letter: "s", value: "COLUMNSxROWS",
+        help: "the size of a picture in cells, also in a pipe (default: the terminal's, or fzf's preview)")
 }

@@ -7,9 +7,11 @@ enum Input {
     /// The most bytes of an input. Catalogues and lists of addresses are smaller.
     static let limit = 64 * 1024 * 1024
 
-    /// All of standard input.
-    static func standard() async throws(Failure) -> [UInt8] {
-        try await reading { () throws(Failure) in try all(of: STDIN_FILENO, name: "standard input") }
+    /// All of standard input: at most `limit` bytes.
+    static func standard(limit: Int = limit) async throws(Failure) -> [UInt8] {
+        try await reading { () throws(Failure) in
+            try all(of: STDIN_FILENO, name: "standard input", limit: limit)
+        }
     }
 
     /// The content of a file, which may be a pipe: at most `limit` bytes.

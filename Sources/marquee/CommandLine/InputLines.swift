@@ -1,4 +1,5 @@
 import Glibc
+import ImageCodecs
 import LazyImages
 
 /// The lines of standard input, each as soon as it arrives, without blank lines and comments, which begin with `#`. One
@@ -14,7 +15,7 @@ actor InputLines {
     /// The next line; nil at the end. Cancelling the task ends the wait.
     func next() async throws(Failure) -> String? {
         while lines.isEmpty, !hasEnded {
-            take(
+            try take(
                 try await Input.reading { () throws(Failure) in
                     var chunk = [UInt8](repeating: 0, count: 64 * 1024)
                     return Array(try Input.some(of: STDIN_FILENO, name: Self.name, &chunk))
@@ -38,13 +39,24 @@ actor InputLines {
             // Losing the error is right: the program is about to end, and the bytes read so far count.
             let more = (try? Input.some(of: STDIN_FILENO, name: Self.name, &chunk)) ?? []
             count += more.count
-            take(Array(more))
+            do throws(Failure) {
+                try take(Array(more))
+            } catch {
+                break
+            }
         }
         defer { lines = [] }
         return Array(lines)
     }
 
-    private func take(_ bytes: [UInt8]) {
+    /// - Throws: if the input is no list: a picture or another binary file.
+    private func take(_ bytes: [UInt8]) throws(Failure) {
+        if !hasBegun, ImageFormat(detecting: bytes.span) != nil || bytes.contains(0) {
+            hasEnded = true
+            throw Failure(
+                "\(Self.name): this is no list of addresses, one a line; marquee show - shows a picture",
+                code: "no-list")
+        }
         hasEnded = bytes.isEmpty
         let end = hasEnded ? bytes.endIndex : bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 }
         unfinished += bytes[..<(end ?? bytes.endIndex)]

@@ -20,12 +20,17 @@ enum ManualPage {
             + list([
                 ("$XDG_CACHE_HOME/marquee", "the cache; ~/.cache/marquee without the variable"),
                 (
+                    "$XDG_CONFIG_HOME/marquee/config",
+                    "options for every run, one on each line: timeout 30; ~/.config/marquee/config without the variable"
+                ),
+                (
                     "$XDG_STATE_HOME/marquee/tokens",
                     "tokens of running services, readable for their user only"
                 ),
                 ("$XDG_STATE_HOME/marquee/jobs", "jobs; ~/.local/state/marquee/jobs without the variable"),
             ])
             + [".Sh EXIT STATUS"] + list(Help.exitStatuses.map { (String($0.status), $0.meaning) })
+            + [".Sh BUGS"] + paragraph("Questions and faults: " + Help.address)
         return lines.joined(separator: "\n") + "\n"
     }
 

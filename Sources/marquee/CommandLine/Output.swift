@@ -49,7 +49,11 @@ struct Output: Sendable {
 
     /// A picture, or a part of a screen, with its colours.
     func picture(_ picture: InlinePicture) {
-        let lines = InlineEncoder(depth: picture.depth).lines(of: picture.cells, under: picture.drawing)
+        let encoder = InlineEncoder(depth: picture.depth)
+        let lines =
+            picture.movesCursor
+            ? encoder.lines(of: picture.cells, under: picture.drawing)
+            : picture.drawing + encoder.lines(of: picture.cells)
         buffer.append(String(decoding: lines, as: UTF8.self))
     }
 
@@ -135,6 +139,15 @@ struct Output: Sendable {
     /// Writes everything so far.
     func flush() { buffer.flush() }
 
+    /// Lets `print` write. If that is longer than the terminal, the user's pager shows it.
+    func paged(isWanted: Bool, _ interruption: Interruption, _ print: () -> Void) {
+        guard isWanted, Self.isTerminal, let rows = Terminal.size?.cells.rows else { return print() }
+        let text = buffer.collecting(print)
+        // The prompt takes a line too.
+        let isLong = text.utf8.count { $0 == UInt8(ascii: "\n") } >= rows
+        if !isLong || !Pager.show(text, interruption) { buffer.append(text) }
+    }
+
     /// A message that --quiet leaves out.
     func note(_ text: String) {
         if !isQuiet { error("marquee: " + text) }
@@ -147,6 +160,13 @@ struct Output: Sendable {
 
     /// An error and its remedy, on one line.
     func failure(_ text: String) { error("marquee: " + text) }
+
+    /// The error that ends a command.
+    func failure(_ error: any Error) {
+        guard let lines = (error as? Failure)?.lines else { return failure(ImageLoadingError.advised(error)) }
+        failure(lines[0])
+        for line in lines.dropFirst() { self.error(line) }
+    }
 
     /// A question that the person answers on the same line.
     func question(_ text: String) {
@@ -185,6 +205,7 @@ struct Output: Sendable {
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        if descriptor == STDOUT_FILENO, StandardStreams.isOutputClosed { endWithoutReader(EBADF) }
         do {
             // Waits for room if the reader has made the pipe non-blocking.
             try FileCalls().write(bytes, toStream: descriptor)
@@ -196,9 +217,25 @@ struct Output: Sendable {
     /// Not `exit`: it destroys objects that other threads still use.
     private static func endWithoutReader(_ code: Int32) -> Never {
         if code == EPIPE { _exit(ExitStatus.done.code) }
-        write("marquee: standard output cannot be written: \(SystemError.text(code))\n", to: STDERR_FILENO)
+        let reason = code == EBADF ? "it is closed; write to a file or to /dev/null" : SystemError.text(code)
+        write("marquee: standard output cannot be written: \(reason)\n", to: STDERR_FILENO)
         _exit(ExitStatus.someFailed.code)
     }
+}
+
+/// The three streams that a program starts with.
+enum StandardStreams {
+    /// Whether the program was started with standard output closed. The first look puts `/dev/null` in the place of each
+    /// closed stream: else the next opened file would get its number, and what is printed would go into that file.
+    static let isOutputClosed: Bool = {
+        var isClosed = false
+        for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {
+            if number == STDOUT_FILENO { isClosed = true }
+            // The lowest free number is this one.
+            _ = unsafe open("/dev/null", O_RDWR)
+        }
+        return isClosed
+    }()
 }
 
 /// Messages held back while the screen is in use. Each is kept once.
@@ -225,14 +262,29 @@ private final class HeldMessages: Sendable {
 private final class OutputBuffer: Sendable {
     private static let size = 32 * 1024
     private let text = Lock("")
+    /// Whether nothing is written yet, because the output may go to a pager.
+    private let isHeld = Lock(false)
     private let progress: ProgressLine
 
     init(above progress: ProgressLine) { self.progress = progress }
 
+    /// The text that `body` appends, which is not written.
+    func collecting(_ body: () -> Void) -> String {
+        flush()
+        isHeld.withLock { $0 = true }
+        body()
+        isHeld.withLock { $0 = false }
+        return text.withLock { text in
+            defer { text = "" }
+            return text
+        }
+    }
+
     func append(_ more: String) {
+        let isHeld = isHeld.withLock { $0 }
         let full: String? = text.withLock { text in
             text += more
-            guard text.utf8.count >= Self.size else { return nil }
+            guard text.utf8.count >= Self.size, !isHeld else { return nil }
             defer { text = "" }
             return text
         }
@@ -240,6 +292,7 @@ private final class OutputBuffer: Sendable {
     }
 
     func flush() {
+        if isHeld.withLock({ $0 }) { return }
         let rest = text.withLock { text in
             defer { text = "" }
             return text

@@ -21,6 +21,8 @@ struct Settings: Sendable {
     let wantsJSON: Bool
     let wantsChecksum: Bool
     let colourDepth: ColourDepth
+    /// The size of a picture in cells that the user or another program asks for; nil for the command's own.
+    let pictureSize: CellSize?
     /// How pictures are drawn. A program that asks the terminal uses this mode until the answer.
     let graphics: GraphicsMode
     /// Whether the terminal is asked how it draws pictures, because nothing else decides.
@@ -44,9 +46,11 @@ struct Settings: Sendable {
         wantsChecksum = arguments.has("checksum")
         fields = try Self.fields(arguments.values("header"))
 
+        pictureSize = try Self.pictureSize(arguments, environment)
         colourDepth = ColourDepth.decided(
             by: try Self.choice("color", arguments) ?? ColourChoice.auto, environment: environment,
-            isTerminal: Output.isTerminal)
+            // A program that asks for a size in cells shows the output on a terminal.
+            isTerminal: Output.isTerminal || pictureSize != nil)
         asksForGraphics = [nil, "auto"].contains(arguments.value("graphics"))
         let graphics =
             asksForGraphics
@@ -85,6 +89,31 @@ struct Settings: Sendable {
         let words = (others + Choice.allCases.map(\.rawValue)).joined(separator: ", ")
         throw UsageError("--\(name) needs one of \(words), not \"\(text)\"")
     }
+
+    /// The size of `--size`, or of the preview window in which fzf runs the command.
+    private static func pictureSize(
+        _ arguments: Arguments, _ environment: [String: String]
+    ) throws(UsageError) -> CellSize? {
+        guard arguments.command.options.contains(where: { $0.name == Option.size.name }) else { return nil }
+        guard let text = arguments.value(Option.size.name) else {
+            if Output.isTerminal { return nil }
+            let sides = ["FZF_PREVIEW_COLUMNS", "FZF_PREVIEW_LINES"].map { Int(environment[$0] ?? "") ?? 0 }
+            guard sides.allSatisfy({ $0 > 0 }) else { return nil }
+            // Leaves room for a free line and two lines of text.
+            return CellSize(columns: min(sides[0], mostCells), rows: max(1, min(sides[1] - 3, mostCells)))
+        }
+        let sides = text.lowercased().split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard sides.count == 2, let columns = sides[0], let rows = sides[1],
+            (1...mostCells).contains(columns), (1...mostCells).contains(rows)
+        else {
+            throw UsageError(
+                "--size needs columns and rows such as 40x20, each from 1 to \(mostCells), not \"\(text)\"")
+        }
+        return CellSize(columns: columns, rows: rows)
+    }
+
+    /// The most columns or rows of a picture.
+    private static let mostCells = 1000
 
     private static func fields(_ texts: [String]) throws(UsageError) -> HTTPFields {
         var fields = HTTPFields()

@@ -39,7 +39,7 @@ enum BrowseCommand: Command {
         let images = session.imageLoader(over: opened, pressure: .system)
         let reader = CatalogueReader(session)
         let subject = Browser.Subject(
-            name: session.source.name,
+            name: session.source.name, welcome: session.welcome,
             read: { await reader.read(replacing: $0, tell: $1) },
             progress: { session.output.progress.present(width: $0) },
             poster: { address, base in

@@ -11,11 +11,13 @@ enum CacheCommand: Command {
             ("marquee cache verify", "read all entries and remove broken ones"),
             ("marquee cache trim --to 100M", "remove the least recently used entries"),
             ("marquee cache clear --host example.org", "remove the entries of one host"),
+            ("marquee cache clear --dry-run", "only say what would be removed"),
         ],
         options: [
             Option(name: "to", value: "BYTES", help: "trim: the bytes to keep"),
             Option(name: "host", value: "HOST", help: "clear: only the entries of this host"),
-        ])
+        ] + Confirmation.options,
+        notes: ["clear asks first on a terminal. In a script it does not."])
 
     static func run(_ session: Session) async throws -> ExitStatus {
         guard let disk = session.disk else {
@@ -27,6 +29,9 @@ enum CacheCommand: Command {
         }
         if session.arguments.has("host"), action != "clear" {
             throw UsageError("--host works only with cache clear")
+        }
+        for option in Confirmation.options where session.arguments.has(option.name) && action != "clear" {
+            throw UsageError("--\(option.name) works only with cache clear")
         }
         switch action {
         case "path":
@@ -43,6 +48,7 @@ enum CacheCommand: Command {
             return report.removedEntries == 0 && !hasFaults ? .done : .someFailed
         case "clear":
             let host = session.arguments.value("host")?.lowercased()
+            if let status = try await statusWithoutClearing(disk, host, session) { return status }
             let report = await disk.removeAll { host == nil || CacheKey.host(ofURL: $0.url[...]) == host }
             if host == nil { await removeParts(besides: disk) }
             show(report, session, verb: "removed")
@@ -54,6 +60,27 @@ enum CacheCommand: Command {
         default: throw UsageError("unknown action \"\(action)\"; use info, verify, trim, clear or path")
         }
         return session.reportFaults() ? .someFailed : .done
+    }
+
+    /// The status if nothing is to be removed: for `--dry-run`, or because the person says so. Nil to go on.
+    private static func statusWithoutClearing(
+        _ disk: DiskCache, _ host: String?, _ session: Session
+    ) async throws -> ExitStatus? {
+        let isRehearsal = session.arguments.has("dry-run")
+        guard isRehearsal || (Confirmation.isPossible && !session.arguments.has("yes")) else { return nil }
+        let found = Lock((entries: 0, bytes: 0))
+        _ = await disk.forEachEntry { entry in
+            guard host == nil || CacheKey.host(ofURL: entry.url[...]) == host else { return }
+            found.withLock { ($0.entries, $0.bytes) = ($0.entries + 1, $0.bytes + entry.bytes) }
+        }
+        let (entries, bytes) = found.withLock { $0 }
+        let what = "\(entries) entries, \(ByteCount.text(bytes)), of \(host ?? disk.path)"
+        if isRehearsal {
+            session.output.line("would remove " + what)
+            return session.reportFaults() ? .someFailed : .done
+        }
+        if entries == 0 { return nil }
+        return try await Confirmation.isGiven("remove \(what)?", session.output) ? nil : .nothingDone
     }
 
     /// The partial bodies of interrupted downloads belong to the cache too.

@@ -15,5 +15,5 @@ let commands: [any Command.Type] = [
     SignCommand.self, TokenCommand.self, PurgeCommand.self, StatusCommand.self, JobsCommand.self,
     DoctorCommand.self,
     CompletionsCommand.self, ManCommand.self,
-    HelpCommand.self,
+    HelpCommand.self, VersionCommand.self,
 ]

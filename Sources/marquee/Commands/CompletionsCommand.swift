@@ -55,7 +55,8 @@ enum CompletionsCommand: Command {
             if word.hasPrefix("--catalogue=") { line.append(word) }
         }
         do {
-            let arguments = try Arguments(line, commands: commands.map { $0.specification })
+            let arguments = try Arguments(
+                line, commands: commands.map { $0.specification }, file: ConfigurationFile.standard)
             let session = Session(
                 arguments: arguments,
                 settings: try Settings(arguments, environment: ProcessInfo.processInfo.environment),

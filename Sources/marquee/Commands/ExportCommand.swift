@@ -5,14 +5,15 @@ import MovieCatalogue
 import SystemSupport
 import TerminalGraphics
 
-/// `marquee export LIBRARY.db`: writes a library as a catalogue to standard output, with its votes and posters, so that
-/// an import restores all of it.
+/// `marquee export LIBRARY.db`: writes a library as a catalogue to standard output or a file, with its votes and posters,
+/// so that an import restores all of it.
 enum ExportCommand: Command {
     static let specification = CommandSpecification(
         name: "export", operands: "LIBRARY.db", operandCount: 1...1,
         summary: "write a library as a catalogue in JSON or XML, with its posters and votes",
         examples: [
             ("marquee export films.db > films.json", "a copy that any program can read"),
+            ("marquee export films.db -o films.json", "the same; the file appears when it is whole"),
             ("marquee export films.db --format xml", "in XML"),
             ("marquee import films.json copy.db", "back to a library: nothing is lost"),
         ],
@@ -21,7 +22,10 @@ enum ExportCommand: Command {
                 name: "format", value: "FORMAT", help: "json or xml (default: json)",
                 choices: ["json", "xml"]),
             Option(name: "no-posters", help: "leave out the posters stored in the library"),
-        ])
+            Option(
+                name: "output", letter: "o", value: "FILE",
+                help: "the file to write (default: -, standard output)"),
+        ] + ExistingFile.options)
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
@@ -29,35 +33,61 @@ enum ExportCommand: Command {
         guard let format = CatalogueWriter.Format(rawValue: word) else {
             throw UsageError("--format needs one of json, xml, not \"\(word)\"")
         }
+        let path = arguments.value("output") ?? "-"
+        if path.isEmpty || path.hasSuffix("/") || FileKind(path) == .folder {
+            throw UsageError("--output needs a file, not a folder")
+        }
+        let existing = try ExistingFile(arguments, else: .refuse)
         let library = try FilmLibrary(path: arguments.operands[0], access: .reading)
         let hasPosters = !arguments.has("no-posters")
-        let (name, count) = (try library.name, try library.count)
-        try await LibraryWork.run("exporting", total: count, session.output) { progress in
-            var writer = CatalogueWriter(format: format, name: name)
-            var text = harmless(writer.start, format)
-            var failure: (any Error)?
-            try library.forEachExported { film, poster throws(FilmLibraryError) in
-                var film = film
-                if let poster, hasPosters {
-                    let data = Data(poster.bytes).base64EncodedString()
-                    film["poster"] = JSONText("data:\(poster.mediaType);base64,\(data)")
-                }
-                text += harmless(writer.film(film), format)
-                if text.utf8.count >= pieceBytes {
-                    Output.write(text, to: STDOUT_FILENO)
-                    text = ""
-                }
-                do {
-                    try progress.step()
-                } catch {
-                    failure = error
-                }
-                return failure == nil
+        let count = try library.count
+        let written: WrittenFile? = try await LibraryWork.run("exporting", total: count, session.output) {
+            progress in
+            guard path != "-" else {
+                try export(library, format, hasPosters, progress) { Output.write($0, to: STDOUT_FILENO) }
+                return nil
             }
-            if let failure { throw failure }
-            Output.write(text + writer.end, to: STDOUT_FILENO)
+            return try OutputFile(path).write(existing) { file in
+                let number = file.number
+                try export(library, format, hasPosters, progress) {
+                    try FileCalls().write(Array($0.utf8), toStream: number)
+                }
+            }
+        }
+        if let written, written.outcome == .kept {
+            session.output.note("\(written.path) is there and is kept")
         }
         return .done
+    }
+
+    /// Writes the whole catalogue in pieces.
+    private static func export(
+        _ library: FilmLibrary, _ format: CatalogueWriter.Format, _ hasPosters: Bool,
+        _ progress: LibraryWork.Progress, _ write: (String) throws -> Void
+    ) throws {
+        var writer = CatalogueWriter(format: format, name: try library.name)
+        var text = harmless(writer.start, format)
+        var failure: (any Error)?
+        try library.forEachExported { film, poster throws(FilmLibraryError) in
+            var film = film
+            if let poster, hasPosters {
+                let data = Data(poster.bytes).base64EncodedString()
+                film["poster"] = JSONText("data:\(poster.mediaType);base64,\(data)")
+            }
+            text += harmless(writer.film(film), format)
+            do {
+                if text.utf8.count >= pieceBytes {
+                    try write(text)
+                    text = ""
+                }
+                try progress.step()
+            } catch {
+                failure = error
+            }
+            return failure == nil
+        }
+        if let failure { throw failure }
+        try write(text + writer.end)
     }
 
     /// The bytes of one write.

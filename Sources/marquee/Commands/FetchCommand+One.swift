@@ -59,7 +59,7 @@ extension Session {
         } catch {
             output.progress.end(work)
             failure(error)
-            output.failure(error.advised)
+            output.failure(target.naming(error.advised))
             status = .nothingDone
         }
         await opened.close()

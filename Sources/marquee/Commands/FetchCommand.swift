@@ -12,6 +12,7 @@ enum FetchCommand: Command {
         summary: "fetch posters or any images on demand",
         examples: [
             ("marquee fetch metropolis -o posters", "one film's poster, into a folder"),
+            ("marquee fetch metropolis -o small.jpg", "into a file"),
             ("marquee fetch https://example.org/a.jpg --json", "any image; one JSON object a line"),
             ("marquee fetch - < urls.txt", "all films, addresses and files of a list"),
             ("marquee fetch metropolis -o - | djpeg", "one file, to another program"),
@@ -19,8 +20,9 @@ enum FetchCommand: Command {
         ],
         options: [
             Option(
-                name: "output", letter: "o", value: "DIR",
-                help: "also write the files to this folder; - writes one file to standard output"
+                name: "output", letter: "o", value: "DIR|FILE",
+                help:
+                    "also write the files to this folder, or one file of this name: poster.jpg; - writes one file to standard output"
             ),
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
             Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
@@ -30,6 +32,10 @@ enum FetchCommand: Command {
                 name: "include",
                 help:
                     "print one answer with its status line and header"),
+        ] + ExistingFile.options,
+        notes: [
+            "A file that is there with other content stays. In a folder the new file gets a number; a file that "
+                + "--output names is an error."
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -38,7 +44,11 @@ enum FetchCommand: Command {
         }
         if session.arguments.has("include") { return try await include(session) }
         if session.arguments.value("output") == "-" { return try await printBody(session) }
-        let folder = try session.arguments.value("output").map { try OutputFolder($0) }
+        let words = session.arguments.operands
+        let existing = try ExistingFile(session.arguments, else: .number)
+        let place = try session.arguments.value("output").map {
+            try OutputPlace($0, isSingle: words.count == 1 && words[0] != "-", existing: existing)
+        }
         let targets = FetchTargets(session)
         let report = FetchReport(session)
         let opened = session.makeLoader()
@@ -55,7 +65,7 @@ enum FetchCommand: Command {
                 switch step {
                 case .next(.target(let target)):
                     // In the order of the arguments, so that file names do not depend on which transfer ends first.
-                    let job = Job(target, in: folder, session)
+                    let job = Job(target, place, existing, session)
                     group.addTask { .ended(await job.run(with: opened.loader, session)) }
                     slots -= 1
                     if slots > 0 { ask() }
@@ -126,35 +136,38 @@ enum FetchCommand: Command {
         }
     }
 
-    /// One address, and the name of its file in the folder.
+    /// One address, and where its file is written.
     private struct Job {
         private let request: Result<ImageRequest, ImageLoadingError>
-        private let address: String
-        private let output: (folder: OutputFolder, name: String)?
+        private let target: FetchTarget
+        private let write: (@Sendable (LoadedFile) async throws(Failure) -> WrittenFile)?
 
-        init(_ target: FetchTarget, in folder: OutputFolder?, _ session: Session) {
-            address = target.address
+        init(_ target: FetchTarget, _ place: OutputPlace?, _ existing: ExistingFile, _ session: Session) {
+            self.target = target
             request = Result { () throws(ImageLoadingError) in
                 try session.request(for: target.address, relativeTo: target.base)
             }
-            if let folder, case .success(let request) = request {
-                output = (folder, folder.claim(request, name: target.name))
-            } else {
-                output = nil
-            }
+            write =
+                if case .success(let request) = request {
+                    place?.writer(of: request, target.name, existing)
+                } else { nil }
         }
 
         func run(with loader: FileLoader, _ session: Session) async -> FetchRecord {
+            await load(with: loader, session).naming(target)
+        }
+
+        private func load(with loader: FileLoader, _ session: Session) async -> FetchRecord {
             let request: ImageRequest
             do {
                 request = try self.request.get()
             } catch {
-                return FetchRecord(error, of: address)
+                return FetchRecord(error, of: target.address)
             }
             var (record, image) = await FetchRecord.fetching(request, with: loader, session)
-            guard let output, let image else { return record }
-            do {
-                record.file = try await output.folder.write(image, as: output.name)
+            guard let write, let image else { return record }
+            do throws(Failure) {
+                record.note(try await write(image))
             } catch {
                 record.fail(error)
             }

@@ -9,7 +9,7 @@ struct FetchRecord: Encodable, Sendable {
         let message: String
     }
 
-    let url: String
+    private(set) var url: String
     private(set) var outcome: String
     var status: Int?
     var bytes: Int?
@@ -22,7 +22,9 @@ struct FetchRecord: Encodable, Sendable {
     let queued: Double
     var sha256: String?
     /// The path of the written file.
-    var file: String?
+    private(set) var file: String?
+    /// Whether another file of this name was there, and was kept.
+    private var isKept = false
     private(set) var error: ErrorRecord?
 
     init(_ image: LoadedFile, of url: String, timing: LoadTiming, wantsChecksum: Bool) {
@@ -89,6 +91,30 @@ struct FetchRecord: Encodable, Sendable {
         width = picture.size.width
         height = picture.size.height
         sha256 = wantsChecksum ? picture.bytes.checksum : nil
+    }
+
+    /// The same record. A pipe has the name that the user knows.
+    func naming(_ target: FetchTarget) -> FetchRecord {
+        var record = self
+        record.url = target.naming(url)
+        record.error = error.map { ErrorRecord(code: $0.code, message: target.naming($0.message)) }
+        return record
+    }
+
+    /// Notes where the file is.
+    mutating func note(_ written: WrittenFile) {
+        file = written.path
+        isKept = written.outcome == .kept
+    }
+
+    /// `jpeg  500 x 750  42250 bytes  network  12.3 ms  https://example.org/a.jpg  to posters/a.jpg`
+    var line: String {
+        let place = file.map { isKept ? "\($0) is there and is kept" : "to \($0)" }
+        return [summary, url, place].compactMap(\.self).joined(separator: "  ")
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case url, outcome, status, bytes, format, width, height, milliseconds, queued, sha256, file, error
     }
 
     /// Marks a loaded file as failed, because it could not be written.

@@ -25,7 +25,7 @@ final class FetchReport: Sendable {
         if session.settings.wantsJSON {
             session.output.json(record)
         } else if record.error == nil, !session.output.isQuiet {
-            session.output.line(record.summary + "  " + record.url)
+            session.output.line(record.line)
         }
         session.output.flush()
         state.withLock { state in

@@ -2,51 +2,6 @@ import FoundationEssentials
 import Glibc
 import LazyImages
 
-/// Something to fetch: an address and its base URL.
-struct FetchTarget: Sendable {
-    let address: String
-    var base: BaseURL?
-    /// The file's name for a film; nil if the address gives the name.
-    var name: String?
-
-    /// The target that a word names without a catalogue: an address, or the path of a file. Nil for a film.
-    init?(_ word: String) {
-        if Self.isAddress(word) {
-            address = word
-        } else if Self.isPath(word) {
-            address = URL(filePath: word).absoluteString
-        } else {
-            return nil
-        }
-    }
-
-    /// An address as typed.
-    init(address: String) { self.address = address }
-
-    /// A film's poster.
-    init(address: String, base: BaseURL, name: String) {
-        (self.address, self.base, self.name) = (address, base, name)
-    }
-
-    /// Whether a word is an address and not a film: it has a scheme followed by `//`, or is a data URL.
-    static func isAddress(_ word: String) -> Bool {
-        word.contains("://") || word.lowercased().hasPrefix("data:") || word.lowercased().hasPrefix("file:")
-    }
-
-    /// Whether a word is the path of a file: it begins like a path, or it has a slash and the file exists.
-    private static func isPath(_ word: String) -> Bool {
-        if ["/", "./", "../"].contains(where: { word.hasPrefix($0) }) { return true }
-        guard word.contains("/") else { return false }
-        return unsafe access(word, F_OK) == 0
-    }
-
-    /// The address in its record, without credentials.
-    var displayText: String {
-        // Losing the error is right: an invalid address is shown as typed.
-        (try? URL(typed: address, relativeTo: base?.url))?.displayText ?? address
-    }
-}
-
 /// The targets of `fetch`, one after the other: its operands and, in place of `-`, the lines of standard input, each as
 /// soon as it arrives. A word that names nothing becomes a failure of its own and does not stop the others.
 actor FetchTargets {
@@ -72,7 +27,7 @@ actor FetchTargets {
     func next() async throws(Failure) -> Item? {
         guard let word = try await nextWord() else { return nil }
         count += 1
-        if let target = FetchTarget(word) { return .target(target) }
+        if let target = FetchTarget(word) { return .target(try await target.readingPipe(session)) }
         if catalogue == nil {
             let opened = await opened()
             if !Task.isCancelled { catalogue = opened }
@@ -123,6 +78,7 @@ actor FetchTargets {
     private func item(film word: String) -> Item {
         switch catalogue {
         case nil: .failure(FetchRecord(.cancelled(url: word), of: word))
+        case .failure where FetchTarget.isFile(word): .target(FetchTarget(file: word))
         case .failure(let error as ImageLoadingError): .failure(FetchRecord(error, of: word))
         case .failure(let error):
             .failure(FetchRecord(Failure("\(error)", code: "unreadable-catalogue"), of: word))
@@ -132,7 +88,9 @@ actor FetchTargets {
 
     private func item(film word: String, in open: OpenCatalogue) -> Item {
         do throws(Failure) {
-            let movie = try session.film(word, in: open.catalogue)
+            guard let movie = try session.filmUnlessFile(word, in: open.catalogue) else {
+                return .target(FetchTarget(file: word))
+            }
             guard let poster = movie.poster else {
                 throw Failure(
                     "\(movie.title) has no poster in the catalogue; add the address of one there",
@@ -140,15 +98,7 @@ actor FetchTargets {
             }
             return .target(FetchTarget(address: poster, base: open.base, name: movie.id))
         } catch {
-            return .failure(FetchRecord(error.naming(file: word), of: word))
+            return .failure(FetchRecord(error, of: word))
         }
-    }
-}
-
-extension Failure {
-    /// The same, with advice on naming a file of this name, if there is one.
-    func naming(file: String) -> Failure {
-        guard code == "no-such-film", unsafe access(file, F_OK) == 0 else { return self }
-        return Failure("\(description); for the file, write ./\(file)", code: code)
     }
 }

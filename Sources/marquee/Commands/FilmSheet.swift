@@ -23,12 +23,14 @@ struct FilmSheet {
     /// The largest picture in cells.
     let room: CellSize
 
-    /// - Parameter terminal: the terminal's size.
-    init(terminal: CellSize) {
+    /// - Parameters:
+    ///   - terminal: the terminal's size.
+    ///   - picture: the largest picture; nil for one as high as the terminal.
+    init(terminal: CellSize, picture: CellSize? = nil) {
         width = max(1, terminal.columns - 1)
         let words = terminal.columns < Self.narrowestTerminal ? 0 : Self.narrowestText + Self.gap
         // Leaves a line for the command and a line for the next prompt.
-        room = CellSize(columns: width - words, rows: max(1, terminal.rows - 2))
+        room = picture ?? CellSize(columns: width - words, rows: max(1, terminal.rows - 2))
     }
 
     /// The sheet in parts, one below the other.
@@ -44,7 +46,7 @@ struct FilmSheet {
             let lines = lines(of: movie, summary, width: min(Self.widestText, width))
             return [InlinePicture(cells: grid(lines[...], from: 0), depth: depth)]
         }
-        guard room.columns < width else {
+        guard room.columns + Self.gap + Self.narrowestText <= width else {
             let lines = lines(of: movie, summary, width: min(Self.widestText, width))
             return [
                 picture,

@@ -19,7 +19,12 @@ enum Help {
     static let topics = [
         Topic(name: "options", summary: "the options that every command takes") {
             titled("Options of every command", CommandSpecification.global.map(line)) + "\n\n"
-                + filled("Cookies are not stored. Only a cookie in --header 'Cookie: ...' is sent.")
+                + filled("Cookies are not stored. Only a cookie in --header 'Cookie: ...' is sent.") + "\n\n"
+                + filled(
+                    "The file $XDG_CONFIG_HOME/marquee/config (~/.config/marquee/config without the variable) has "
+                        + "options for every run: an option's name and its value on each line. The environment comes "
+                        + "before the file, and the command line before both. marquee doctor shows what is set where."
+                )
         },
         Topic(name: "json", summary: "the members that --json prints") { JSONHelp.text },
     ]
@@ -33,11 +38,16 @@ enum Help {
             "credentials by host: HOST USER:PASSWORD or HOST Bearer TOKEN; separated by ;"
         ),
         ("MARQUEE_PLAYER", "the player, if --player is not given"),
+        ("PAGER", "the program that shows long lists and help (default: less)"),
         ("XDG_CACHE_HOME", "the folder of all programs' caches"),
+        ("XDG_CONFIG_HOME", "the folder of all programs' settings: marquee/config has options"),
         ("XDG_STATE_HOME", "the folder of all programs' states, for jobs"),
         ("MARQUEE_LIBCURL", "the file of libcurl, if it is not found"),
         ("MARQUEE_LIBSQLITE", "the file of SQLite, if it is not found"),
     ]
+
+    /// Where users ask.
+    static let address = "https://example.org/marquee/issues"
 
     static let exitStatuses: [(status: Int, meaning: String)] = [
         (0, "all done"), (1, "some failed"), (2, "usage or nothing done"), (130, "interrupted"),
@@ -70,6 +80,7 @@ enum Help {
             filled(
                 "Exit status: " + exitStatuses.map { "\($0.status) \($0.meaning)" }.joined(separator: ", ")
                     + "."),
+            "Questions and faults: " + address,
         ].joined(separator: "\n\n")
     }
 
@@ -92,6 +103,7 @@ enum Help {
                         + "a flag is 1 or 0."))
         }
         parts.append(filled("Options of every command, such as --catalogue and --json: marquee help options"))
+        parts.append("Questions and faults: " + address)
         return parts.joined(separator: "\n\n")
     }
 
@@ -135,6 +147,18 @@ enum Help {
     }
 }
 
+/// `marquee version`: what `marquee --version` prints.
+enum VersionCommand: Command {
+    static let specification = CommandSpecification(
+        name: "version", summary: "print the version",
+        examples: [("marquee version", "as marquee --version does")])
+
+    static func run(_ session: Session) async throws -> ExitStatus {
+        session.output.line("marquee \(Marquee.version)")
+        return .done
+    }
+}
+
 /// `marquee help`: the pages of the help.
 enum HelpCommand: Command {
     static let specification = CommandSpecification(
@@ -150,7 +174,7 @@ enum HelpCommand: Command {
         let page = try session.arguments.operands.first.map { name throws(UsageError) in
             try Help.page(name, specifications)
         }
-        Output.write((page ?? Help.overview(specifications)) + "\n", to: STDOUT_FILENO)
+        session.paged { session.output.text(page ?? Help.overview(specifications)) }
         return .done
     }
 }

@@ -20,7 +20,13 @@ enum ImportCommand: Command {
                 name: "replace",
                 help: "replace films of the same id (default: import nothing then)"),
             Option(name: "skip", help: "leave out films whose id is in the library"),
+            Option(name: "dry-run", help: "only say what would be imported"),
         ])
+
+    /// Ends the transaction of a rehearsal, which undoes it.
+    private struct Rehearsal: Error {
+        let report: FilmImporter.Report
+    }
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
@@ -33,6 +39,7 @@ enum ImportCommand: Command {
         let films = try await FilmSource(name, session)
         let policy: FilmImporter.Policy =
             arguments.has("replace") ? .replace : arguments.has("skip") ? .skip : .refuse
+        let isRehearsal = arguments.has("dry-run")
         let report: FilmImporter.Report
         do {
             report = try await LibraryWork.run("importing", total: films.count, session.output) { progress in
@@ -44,9 +51,14 @@ enum ImportCommand: Command {
                         try intake.add(film, poster, position: position)
                         try progress.step()
                     }
-                    return try intake.finish()
+                    let report = try intake.finish()
+                    if isRehearsal { throw Rehearsal(report: report) }
+                    return report
                 }
             }
+        } catch let rehearsal as Rehearsal {
+            report = rehearsal.report
+            if isNew { removeLibrary(path) }
         } catch {
             // Nothing was imported, so a library made for this import is removed.
             if isNew { removeLibrary(path) }
@@ -60,7 +72,8 @@ enum ImportCommand: Command {
         if session.settings.wantsJSON {
             session.output.json(Record(library: path, report))
         } else {
-            session.output.line("\(path): \(report.summary)")
+            session.output.line(
+                "\(path): \(report.summary)" + (isRehearsal ? "; --dry-run wrote nothing" : ""))
         }
         return report.leftOut > 0 ? .someFailed : .done
     }

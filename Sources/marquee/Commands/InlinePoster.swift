@@ -9,6 +9,20 @@ struct InlinePicture {
     var drawing: [UInt8] = []
     /// The colours of the cells.
     let depth: ColourDepth
+    /// Whether the drawing may move the cursor. A program that shows previews moves it itself.
+    var movesCursor = true
+}
+
+extension InlinePicture {
+    /// Puts another picture over this one's cells, its left edge at a column, its top at the first row.
+    mutating func place(_ other: InlinePicture, atColumn column: Int) {
+        cells.place(other.cells, at: CellPosition(column: column, row: 0))
+        guard !other.drawing.isEmpty else { return }
+        // Back to the top left cell (DECRC), where the encoder has saved the cursor, and to the right.
+        if !drawing.isEmpty { drawing += Array("\u{1B}8".utf8) }
+        if column > 0 { drawing += Array("\u{1B}[\(column)C".utf8) }
+        drawing += other.drawing
+    }
 }
 
 /// Pictures among the lines of other output. An `ImageLoader` decodes them at the size that the cells can show, as in
@@ -23,6 +37,8 @@ struct InlinePoster {
     let depth: ColourDepth
     private let way: Way
     private let cell: ImageSize
+    /// Whether another program shows the output, as fzf does.
+    private let isPreview: Bool
     /// The rows of the terminal, if there is one.
     private let terminalRows: Int?
     /// The number of the next Kitty picture. It starts at random, so that it differs from those of other programs and
@@ -30,7 +46,8 @@ struct InlinePoster {
     private var count = Int.random(in: 0..<KittyPlaceholders.numbers)
 
     /// Asks the terminal if nothing else decides. That takes up to a second (three over SSH) on a thread of its own.
-    /// Nil if no pictures are wanted: standard output is not a terminal, and the user has not asked for colours.
+    /// Nil if no pictures are wanted: standard output is not a terminal, and the user has asked neither for colours nor
+    /// for a size in cells.
     static func make(_ settings: Settings) async -> InlinePoster? {
         guard Output.isTerminal || settings.colourDepth > .none else { return nil }
         let depth = settings.colourDepth
@@ -49,8 +66,10 @@ struct InlinePoster {
         depth = shown > .none && answers.showsTrueColour ? .trueColour : shown
         let mode = (settings.asksForGraphics ? answers.graphics : nil) ?? settings.graphics
         let isInTmux = Output.isTerminal && Terminal.isInTmux
+        isPreview = !Output.isTerminal && settings.pictureSize != nil
         if let pixels = PictureProtocol(mode, depth: depth, isInTmux: isInTmux) {
-            way = .pixels(pixels)
+            // In a preview kitty's placeholders move with the text.
+            way = .pixels(pixels == .kitty && isPreview ? .kittyPlaceholders(inTmux: false) : pixels)
         } else {
             guard let canvas = mode.canvas(depth: depth) else { return nil }
             way = .cells(canvas)
@@ -79,17 +98,21 @@ struct InlinePoster {
 
     /// The undistorted picture, at most as large as `room`.
     mutating func draw(_ image: LoadedImage, within room: CellSize) -> InlinePicture {
-        let size = image.header.size ?? image.bitmap.size
+        draw(image.bitmap, shape: image.header.size ?? image.bitmap.size, within: room)
+    }
+
+    /// The same for a bitmap with the proportions of `size`.
+    mutating func draw(_ bitmap: Bitmap, shape size: ImageSize, within room: CellSize) -> InlinePicture {
         let pixels: PictureProtocol
         switch way {
         case .cells(let canvas):
             let cells = room.fitting(imageWidth: size.width, imageHeight: size.height)
-            return InlinePicture(cells: canvas.draw(image.bitmap, size: cells), depth: depth)
+            return InlinePicture(cells: canvas.draw(bitmap, size: cells), depth: depth)
         case .pixels(let way): pixels = way
         }
-        let picture = TerminalPicture(
-            image.bitmap, shape: size, within: room, cell: cell, step: pixels.step)
-        var inline = InlinePicture(cells: CellGrid(size: picture.cells), depth: depth)
+        let picture = TerminalPicture(bitmap, shape: size, within: room, cell: cell, step: pixels.step)
+        var inline = InlinePicture(
+            cells: CellGrid(size: picture.cells), depth: depth, movesCursor: !isPreview)
         let id = KittyPlaceholders.id(count)
         count += 1
         switch pixels {

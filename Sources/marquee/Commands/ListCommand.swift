@@ -38,17 +38,21 @@ enum ListCommand: Command {
         if session.settings.wantsJSON {
             session.output.jsonArray(count: movies.count) { row(for: movies[$0], open: open, session) }
         } else if arguments.has("plain") {
-            for row in rows(for: movies, open, session) { session.output.line(fields: plain(row)) }
+            let rows = rows(for: movies, open, session)
+            session.paged { for row in rows { session.output.line(fields: plain(row)) } }
         } else if arguments.has("posters"), let inline = await InlinePoster.make(session.settings) {
             let status = try await PosterList.print(movies, open, inline, session)
             return open.outage == nil ? status : .someFailed
         } else {
             let rows = rows(for: movies, open, session)
-            if let width = Terminal.width {
-                FilmTable(rows, width: width).print(session)
-            } else {
-                table(rows, session.output)
+            session.paged {
+                if let width = Terminal.width {
+                    FilmTable(rows, width: width).print(session)
+                } else {
+                    table(rows, session.output)
+                }
             }
+            if Output.isTerminal, let welcome = session.welcome { session.output.note(welcome) }
         }
         return open.outage == nil ? .done : .someFailed
     }

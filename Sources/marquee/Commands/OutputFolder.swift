@@ -4,8 +4,8 @@ import ImageCodecs
 import LazyImages
 import SystemSupport
 
-/// The folder of `fetch -o`. Each file appears whole or not at all, and an equal file is left alone. Names are claimed
-/// before anything is fetched; the first to claim a name gets it without a number.
+/// The folder of `-o`. Each file appears whole or not at all, and an equal file is left alone. Names are claimed before
+/// anything is fetched; the first to claim a name gets it without a number.
 final class OutputFolder: Sendable {
     fileprivate struct Claims {
         /// The name of each address.
@@ -18,12 +18,17 @@ final class OutputFolder: Sendable {
     }
 
     private let path: String
+    private let existing: ExistingFile
     private let threads = BlockingThreads(count: 1)
     private let claims = Lock(Claims())
 
     /// Makes the folder if it does not exist.
-    init(_ path: String) throws(Failure) {
-        self.path = path.hasSuffix("/") ? String(path.dropLast()) : path
+    /// - Parameter existing: what happens to other files of the same names.
+    init(_ path: String, existing: ExistingFile) throws(Failure) {
+        self.existing = existing
+        // All slashes but the first: "/" is the root.
+        let trimmed = path.lastIndex { $0 != "/" }.map { String(path[...$0]) }
+        self.path = trimmed ?? path
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
@@ -52,44 +57,11 @@ final class OutputFolder: Sendable {
     }
 
     /// Writes the image's bytes under the name, with the ending of their format.
-    /// - Returns: the file's path.
-    func write(_ image: LoadedFile, as name: String) async throws(Failure) -> String {
-        let file = path + "/" + Self.fileName(name, format: image.header?.format)
-        try await Self.write(image.bytes, to: file, on: threads)
-        return file
-    }
-
-    /// Writes bytes to a file, whole or not at all.
-    static func write(_ bytes: ImageBytes, to file: String, on threads: BlockingThreads) async throws(Failure)
-    {
-        let failure: Failure?
-        do {
-            failure = try await threads.run { () -> Failure? in
-                let bytes = Data(bytes.array)
-                if Self.holds(file, bytes) { return nil }
-                do {
-                    try bytes.write(to: URL(filePath: file), options: .atomic)
-                    return nil
-                } catch {
-                    return Failure(
-                        "\(file): cannot be written; check the free space and the permissions",
-                        code: "not-written")
-                }
-            }
-        } catch {
-            throw Failure(error, doing: file)
-        }
-        if let failure { throw failure }
-    }
-
-    /// Whether the file has exactly these bytes. A pipe or a device is not read: it might never end.
-    static func holds(_ file: String, _ bytes: Data) -> Bool {
-        var status = stat()
-        guard unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            Int(status.st_size) == bytes.count
-        else { return false }
-        // Losing the error is right: an unreadable file is written again.
-        return (try? Data(contentsOf: URL(filePath: file))) == bytes
+    func write(_ image: LoadedFile, as name: String) async throws(Failure) -> WrittenFile {
+        let name = Self.fileName(name, format: image.header?.format)
+        let dot = Self.dot(in: name) ?? name.endIndex
+        let file = OutputFile(folder: path, stem: String(name[..<dot]), ending: String(name[dot...]))
+        return try await file.write(image.bytes, existing, on: threads)
     }
 
     /// The last part of the address, or the film's name, without characters that file systems treat specially.
@@ -114,7 +86,7 @@ final class OutputFolder: Sendable {
     }
 
     /// The index of the ending's dot.
-    fileprivate static func dot(in name: String) -> String.Index? {
+    static func dot(in name: String) -> String.Index? {
         name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? $0 : nil }
     }
 

@@ -4,6 +4,7 @@ import PictureService
 import SystemSupport
 
 /// `marquee picture URL|FILE... RECIPE -o OUT`: makes pictures at a size, byte for byte as the picture service does.
+/// With `--size` in place of `-o` it shows them.
 enum PictureCommand: Command {
     static let specification = CommandSpecification(
         name: "picture", operands: "URL|FILE... RECIPE", operandCount: 2...Int.max,
@@ -12,27 +13,37 @@ enum PictureCommand: Command {
             ("marquee picture poster.jpg w342 -o small.jpg", "at most 342 pixels wide"),
             ("marquee picture *.jpg 342x513.fill -o small", "filling a size, into a folder"),
             ("marquee picture - w185.q60 -o small < urls.txt", "all files and addresses of a list"),
+            ("marquee picture poster.jpg w342 -o - | wc -c", "to another program"),
+            ("marquee picture poster.jpg 342x513.fill -s 40x20", "show it in the terminal"),
         ],
         options: [
             Option(
-                name: "output", letter: "o", value: "OUT", help: "the file to write; for several, the folder"),
+                name: "output", letter: "o", value: "OUT",
+                help: "the file to write; for several, the folder; - for standard output"),
+            .size,
             Option(
                 name: "workers", value: "N",
                 help: "threads that decode and encode (default: one for each processor)"),
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
             Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
-        ])
+        ] + ExistingFile.options,
+        notes: ["A file that is there is replaced, unless --no-clobber is given."])
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let sources = session.arguments.operands.dropLast()
+        let existing = try ExistingFile(session.arguments, else: .replace)
+        let output = try output(session, sources, existing)
         let maker = Maker(
-            recipe: try recipe(session.arguments.operands), output: try output(session, sources),
+            recipe: try recipe(session.arguments.operands), output: output, existing: existing,
             workers: try session.arguments.number("workers", in: 1...1024), session)
         let words = Words(sources)
-        let report = FetchReport(session)
+        // Standard output is the picture's alone.
+        let isData = if case .standardOutput = output { true } else { false }
+        let report = FetchReport(isData ? session.silent() : session)
         let opened = session.makeLoader(keepsFiles: false)
         await withTaskGroup(of: FetchRecord.self) { group in
-            var slots = session.settings.downloads.transfers
+            // Pictures are shown in the order of the words.
+            var slots = output == nil ? 1 : session.settings.downloads.transfers
             do throws(Failure) {
                 while !Task.isCancelled, let word = try await words.next() {
                     if slots == 0, let record = await group.next() {
@@ -65,26 +76,23 @@ enum PictureCommand: Command {
         }
     }
 
-    /// A folder for several pictures, or if the output names one; else a file.
+    /// Nil if the pictures are shown.
     private static func output(
-        _ session: Session, _ sources: ArraySlice<String>
-    ) throws -> PictureOutput {
-        guard let path = session.arguments.value("output"), !path.isEmpty else {
-            throw UsageError("picture needs -o OUT: the file to write, or for several the folder")
+        _ session: Session, _ sources: ArraySlice<String>, _ existing: ExistingFile
+    ) throws -> OutputPlace? {
+        guard let path = session.arguments.value("output") else {
+            if session.settings.pictureSize != nil { return nil }
+            throw UsageError(
+                "picture needs -o OUT: the file to write, or for several the folder; or --size to show it")
         }
-        var isFolder = false
-        let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-        if sources.count == 1, !sources.contains("-"), !path.hasSuffix("/"), !(isThere && isFolder) {
-            return .file(path)
+        let isSingle = sources.count == 1 && !sources.contains("-")
+        if path == "-", session.settings.wantsJSON { throw UsageError("-o - and --json exclude each other") }
+        if path == "-", Output.isTerminal {
+            throw UsageError(
+                "a terminal shows no bytes of a picture; use --size 40x20 to show it, or -o FILE")
         }
-        return .folder(try OutputFolder(path))
+        return try OutputPlace(path, isSingle: isSingle, makesFile: true, existing: existing)
     }
-}
-
-/// Where pictures are written.
-enum PictureOutput: Sendable {
-    case file(String)
-    case folder(OutputFolder)
 }
 
 extension PictureCommand {
@@ -113,14 +121,19 @@ extension PictureCommand {
     /// What all pictures of a run share.
     private struct Maker: Sendable {
         let recipe: PictureRecipe
-        let output: PictureOutput
+        /// Nil if the pictures are shown.
+        let output: OutputPlace?
+        let existing: ExistingFile
         let session: Session
         let threads: BlockingThreads
 
         /// - Parameter workers: pictures made at once, each with a processor and its memory. Default: one for each
         ///   processor.
-        init(recipe: PictureRecipe, output: PictureOutput, workers: Int?, _ session: Session) {
-            (self.recipe, self.output, self.session) = (recipe, output, session)
+        init(
+            recipe: PictureRecipe, output: OutputPlace?, existing: ExistingFile, workers: Int?,
+            _ session: Session
+        ) {
+            (self.recipe, self.output, self.existing, self.session) = (recipe, output, existing, session)
             threads = BlockingThreads(count: workers ?? ProcessInfo.processInfo.activeProcessorCount)
         }
 
@@ -129,11 +142,28 @@ extension PictureCommand {
             let request = Result { () throws(ImageLoadingError) in
                 try session.request(for: address, relativeTo: nil)
             }
-            var name: String?
-            if case .folder(let folder) = output, case .success(let request) = request {
-                name = folder.claim(request, name: OutputFolder.name(of: request.url, name: nil).stem)
+            // The address gives the name; the picture's format gives the ending.
+            let writer: Writer? =
+                if case .success(let request) = request {
+                    output?.writer(of: request, OutputFolder.name(of: request.url, name: nil).stem, existing)
+                } else { nil }
+            return Job(maker: self, address: address, request: request, write: writer)
+        }
+
+        typealias Writer = @Sendable (LoadedFile) async throws(Failure) -> WrittenFile
+
+        /// Shows a picture, or writes its bytes to standard output.
+        func show(_ picture: Picture) async throws {
+            if output != nil { return session.output.bytes(picture.bytes) }
+            guard let room = session.settings.pictureSize,
+                var inline = await InlinePoster.make(session.settings)
+            else { return }
+            let bytes = picture.bytes
+            let bitmap = try await threads.run {
+                Result { try bytes.withBytes { bytes in try ImageDecoders.standard.decode(bytes) } }
             }
-            return Job(maker: self, address: address, request: request, name: name)
+            session.output.picture(
+                inline.draw(try bitmap.get(), shape: picture.size, within: inline.room(room)))
         }
     }
 
@@ -142,8 +172,8 @@ extension PictureCommand {
         let maker: Maker
         let address: String
         let request: Result<ImageRequest, ImageLoadingError>
-        /// The file's name in the folder.
-        let name: String?
+        /// Writes the picture's file; nil if it is shown, or is printed.
+        let write: Maker.Writer?
 
         func run(with loader: FileLoader) async -> FetchRecord {
             let request: ImageRequest
@@ -157,24 +187,19 @@ extension PictureCommand {
             do {
                 let picture = try await file.picture(maker.recipe, on: maker.threads)
                 record.describe(picture, wantsChecksum: maker.session.settings.wantsChecksum)
-                record.file = try await written(picture, for: file)
+                if let write {
+                    record.note(
+                        try await write(
+                            LoadedFile(bytes: picture.bytes, header: picture.header, url: file.url)))
+                } else {
+                    try await maker.show(picture)
+                }
             } catch let error as ImageLoadingError {
                 record.fail(Failure(error.advised, code: error.code))
             } catch {
                 record.fail(error as? Failure ?? Failure("\(address): \(error)"))
             }
             return record
-        }
-
-        private func written(_ picture: Picture, for file: LoadedFile) async throws -> String {
-            switch maker.output {
-            case .file(let path):
-                try await OutputFolder.write(picture.bytes, to: path, on: maker.threads)
-                return path
-            case .folder(let folder):
-                let image = LoadedFile(bytes: picture.bytes, header: picture.header, url: file.url)
-                return try await folder.write(image, as: name ?? "image")
-            }
         }
     }
 }

@@ -6,8 +6,6 @@ import TerminalGraphics
 /// `marquee list --posters`: each film beside its poster. The posters load on demand and are printed in order.
 enum PosterList {
     private static let largest = CellSize(columns: 16, rows: 12)
-    /// The number of posters loaded ahead of the printed one.
-    private static let lookAhead = 12
 
     static func print(
         _ movies: [Movie], _ open: OpenCatalogue, _ inline: InlinePoster, _ session: Session
@@ -18,16 +16,13 @@ enum PosterList {
         let opened = session.makeLoader(keepsFiles: false)
         let loader = session.imageLoader(over: opened)
         var failures = FailureReport(session.output)
-        var loads: [Task<Result<LoadedImage, ImageLoadingError>, Never>?] = []
+        var ahead = PicturesAhead(count: movies.count) { index in
+            movies[index].poster.map {
+                PicturesAhead.load($0, relativeTo: open.base, size, loader, session)
+            }
+        }
         for index in movies.indices {
-            while loads.count < min(movies.count, index + lookAhead) {
-                loads.append(load(movies[loads.count], size, open, loader, session))
-            }
-            let image = await withTaskCancellationHandler {
-                await loads[index]?.value
-            } onCancel: { [loads] in
-                for load in loads { load?.cancel() }
-            }
+            let image = await ahead.picture(index)
             if Task.isCancelled { break }
             var picture: InlinePicture?
             switch image {
@@ -37,26 +32,10 @@ enum PosterList {
             }
             session.output.picture(item(movies[index], picture, room, inline.depth))
             session.output.flush()
-            loads[index] = nil
         }
         await opened.close()
         session.reportFaults()
         return failures.isEmpty ? .done : .someFailed
-    }
-
-    private static func load(
-        _ movie: Movie, _ size: ImageSize, _ open: OpenCatalogue, _ loader: ImageLoader, _ session: Session
-    ) -> Task<Result<LoadedImage, ImageLoadingError>, Never>? {
-        guard let address = movie.poster else { return nil }
-        return Task {
-            do throws(ImageLoadingError) {
-                var request = try session.request(for: address, relativeTo: open.base)
-                request.targetSize = size
-                return await FetchRecord.fetching(request, with: loader, session).image
-            } catch {
-                return .failure(error)
-            }
-        }
     }
 
     private static func item(

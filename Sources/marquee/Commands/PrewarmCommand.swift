@@ -34,6 +34,8 @@ enum PrewarmCommand: Command {
         var names: [String] = []
         /// The number of entries that name no image.
         var rejected = 0
+        /// The number of films without a poster.
+        var withoutPoster = 0
     }
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -64,7 +66,9 @@ enum PrewarmCommand: Command {
         let summary = await Prewarmer(opened.loader, concurrency: session.settings.downloads.transfers)
             .run(requests) { result in report.add(result) }
         await opened.close()
-        report.finish(summary, unreadable: list.rejected, duration: clock.now - start)
+        report.finish(
+            summary, unreadable: list.rejected, withoutPoster: list.withoutPoster, duration: clock.now - start
+        )
         let hasFaults = session.reportFaults()
         let failed = list.rejected + summary.failed
         if failed > 0, summary.fetched + summary.alreadyCached == 0 { return .nothingDone }
@@ -76,6 +80,7 @@ enum PrewarmCommand: Command {
         let manifests = try await manifests(session)
         var failures = FailureReport(session.output)
         var list = List()
+        list.withoutPoster = manifests.reduce(0) { $0 + $1.manifest.filmsWithoutPoster }
         for problem in manifests.flatMap(\.manifest.problems) {
             let reason = problem.text + ": " + problem.reason
             failures.add(problem.line.map { "line \($0): " + reason } ?? reason)

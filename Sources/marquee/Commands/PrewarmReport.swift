@@ -83,8 +83,15 @@ final class PrewarmReport: Sendable {
     func end() { session.output.progress.end(work.withLock { $0 }) }
 
     /// Reports the images left after an interruption, and then the summary.
-    /// - Parameter duration: how long it took; nil if that is unknown.
-    func finish(_ summary: Prewarmer.Summary, unreadable: Int, duration: Duration?) {
+    /// - Parameters:
+    ///   - withoutPoster: the films that have no poster.
+    ///   - duration: how long it took; nil if that is unknown.
+    ///   - isData: whether the summary is a part of what the user asked for, and goes to standard output. Default: it
+    ///     is a message.
+    func finish(
+        _ summary: Prewarmer.Summary, unreadable: Int, withoutPoster: Int = 0, duration: Duration?,
+        isData: Bool = false
+    ) {
         end()
         if session.settings.wantsJSON {
             let reported = state.withLock { $0.reported }
@@ -100,9 +107,14 @@ final class PrewarmReport: Sendable {
                 + (summary.revalidated > 0 ? " (\(summary.revalidated) revalidated)" : ""),
         ]
         if summary.failed + unreadable > 0 { parts.append("\(summary.failed + unreadable) failed") }
+        if withoutPoster > 0 {
+            parts.append("\(withoutPoster) \(withoutPoster == 1 ? "film" : "films") without a poster")
+        }
         if summary.cancelled > 0 { parts.append("\(summary.cancelled) not tried") }
         if let duration { parts.append("in \(duration.seconds.formatted(decimals: 2)) s") }
-        session.output.line(parts.joined(separator: ", "))
+        let text = parts.joined(separator: ", ")
+        guard isData else { return session.output.note(text) }
+        session.output.line(text)
         session.output.flush()
     }
 }

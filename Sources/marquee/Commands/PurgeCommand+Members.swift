@@ -81,7 +81,7 @@ extension PurgeCommand {
         switch response.status {
         case 204: return true
         case 404: return false
-        default: throw ServiceProblem(response, from: "http://\(member)/").failure
+        default: throw ServiceProblem(response.status, response.body, from: "http://\(member)/").failure
         }
     }
 }

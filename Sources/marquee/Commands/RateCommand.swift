@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LazyImages
 import MovieCatalogue
 
@@ -13,7 +14,7 @@ enum RateCommand: Command {
             ("marquee rate metropolis --remove", "remove your vote"),
         ],
         options: [
-            Option(name: "as", value: "NAME", help: "the voter's name (default: $USER)"),
+            Option(name: "as", value: "NAME", help: "the voter's name (default: yours on this machine)"),
             Option(name: "remove", help: "remove the vote"),
             FilmWire.option,
         ])
@@ -21,7 +22,7 @@ enum RateCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
         let value = try vote(arguments)
-        let rater = arguments.value("as") ?? ProcessInfo.processInfo.environment["USER"] ?? ""
+        let rater = arguments.value("as") ?? userName
         if rater.isEmpty { throw UsageError("rate does not know the voter's name; give it with --as NAME") }
         return try await session.withFilms(try FilmWire.named(arguments)) { client in
             let film = try await session.film(arguments.operands[0], of: client)
@@ -34,6 +35,16 @@ enum RateCommand: Command {
             }
             return .done
         }
+    }
+
+    /// The user's name: `USER`, else the system's.
+    private static var userName: String {
+        let variable = ProcessInfo.processInfo.environment["USER"] ?? ""
+        if !variable.isEmpty { return variable }
+        guard let entry = unsafe getpwuid(getuid()), let name = unsafe entry.pointee.pw_name else {
+            return ""
+        }
+        return unsafe String(cString: name)
     }
 
     /// The vote; nil to remove it.

@@ -1,4 +1,3 @@
-import Glibc
 import LazyImages
 import MovieCatalogue
 
@@ -10,20 +9,24 @@ enum RemoveCommand: Command {
         examples: [
             ("marquee remove nosferatu", "asks first"),
             ("marquee remove nosferatu --yes", "for scripts, without the question"),
+            ("marquee remove nosferatu --dry-run", "only say which film it would be"),
         ],
-        options: [Option(name: "yes", letter: "y", help: "remove without confirmation"), FilmWire.option])
+        options: Confirmation.options + [FilmWire.option])
 
     static func run(_ session: Session) async throws -> ExitStatus {
-        let isSure = session.arguments.has("yes")
-        guard isSure || isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 else {
+        let isRehearsal = session.arguments.has("dry-run")
+        let isSure = session.arguments.has("yes") || isRehearsal
+        guard isSure || Confirmation.isPossible else {
             throw UsageError("remove asks before it removes, but there is no terminal; add --yes")
         }
         return try await session.withFilms(try FilmWire.named(session.arguments)) { client in
             let film = try await session.film(session.arguments.operands[0], of: client)
-            if !isSure, try await !isConfirmed(film, session) {
-                session.output.note("nothing was removed")
-                return .nothingDone
+            if isRehearsal {
+                session.output.line("would remove \(film.name)")
+                return .done
             }
+            let question = "remove \(film.name), its poster and its votes?"
+            if !isSure, try await !Confirmation.isGiven(question, session.output) { return .nothingDone }
             guard try await client.remove(film) else {
                 throw Failure(
                     "\(film.name) has changed since; run the command again", code: "changed-meanwhile")
@@ -35,11 +38,5 @@ enum RemoveCommand: Command {
             }
             return .done
         }
-    }
-
-    private static func isConfirmed(_ film: FilmClient.Film, _ session: Session) async throws -> Bool {
-        session.output.question("remove \(film.name), its poster and its votes? [y/N] ")
-        let answer = try await InputLines().next()?.lowercased() ?? ""
-        return answer == "y" || answer == "yes"
     }
 }

@@ -77,7 +77,10 @@ enum ServeCommand: Command {
         configuration.pictures = try await pictures(session)
         let failures = RepeatedMessages { output.failure($0) }
         configuration.reportFailure = { failures.report("\($0)") }
-        let content = try content(session)
+        // The service reads files, so the program's own sample is unpacked for as long as it runs.
+        let unpacked = TemporarySample()
+        defer { unpacked.remove() }
+        let content = try content(session, unpacked)
         if case .library = content {
         } else if configuration.films.isWritable {
             throw Failure("only a library is writable; make one with: marquee import CATALOGUE LIBRARY.db")
@@ -233,21 +236,27 @@ enum ServeCommand: Command {
     }
 
     /// The content to serve: the operand, else the catalogue of the settings.
-    private static func content(_ session: Session) throws -> CatalogueService.Content {
+    private static func content(
+        _ session: Session, _ unpacked: TemporarySample
+    ) throws -> CatalogueService.Content {
         if let path = session.arguments.operands.first {
             var isFolder: Bool = false
             if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
                 return .folder(path: path)
             }
-            return try content(CatalogueSource(path))
+            return try content(CatalogueSource(path), unpacked)
         }
-        return try content(session.source)
+        return try content(session.source, unpacked)
     }
 
-    private static func content(_ source: CatalogueSource) throws -> CatalogueService.Content {
+    private static func content(
+        _ source: CatalogueSource, _ unpacked: TemporarySample
+    ) throws -> CatalogueService.Content {
         switch source {
-        case .sample(let folder): return .folder(path: folder)
+        case .sample(.folder(let folder)): return .folder(path: folder)
+        case .sample(.program): return .folder(path: try unpacked.folder())
         case .library(let path): return .library(path: path)
+        case .folder(let path): return .folder(path: path)
         case .file(let path):
             guard FileManager.default.fileExists(atPath: path) else {
                 throw Failure("there is no \(path); name a folder, a catalogue or a library")
@@ -260,8 +269,7 @@ enum ServeCommand: Command {
             return .catalogue(path: path)
         case .url(let text):
             throw Failure("\(text) is on the network; import it: marquee import \(text) LIBRARY.db")
-        case .missing:
-            throw Failure("the sample catalogue was not found; name the folder to serve")
+        case .missing: throw Failure("no catalogue is named; name the folder to serve")
         }
     }
 

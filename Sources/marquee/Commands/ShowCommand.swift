@@ -2,57 +2,100 @@ import LazyImages
 import MovieCatalogue
 import TerminalGraphics
 
-/// `marquee show FILM`: one film with its poster. For an address or a file: the picture.
+/// `marquee show FILM`: films with their posters. For an address or a file: the picture. For a folder: a sheet of its
+/// pictures.
 enum ShowCommand: Command {
     static let specification = CommandSpecification(
-        name: "show", operands: "FILM|URL|FILE", operandCount: 1...1,
-        summary: "show one film with its poster, which is fetched on demand",
+        name: "show", operands: "FILM|URL|FILE|FOLDER...", operandCount: 1...Int.max,
+        summary: "show films with their posters, or pictures in files and folders",
         examples: [
             ("marquee show metropolis", "by id"),
             ("marquee show 'trip to the moon'", "by a part of the title"),
-            ("marquee show ./poster.jpg", "a picture in a file, or at an address"),
+            ("marquee show poster.jpg", "a picture in a file, or at an address"),
+            ("marquee show posters/", "a sheet of the pictures in a folder"),
+            ("curl -s URL | marquee show -", "a picture from another program"),
+            ("fzf --preview 'marquee show {}'", "pictures beside a list of files"),
+        ],
+        options: [.size],
+        notes: [
+            "A word is a film's id or title. It is a file if it has a slash, or if no film is called so and there is "
+                + "such a file."
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
-        let word = session.arguments.operands[0]
-        if let target = FetchTarget(word) { return await show(target, session) }
-        let (movie, base): (Movie, BaseURL)
-        do {
-            (movie, base) = try await session.find(word)
-        } catch let error as Failure {
-            throw error.naming(file: word)
+        let words = session.arguments.operands
+        guard words.count > 1 else { return try await show(words[0], session) }
+        var statuses: [ExitStatus] = []
+        for word in words where !Task.isCancelled {
+            do {
+                statuses.append(try await show(word, session))
+            } catch let error as UsageError {
+                throw error
+            } catch {
+                if Task.isCancelled { break }
+                session.output.failure(error)
+                statuses.append(.nothingDone)
+            }
+            session.output.flush()
+        }
+        if statuses.allSatisfy({ $0 == .done }) { return .done }
+        return statuses.allSatisfy { $0 == .nothingDone } ? .nothingDone : .someFailed
+    }
+
+    private static func show(_ word: String, _ session: Session) async throws -> ExitStatus {
+        if word == "-" { return await show(try await FetchTarget.standardInput(session), session) }
+        if let target = FetchTarget(word) { return try await show(file: target, named: word, session) }
+        guard let (movie, base) = try await session.findUnlessFile(word) else {
+            return try await show(file: FetchTarget(file: word), named: word, session)
         }
         if session.settings.wantsJSON {
             let (poster, _) = await loadPoster(of: movie, base, nil, session)
             // A film's poster is shown by its address, wherever a film is printed.
             let address = poster?.url ?? movie.poster
             session.output.json(FilmRecord(movie: movie, poster: address, fetch: poster))
-            return end(poster, session, failing: .someFailed)
+            return end(poster, nil, session, failing: .someFailed)
         }
-        let sheet = Output.isTerminal ? FilmSheet(terminal: terminal) : nil
-        let drawing = await drawing(in: sheet?.room ?? pipeRoom, session)
+        let sheet =
+            Output.isTerminal ? FilmSheet(terminal: terminal, picture: session.settings.pictureSize) : nil
+        let drawing = await drawing(in: sheet?.room ?? pipeRoom(session), session)
         let (poster, picture) = await loadPoster(of: movie, base, drawing, session)
         if Task.isCancelled { return .nothingDone }
         if let sheet {
-            let shown = drawn(picture, session)
             let pieces = sheet.pieces(
-                of: movie, poster.flatMap { summary(of: $0, session) }, shown,
+                of: movie, poster.flatMap { summary(of: $0, session) }, picture?.success,
                 depth: drawing?.inline.depth ?? session.settings.colourDepth)
             for piece in pieces { session.output.picture(piece) }
         } else {
+            // In a preview the picture comes first: the text may be longer than the window.
+            let isPreview = session.settings.pictureSize != nil
+            if isPreview { print(picture, session) }
             facts(movie, session.output)
-            print(picture, session)
+            if !isPreview { print(picture, session) }
             if let poster { fact("poster", poster.summary, session.output) }
         }
-        return end(poster, session, failing: .someFailed)
+        return end(poster, picture, session, failing: .someFailed)
+    }
+
+    /// Shows a file, or the pictures of a folder.
+    private static func show(
+        file target: FetchTarget, named word: String, _ session: Session
+    ) async throws -> ExitStatus {
+        guard let path = target.filePath else { return await show(target, session) }
+        if FileKind(path) == .folder {
+            let room = session.settings.pictureSize
+            return try await ContactSheet.print(try PictureFolder(path), room: room, session)
+        }
+        return await show(try await target.readingPipe(session), session)
     }
 
     /// Shows a picture that is not a film's poster.
     private static func show(_ target: FetchTarget, _ session: Session) async -> ExitStatus {
         // Leaves room below the picture: a free line, two lines of text, and the prompt.
         let room =
-            Output.isTerminal
-            ? CellSize(columns: terminal.columns - 1, rows: max(1, terminal.rows - 5)) : pipeRoom
+            session.settings.pictureSize
+            ?? (Output.isTerminal
+                ? CellSize(columns: terminal.columns - 1, rows: max(1, terminal.rows - 5))
+                : pipeRoom(session))
         let drawing = session.settings.wantsJSON ? nil : await drawing(in: room, session)
         let (record, picture) = await load(target, drawing, session)
         if session.settings.wantsJSON {
@@ -63,7 +106,7 @@ enum ShowCommand: Command {
             let isShort = Output.isTerminal && !session.output.isVerbose
             fact("picture", isShort ? record.shortSummary : record.summary, session.output)
         }
-        return end(record, session, failing: .nothingDone)
+        return end(record, picture, session, failing: .nothingDone)
     }
 
     /// The text about a poster's file on a terminal, for --verbose.
@@ -73,7 +116,9 @@ enum ShowCommand: Command {
     }
 
     /// The largest picture without a terminal, in cells.
-    private static let pipeRoom = CellSize(columns: 60, rows: 30)
+    private static func pipeRoom(_ session: Session) -> CellSize {
+        session.settings.pictureSize ?? CellSize(columns: 60, rows: 30)
+    }
 
     private static var terminal: CellSize { Terminal.size?.cells ?? CellSize(columns: 80, rows: 24) }
 
@@ -88,15 +133,23 @@ enum ShowCommand: Command {
         await InlinePoster.make(session.settings).map { Drawing(inline: $0, room: $0.room(room)) }
     }
 
-    private static func end(_ record: FetchRecord?, _ session: Session, failing: ExitStatus) -> ExitStatus {
-        guard let record, let error = record.error else { return .done }
-        if !record.isCancelled { session.output.failure(error.message) }
+    /// Reports why there is no picture, and returns the status. A picture that was not drawn need not be decodable.
+    private static func end(
+        _ record: FetchRecord?, _ picture: Result<InlinePicture, Failure>?, _ session: Session,
+        failing: ExitStatus
+    ) -> ExitStatus {
+        if let record, let error = record.error {
+            if !record.isCancelled { session.output.failure(error.message) }
+            return failing
+        }
+        guard case .failure(let error) = picture else { return .done }
+        session.output.failure(error.description)
         return failing
     }
 
     private static func loadPoster(
         of movie: Movie, _ base: BaseURL, _ drawing: Drawing?, _ session: Session
-    ) async -> (FetchRecord?, Result<InlinePicture, ImageLoadingError>?) {
+    ) async -> (FetchRecord?, Result<InlinePicture, Failure>?) {
         guard let address = movie.poster else {
             session.output.note("\(movie.title) has no poster in the catalogue; add its address there")
             return (nil, nil)
@@ -107,7 +160,7 @@ enum ShowCommand: Command {
     /// Loads the file of a target, and its picture if it will be printed.
     private static func load(
         _ target: FetchTarget, _ drawing: Drawing?, _ session: Session
-    ) async -> (FetchRecord, Result<InlinePicture, ImageLoadingError>?) {
+    ) async -> (FetchRecord, Result<InlinePicture, Failure>?) {
         let opened = session.makeLoader(keepsFiles: false)
         let activity = opened.loader.downloader.activity
         let work = session.output.progress.begin { JobProgress(bytes: activity.traffic) }
@@ -115,7 +168,9 @@ enum ShowCommand: Command {
         session.output.progress.end(work)
         await opened.close()
         session.reportFaults()
-        return (record, picture)
+        return (
+            record.naming(target), picture?.mapError { Failure(target.naming($0.advised), code: $0.code) }
+        )
     }
 
     private static func load(
@@ -137,20 +192,8 @@ enum ShowCommand: Command {
         return (record, record.error == nil ? image.map { inline.draw($0, within: drawing.room) } : nil)
     }
 
-    /// The drawn picture, if there is one; an error if its file cannot be decoded.
-    private static func drawn(
-        _ picture: Result<InlinePicture, ImageLoadingError>?, _ session: Session
-    ) -> InlinePicture? {
-        switch picture {
-        case .success(let picture): return picture
-        case .failure(let error): session.output.failure(error.advised)
-        case nil: break
-        }
-        return nil
-    }
-
-    private static func print(_ picture: Result<InlinePicture, ImageLoadingError>?, _ session: Session) {
-        guard let picture = drawn(picture, session) else { return }
+    private static func print(_ picture: Result<InlinePicture, Failure>?, _ session: Session) {
+        guard let picture = picture?.success else { return }
         session.output.picture(picture)
         session.output.line("")
     }
@@ -174,4 +217,9 @@ enum ShowCommand: Command {
         guard let value else { return }
         output.line(TerminalText.padded(name, toWidth: 12, alignment: .leading) + value)
     }
+}
+
+extension Result {
+    /// The value; nil for a failure.
+    fileprivate var success: Success? { if case .success(let value) = self { value } else { nil } }
 }

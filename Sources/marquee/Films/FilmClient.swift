@@ -164,7 +164,7 @@ struct FilmClient: Sendable {
 
     private func check(_ response: UploadResponse) throws(Failure) {
         guard (200..<300).contains(response.status) else {
-            throw ServiceProblem(response, from: library ?? response.url.displayText).failure
+            throw ServiceProblem(response, library: library).failure
         }
     }
 }

@@ -8,17 +8,24 @@ import MovieCatalogue
 struct ServiceProblem {
     private let status: Int
     private let name: String
+    /// Whether a library on this machine refused the request: then there is no HTTP to speak of.
+    private let isLibrary: Bool
     private let members: FilmDocument?
 
-    /// - Parameter name: the name of the service in messages.
-    init(_ response: UploadResponse, from name: String) {
-        self.init(response.status, response.body, from: name)
+    /// - Parameter library: the path of the library that answered; nil for a service.
+    init(_ response: UploadResponse, library: String? = nil) {
+        self.init(
+            response.status, response.body, from: library ?? response.url.displayText,
+            isLibrary: library != nil)
     }
 
-    /// - Parameter body: problem details in JSON, or any other body.
-    init(_ status: Int, _ body: [UInt8], from name: String) {
+    /// - Parameters:
+    ///   - body: problem details in JSON, or any other body.
+    ///   - name: the name of the service in messages.
+    init(_ status: Int, _ body: [UInt8], from name: String, isLibrary: Bool = false) {
         self.status = status
         self.name = name
+        self.isLibrary = isLibrary
         // Losing the error is right: an answer that is not JSON gives only its status.
         members =
             (try? JSONText(parsing: body)).flatMap {
@@ -29,9 +36,11 @@ struct ServiceProblem {
     /// The failure for the user.
     var failure: Failure {
         let reason = members?["title"]?.string ?? HTTPStatus(rawValue: status).reason
-        var text = "\(name): \(status)"
-        if !reason.isEmpty { text += " " + reason }
-        if let detail = members?["detail"]?.string, !detail.isEmpty { text += ": " + detail }
+        let detail = members?["detail"]?.string ?? ""
+        var text = name + ":"
+        if !isLibrary { text += " \(status)" }
+        if !reason.isEmpty, !isLibrary || detail.isEmpty { text += " " + reason }
+        if !detail.isEmpty { text += (isLibrary ? " " : ": ") + detail }
         let errors = errors
         // A single error repeats the detail.
         if errors.count > 1 || members?["detail"] == nil, !errors.isEmpty {

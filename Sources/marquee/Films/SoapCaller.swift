@@ -133,7 +133,9 @@ struct SoapCaller: Sendable {
         do throws(SoapFault) {
             content = try SoapEnvelope(parsing: response.body).content
         } catch {
-            if response.status >= 400 { throw ServiceProblem(response, from: name).failure }
+            if response.status >= 400 {
+                throw ServiceProblem(response.status, response.body, from: name).failure
+            }
             throw noAnswer()
         }
         if let fault = SoapFault(content) {

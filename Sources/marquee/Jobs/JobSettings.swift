@@ -56,7 +56,8 @@ struct JobSettings: Sendable {
         }
     }
 
-    /// The folder of the sample catalogue, or an empty text if it is not the source; then the words of a command line.
+    /// The sample catalogue: its folder, `sample` for the program's own, or an empty text if it is not the source; then
+    /// the words of a command line.
     let stored: [String]
     let secrets: Secrets
 
@@ -67,7 +68,11 @@ struct JobSettings: Sendable {
         if let store = session.settings.shared { secrets.note(store, environment) }
         self.secrets = secrets
         var sample = ""
-        if case .sample(let folder) = session.source { sample = Self.absolute(folder) }
+        switch session.source {
+        case .sample(.folder(let folder)): sample = Self.absolute(folder)
+        case .sample(.program): sample = SampleCatalogue.word
+        default: break
+        }
         var words = [
             sample, PrewarmCommand.specification.name,
             "--cache-dir=" + Self.absolute(session.settings.cacheFolder),
@@ -131,11 +136,16 @@ struct JobSettings: Sendable {
         environment["MARQUEE_CREDENTIALS"] = secrets.credentials
         if let variables = secrets.storeVariables { environment.merge(variables) { _, own in own } }
         let arguments = try Arguments(words, commands: commands.map { $0.specification })
-        let sample = process.order.settings.first ?? ""
+        let source: CatalogueSource?
+        switch process.order.settings.first ?? "" {
+        case "": source = arguments.has("catalogue") ? nil : .missing
+        case SampleCatalogue.word: source = .sample(.program)
+        case let folder: source = .sample(.folder(folder))
+        }
         return Session(
             arguments: arguments, settings: try Settings(arguments, environment: environment),
             output: Output(isQuiet: true), interruption: interruption,
-            source: !sample.isEmpty ? .sample(folder: sample) : arguments.has("catalogue") ? nil : .missing)
+            source: source)
     }
 
     /// This program as a job's process. Its environment has only what is needed to find folders and libraries.

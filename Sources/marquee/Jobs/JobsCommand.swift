@@ -114,7 +114,7 @@ enum JobsCommand: Command {
             return .interrupted
         }
         report.finish(
-            summary.counts(of: order), unreadable: order.rejected, duration: summary.duration)
+            summary.counts(of: order), unreadable: order.rejected, duration: summary.duration, isData: true)
         return try ended(job, summary.status, session)
     }
 

@@ -28,6 +28,7 @@ enum DoctorCommand: Command {
             for finding in found { session.output.line(finding.line) }
             session.output.flush()
         }
+        tell([configuration(session.arguments)])
         tell(await TerminalCheck.findings(quiet.settings))
         tell([curl, sqlite(quiet.source)])
         tell(await CacheCheck.findings(quiet))
@@ -36,6 +37,19 @@ enum DoctorCommand: Command {
         tell(await CatalogueCheck.findings(quiet))
         if session.settings.wantsJSON { session.output.json(Report(findings: findings)) }
         return findings.contains { $0.level == .problem } ? .someFailed : .done
+    }
+
+    /// What is set where. Values are left out: they may be secret.
+    private static func configuration(_ arguments: Arguments) -> Finding {
+        let environment = ProcessInfo.processInfo.environment
+        let variables = Help.environment.map(\.name).filter { !(environment[$0] ?? "").isEmpty }
+        let options = arguments.given.map {
+            "\($0.name) by \(arguments.origins[$0.name] ?? "the command line")"
+        }
+        let path = ConfigurationFile.standardPath
+        let file = FileKind(path) == nil ? "there is no file \(path)" : "file \(path)"
+        let set = options + (variables.isEmpty ? [] : ["variables " + variables.joined(separator: ", ")])
+        return Finding("settings", ([file] + set).joined(separator: "; "))
     }
 
     private static var curl: Finding {

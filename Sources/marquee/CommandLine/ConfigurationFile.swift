@@ -1,0 +1,116 @@
+import FoundationEssentials
+import MovieCatalogue
+import SystemSupport
+
+/// Options that hold for every run, from `marquee/config` in `$XDG_CONFIG_HOME`, or in `~/.config`. Each line has an
+/// option's own name and its value; `#` begins a comment:
+///
+///     catalogue ~/films/films.db
+///     timeout = 30
+///     no-disk-cache
+///
+/// A command takes the options that it has; those of other commands are skipped. The environment wins over the file, and
+/// the command line over both.
+struct ConfigurationFile: Sendable {
+    /// One option's values, and the line of the last one.
+    struct Entry: Sendable {
+        fileprivate(set) var values: [String]
+        fileprivate(set) var line: Int
+    }
+
+    /// The file's path.
+    let path: String
+    /// By option name.
+    private(set) var entries: [String: Entry] = [:]
+
+    /// Where the file is looked for.
+    static var standardPath: String {
+        UserFolder.path(variable: "XDG_CONFIG_HOME", standard: ".config") + "/marquee/config"
+    }
+
+    /// The user's file, for the options of every command; nil if there is none.
+    static func standard() throws(UsageError) -> ConfigurationFile? {
+        try ConfigurationFile(
+            known: CommandSpecification.global + commands.flatMap { $0.specification.options })
+    }
+
+    /// Reads the file. Nil if there is none.
+    /// - Parameter known: the options of all commands.
+    /// - Throws: `UsageError` with the line for an option that no command has, for a flag with a value that is neither
+    ///   yes nor no, and for a missing value; or if the file cannot be read.
+    init?(path: String = standardPath, known: [Option]) throws(UsageError) {
+        self.path = path
+        let bytes: [UInt8]
+        do {
+            bytes = try FileCalls().contents(ofPath: path)
+        } catch let error where error.isAbsence {
+            return nil
+        } catch {
+            throw UsageError("\(path): it cannot be read: \(error.explanation)")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw UsageError("\(path): it is not text in UTF-8")
+        }
+        let options = Dictionary(known.map { ($0.name, $0) }) { first, _ in first }
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .enumerated()
+        {
+            try read(line, number: index + 1, options)
+        }
+    }
+
+    private mutating func read(_ line: Substring, number: Int, _ options: [String: Option]) throws(UsageError)
+    {
+        let line = Self.trimmed(line)
+        guard let first = line.first, first != "#" else { return }
+        let word = line.prefix { !$0.isWhitespace && $0 != "=" }
+        var value = Self.trimmed(line.dropFirst(word.count))
+        if value.first == "=" { value = Self.trimmed(value.dropFirst()) }
+        let name = String(word.hasPrefix("--") ? word.dropFirst(2) : word)
+        guard let option = options[name], name != "help", name != "version" else {
+            let nearest = Suggestions.nearest(to: name, among: options.keys.sorted(), count: 1).first
+            throw UsageError(
+                "\(path):\(number): no command has an option \(name)"
+                    + (nearest.map { "; did you mean \($0)?" } ?? ""))
+        }
+        if option.value == nil {
+            guard try isOn(value, name, number) else { return entries[name] = nil }
+            return entries[name] = Entry(values: [""], line: number)
+        }
+        if value.isEmpty {
+            throw UsageError("\(path):\(number): \(name) needs a value: \(option.value ?? "")")
+        }
+        let text = Self.homed(Self.unquoted(value), option)
+        if option.isRepeatable, let before = entries[name] {
+            entries[name] = Entry(values: before.values + [text], line: number)
+        } else {
+            entries[name] = Entry(values: [text], line: number)
+        }
+    }
+
+    private func isOn(_ value: Substring, _ name: String, _ number: Int) throws(UsageError) -> Bool {
+        switch value.lowercased() {
+        case "", "1", "true", "yes", "on": return true
+        case "0", "false", "no", "off": return false
+        default:
+            throw UsageError("\(path):\(number): \(name) takes no value, or else yes or no, not \"\(value)\"")
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let start = text.drop { $0.isWhitespace }
+        return start.lastIndex { !$0.isWhitespace }.map { start[...$0] } ?? ""
+    }
+
+    private static func unquoted(_ text: Substring) -> String {
+        let isQuoted = text.count >= 2 && text.first == text.last && (text.first == "\"" || text.first == "'")
+        return String(isQuoted ? text.dropFirst().dropLast() : text)
+    }
+
+    /// A path that begins with `~/` is in the user's home: no shell replaces it here.
+    private static func homed(_ text: String, _ option: Option) -> String {
+        let isPath = ["FILE", "DIR"].contains { option.value?.contains($0) == true }
+        guard isPath, text.hasPrefix("~/") else { return text }
+        return UserFolder.home + text.dropFirst(1)
+    }
+}

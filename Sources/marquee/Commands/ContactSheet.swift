@@ -1,0 +1,113 @@
+import FoundationEssentials
+import ImageCodecs
+import LazyImages
+import TerminalGraphics
+
+/// `marquee show FOLDER`: small pictures side by side, each with its name below. A row is printed as soon as its
+/// pictures are decoded.
+enum ContactSheet {
+    private static let usual = CellSize(columns: 18, rows: 9)
+    private static let gap = 2
+
+    /// - Parameter room: the size of one picture in cells. Default: 18 columns and 9 rows.
+    static func print(_ folder: PictureFolder, room: CellSize?, _ session: Session) async throws -> ExitStatus
+    {
+        guard !folder.pictures.isEmpty else {
+            throw Failure(
+                "\(folder.path): there is no picture in this folder; name a picture or another folder")
+        }
+        guard !session.settings.wantsJSON, var inline = await InlinePoster.make(session.settings) else {
+            return await list(folder, session)
+        }
+        let width = Terminal.width ?? 80
+        let wanted = room ?? usual
+        let cells = inline.room(CellSize(columns: min(wanted.columns, width), rows: wanted.rows))
+        let columns = max(1, (width + gap) / (cells.columns + gap))
+        let (pictures, size) = (folder.pictures, inline.pictureSize(in: cells))
+        let opened = session.makeLoader(keepsFiles: false)
+        let loader = session.imageLoader(over: opened)
+        var failures = SheetFailures()
+        var ahead = PicturesAhead(count: pictures.count) {
+            PicturesAhead.load(pictures[$0].address, relativeTo: folder.base, size, loader, session)
+        }
+        for start in stride(from: 0, to: pictures.count, by: columns) {
+            let numbers = start..<min(pictures.count, start + columns)
+            var row = InlinePicture(
+                cells: CellGrid(size: CellSize(columns: width, rows: cells.rows + 2)), depth: inline.depth)
+            for number in numbers {
+                let loaded = await ahead.picture(number)
+                if Task.isCancelled { break }
+                let column = (number - start) * (cells.columns + gap)
+                let name = TerminalText.visible(pictures[number].name)
+                var style = CellStyle()
+                switch loaded {
+                case .success(let image): row.place(inline.draw(image, within: cells), atColumn: column)
+                case .failure(let error):
+                    failures.add(error, of: name)
+                    put(error, on: &row.cells, at: column, cells)
+                    style = BrowserScreen.dim
+                case nil: break
+                }
+                row.cells.put(
+                    TerminalText.truncated(name, toWidth: cells.columns),
+                    at: CellPosition(column: column, row: cells.rows), style: style)
+            }
+            if Task.isCancelled { break }
+            session.output.picture(row)
+            session.output.flush()
+        }
+        await opened.close()
+        session.reportFaults()
+        failures.report(of: pictures.count, session.output)
+        return failures.count == 0 ? .done : failures.count < pictures.count ? .someFailed : .nothingDone
+    }
+
+    /// Why there is no picture, in its place.
+    private static func put(
+        _ error: ImageLoadingError, on grid: inout CellGrid, at column: Int, _ room: CellSize
+    ) {
+        let lines = TerminalText.wrapped(SheetFailures.reason(error), toWidth: room.columns).prefix(room.rows)
+        for (row, line) in lines.enumerated() {
+            grid.put(line, at: CellPosition(column: column, row: row), style: BrowserScreen.dim)
+        }
+    }
+
+    /// One line for each picture, where none can be drawn.
+    private static func list(_ folder: PictureFolder, _ session: Session) async -> ExitStatus {
+        let report = FetchReport(session)
+        let opened = session.makeLoader(keepsFiles: false)
+        for picture in folder.pictures where !Task.isCancelled {
+            do throws(ImageLoadingError) {
+                let request = try session.request(for: picture.address, relativeTo: folder.base)
+                report.add(await FetchRecord.fetching(request, with: opened.loader, session).record)
+            } catch {
+                report.add(FetchRecord(error, of: picture.address))
+            }
+        }
+        await opened.close()
+        session.reportFaults()
+        return report.status
+    }
+}
+
+/// The pictures of a sheet that cannot be shown. They are counted, since a folder may have thousands.
+private struct SheetFailures {
+    private(set) var count = 0
+    private var first: (name: String, reason: String)?
+
+    mutating func add(_ error: ImageLoadingError, of name: String) {
+        count += 1
+        if first == nil { first = (name, ImageLoadingError.withoutAddress(error.advised)) }
+    }
+
+    func report(of total: Int, _ output: Output) {
+        guard let first else { return }
+        if count == 1 { return output.failure("\(first.name): \(first.reason)") }
+        output.failure(
+            "\(count) of \(total) pictures cannot be shown, among them \(first.name): \(first.reason); "
+                + "marquee show FILE says why for each")
+    }
+
+    /// The reason without the address, short.
+    static func reason(_ error: ImageLoadingError) -> String { ImageLoadingError.withoutAddress("\(error)") }
+}

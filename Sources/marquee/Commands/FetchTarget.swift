@@ -1,0 +1,185 @@
+import FoundationEssentials
+import Glibc
+import HTTPSemantics
+import LazyImages
+import MovieCatalogue
+import SystemSupport
+
+/// Something to fetch: an address and its base URL.
+struct FetchTarget: Sendable {
+    let address: String
+    var base: BaseURL?
+    /// The file's name for a film; nil if the address gives the name.
+    var name: String?
+    /// The bytes of a pipe, which stand for it; nil for other targets.
+    private var pipe: PipeContent?
+
+    /// The target that a word names without a catalogue: an address, or the path of a file. Nil for a film, and for a
+    /// bare name: a film may be called so.
+    init?(_ word: String) {
+        if Self.isAddress(word) {
+            self.init(address: word)
+        } else if Self.isPath(word) {
+            self.init(file: word)
+        } else {
+            return nil
+        }
+    }
+
+    /// An address as typed.
+    init(address: String) { self.address = address }
+
+    /// The file at a path.
+    init(file path: String) { address = URL(filePath: path).absoluteString }
+
+    /// A film's poster.
+    init(address: String, base: BaseURL, name: String) {
+        (self.address, self.base, self.name) = (address, base, name)
+    }
+
+    private init(_ pipe: PipeContent) {
+        address = pipe.address
+        self.pipe = pipe
+    }
+
+    /// Standard input. Waits until it ends.
+    static func standardInput(_ session: Session) async throws(Failure) -> FetchTarget {
+        let bytes = try await Input.standard(limit: session.settings.downloads.maximumBytes)
+        return FetchTarget(try PipeContent(bytes, label: "standard input"))
+    }
+
+    /// The same target. If it is a pipe, such as `/dev/stdin` and a shell's `<(command)`, waits for its bytes, which
+    /// can then be read more than once.
+    func readingPipe(_ session: Session) async throws(Failure) -> FetchTarget {
+        guard let path = filePath, FileKind(path) == .stream else { return self }
+        let bytes = try await Input.file(path, limit: session.settings.downloads.maximumBytes)
+        return FetchTarget(try PipeContent(bytes, label: path))
+    }
+
+    /// The path of a file in UTF-8; nil for other targets.
+    var filePath: String? {
+        guard let url = URL(string: address), url.isFileURL else { return nil }
+        return url.path
+    }
+
+    /// Whether a word is an address and not a film: it has a scheme followed by `//`, or is a data URL.
+    static func isAddress(_ word: String) -> Bool {
+        word.contains("://") || word.lowercased().hasPrefix("data:") || word.lowercased().hasPrefix("file:")
+    }
+
+    /// Whether a word is a path whatever films there are: it begins like a path, or it has a slash and the file exists.
+    private static func isPath(_ word: String) -> Bool {
+        if ["/", "./", "../"].contains(where: { word.hasPrefix($0) }) { return true }
+        return word.contains("/") && isFile(word)
+    }
+
+    /// Whether there is a file or a folder of this name.
+    static func isFile(_ word: String) -> Bool { FileKind(word) != nil }
+
+    /// Whether a word can only mean a file, although there is none: it has a slash, or the suffix of a picture.
+    static func looksLikeFile(_ word: String) -> Bool {
+        word.contains("/") || looksLikePicture(word)
+    }
+
+    /// Whether a name has the suffix of a picture.
+    static func looksLikePicture(_ name: String) -> Bool {
+        MediaType.of(Array(name.utf8)).hasPrefix("image/")
+    }
+
+    /// The address in its record, without credentials; for a pipe, its name.
+    var displayText: String {
+        if let pipe { return pipe.label }
+        // Losing the error is right: an invalid address is shown as typed.
+        return (try? URL(typed: address, relativeTo: base?.url))?.displayText ?? address
+    }
+
+    /// A message about the target, which names a pipe as the user does.
+    func naming(_ message: String) -> String {
+        guard let pipe else { return message }
+        return message.replacing(pipe.address, with: pipe.label).replacing(pipe.path, with: pipe.label)
+    }
+}
+
+/// What a path leads to.
+enum FileKind {
+    case file, folder
+    /// A pipe, a socket or a device: its bytes can be read once.
+    case stream
+
+    /// Nil if there is nothing, or it may not be looked at.
+    init?(_ path: String) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: self = .file
+        case S_IFDIR: self = .folder
+        default: self = .stream
+        }
+    }
+}
+
+/// The bytes of a pipe in a file without a name, so that they load as any other file does.
+private final class PipeContent: Sendable {
+    /// The pipe's name in messages.
+    let label: String
+    private let file: Descriptor
+
+    init(_ bytes: [UInt8], label: String) throws(Failure) {
+        self.label = label
+        do throws(FileFault) {
+            file = try FileCalls().openUnnamed(in: FileManager.default.temporaryDirectory.path)
+            try FileCalls().write(bytes, to: file)
+        } catch {
+            throw Failure("\(label): \(error.explanation); set TMPDIR to a folder with room")
+        }
+    }
+
+    /// The path that leads to the open file.
+    var path: String { "/proc/self/fd/\(file.number)" }
+
+    var address: String { "file://" + path }
+}
+
+extension Session {
+    /// The film that a word names; nil if it names a file. A file comes before a film whose title has only a part of
+    /// the word, or a similar word; a film whose id or title it is comes before the file, and a note says so.
+    /// - Throws: `Failure` if there is neither, with the films that may be meant.
+    func filmUnlessFile(_ word: String, in catalogue: Catalogue) throws(Failure) -> Movie? {
+        let isFile = FetchTarget.isFile(word)
+        do throws(Failure) {
+            let movie = try film(word, in: catalogue)
+            return choose(movie, word, isFile)
+        } catch {
+            return try fileInstead(of: word, isFile, because: error)
+        }
+    }
+
+    /// The same, where a service may be asked for the one film.
+    func findUnlessFile(_ word: String) async throws -> (movie: Movie, base: BaseURL)? {
+        let isFile = FetchTarget.isFile(word)
+        do {
+            let (movie, base) = try await find(word)
+            return choose(movie, word, isFile).map { ($0, base) }
+        } catch let error as Failure {
+            _ = try fileInstead(of: word, isFile, because: error)
+            return nil
+        } catch  where isFile && !Task.isCancelled {
+            return nil
+        }
+    }
+
+    private func choose(_ movie: Movie, _ word: String, _ isFile: Bool) -> Movie? {
+        guard isFile else { return movie }
+        guard movie.id == word || movie.title.lowercased() == word.lowercased() else { return nil }
+        output.note("\(word) is the film \"\(movie.title)\"; for the file of this name, write ./\(word)")
+        return movie
+    }
+
+    private func fileInstead(
+        of word: String, _ isFile: Bool, because error: Failure
+    ) throws(Failure) -> Movie? {
+        if isFile { return nil }
+        guard error.code == "no-such-film", FetchTarget.looksLikeFile(word) else { throw error }
+        throw Failure("\(word): there is no such file; check the path", code: "no-such-file")
+    }
+}

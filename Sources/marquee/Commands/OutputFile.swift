@@ -1,0 +1,251 @@
+import CSystem
+import FoundationEssentials
+import Glibc
+import LazyImages
+import SystemSupport
+
+/// What happens to a file that is already there with other content.
+enum ExistingFile: Sendable {
+    /// It stays; the new file gets a number: `metropolis-2.jpg`.
+    case number
+    /// It stays, and writing fails.
+    case refuse
+    /// The new file takes its place: `--force`.
+    case replace
+    /// It stays, and nothing is written: `--no-clobber`.
+    case keep
+
+    /// The choice of the command line, else the command's own.
+    init(_ arguments: Arguments, else usual: ExistingFile) throws(UsageError) {
+        switch (arguments.has("force"), arguments.has("no-clobber")) {
+        case (true, true): throw UsageError("--force and --no-clobber exclude each other")
+        case (true, false): self = .replace
+        case (false, true): self = .keep
+        case (false, false): self = usual
+        }
+    }
+
+    static let options = [
+        Option(name: "force", letter: "f", help: "replace files that are there with other content"),
+        Option(name: "no-clobber", letter: "n", help: "keep files that are there, and write nothing then"),
+    ]
+}
+
+/// Where a file is, and whether it was written.
+struct WrittenFile: Sendable, Hashable {
+    enum Outcome: Sendable {
+        case written
+        /// It was there with the same bytes.
+        case same
+        /// Another file was there, and was kept.
+        case kept
+    }
+
+    let path: String
+    var outcome = Outcome.written
+}
+
+/// A file that a command writes, whole or not at all.
+struct OutputFile: Sendable {
+    /// The most names that are tried: `nosferatu.jpg`, `nosferatu-2.jpg` and so on.
+    private static let mostNames = 1000
+
+    let folder: String
+    /// The name without the ending, which numbers come before.
+    let stem: String
+    /// `.jpg`, or empty.
+    let ending: String
+
+    init(folder: String, stem: String, ending: String) {
+        (self.folder, self.stem, self.ending) = (folder, stem, ending)
+    }
+
+    /// The file at a path.
+    init(_ path: String) {
+        let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+        let folder = path.dropLast(name.count)
+        let dot = OutputFolder.dot(in: String(name)).map { _ in name.lastIndex(of: ".") ?? name.endIndex }
+        self.folder = folder.isEmpty ? "." : folder == "/" ? "/" : String(folder.dropLast())
+        stem = String(name[..<(dot ?? name.endIndex)])
+        ending = String(name[(dot ?? name.endIndex)...])
+    }
+
+    /// The path with a number; 1 stands for none.
+    func path(_ number: Int = 1) -> String {
+        let prefix = folder == "." ? "" : folder == "/" ? "/" : folder + "/"
+        return prefix + stem + (number == 1 ? "" : "-\(number)") + ending
+    }
+
+    /// Writes bytes on one of the threads.
+    func write(
+        _ bytes: ImageBytes, _ existing: ExistingFile, on threads: BlockingThreads
+    ) async throws(Failure) -> WrittenFile {
+        let written: Result<WrittenFile, Failure>
+        do {
+            written = try await threads.run {
+                Result { () throws(Failure) in try write(Data(bytes.array), existing) }
+            }
+        } catch {
+            throw Failure(error, doing: path())
+        }
+        return try written.get()
+    }
+
+    /// Writes bytes. Blocks. A file with the same bytes is left alone.
+    func write(_ bytes: Data, _ existing: ExistingFile) throws(Failure) -> WrittenFile {
+        if existing == .replace || Self.isStream(path()) { return try replace(bytes) }
+        let part = folder + "/.marquee-\(UInt64.random(in: .min ... .max))"
+        defer { unsafe unlink(part) }
+        for number in 1...Self.mostNames {
+            let file = path(number)
+            if Self.holds(file, bytes) { return WrittenFile(path: file, outcome: .same) }
+            if unsafe access(part, F_OK) != 0 { try Self.write(bytes, to: part, for: file) }
+            let code = Self.giveName(file, to: part)
+            if code == 0 { return WrittenFile(path: file) }
+            guard code == EEXIST else { throw Self.unwritable(file, code) }
+            switch existing {
+            case .keep: return WrittenFile(path: file, outcome: .kept)
+            case .refuse: throw Self.taken(file)
+            case .number, .replace: break
+            }
+        }
+        throw Failure("\(path()): this name and \(Self.mostNames - 1) more are taken; choose another folder")
+    }
+
+    private func replace(_ bytes: Data) throws(Failure) -> WrittenFile {
+        let file = path()
+        if Self.holds(file, bytes) { return WrittenFile(path: file, outcome: .same) }
+        do {
+            try bytes.write(to: URL(filePath: file), options: Self.isStream(file) ? [] : .atomic)
+            return WrittenFile(path: file)
+        } catch {
+            throw Self.unwritable(file)
+        }
+    }
+
+    /// Lets `body` write the file piece by piece. The file appears when `body` has returned. Blocks.
+    /// - Parameter existing: as in `write`; a file is never numbered.
+    func write(_ existing: ExistingFile, _ body: (borrowing Descriptor) throws -> Void) throws -> WrittenFile
+    {
+        let file = path()
+        if existing == .keep, FileKind(file) == .file { return WrittenFile(path: file, outcome: .kept) }
+        if existing != .replace, FileKind(file) == .file { throw Self.taken(file) }
+        let isStream = Self.isStream(file)
+        let part = isStream ? file : folder + "/.marquee-\(UInt64.random(in: .min ... .max))"
+        defer { if !isStream { unsafe unlink(part) } }
+        let descriptor = Descriptor(
+            unsafe csystem_open(part, O_WRONLY | (isStream ? 0 : O_CREAT | O_EXCL), 0o644))
+        guard descriptor.number >= 0 else { throw Self.unwritable(file, errno) }
+        try body(descriptor)
+        if isStream { return WrittenFile(path: file) }
+        let code =
+            existing == .replace
+            ? (unsafe rename(part, file) == 0 ? 0 : errno) : Self.giveName(file, to: part)
+        if code == EEXIST { throw Self.taken(file) }
+        guard code == 0 else { throw Self.unwritable(file, code) }
+        return WrittenFile(path: file)
+    }
+
+    private static func taken(_ file: String) -> Failure {
+        Failure(
+            "\(file): there is another file of this name; replace it with --force, or choose another name",
+            code: "not-written")
+    }
+
+    private static func unwritable(_ file: String, _ code: Int32) -> Failure {
+        Failure("\(file): cannot be written: \(SystemError.text(code))", code: "not-written")
+    }
+
+    /// Whether a file has exactly these bytes. A pipe or a device is not read: it might never end.
+    static func holds(_ file: String, _ bytes: Data) -> Bool {
+        var status = stat()
+        guard unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            Int(status.st_size) == bytes.count
+        else { return false }
+        // Losing the error is right: an unreadable file is written again.
+        return (try? Data(contentsOf: URL(filePath: file))) == bytes
+    }
+
+    /// Whether a path is a pipe or a device, such as `/dev/null`: it is written to, never replaced.
+    private static func isStream(_ file: String) -> Bool { FileKind(file) == .stream }
+
+    private static func write(_ bytes: Data, to path: String, for file: String) throws(Failure) {
+        do {
+            try bytes.write(to: URL(filePath: path), options: .withoutOverwriting)
+        } catch {
+            throw unwritable(file)
+        }
+    }
+
+    private static func unwritable(_ file: String) -> Failure {
+        Failure(
+            "\(file): cannot be written; check the folder, the free space and the permissions",
+            code: "not-written")
+    }
+
+    /// Gives a file a name that is still free: 0, or the system's error number.
+    private static func giveName(_ path: String, to part: String) -> Int32 {
+        if unsafe link(part, path) == 0 { return 0 }
+        guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { return errno }
+        // The file system has no links: an empty file claims the name first.
+        let claim = unsafe csystem_open(path, O_WRONLY | O_CREAT | O_EXCL, 0o644)
+        if claim < 0 { return errno }
+        close(claim)
+        return unsafe rename(part, path) == 0 ? 0 : errno
+    }
+}
+
+/// Where `-o` leads.
+enum OutputPlace: Sendable {
+    case standardOutput
+    case file(OutputFile)
+    case folder(OutputFolder)
+
+    /// A path is a folder if it is one or ends with a slash; a file if it has the suffix of a picture; else it is what
+    /// the command makes of one picture.
+    /// - Parameters:
+    ///   - isSingle: whether there is exactly one picture.
+    ///   - makesFile: whether a name without a suffix is a file for a single picture. Default: a folder.
+    init(_ path: String, isSingle: Bool, makesFile: Bool = false, existing: ExistingFile) throws {
+        if path.isEmpty { throw UsageError("--output needs a file or a folder") }
+        if FetchTarget.isAddress(path) { throw UsageError("--output needs a path, not \"\(path)\"") }
+        if path == "-" {
+            guard isSingle else { throw UsageError("-o - takes one picture; name a folder for several") }
+            self = .standardOutput
+            return
+        }
+        let kind = FileKind(path)
+        let isNamed = FetchTarget.looksLikePicture(path)
+        if kind == .folder || path.hasSuffix("/") || (!isNamed && kind != .stream && !(makesFile && isSingle))
+        {
+            self = .folder(try OutputFolder(path, existing: existing))
+            return
+        }
+        guard isSingle || kind == .stream else {
+            throw UsageError(
+                "\(path) is one file, and there may be several pictures; name a folder, as \(path)/")
+        }
+        self = .file(OutputFile(path))
+    }
+
+    /// Writes the file of a request here; nil for standard output. A folder claims its name now.
+    /// - Parameters:
+    ///   - name: the file's name; nil for the address's.
+    ///   - existing: what happens to another file. A file that the user named gets no number.
+    func writer(
+        of request: ImageRequest, _ name: String?, _ existing: ExistingFile
+    ) -> (@Sendable (LoadedFile) async throws(Failure) -> WrittenFile)? {
+        switch self {
+        case .standardOutput: return nil
+        case .file(let file):
+            return { image throws(Failure) in
+                let threads = BlockingThreads(count: 1)
+                return try await file.write(
+                    image.bytes, existing == .number ? .refuse : existing, on: threads)
+            }
+        case .folder(let folder):
+            let name = folder.claim(request, name: name)
+            return { image throws(Failure) in try await folder.write(image, as: name) }
+        }
+    }
+}

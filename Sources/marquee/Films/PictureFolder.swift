@@ -1,0 +1,71 @@
+import FoundationEssentials
+import HTTPSemantics
+import LazyImages
+import MovieCatalogue
+import SystemSupport
+
+/// The pictures of a folder: the files with the suffix of an image type, in the order of their names. Hidden files and
+/// folders in it are left out.
+struct PictureFolder: Sendable {
+    /// One picture.
+    struct Picture: Sendable {
+        /// The file's name for people.
+        let name: String
+        /// The file's address, relative to the folder. A name that is not UTF-8 keeps its bytes.
+        let address: String
+    }
+
+    let path: String
+    let pictures: [Picture]
+
+    /// Reads the folder's list of files.
+    /// - Throws: `Failure` if it cannot be read.
+    init(_ path: String) throws(Failure) {
+        self.path = path
+        let names: [[UInt8]]
+        do throws(FileFault) {
+            let calls = FileCalls()
+            names = try calls.nameBytes(in: try calls.openFolder(path))
+        } catch {
+            throw Failure("\(path): the folder cannot be read: \(error.explanation)")
+        }
+        pictures = names.filter { $0.first != UInt8(ascii: ".") && MediaType.of($0).hasPrefix("image/") }
+            .map {
+                Picture(
+                    name: String(decoding: $0, as: UTF8.self), address: "./" + PercentEncoding.encoded($0))
+            }
+            .sorted { ($0.name.lowercased(), $0.address) < ($1.name.lowercased(), $1.address) }
+    }
+
+    /// The address that the pictures' addresses are relative to.
+    var base: BaseURL { BaseURL(URL(filePath: path, directoryHint: .isDirectory)) }
+
+    /// The pictures as a catalogue in JSON: a film for each, with its name as the title.
+    func catalogue() throws(Failure) -> [UInt8] {
+        struct Film: Encodable {
+            let id: String
+            let title: String
+            let poster: String
+        }
+        struct Films: Encodable {
+            let name: String
+            let movies: [Film]
+        }
+        guard !pictures.isEmpty else {
+            throw Failure(
+                "\(path): there is no picture in this folder; name a folder of pictures or a catalogue")
+        }
+        var taken: [String: Int] = [:]
+        let films = pictures.map { picture in
+            let stem = picture.name.lastIndex(of: ".").map { String(picture.name[..<$0]) } ?? picture.name
+            let number = taken[picture.name, default: 0]
+            taken[picture.name] = number + 1
+            // Two names may be equal once their wrong bytes are replaced.
+            let id = number == 0 ? picture.name : "\(picture.name)-\(number + 1)"
+            return Film(id: id, title: stem, poster: picture.address)
+        }
+        let name = URL(filePath: path).standardized.lastPathComponent
+        // Losing the error is right: texts can always be encoded.
+        return (try? JSONEncoder().encode(Films(name: name, movies: films))).map { [UInt8]($0) } ?? []
+    }
+}

@@ -1,0 +1,139 @@
+import CSample
+import FoundationEssentials
+import HTTPSemantics
+import LazyImages
+import MovieCatalogue
+import SystemSupport
+
+/// The sample catalogue: the folder `sample-data` if there is one, else the copy in the program, so that the program
+/// shows something wherever it is.
+enum SampleCatalogue: Sendable {
+    /// This folder. The embedded origin serves its posters over HTTP.
+    case folder(String)
+    /// The program's own copy.
+    case program
+
+    /// The word that names the sample on the command line.
+    static let word = "sample"
+
+    /// The file of the films.
+    private static let films = "movies.json"
+
+    /// The folder, if it can be found, else the program's own copy.
+    init() { self = Self.folder().map { .folder($0) } ?? .program }
+
+    /// The name in messages.
+    var name: String {
+        switch self {
+        case .folder(let folder): folder + "/" + Self.films
+        case .program: "the sample catalogue"
+        }
+    }
+
+    /// The bytes of the catalogue.
+    func films() async throws(Failure) -> [UInt8] {
+        switch self {
+        case .folder: try await Input.file(name)
+        case .program: Self.file(Self.films) ?? []
+        }
+    }
+
+    /// Writes the program's own files into a folder.
+    static func unpack(into folder: String) throws(Failure) {
+        do {
+            for index in 0..<csample_count() {
+                let file = unsafe csample_at(index)
+                let path = unsafe URL(filePath: folder + "/" + String(cString: file.path))
+                try FileManager.default.createDirectory(
+                    at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try unsafe Data(bytes(of: file)).write(to: path)
+            }
+        } catch {
+            throw Failure(
+                "\(folder): the sample catalogue cannot be written here; set TMPDIR to another folder, "
+                    + "or name the catalogue to serve")
+        }
+    }
+
+    /// The bytes of one of the program's own files; nil if there is no such file.
+    static func file(_ path: String) -> [UInt8]? {
+        for index in 0..<csample_count() {
+            let file = unsafe csample_at(index)
+            if unsafe String(cString: file.path) == path { return unsafe bytes(of: file) }
+        }
+        return nil
+    }
+
+    @unsafe private static func bytes(of file: csample_file) -> [UInt8] {
+        unsafe [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.length))
+    }
+
+    /// Finds `sample-data` in the working folder, beside the program, or beside one of the program's parent folders
+    /// (where a build puts it).
+    private static func folder() -> String? {
+        var candidates = [FileManager.default.currentDirectoryPath]
+        // Losing the error is right: without /proc, only the working folder is searched.
+        if let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
+            var folder = URL(filePath: program).deletingLastPathComponent()
+            for _ in 0..<5 {
+                candidates.append(folder.path)
+                folder.deleteLastPathComponent()
+            }
+        }
+        return candidates.map { $0 + "/sample-data" }
+            .first { FileManager.default.isReadableFile(atPath: $0 + "/" + films) }
+    }
+}
+
+/// The network with the program's own copy of the sample in it. Nothing listens: a request for the sample's name is
+/// answered here.
+struct SampleTransport: Transport {
+    let network: any Transport
+
+    func perform(
+        _ request: TransportRequest, into receiver: any BodyReceiver
+    ) async throws(ImageLoadingError) -> ResponseHead {
+        guard request.url.lowercasedHost == CatalogueSource.sampleHost else {
+            return try await network.perform(request, into: receiver)
+        }
+        let path = String(request.url.path.drop { $0 == "/" })
+        guard let bytes = SampleCatalogue.file(path) else {
+            let head = ResponseHead(status: 404, fields: ["Content-Length": "0"])
+            _ = receiver.receive(head)
+            return head
+        }
+        // The files change only with the program.
+        let tag = "\"marquee-\(Marquee.version)-\(bytes.count)\""
+        var fields: HTTPFields = ["ETag": tag, "Cache-Control": "max-age=3600"]
+        let conditions = Preconditions(
+            request.fields, isRead: true, entityTag: tag, lastModified: nil, now: WallClock.system.seconds)
+        if case .notModified = conditions.outcome {
+            let head = ResponseHead(status: 304, fields: fields)
+            _ = receiver.receive(head)
+            return head
+        }
+        fields["Content-Type"] = MediaType.of(Array(path.utf8))
+        fields["Content-Length"] = "\(bytes.count)"
+        let head = ResponseHead(status: 200, fields: fields)
+        if receiver.receive(head), request.method != .head { _ = receiver.receive(bytes.span) }
+        return head
+    }
+}
+
+/// The program's own copy of the sample as a folder, for a service that reads files.
+final class TemporarySample: Sendable {
+    private let path = FileManager.default.temporaryDirectory
+        .appending(path: "marquee-sample-\(UUID().uuidString)").path
+
+    /// The folder, which is made and filled now.
+    func folder() throws(Failure) -> String {
+        try SampleCatalogue.unpack(into: path)
+        return path
+    }
+
+    /// Removes the folder, if it was made.
+    func remove() {
+        // Losing the error is right: the system empties its temporary folder.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}

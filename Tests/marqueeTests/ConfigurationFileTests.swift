@@ -1,0 +1,115 @@
+import FoundationEssentials
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import marquee
+
+/// `$XDG_CONFIG_HOME/marquee/config`.
+@Suite("The configuration file", .bounded)
+struct ConfigurationFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.file("marquee"), withIntermediateDirectories: true)
+    }
+
+    private func write(_ text: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: folder.file("marquee/config")))
+    }
+
+    private func arguments(_ words: String..., environment: [String: String] = [:]) throws -> Arguments {
+        let specifications = commands.map { $0.specification }
+        let path = folder.file("marquee/config")
+        return try Arguments(words, commands: specifications, environment: environment) {
+            () throws(UsageError) in
+            try ConfigurationFile(
+                path: path, known: CommandSpecification.global + specifications.flatMap(\.options))
+        }
+    }
+
+    private func fault(_ text: String) throws -> String {
+        try write(text)
+        do {
+            _ = try arguments("list")
+            return "none"
+        } catch {
+            return "\(error)".replacing(folder.path, with: "")
+        }
+    }
+
+    @Test("each line is an option and its value, in several spellings")
+    func spellings() throws {
+        try write(
+            """
+            # comment
+            timeout 30
+              max-time = 60
+            --cache-dir=/tmp/c
+            header "Accept: image/png"
+            header 'X-Key: 1'
+            no-disk-cache
+            offline no
+            credentials-file ~/secrets
+
+            """)
+        let arguments = try arguments("list")
+        #expect(arguments.value("timeout") == "30" && arguments.value("max-time") == "60")
+        #expect(arguments.value("cache-dir") == "/tmp/c")
+        #expect(arguments.values("header") == ["Accept: image/png", "X-Key: 1"])
+        #expect(arguments.has("no-disk-cache") && !arguments.has("offline"))
+        #expect(arguments.value("credentials-file")?.hasSuffix("/secrets") == true)
+        #expect(arguments.value("credentials-file")?.hasPrefix("/") == true)
+        // The browser stays the default: the command line gives no option of the list.
+        #expect(!arguments.hasOwnOption)
+        #expect(arguments.origins["timeout"]?.hasSuffix("/marquee/config:2") == true)
+    }
+
+    @Test("the command line wins over the environment, which wins over the file")
+    func order() throws {
+        try write("port 1\nlatency 5\ncatalogue file.json\ncache-dir /a\n")
+        let environment = [
+            "MARQUEE_PORT": "2", "MARQUEE_LATENCY": "6", "MARQUEE_CATALOGUE": "variable.json",
+            "MARQUEE_CACHE_DIR": "",
+        ]
+        let arguments = try arguments("serve", "--port", "3", environment: environment)
+        #expect(arguments.value("port") == "3" && arguments.value("latency") == "6")
+        let settings = try Settings(arguments, environment: environment)
+        #expect(settings.catalogue == "variable.json" && settings.cacheFolder == "/a")
+    }
+
+    @Test("an option of another command is skipped; one of no command is an error with its line")
+    func unknown() throws {
+        try write("port 8080\ntop 3\n")
+        #expect(try arguments("list").value("top") == "3")
+        #expect(try arguments("show", "x").value("top") == nil)
+        #expect(
+            try fault("\ntimeuot 3")
+                == "/marquee/config:2: no command has an option timeuot; did you mean timeout?")
+        #expect(try fault("version").hasPrefix("/marquee/config:1: no command has an option version"))
+        #expect(try fault("timeout") == "/marquee/config:1: timeout needs a value: S")
+        #expect(
+            try fault("offline maybe")
+                == "/marquee/config:1: offline takes no value, or else yes or no, not \"maybe\"")
+    }
+
+    @Test("a wrong value names the file and the line; doctor shows what is set where")
+    func program() async throws {
+        try write("# films\ntimeout never\n")
+        let environment = [
+            "XDG_CONFIG_HOME": folder.path, "XDG_CACHE_HOME": folder.path, "HOME": folder.path,
+        ]
+        let wrong = try await Program.run(["list"], environment: environment)
+        #expect(wrong.status == 2)
+        #expect(wrong.errorText.hasPrefix("marquee: \(folder.path)/marquee/config:2: timeout needs seconds"))
+        #expect(try await Program.run(["--help"], environment: environment).status == 0)
+        try write("timeout 20\noffline\n")
+        let doctor = try await Program.run(["doctor"], environment: environment)
+        #expect(doctor.text.contains("timeout by \(folder.path)/marquee/config:1"), "\(doctor.text)")
+        #expect(doctor.text.contains("offline by \(folder.path)/marquee/config:2"))
+        let list = try await Program.run(["list", "--plain", "--top", "1"], environment: environment)
+        #expect(list.status == 0, "\(list.errorText)")
+    }
+}

@@ -1,0 +1,116 @@
+import FoundationEssentials
+import TestSupport
+import TestTraits
+import Testing
+
+/// What a user of other command-line programs expects.
+@Suite("Conventions of the command line", .bounded, .ownThread)
+struct ConventionTests {
+    private func run(_ line: String, _ folder: TemporaryFolder) async throws -> Program.Outcome {
+        try await Program.shell(
+            "cd '\(folder.path)' && \(line)",
+            environment: ["HOME": folder.path, "XDG_CACHE_HOME": folder.path])
+    }
+
+    @Test("help and the manual name an address for questions; version is a command")
+    func help() async throws {
+        let folder = try TemporaryFolder()
+        for line in ["help", "--help", "fetch --help", "man"] {
+            #expect(
+                try await run("$MARQUEE \(line)", folder).text.contains("uestions and faults: http"),
+                "\(line)")
+        }
+        let version = try await run("$MARQUEE version && $MARQUEE --version", folder)
+        #expect(version.lines.count == 2 && Set(version.lines).count == 1)
+    }
+
+    @Test("an unknown option without a command blames no command")
+    func unknownOption() async throws {
+        let folder = try TemporaryFolder()
+        #expect(
+            try await run("$MARQUEE -x", folder).errorText
+                == "marquee: there is no option -x; see marquee --help\n")
+        #expect(
+            try await run("$MARQUEE list -x", folder).errorText
+                == "marquee: list has no option -x; see marquee list --help\n")
+    }
+
+    @Test("an ambiguous name lists its films, one on each line")
+    func ambiguous() async throws {
+        let folder = try TemporaryFolder()
+        let films =
+            "[{\"id\":\"a1\",\"title\":\"Faust\",\"year\":1926},{\"id\":\"a2\",\"title\":\"Faust\",\"year\":1960}]"
+        try Data(films.utf8).write(to: URL(filePath: folder.file("f.json")))
+        let shown = try await run("$MARQUEE show faust --catalogue f.json", folder)
+        #expect(shown.status == 2)
+        #expect(
+            shown.errorLines == [
+                "marquee: \"faust\" names several films; give an id:", "  a1 (Faust, 1926)",
+                "  a2 (Faust, 1960)",
+            ])
+    }
+
+    @Test("a closed standard output is named; the output reaches no other file")
+    func closedOutput() async throws {
+        let folder = try TemporaryFolder()
+        let run = try await run("$MARQUEE list >&-; echo $?", folder)
+        #expect(run.text == "1\n")
+        #expect(
+            run.errorText.contains(
+                "marquee: standard output cannot be written: it is closed; write to a file or to /dev/null\n"),
+            "\(run.errorText)")
+    }
+
+    @Test("a library's error speaks of no HTTP; a vote needs no USER; --dry-run changes nothing")
+    func library() async throws {
+        let folder = try TemporaryFolder()
+        let made = try await run(
+            "$MARQUEE import sample f.db --dry-run && ls f.db; $MARQUEE import sample f.db", folder)
+        #expect(
+            made.lines == [
+                "f.db: 36 films added; 36 posters stored; --dry-run wrote nothing",
+                "f.db: 36 films added; 36 posters stored",
+            ]
+                || made.lines == ["f.db: 36 films added; --dry-run wrote nothing", "f.db: 36 films added"],
+            "\(made.text)")
+        let wrong = try await run("$MARQUEE add --title X --year 99999 --catalogue f.db", folder)
+        #expect(wrong.status == 2)
+        #expect(
+            wrong.errorText.hasPrefix("marquee: f.db: ") && !wrong.errorText.contains("422"),
+            "\(wrong.errorText)")
+        let vote = try await run("env -u USER $MARQUEE rate metropolis 8 --catalogue f.db", folder)
+        #expect(vote.status == 0, "\(vote.errorText)")
+        let rehearsal = try await run(
+            "$MARQUEE remove metropolis --dry-run --catalogue f.db; $MARQUEE list --catalogue f.db --plain | wc -l",
+            folder)
+        #expect(
+            rehearsal.lines.first == "would remove Metropolis"
+                || rehearsal.lines.first?.hasPrefix("would remove ") == true)
+        #expect(rehearsal.lines.last?.contains("36") == true)
+    }
+
+    @Test("cache clear asks on a terminal, not in a script; --dry-run only counts")
+    func clearing() async throws {
+        let folder = try TemporaryFolder()
+        _ = try await run("$MARQUEE fetch metropolis", folder)
+        let rehearsal = try await run("$MARQUEE cache clear --dry-run", folder)
+        #expect(rehearsal.text.hasPrefix("would remove 1 entries, "), "\(rehearsal.text)")
+        let environment = ["HOME": folder.path, "XDG_CACHE_HOME": folder.path]
+        func clear(_ words: [String], answer: String) throws -> PseudoTerminal {
+            let terminal = try PseudoTerminal(
+                BuiltProgram.path("marquee"), ["cache", "clear"] + words, environment: environment)
+            if !answer.isEmpty {
+                #expect(terminal.waits { $0.row(containing: "[y/N]") != nil })
+                terminal.type(answer)
+            }
+            return terminal
+        }
+        #expect(try clear([], answer: "n\r").waitForEnd() == .exited(2))
+        #expect(try await run("$MARQUEE cache info", folder).text.contains("1 entries"))
+        #expect(try clear([], answer: "y\r").waitForEnd() == .exited(0))
+        _ = try await run("$MARQUEE fetch metropolis", folder)
+        #expect(try clear(["--yes"], answer: "").waitForEnd() == .exited(0))
+        _ = try await run("$MARQUEE fetch metropolis", folder)
+        #expect(try await run("$MARQUEE cache clear", folder).text.contains("1 removed"))
+    }
+}

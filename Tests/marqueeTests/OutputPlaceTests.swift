@@ -1,0 +1,81 @@
+import FoundationEssentials
+import TestSupport
+import TestTraits
+import Testing
+
+/// `-o` of `fetch`, `picture` and `export`.
+@Suite("Where output goes", .bounded)
+struct OutputPlaceTests {
+    private func run(_ fixture: Fixture, _ line: String) async throws -> Program.Outcome {
+        try await Program.shell("cd '\(fixture.home.path)' && \(line)", environment: fixture.environment)
+    }
+
+    @Test("a name with the suffix of a picture is a file, any other name a folder; the line says which")
+    func kinds() async throws {
+        let fixture = try Fixture()
+        let file = try await run(fixture, "$MARQUEE fetch film-1 -o x.png && cat x.png | wc -c")
+        #expect(file.lines.first?.hasSuffix("  to x.png") == true, "\(file.errorText)")
+        #expect(file.lines.last?.contains("\(Fixture.pixel.count)") == true)
+        let folder = try await run(fixture, "$MARQUEE fetch film-1 -o posters && ls posters")
+        #expect(folder.lines.first?.hasSuffix("  to posters/film-1.png") == true)
+        #expect(folder.lines.last == "film-1.png")
+        #expect(
+            try await run(fixture, "$MARQUEE fetch film-1 -o y.png/ && ls y.png").lines.last == "film-1.png")
+        let several = try await run(fixture, "$MARQUEE fetch film-1 film-2 -o z.png")
+        #expect(several.status == 2 && several.errorText.contains("name a folder, as z.png/"))
+    }
+
+    @Test("another film's file stays: a folder numbers the new one, a file is refused")
+    func otherFiles() async throws {
+        let fixture = try Fixture()
+        let numbered = try await run(
+            fixture,
+            "mkdir d; echo other > d/film-1.png; $MARQUEE fetch film-1 -o d; $MARQUEE fetch film-1 -o d; ls d"
+        )
+        #expect(numbered.lines.suffix(2) == ["film-1-2.png", "film-1.png"], "\(numbered.text)")
+        #expect(numbered.lines.prefix(2).allSatisfy { $0.hasSuffix("  to d/film-1-2.png") })
+        let refused = try await run(
+            fixture, "echo other > x.png; $MARQUEE fetch film-1 -o x.png; echo $?; cat x.png")
+        #expect(refused.lines == ["2", "other"])
+        #expect(
+            refused.errorText.contains("x.png: there is another file of this name; replace it with --force"))
+        let kept = try await run(fixture, "$MARQUEE fetch film-1 -o x.png --no-clobber; echo $?; cat x.png")
+        #expect(kept.lines.first?.hasSuffix("  x.png is there and is kept") == true)
+        #expect(kept.lines.suffix(2) == ["0", "other"])
+        let forced = try await run(fixture, "$MARQUEE fetch film-1 -o x.png -f; cat x.png | wc -c")
+        #expect(forced.lines.last?.contains("\(Fixture.pixel.count)") == true)
+        #expect(try await run(fixture, "$MARQUEE fetch film-1 -o x.png -f -n").status == 2)
+    }
+
+    @Test("picture -o - writes to standard output, and only the picture")
+    func standardOutput() async throws {
+        let fixture = try Fixture()
+        let picture = try await run(fixture, "$MARQUEE picture '\(fixture.base)posters/1.png' w10 -o -; ls")
+        let prefix = Array([0x89] + "PNG".utf8)
+        #expect(picture.output.starts(with: prefix), "\(picture.errorText)")
+        #expect(!picture.text.contains("\n-\n") && !picture.text.contains("network"))
+        let device = try await run(fixture, "$MARQUEE fetch film-1 -o /dev/null; echo $?")
+        #expect(device.lines.last == "0")
+    }
+
+    @Test("export -o writes a file when it is whole, and replaces another one only with --force")
+    func export() async throws {
+        let fixture = try Fixture()
+        let made = try await run(
+            fixture,
+            "$MARQUEE import '\(fixture.folder.file("movies.json"))' f.db && $MARQUEE export f.db -o f.json && "
+                + "$MARQUEE export f.db | cmp - f.json && $MARQUEE export f.db -o f.json; echo $?; ls -A")
+        #expect(made.lines.contains("2"), "\(made.errorText)")
+        #expect(made.errorText.contains("f.json: there is another file of this name"))
+        #expect(!made.text.contains(".marquee-"))
+        let forced = try await run(
+            fixture,
+            "echo old > f.json; $MARQUEE export f.db -o f.json --force; $MARQUEE export f.db | cmp - f.json; echo $?"
+        )
+        #expect(forced.lines == ["0"], "\(forced.text)")
+        let failed = try await run(
+            fixture,
+            "$MARQUEE export f.db -o no/f.json; echo $?; $MARQUEE export none.db -o g.json; ls g.json")
+        #expect(failed.lines == ["2"], "\(failed.text)")
+    }
+}

@@ -1,0 +1,179 @@
+import FoundationEssentials
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import marquee
+
+/// `show` with files, folders and pipes, and a folder as a catalogue.
+@Suite("Pictures in files and folders", .bounded)
+struct ShowFilesTests {
+    /// A folder with a picture, a film called as another file, and a file that is no picture.
+    private final class Folder {
+        let folder: TemporaryFolder
+
+        init() throws {
+            folder = try TemporaryFolder()
+            let poster = Data(try #require(SampleCatalogue.file("posters/nosferatu.jpg")))
+            try FileManager.default.createDirectory(
+                atPath: folder.file("pictures"), withIntermediateDirectories: true)
+            for name in ["n.jpg", "metropolis", "pictures/b.jpg", "pictures/A.png"] {
+                let bytes = name.hasSuffix("png") ? Fixture.pixel : poster
+                try bytes.write(to: URL(filePath: folder.file(name)))
+            }
+            try Data("no picture".utf8).write(to: URL(filePath: folder.file("pictures/c.gif")))
+            try Data("words".utf8).write(to: URL(filePath: folder.file("pictures/notes.txt")))
+            try Data().write(to: URL(filePath: folder.file("empty.jpg")))
+            try Data("RIFF\u{1A}\0\0\0WEBPVP8L\u{D}\0\0\0\u{2F}\0\0\0\0\0\0\0\0\0\0\0\0\0".utf8)
+                .write(to: URL(filePath: folder.file("x.webp")))
+        }
+
+        func run(_ line: String) async throws -> Program.Outcome {
+            try await Program.shell(
+                "cd '\(folder.path)' && \(line)",
+                environment: ["XDG_CACHE_HOME": folder.path, "HOME": folder.path])
+        }
+    }
+
+    @Test("a bare name is the file of this name, unless a film is called so; then a note says so")
+    func bareNames() async throws {
+        let folder = try Folder()
+        let file = try await folder.run("$MARQUEE show n.jpg")
+        #expect(file.status == 0)
+        #expect(file.lines.first == "file        file://\(folder.folder.path)/n.jpg", "\(file.errorText)")
+        let film = try await folder.run("$MARQUEE show metropolis")
+        #expect(film.lines.first == "Metropolis")
+        #expect(
+            film.errorText.contains(
+                "metropolis is the film \"Metropolis\"; for the file of this name, write ./metropolis"))
+        let path = try await folder.run("$MARQUEE show ./metropolis")
+        #expect(path.text.contains("jpeg  500 x 750"), "\(path.errorText)")
+        // The file is called as a part of a title, not as the title.
+        let part = try await folder.run("cp n.jpg 'metropol' && $MARQUEE show metropol")
+        #expect(part.text.contains("/metropol\n"), "\(part.text)")
+        let fetched = try await folder.run("$MARQUEE fetch n.jpg -o out")
+        #expect(fetched.text.hasSuffix("  to out/n.jpg\n"), "\(fetched.errorText)")
+    }
+
+    @Test("a file that is not there is named as such, with status 2", arguments: ["nofile.jpg", "no/film"])
+    func missing(word: String) async throws {
+        let run = try await Folder().run("$MARQUEE show \(word)")
+        #expect(run.status == 2)
+        #expect(run.errorText == "marquee: \(word): there is no such file; check the path\n")
+    }
+
+    @Test("several words are shown in order; the status counts those that failed")
+    func severalWords() async throws {
+        let folder = try Folder()
+        let good = try await folder.run("$MARQUEE show n.jpg metropolis pictures/A.png")
+        #expect(good.status == 0)
+        let places = ["/n.jpg", "Metropolis", "/A.png"].map { good.text.firstRange(of: $0)?.lowerBound }
+        #expect(places == places.sorted { $0 ?? good.text.endIndex < $1 ?? good.text.endIndex })
+        #expect(!places.contains(nil))
+        #expect(try await folder.run("$MARQUEE show n.jpg empty.jpg").status == 1)
+        #expect(try await folder.run("$MARQUEE show nofile.jpg empty.jpg").status == 2)
+    }
+
+    @Test(
+        "standard input and pipes are pictures",
+        arguments: [
+            ("$MARQUEE show - < n.jpg", "standard input"), ("cat n.jpg | $MARQUEE show -", "standard input"),
+            ("cat n.jpg | $MARQUEE show /dev/stdin", "/dev/stdin"),
+            ("mkfifo p && { cat n.jpg > p & $MARQUEE show ./p; }", "/p"),
+        ])
+    func pipes(line: String, name: String) async throws {
+        let run = try await Folder().run(line)
+        #expect(run.status == 0, "\(run.errorText)")
+        #expect(run.lines.first?.hasPrefix("file  ") == true && run.lines.first?.hasSuffix(name) == true)
+        #expect(run.text.contains("jpeg  500 x 750"))
+        let bad = try await Folder().run("echo text | $MARQUEE show -")
+        #expect(bad.status == 2)
+        #expect(bad.errorText == "marquee: standard input: not an image: it is text: \"text \"\n")
+    }
+
+    @Test("a name that is not UTF-8 is shown, fetched and listed")
+    func namesInBytes() async throws {
+        let folder = try Folder()
+        let script = "n=$(printf 'pictures/x\\377.jpg'); cp n.jpg \"$n\"; "
+        let run = try await folder.run(
+            script + "$MARQUEE show \"$n\" && $MARQUEE picture \"$n\" w92 -o - | head -c 2 | wc -c")
+        #expect(run.status == 0, "\(run.errorText)")
+        #expect(run.lines.first?.hasSuffix("/pictures/x%FF.jpg") == true)
+        #expect(run.lines.last?.contains("2") == true)
+        let sheet = try await folder.run(script + "$MARQUEE show pictures")
+        #expect(sheet.text.contains("/pictures/x%FF.jpg"), "\(sheet.text)")
+    }
+
+    @Test("a folder is a list of its pictures in a pipe, and a sheet of pictures in colours")
+    func folders() async throws {
+        let folder = try Folder()
+        let list = try await folder.run("$MARQUEE show pictures/")
+        #expect(list.status == 1)
+        #expect(list.lines.map { $0.split(separator: "/").last.map(String.init) } == ["A.png", "b.jpg"])
+        #expect(list.errorText.contains("/pictures/c.gif: not an image"))
+        let sheet = try await folder.run("$MARQUEE show pictures --color always -s 10x5")
+        #expect(sheet.status == 1)
+        #expect(sheet.text.contains("A.png") && sheet.text.contains("b.jpg") && sheet.text.contains("c.gif"))
+        #expect(!sheet.text.contains("notes"))
+        // A picture of five rows, its name, and a free line.
+        #expect(sheet.text.split(separator: "\n", omittingEmptySubsequences: false).count == 8)
+        let none = try await folder.run("mkdir e && $MARQUEE show e")
+        #expect(none.status == 2 && none.errorText.contains("there is no picture in this folder"))
+    }
+
+    @Test("a folder of pictures is a catalogue; so is standard input")
+    func catalogues() async throws {
+        let folder = try Folder()
+        let list = try await folder.run("$MARQUEE list --catalogue pictures --plain")
+        #expect(list.lines == ["A.png\tA\t\t\t\tcached", "b.jpg\tb\t\t\t\tcached", "c.gif\tc\t\t\t\tcached"])
+        let input = try await folder.run(
+            "printf '[{\"id\":\"x\",\"title\":\"X\",\"poster\":\"n.jpg\"}]' > f.json; "
+                + "$MARQUEE - --plain < f.json; cat f.json | $MARQUEE list --catalogue - --plain")
+        #expect(input.lines == ["x\tX\t\t\t\tcached", "x\tX\t\t\t\tcached"], "\(input.errorText)")
+    }
+
+    @Test(
+        "a picture that cannot be decoded ends show with 2 where it is drawn, and names a program that reads it"
+    )
+    func undecodable() async throws {
+        let folder = try Folder()
+        let drawn = try await folder.run("$MARQUEE show x.webp --color always")
+        #expect(drawn.status == 2)
+        #expect(
+            drawn.errorText.contains(
+                "decoding of WebP is not supported; make a PNG of it with dwebp FILE -o OUT.png"),
+            "\(drawn.errorText)")
+        #expect(try await folder.run("$MARQUEE show x.webp").status == 0)
+        #expect(try await folder.run("$MARQUEE show x.webp --json").status == 0)
+        let empty = try await folder.run("$MARQUEE show empty.jpg")
+        #expect(empty.errorText.hasSuffix("/empty.jpg: the file is empty\n"))
+    }
+
+    @Test(
+        "a picture has the size that is asked for in cells, also in a pipe",
+        arguments: [
+            ("$MARQUEE show n.jpg -s 8x6", "", 6), ("$MARQUEE show n.jpg --size 40X3", "", 3),
+            ("$MARQUEE show n.jpg", "FZF_PREVIEW_COLUMNS=20 FZF_PREVIEW_LINES=12", 9),
+            ("$MARQUEE picture n.jpg 100x150.fill -s 8x6", "", 6),
+        ])
+    func sizes(line: String, variables: String, rows: Int) async throws {
+        let folder = try Folder()
+        let run = try await folder.run("env TERM=xterm-256color \(variables) \(line)")
+        #expect(run.status == 0, "\(run.errorText)")
+        let drawn = run.lines.prefix { $0.contains("\u{1B}[") }
+        #expect(drawn.count == rows, "\(run.lines)")
+        #expect(try await folder.run("$MARQUEE show n.jpg -s 0x9").status == 2)
+    }
+
+    @Test("fetch - refuses a picture in one line")
+    func pictureAsList() async throws {
+        for line in ["fetch -", "picture - w92 -o out"] {
+            let run = try await Folder().run("$MARQUEE \(line) < n.jpg")
+            #expect(run.status == 2)
+            #expect(
+                run.errorText
+                    == "marquee: standard input: this is no list of addresses, one a line; marquee show - shows a picture\n"
+            )
+        }
+    }
+}
