@@ -11,14 +11,15 @@ extension Catalogue {
             name: name, movies: movies + more, problems: problems + pages.flatMap(\.problems))
     }
 
-    /// Makes the URLs of posters and films absolute.
+    /// Makes the URLs of posters, films and pages absolute.
     public func resolvingAddresses(against base: URL) -> Catalogue {
         func whole(_ address: String?) -> String? {
             address.flatMap { URL(string: $0, relativeTo: base)?.absoluteString } ?? address
         }
         let movies = movies.map { movie in
-            movie.poster == nil && movie.media == nil
-                ? movie : movie.with(poster: whole(movie.poster), media: whole(movie.media))
+            movie.poster == nil && movie.media == nil && movie.page == nil
+                ? movie
+                : movie.with(poster: whole(movie.poster), media: whole(movie.media), page: whole(movie.page))
         }
         return Catalogue(name: name, movies: movies, problems: problems)
     }
@@ -26,11 +27,11 @@ extension Catalogue {
 
 extension Movie {
     /// A copy with other URLs.
-    fileprivate func with(poster: String?, media: String?) -> Movie {
+    fileprivate func with(poster: String?, media: String?, page: String?) -> Movie {
         Movie(
             id: id, title: title, originalTitle: originalTitle, year: year, director: director,
             country: country, minutes: minutes, genres: genres, overview: overview, score: score,
-            poster: poster, media: media, rating: rating, votes: votes, createdAt: createdAt,
+            poster: poster, media: media, page: page, rating: rating, votes: votes, createdAt: createdAt,
             updatedAt: updatedAt)
     }
 }

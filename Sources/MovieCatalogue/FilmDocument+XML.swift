@@ -10,7 +10,7 @@ extension FilmDocument {
     private static let types: Set<String> = ["number", "boolean", "null", "array", "object"]
     private static let numbers: Set<String> = ["year", "minutes", "score", "rating", "votes"]
     private static let texts: Set<String> = [
-        "id", "title", "originalTitle", "director", "country", "overview", "poster", "media",
+        "id", "title", "originalTitle", "director", "country", "overview", "poster", "media", "page",
         "created_at", "updated_at",
     ]
 

@@ -165,8 +165,8 @@ extension MovieFields.Value {
             case .genres:
                 guard let texts = try object.decodeIfPresent([String].self, forKey: field) else { return nil }
                 self = .texts(texts)
-            case .id, .title, .originalTitle, .director, .country, .overview, .poster, .media, .url, .sha256,
-                .createdAt, .updatedAt:
+            case .id, .title, .originalTitle, .director, .country, .overview, .poster, .media, .page, .url,
+                .sha256, .createdAt, .updatedAt:
                 guard let text = try object.decodeIfPresent(String.self, forKey: field) else { return nil }
                 self = .text(text)
             }

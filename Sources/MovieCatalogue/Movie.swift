@@ -24,6 +24,8 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     public let poster: String?
     /// The film itself, a file or address as written: relative to the catalogue, or absolute. Nil if unknown.
     public let media: String?
+    /// A web page about the film, an address as written: relative to the catalogue, or absolute. Nil if unknown.
+    public let page: String?
     /// The mean of the votes, 0 to 10; nil without votes.
     public let rating: Double?
     /// The number of votes.
@@ -43,8 +45,8 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     public init(
         id: String, title: String, originalTitle: String? = nil, year: Int? = nil, director: String? = nil,
         country: String? = nil, minutes: Int? = nil, genres: [String] = [], overview: String? = nil,
-        score: Double? = nil, poster: String? = nil, media: String? = nil, rating: Double? = nil,
-        votes: Int = 0,
+        score: Double? = nil, poster: String? = nil, media: String? = nil, page: String? = nil,
+        rating: Double? = nil, votes: Int = 0,
         createdAt: String? = nil, updatedAt: String? = nil
     ) {
         self.id = id
@@ -59,6 +61,7 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
         self.score = score
         self.poster = poster
         self.media = media
+        self.page = page
         self.rating = rating
         self.votes = votes
         self.createdAt = createdAt
@@ -67,7 +70,7 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster
-        case media, rating, votes
+        case media, page, rating, votes
         case createdAt = "created_at"
         case updatedAt = "updated_at"
     }
@@ -87,6 +90,7 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
         try container.encodeIfPresent(score, forKey: .score)
         try container.encodeIfPresent(poster, forKey: .poster)
         try container.encodeIfPresent(media, forKey: .media)
+        try container.encodeIfPresent(page, forKey: .page)
         try container.encodeIfPresent(rating, forKey: .rating)
         if votes > 0 { try container.encode(votes, forKey: .votes) }
         try container.encodeIfPresent(createdAt, forKey: .createdAt)

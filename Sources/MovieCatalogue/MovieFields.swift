@@ -3,7 +3,7 @@
 struct MovieFields {
     enum Field: String, CaseIterable, CodingKey {
         case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster
-        case media
+        case media, page
         /// Members that a library adds.
         case rating, votes
         case createdAt = "created_at"
@@ -32,6 +32,7 @@ struct MovieFields {
             case .createdAt: 15
             case .updatedAt: 16
             case .media: 17
+            case .page: 18
             }
         }
     }
@@ -80,8 +81,9 @@ struct MovieFields {
             country: try text(.country),
             minutes: try whole(.minutes, in: Self.runningTimes), genres: try texts(.genres),
             overview: try text(.overview), score: try number(.score, in: Movie.scores),
-            poster: try text(.poster), media: lenientText(.media), rating: rating, votes: votes,
-            createdAt: lenientText(.createdAt), updatedAt: lenientText(.updatedAt))
+            poster: try text(.poster), media: lenientText(.media), page: lenientText(.page),
+            rating: rating, votes: votes, createdAt: lenientText(.createdAt),
+            updatedAt: lenientText(.updatedAt))
     }
 
     /// The errors of all fields. A single film may lack its id.

@@ -103,8 +103,9 @@ struct JSONShapeTests {
     func documented() async throws {
         let films = """
             [{"id":"a","title":"A","originalTitle":"O","year":1920,"director":"D","country":"C","minutes":9,
-              "genres":["G"],"overview":"W","score":7,"poster":"posters/1.png","media":"a.mkv","rating":8.5,"votes":2,
-              "created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"},
+              "genres":["G"],"overview":"W","score":7,"poster":"posters/1.png","media":"a.mkv","page":"a.html",
+              "rating":8.5,"votes":2,"created_at":"2026-01-01T00:00:00.000Z",
+              "updated_at":"2026-01-01T00:00:00.000Z"},
              {"id":"b","title":"B","year":1921,"director":"D","poster":"posters/none.png"}]
             """
         let fixture = try Fixture(films: films)

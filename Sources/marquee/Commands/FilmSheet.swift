@@ -113,7 +113,7 @@ enum FilmFacts {
             ("genres", movie.genres.isEmpty ? nil : movie.genres.joined(separator: ", ")),
             ("rating", MovieText.votes(movie)),
             ("score", movie.score.map { "\($0.formatted(decimals: 1)) of 10" }),
-            ("media", movie.media), ("id", movie.id),
+            ("media", movie.media), ("page", movie.page), ("id", movie.id),
         ]
     }
 }

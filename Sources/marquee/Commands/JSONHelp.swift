@@ -42,6 +42,7 @@ enum JSONHelp {
           score         0 to 10
           poster        its address; after a change, the one that the service gives
           media         the film's file or address, as in the catalogue
+          page          a web page about it, as in the catalogue
           rating        the mean of the votes, if there are any
           votes         the number of votes
           created_at    when it was added to its library: RFC 3339, UTC
