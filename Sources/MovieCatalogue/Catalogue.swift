@@ -29,6 +29,8 @@ public struct Catalogue: Sendable, Hashable {
     ///     <catalogue name="Silents"><movie id="nosferatu"><title>Nosferatu</title><year>1922</year>
     ///       <director>F. W. Murnau</director><genres><genre>Horror</genre></genres></movie></catalogue>
     ///
+    /// An Atom feed or RSS of films is a catalogue too: see `FilmFeed`.
+    ///
     /// In JSON an array of films alone is valid too. `id` and `title` are required. `poster` and `media` (the film
     /// itself) are paths or URLs, relative to the catalogue. `rating`, `votes`, `created_at` and `updated_at` come from
     /// a library. All other members are ignored.
@@ -64,7 +66,7 @@ struct CatalogueSource {
 
     private enum Films {
         case json(JSONEntries)
-        case xml([XMLElement])
+        case xml(XMLFilms)
     }
 
     init(_ document: Document) throws(CatalogueError) {
@@ -85,11 +87,9 @@ struct CatalogueSource {
     }
 
     init(_ root: XMLElement) throws(CatalogueError) {
-        guard root.name == "catalogue" else {
-            throw .wrongShape(expected: "<catalogue>, not <\(root.name)>", line: root.line)
-        }
-        films = .xml(root.children.filter { $0.name == "movie" })
-        name = root.attributes["name"]?.collapsed
+        let movies = try XMLFilms(root)
+        films = .xml(movies)
+        name = movies.name
     }
 
     /// Calls `body` with each film in order, or with the reason why the entry is not a film.
@@ -99,10 +99,12 @@ struct CatalogueSource {
     ) throws(CatalogueError) {
         var position = 0
         switch films {
-        case .xml(let elements):
-            for element in elements {
-                position += 1
-                try body(.success(MovieFields(element, position: position)))
+        case .xml(let movies):
+            for index in 0..<movies.count {
+                let film = Result { () throws(CatalogueError) in
+                    MovieFields(try movies.film(index), position: index + 1)
+                }
+                try body(film)
             }
         case .json(let entries):
             try entries.forEach { entry throws(CatalogueError) in

@@ -8,7 +8,7 @@ public struct CatalogueDocuments: Sendable {
 
     private enum Films: Sendable {
         case json([UInt8], [Range<Int>])
-        case xml([XMLElement])
+        case xml(XMLFilms)
     }
 
     /// The most bytes that are read. An export includes posters.
@@ -16,7 +16,7 @@ public struct CatalogueDocuments: Sendable {
     /// The most XML elements that are read.
     private static let maximumElements = 20_000_000
 
-    /// Reads a catalogue in UTF-8. Its content decides between JSON and XML.
+    /// Reads a catalogue in UTF-8. Its content decides between JSON, XML and a feed.
     /// - Throws: the error in the document.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
         guard bytes.count <= Self.maximumBytes else {
@@ -30,11 +30,8 @@ public struct CatalogueDocuments: Sendable {
         case UInt8(ascii: "{"), UInt8(ascii: "["): try self.init(json: bytes, from: start)
         case UInt8(ascii: "<"):
             let root = try XMLReader.read(bytes[start...], maximumElements: Self.maximumElements)
-            guard root.name == "catalogue" else {
-                throw .wrongShape(expected: "<catalogue>, not <\(root.name)>", line: root.line)
-            }
-            let movies = root.children.filter { $0.name == "movie" }
-            self.init(name: root.attributes["name"]?.collapsed, count: movies.count, films: .xml(movies))
+            let movies = try XMLFilms(root)
+            self.init(name: movies.name, count: movies.count, films: .xml(movies))
         default: throw .unrecognised
         }
     }
@@ -76,8 +73,9 @@ public struct CatalogueDocuments: Sendable {
     public func forEach(_ body: (Int, Result<FilmDocument, CatalogueError>) throws -> Void) rethrows {
         switch films {
         case .xml(let movies):
-            for (index, movie) in movies.enumerated() {
-                try body(index + 1, .success(FilmDocument(xml: movie)))
+            for index in 0..<movies.count {
+                let film = Result { () throws(CatalogueError) in FilmDocument(xml: try movies.film(index)) }
+                try body(index + 1, film)
             }
         case .json(let bytes, let ranges):
             for (index, range) in ranges.enumerated() {

@@ -9,6 +9,8 @@ package struct XMLElement: Sendable {
     var children: [XMLElement] = []
     /// The element's own text, without its children's.
     var text = ""
+    /// Where it stands in its parent's text: after this many bytes of UTF-8.
+    var offset = 0
 
     /// The first child with this name.
     func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
@@ -64,7 +66,9 @@ final class XMLReader: XMLParserDelegate {
         guard open.count < Self.maximumDepth else {
             return fail(parser, "nested deeper than \(Self.maximumDepth) levels")
         }
-        open.append(XMLElement(name: name, attributes: attributes, line: parser.lineNumber))
+        let offset = open.last?.text.utf8.count ?? 0
+        open.append(
+            XMLElement(name: name, attributes: attributes, line: parser.lineNumber, offset: offset))
     }
 
     func parser(
@@ -139,6 +143,8 @@ final class XMLReader: XMLParserDelegate {
         case 68: "expected a name; write & as &amp; and < as &lt;"
         // GT_REQUIRED
         case 73: "a tag is not closed"
+        // NS_ERR_UNDEFINED_NAMESPACE
+        case 201: "a prefix that is not declared; declare it with xmlns"
         default: nil
         }
     }

@@ -151,7 +151,9 @@ struct CatalogueTests {
         #expect(readError("posters/a.jpg") == .unrecognised)
         #expect(readError("{\"films\": []}").map { "\($0)" }?.contains("\"movies\"") == true)
         #expect(readError("[1]") == .wrongShape(expected: "an object for film 1", line: nil))
-        #expect(readError("\n<film></film>") == .wrongShape(expected: "<catalogue>, not <film>", line: 2))
+        #expect(
+            readError("\n<film></film>")
+                == .wrongShape(expected: "<catalogue>, <feed> or <rss>, not <film>", line: 2))
         for page in [
             "\n<html></html>", "<!doctype html><p>Log in<br>", "<!DOCTYPE HTML PUBLIC \"x\">",
             "<HTML lang=en>",

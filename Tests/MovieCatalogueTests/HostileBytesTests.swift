@@ -8,9 +8,14 @@ import Testing
 struct HostileBytesTests {
     private static let list =
         "# list\r\nposters/a.jpg sha256:\(String(repeating: "ab", count: 32))\r\nb.jpg\r\n"
-    private static let samples = [Fixtures.json, Fixtures.xml, list]
+    private static let feed = Feeds.atom(
+        "<entry><id>a</id><title type='xhtml'><div>A <b>b</b></div></title><link rel='next'/></entry>")
+    private static let samples = [
+        Fixtures.json, Fixtures.xml, list, Feeds.topRated, Feeds.rss, Feeds.podcast,
+    ]
 
     private func readBoth(_ bytes: [UInt8]) -> (Catalogue?, Manifest?) {
+        _ = Catalogue.nextPage(in: bytes)
         if let documents = try? CatalogueDocuments(parsing: bytes) {
             documents.forEach { _, film in
                 guard case .success(let film) = film else { return }
@@ -23,7 +28,7 @@ struct HostileBytesTests {
 
     @Test(
         "a document cut anywhere before its last bracket is refused",
-        arguments: [Fixtures.json, Fixtures.xml])
+        arguments: [Fixtures.json, Fixtures.xml, feed])
     func cut(text: String) {
         let bytes = Array(text.utf8)
         for length in 0..<bytes.count {

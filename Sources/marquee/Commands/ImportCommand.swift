@@ -10,7 +10,7 @@ enum ImportCommand: Command {
         name: "import", operands: "CATALOGUE LIBRARY.db", operandCount: 2...2,
         summary: "copy a catalogue's films into a library, which is made if needed",
         examples: [
-            ("marquee import films.json films.db", "from a file in JSON or XML"),
+            ("marquee import films.json films.db", "from a file in JSON or XML, or a feed"),
             ("marquee import http://nas:8080/films films.db", "from a server"),
             ("marquee import more.db films.db --skip", "only the films that this library lacks"),
             ("marquee list --catalogue films.db", "list the library's films"),
