@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LazyImages
+import MovieCatalogue
 
 /// The source of the films: the sample catalogue, a file, a library or the network.
 enum CatalogueSource: Sendable {
@@ -82,7 +83,8 @@ enum CatalogueSource: Sendable {
     /// The address of the embedded origin.
     static let sampleBase = URL(string: "http://\(sampleHost)/") ?? URL(filePath: "/")
 
-    /// Reads the catalogue: one page from a file, one or more from the network.
+    /// Reads the catalogue: one page from a file, one or more from the network. If a feed in a file goes on elsewhere,
+    /// notes the address, and does not read it: naming a file is no permission to use the network.
     /// - Parameters:
     /// - top: only this many of the best films are needed, if the service can select them. Default: all films.
     /// - limit: the most bytes of a file.
@@ -100,6 +102,11 @@ enum CatalogueSource: Sendable {
             return try await Self.onePage(try folder.catalogue(), folder.base, heard)
         case .file(let path), .library(let path):
             let bytes = try await Input.file(path, limit: limit)
+            if let next = Catalogue.nextPage(in: bytes) {
+                session.output.note(
+                    "\(name): only this page is read; the feed goes on at \(next); name its address for all pages"
+                )
+            }
             return try await Self.onePage(bytes, BaseURL(Self.base(ofCatalogue: path)), heard)
         case .url(let text): return try await Self.read(url: text, with: session, top: top, heard: heard)
         }

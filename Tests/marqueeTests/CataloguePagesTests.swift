@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SystemSupport
 import TestSupport
 import TestTraits
@@ -129,5 +130,88 @@ struct CataloguePagesTests {
         #expect(!targets(origin).contains("/films?limit=1000"))
         let none = try await run(origin, "/films", "show", "film x")
         #expect(none.status == 2 && none.errorText.contains("did you mean"))
+    }
+
+    // MARK: Feeds
+
+    /// A page of an Atom feed with one entry for each id.
+    private func feed(_ ids: String..., next: String? = nil) -> String {
+        let entries = ids.map { id in
+            "<entry><id>\(id)</id><title>Film \(id)</title><link href='pages/\(id).html'/>"
+                + "<m:group><m:thumbnail url='\(id).png'/></m:group></entry>"
+        }
+        return "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:m='http://search.yahoo.com/mrss/'>"
+            + entries.joined() + (next.map { "<link rel='next' href='\($0)'/>" } ?? "") + "</feed>"
+    }
+
+    @Test("all pages of a feed are listed, shown and imported, by the links in the feed")
+    func feedPages() async throws {
+        let origin = try server([
+            "/feeds/top_rated": FilmServer.response(
+                "200 OK", feed("a", "b", next: "deep/top_rated?start=3&amp;max=2")),
+            "/feeds/deep/top_rated?start=3&max=2": FilmServer.response("200 OK", feed("b", "c")),
+        ])
+        let listed = try await run(origin, "/feeds/top_rated", "list", "--json")
+        let films = try JSON.array(listed.text)
+        #expect(films.map { $0["id"] as? String } == ["a", "b", "c"], "\(listed.errorText)")
+        // Each address is relative to its own page.
+        #expect(films[0]["poster"] as? String == origin.url("/feeds/a.png").absoluteString)
+        #expect(films[2]["poster"] as? String == origin.url("/feeds/deep/c.png").absoluteString)
+        #expect(films[2]["page"] as? String == origin.url("/feeds/deep/pages/c.html").absoluteString)
+        #expect(targets(origin) == ["/feeds/top_rated", "/feeds/deep/top_rated?start=3&max=2"])
+        let offline = try await run(origin, "/feeds/top_rated", "list", "--json", "--offline")
+        #expect(try JSON.array(offline.text).count == 3 && origin.requests.count == 2)
+        let shown = try await run(origin, "/feeds/top_rated", "show", "c", "--json")
+        #expect(try JSON.object(shown.text)["title"] as? String == "Film c")
+        // An import leaves out the second of two films with one id, and says so by its status.
+        let library = home.file("films.db")
+        let imported = try await Program.run(
+            ["import", origin.url("/feeds/top_rated").absoluteString, library],
+            environment: ["XDG_CACHE_HOME": home.path])
+        #expect(imported.lines == ["\(library): 3 films added, 1 left out"], "\(imported.errorText)")
+        let kept = try await Program.run(["list", "--json", "--catalogue", library])
+        #expect(try JSON.array(kept.text).map { $0["id"] as? String } == ["a", "b", "c"])
+    }
+
+    @Test("the link of a feed to a page already read, or to another server, ends the reading")
+    func lastFeedLinks() async throws {
+        for (link, note) in [
+            ("", ""), ("top", ""), ("#x", ""),
+            ("https://films.example/top", "another server, https://films.example/top;"),
+        ] {
+            let origin = try server(["/top": FilmServer.response("200 OK", feed("a", next: link))])
+            let run = try await run(origin, "/top", "list", "--plain")
+            #expect(run.status == 0 && run.lines.count == 1, "\(run.errorText)")
+            #expect(run.errorLines.count == (note.isEmpty ? 0 : 1))
+            #expect(note.isEmpty || run.errorText.contains(note), "\(run.errorText)")
+            #expect(origin.requests.count == 1)
+        }
+    }
+
+    @Test("a feed in a file is listed and served; its next page is named, and not read")
+    func feedFile() async throws {
+        let origin = try server(["/2": FilmServer.response("200 OK", feed("b"))])
+        let file = home.file("feed.xml")
+        let next = origin.url("/2").absoluteString
+        try Data(feed("http://films.example/a", next: next).utf8).write(to: URL(filePath: file))
+        let listed = try await Program.run(["list", "--plain", "--catalogue", file])
+        #expect(listed.lines.count == 1 && listed.status == 0)
+        #expect(listed.errorLines.count == 1 && listed.errorText.contains("the feed goes on at \(next);"))
+        let server = try Program(["serve", file, "--quiet"])
+        let address = try #require(await server.nextLine())
+        // The file itself, and the service's list.
+        for address in [address, address + "films"] {
+            let served = try await Program.run(
+                ["list", "--json", "--catalogue", address], environment: ["XDG_CACHE_HOME": home.path])
+            let films = try JSON.array(served.text)
+            #expect(
+                films.map { $0["title"] as? String } == ["Film http://films.example/a"], "\(served.errorText)"
+            )
+            #expect(
+                films.first?["page"] as? String == "pages/http://films.example/a.html")
+        }
+        server.send(SIGTERM)
+        #expect(await server.outcome().status == 0)
+        #expect(origin.requests.count == 0)
     }
 }

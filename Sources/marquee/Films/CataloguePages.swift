@@ -3,7 +3,8 @@ import HTTPSemantics
 import LazyImages
 import MovieCatalogue
 
-/// A catalogue from the network, in one or more pages. Each links to the next (RFC 8288) at the same server.
+/// A catalogue from the network, in one or more pages. Each links to the next at the same server: in its Link field
+/// (RFC 8288), or in a feed by its element `link` (RFC 5005, section 3).
 struct CataloguePages: Sendable {
     struct Page: Sendable {
         let bytes: [UInt8]
@@ -78,7 +79,7 @@ struct CataloguePages: Sendable {
             let file = answer.file
             if let before = answer.before { replaced.append((before, answer.request)) }
             let base = BaseURL(origin: url, redirectedTo: file.url)
-            let next = try following(file, base.url)
+            let next = try following(file, base.url, visited, session)
             let page = Page(
                 bytes: file.bytes.array, base: base,
                 confirmed: file.freshness.map { $0.received - $0.initialAge }, isLast: next == nil)
@@ -123,9 +124,24 @@ struct CataloguePages: Sendable {
         return Answer(request: request, file: file, before: file.source == .revalidated ? nil : before)
     }
 
-    /// The page that an answer links to; nil for the last one.
-    private static func following(_ file: LoadedFile, _ page: URL) throws -> URL? {
-        guard let fields = file.fields, let target = LinkField.target("next", in: fields) else { return nil }
+    /// The page that an answer links to, by its field before its content; nil for the last one.
+    ///
+    /// The link of a feed that leads to a page already read, or to another server, ends the reading: a service that
+    /// hands out one page of a feed hands out its link too.
+    private static func following(
+        _ file: LoadedFile, _ page: URL, _ visited: Set<String>, _ session: Session
+    ) throws -> URL? {
+        guard let target = file.fields.flatMap({ LinkField.target("next", in: $0) }) else {
+            guard let target = Catalogue.nextPage(in: file.bytes.array) else { return nil }
+            let url = try URL(typed: target, relativeTo: page)
+            guard SecurityPolicy.haveSameOrigin(url, page) else {
+                session.output.note(
+                    "\(page.displayText): the feed goes on at another server, \(url.displayText); "
+                        + "name that address to read it")
+                return nil
+            }
+            return visited.contains(CacheKey(url: url).text) ? nil : url
+        }
         let url = try URL(typed: target.isEmpty ? page.absoluteString : target, relativeTo: page)
         guard SecurityPolicy.haveSameOrigin(url, page) else {
             throw Failure(
