@@ -146,10 +146,10 @@ public actor ImageDownloader {
     /// Waits for a slot, for a later attempt of a transfer or after its claim was settled.
     /// - Parameters:
     ///   - queued: how long earlier attempts have waited for slots.
-    ///   - waited: how long this attempt has waited before its claim was settled.
+    ///   - waited: how long this attempt has waited before its claim was settled; nil for a later attempt.
     /// - Returns: how long all attempts have waited for slots.
     private nonisolated func slot(
-        for attempt: TransferAttempt, queued: Duration = .zero, waited: Duration = .zero
+        for attempt: TransferAttempt, queued: Duration = .zero, waited: Duration? = nil
     ) async throws(ImageLoadingError) -> Duration {
         switch await admission(of: attempt, queued: queued, waited: waited) {
         case .slot(let queued): return queued
@@ -161,7 +161,7 @@ public actor ImageDownloader {
 
     /// Waits for a slot, or for the reason why there is none.
     private nonisolated func admission(
-        of attempt: TransferAttempt, queued: Duration = .zero, waited: Duration = .zero
+        of attempt: TransferAttempt, queued: Duration = .zero, waited: Duration? = nil
     ) async -> Admission {
         // If the transfer is abandoned, leaving the queue resumes the continuation.
         await withCheckedContinuation { continuation in
@@ -176,7 +176,7 @@ public actor ImageDownloader {
 
     /// Adds an attempt to the queue. `begin` is called when it has a slot, or with the reason why it gets none.
     private func lineUp(
-        _ attempt: TransferAttempt, queued: Duration = .zero, waited: Duration = .zero,
+        _ attempt: TransferAttempt, queued: Duration = .zero, waited: Duration? = nil,
         begin: @escaping @Sendable (Admission) -> Void
     ) -> Begins {
         slots.append(TransferSlots.Waiting(attempt: attempt, queued: queued, waited: waited, begin: begin))

@@ -166,7 +166,7 @@ extension SharedTask: CountedTransfer {}
 public struct TransferEvent: Sendable {
     /// What happened.
     public enum Kind: Sendable {
-        /// An attempt waits for a slot.
+        /// An attempt waits for a slot. At most once for each attempt, before it is started.
         case waiting
         /// The attempt has its slot, after waiting for this time.
         case started(queueWait: Duration)

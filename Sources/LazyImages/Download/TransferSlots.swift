@@ -19,8 +19,8 @@ struct TransferSlots {
         let attempt: TransferAttempt
         /// How long earlier attempts of the transfer have waited.
         let queued: Duration
-        /// How long this attempt has waited before its claim was settled.
-        let waited: Duration
+        /// How long this attempt has waited before its claim was settled. Nil if it is in the queue for the first time.
+        let waited: Duration?
         let since = ContinuousClock.now
         let begin: @Sendable (Admission) -> Void
     }
@@ -55,7 +55,8 @@ struct TransferSlots {
         }
         // Nobody would remove it from the queue any more.
         if transfer.isOver { return [(line, .refused(.cancelled(url: attempt.url.displayText)))] }
-        activity.note(attempt) { .waiting }
+        // An attempt that comes back after its claim was settled has been waiting all the time.
+        if line.waited == nil { activity.note(attempt) { .waiting } }
         waiting[transfer.number] = line
         queue.append(transfer.number, host: attempt.host, priority: transfer.priority)
         return admit()
@@ -76,7 +77,7 @@ struct TransferSlots {
         while let number = queue.next() {
             guard let next = waiting.removeValue(forKey: number) else { continue }
             let attempt = next.attempt
-            let wait = next.waited + next.since.duration(to: .now)
+            let wait = (next.waited ?? .zero) + next.since.duration(to: .now)
             if let claim = attempt.claim, !claim.mayFetch() {
                 queue.release(host: attempt.host)
                 begins.append((next, .claimed(waited: wait)))
