@@ -70,7 +70,7 @@ public struct ImageRequest: Sendable, Hashable {
     private let subject: Subject
 
     /// The image's URL: https, http, file or data. A user name and password in it have moved to ``fields``. A request
-    /// with a closure has `id:` and its id here, for messages.
+    /// with a closure has `id:` and its id here, for messages, and no host.
     public var url: URL { subject.url }
     /// The caller's name for the image. All tiers and transfers use it in place of the URL. Nil for none.
     public var id: String? { subject.id }
@@ -204,7 +204,10 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// `id:asset-7`, a scheme that is never fetched. An id that cannot be part of a URL is shown as a path.
     private static func url(ofID id: String) -> URL {
-        URL(string: "id:" + URL.percentEncoded(id)) ?? URL(filePath: id)
+        var name = URL.percentEncoded(id)
+        // Two slashes would begin a host (RFC 3986, section 3), and an id has none.
+        if name.hasPrefix("//") { name = "%2F" + name.dropFirst() }
+        return URL(string: "id:" + name) ?? URL(filePath: id)
     }
 
     private static func imageKey(_ key: CacheKey, _ size: ImageSize?, _ mode: ContentMode) -> CacheKey {

@@ -55,9 +55,12 @@ struct FileLoaderDataTests {
     }
 
     @Test(
-        "an id with the characters of a URL or a path is only an id",
-        arguments: ["//[", "//:x", "/etc/passwd", ""])
+        "an id with the characters of a URL or a path is only an id, and its URL has no host",
+        arguments: ["//[", "//:x", "///x", "//films/x", "/etc/passwd", "asset-7", ""])
     func oddID(id: String) async throws {
+        let url = request(id: id).url
+        #expect(url.host() == nil)
+        #expect(URLComponents(url: url, resolvingAgainstBaseURL: true)?.host == nil, "\(url)")
         let file = try await loader().file(for: request(id: id))
         #expect(file.source == .local && file.bytes.array == SampleImages.png)
     }

@@ -88,7 +88,7 @@ struct RequestIdentityTests {
     @Test(
         "a request with a closure has a URL that only names it",
         arguments: [
-            ("asset-7", "id:asset-7"), ("a b", "id:a%20b"), ("//host/a", "id://host/a"), ("", "id:"),
+            ("asset-7", "id:asset-7"), ("a b", "id:a%20b"), ("//host/a", "id:%2F/host/a"), ("", "id:"),
         ])
     func url(id: String, url: String) {
         #expect(ImageRequest(id: id, data: { [UInt8]() }).url.absoluteString == url)
