@@ -9,7 +9,7 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case invalidURL(text: String, reason: String)
     /// Only https, http, file and data are read.
     case unsupportedScheme(url: String, scheme: String)
-    /// Plain http to a host that is neither this machine nor allowed by the security policy.
+    /// Plain http to a host that is neither this machine nor allowed by ``SecurityPolicy/init(insecureHosts:)``.
     case insecureConnection(url: String, host: String)
     /// A ``FetchGuard`` forbids the URL. Another try does not help.
     case addressRefused(url: String, rule: FetchRule, reason: String)
@@ -25,7 +25,7 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case timedOut(url: String, phase: Timeouts.Phase, seconds: Double)
     /// The server's answer is not HTTP, or its header is larger than 256 KiB.
     case malformedResponse(url: String, reason: String)
-    /// The server answered with a status other than 200.
+    /// The server answered with a status other than 200. For 401, set ``ImageDownloader/Configuration/authenticator``.
     case httpStatus(url: String, status: Int)
     /// More redirects than ``ImageDownloader/Configuration/maximumRedirects``.
     case tooManyRedirects(url: String, limit: Int)
@@ -40,15 +40,16 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     /// The body is shorter than the server announced (`expected` bytes), or than the image's structure requires
     /// (`expected` is nil).
     case truncated(url: String, received: Int, expected: Int?)
-    /// The body is larger than the limit, in bytes.
+    /// The body is larger than ``ImageDownloader/Configuration/maximumBytes``, here `limit`.
     case tooLarge(url: String, limit: Int)
     /// The bytes are not an image in a known format; `reason` says what they look like.
+    /// ``ImageDownloader/Configuration/acceptsAnyContent`` accepts them.
     case notAnImage(url: String, reason: String)
     /// The image's format or size is not supported, or the file is damaged.
     case undecodable(url: String, reason: ImageDecodingError)
     /// The SHA-256 of the bytes is not the expected one.
     case checksumMismatch(url: String, expected: String, found: String)
-    /// Offline, or cache only: the image is not in the cache.
+    /// The ``ImageRequest/cachePolicy`` allows only the cache, which does not have the image.
     case notCached(url: String)
     /// There is no room for the body in memory or in the temporary folder.
     case storageFailed(url: String, reason: String)
