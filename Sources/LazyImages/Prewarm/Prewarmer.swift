@@ -1,8 +1,8 @@
 import SystemSupport
 
-/// Loads a list of images into a loader's tiers ahead of time. Fresh images are skipped, stale ones revalidated. A run
-/// after a kill continues where the last one stopped, since the stored files are fresh. A failure does not stop the
-/// run.
+/// Prefetches a list of images: loads them into a loader's tiers ahead of time. Fresh images are skipped, stale ones
+/// revalidated. A run after a kill continues where the last one stopped, since the stored files are fresh. A failure
+/// does not stop the run.
 ///
 ///     let prewarmer = Prewarmer(loader)
 ///     await prewarmer.run(requests)
