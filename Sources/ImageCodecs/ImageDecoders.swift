@@ -34,7 +34,8 @@ public struct ImageDecoders: Sendable {
 
     /// Reads the header of a file without decoding it, for every format that `format(of:)` recognises.
     ///
-    /// Throws `unrecognised` for an unknown format, `truncated` if the bytes end before the size, and `corrupt`.
+    /// Throws `unrecognised` for an unknown format, `.truncated(offset:)` if the bytes end before the size, and
+    /// `corrupt`.
     /// - Parameter bytes: the file, or its beginning.
     public func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
         guard let decoder = decoder(of: bytes) else { return try ImageHeader(parsing: bytes) }
@@ -43,7 +44,7 @@ public struct ImageDecoders: Sendable {
 
     /// Checks without decoding that a file is complete, by its decoder or by `ImageHeader.checkComplete(_:)`.
     ///
-    /// Throws `truncated` if something is missing, and `corrupt`.
+    /// Throws `.truncated(offset:)` if something is missing, and `corrupt`.
     /// - Parameter bytes: the whole file.
     public func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         guard let decoder = decoder(of: bytes) else { return try ImageHeader.checkComplete(bytes) }

@@ -17,13 +17,13 @@ public protocol ImageDecoding: Sendable {
 
     /// Reads the header without decoding. Called for files that this decoder recognises.
     ///
-    /// Throws `truncated` if the bytes end before the size, and `corrupt`.
+    /// Throws `.truncated(offset:)` if the bytes end before the size, and `corrupt`.
     /// - Parameter bytes: the file, or its beginning.
     func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader
 
     /// Checks without decoding that a recognised file is complete. Called for each download before it is cached.
     ///
-    /// Throws `truncated` if something is missing, and `corrupt`.
+    /// Throws `.truncated(offset:)` if something is missing, and `corrupt`.
     /// - Parameter bytes: the whole file.
     func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError)
 

@@ -1,9 +1,9 @@
 extension ImageHeader {
     /// Checks in one pass, without decoding, that a file's structure is complete.
     ///
-    /// Throws `truncated` if a JPEG ends before its EOI marker, a PNG before the end of its IEND chunk, or a WebP
-    /// before the length in its header, and `corrupt` for an invalid length. Accepts bytes after that end, and every
-    /// other format: this checks a download, not the image.
+    /// Throws `.truncated(offset:)` if a JPEG ends before its EOI marker, a PNG before the end of its IEND chunk, or a
+    /// WebP before the length in its header, and `corrupt` for an invalid length. Accepts bytes after that end, and
+    /// every other format: this checks a download, not the image.
     /// - Parameter bytes: the whole file.
     public static func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         switch ImageFormat(detecting: bytes) {

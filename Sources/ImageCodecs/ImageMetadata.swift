@@ -10,8 +10,8 @@ package enum ImageMetadata {
     /// - A PNG keeps its critical chunks, the chunks of colour, transparency, density and animation, and of eXIf the
     ///   orientation alone. An ancillary chunk with a wrong CRC is dropped.
     /// - Parameter bytes: the whole file.
-    /// - Throws: `unrecognised`, or `unsupported` for another format; `truncated` or `corrupt` if the structure is
-    ///   damaged, as decoders do.
+    /// - Throws: `unrecognised`, or `unsupported` for another format; `.truncated(offset:)` or `corrupt` if the
+    ///   structure is damaged, as decoders do.
     package static func strip(_ bytes: [UInt8]) throws(ImageDecodingError) -> [UInt8] {
         guard let format = ImageFormat(detecting: bytes.span) else { throw .unrecognised }
         switch format {

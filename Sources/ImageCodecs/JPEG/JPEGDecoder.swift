@@ -24,8 +24,8 @@ public struct JPEGDecoder: ImageDecoding {
     /// Cropped parts are neither averaged nor converted to RGB. A file that ends during or after its first scan gives
     /// the image so far, with `isComplete` false.
     ///
-    /// Throws `tooLarge` before allocating samples, `truncated` if the file ends before its first scan, `corrupt`, and
-    /// `unsupported` for arithmetic coding and for lossless, hierarchical and 12-bit files.
+    /// Throws `tooLarge` before allocating samples, `.truncated(offset:)` if the file ends before its first scan,
+    /// `corrupt`, and `unsupported` for arithmetic coding and for lossless, hierarchical and 12-bit files.
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - sizing: the size and the content mode; nil for the image's own size.

@@ -37,7 +37,7 @@ public struct JPEGPreviews: Sendable {
     /// Adds the next bytes of the file and decodes the complete scans. Returns true if the picture has improved.
     /// Ignores bytes after the end of the image.
     ///
-    /// Throws like ``JPEGDecoder``, except `truncated`; append no more after an error.
+    /// Throws like ``JPEGDecoder``, except `.truncated(offset:)`; append no more after an error.
     /// - Parameter piece: the next bytes.
     public mutating func append(_ piece: [UInt8]) throws(ImageDecodingError) -> Bool {
         guard !isComplete else { return false }

@@ -21,7 +21,8 @@ public struct PNGDecoder: ImageDecoding {
 
     /// Decodes a PNG; see ``ImageDecoding``. Runs on the caller's thread.
     ///
-    /// Throws `tooLarge` before any allocation, `truncated`, `corrupt`, and `unsupported` for unknown critical chunks.
+    /// Throws `tooLarge` before any allocation, `.truncated(offset:)`, `corrupt`, and `unsupported` for unknown
+    /// critical chunks.
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - sizing: the size and the content mode; nil for the image's own size.
