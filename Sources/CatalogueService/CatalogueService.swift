@@ -26,8 +26,8 @@ package final class CatalogueService: Sendable {
 
     /// Opens the content, and listens; connections wait until `start()`.
     /// - Parameters:
-    /// - report: called for every answer, on the thread of its connection. Default: nil, no reports.
-    /// - startThread: starts a thread. Default: the system.
+    ///   - report: called for every answer, on the thread of its connection. Default: nil, no reports.
+    ///   - startThread: starts a thread. Default: the system.
     /// - Throws: what is wrong with the content, the address or the port.
     package init(
         _ content: Content, configuration: Configuration = Configuration(),

@@ -43,7 +43,7 @@ struct BodyDecoder {
     private var allowance: Int
 
     /// - Parameters:
-    /// - framing: how the body's length is given.
+    ///   - framing: how the body's length is given.
     ///   - limit: the most bytes the body may have.
     init(_ framing: RequestHead.BodyFraming, limit: Int) throws(Failure) {
         allowance = limit

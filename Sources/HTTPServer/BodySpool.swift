@@ -12,8 +12,8 @@ struct BodySpool {
     private let folder: String
 
     /// - Parameters:
-    /// - budget: the memory that all bodies share.
-    /// - folder: the folder for longer bodies.
+    ///   - budget: the memory that all bodies share.
+    ///   - folder: the folder for longer bodies.
     init(budget: BodyMemory, folder: String) {
         self.budget = budget
         self.folder = folder

@@ -3,8 +3,8 @@ package import HTTPSemantics
 extension HTTPResponse {
     /// The whole answer, or the part that the request's Range names (RFC 9110 section 14.2). Adds Accept-Ranges.
     /// - Parameters:
-    /// - conditions: the request's conditions. If-Range may ask for the whole answer.
-    /// - refusal: the answer if no byte is in the range. It gets Content-Range.
+    ///   - conditions: the request's conditions. If-Range may ask for the whole answer.
+    ///   - refusal: the answer if no byte is in the range. It gets Content-Range.
     package func part(
         for head: RequestHead, _ conditions: Preconditions, else refusal: () -> HTTPResponse
     ) -> HTTPResponse {

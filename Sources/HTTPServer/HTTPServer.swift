@@ -59,8 +59,8 @@ package final class HTTPServer: Sendable {
     /// Listens; connections wait until `start()`.
     /// - Parameters:
     ///   - handler: answers the requests.
-    /// - report: called for every answer, on the thread of its connection. Default: nil, no reports.
-    /// - startThread: starts a thread. Default: the system.
+    ///   - report: called for every answer, on the thread of its connection. Default: nil, no reports.
+    ///   - startThread: starts a thread. Default: the system.
     /// - Throws: what is wrong with an address.
     package init(
         configuration: Configuration, handler: any HTTPHandler, report: (@Sendable (Answer) -> Void)? = nil,

@@ -21,9 +21,9 @@ final class OutgoingAnswer {
     private let tokenName: String?
 
     /// - Parameters:
-    /// - head: the request's head; nil if the server understood no request.
+    ///   - head: the request's head; nil if the server understood no request.
     ///   - date: the value of the field Date.
-    /// - start: when the request's last byte came.
+    ///   - start: when the request's last byte came.
     init(
         _ response: HTTPResponse, to head: RequestHead?, from peer: Peer, keepAlive: Bool, date: String,
         start: ContinuousClock.Instant

@@ -107,8 +107,8 @@ extension HTTPResponse {
     /// - Parameters:
     ///   - date: the value of the field Date.
     ///   - keepAlive: whether the connection stays open after the answer.
-    /// - minorVersion: the client's version of HTTP/1. A client of 1.0 must be told that the connection stays open.
-    /// - id: the request's id; empty if the server understood no request.
+    ///   - minorVersion: the client's version of HTTP/1. A client of 1.0 must be told that the connection stays open.
+    ///   - id: the request's id; empty if the server understood no request.
     func head(date: String, keepAlive: Bool, minorVersion: Int, id: String = "") -> [UInt8] {
         var head: [UInt8] = []
         head.reserveCapacity(512)

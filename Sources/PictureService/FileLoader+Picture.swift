@@ -10,9 +10,9 @@ extension FileLoader {
     /// The image is loaded and cached like any other file. The picture is made anew at each call, on threads that may
     /// block.
     /// - Parameters:
-    /// - request: the image to load.
-    /// - recipe: a size (`w342`, `x513`, `342x513`, `342x513.fill` or `original`), then an encoding if needed: `.q60`
-    ///   for the quality of a JPEG, default 80, or `.png`.
+    ///   - request: the image to load.
+    ///   - recipe: a size (`w342`, `x513`, `342x513`, `342x513.fill` or `original`), then an encoding if needed: `.q60`
+    ///     for the quality of a JPEG, default 80, or `.png`.
     /// - Returns: a JPEG, or a PNG if the picture has transparency, with its format and size. It is never larger than
     ///   the image.
     /// - Throws: the errors of `file(for:)`; `.undecodable` for a file that is not a whole image; for an invalid

@@ -47,8 +47,8 @@ package struct PictureRules: Sendable {
     package let limits: DecodingLimits
 
     /// - Parameters:
-    /// - sizes: the listed recipes. Default: `standardSizes`. Their expiry and tag are ignored.
-    /// - limits: the limits, which also apply to decoding sources. Default: the decoders'.
+    ///   - sizes: the listed recipes. Default: `standardSizes`. Their expiry and tag are ignored.
+    ///   - limits: the limits, which also apply to decoding sources. Default: the decoders'.
     /// - Throws: `.malformedRecipe` for an invalid size.
     package init(
         sources: Set<Source> = [], catalogueSources: Set<Source> = [], sizes: [String] = standardSizes,

@@ -20,8 +20,8 @@ package final class AdminHandler: HTTPHandler {
     private let purge: Purge?
 
     /// - Parameters:
-    /// - hosts: the host names of the listener. Addresses and `localhost` need not be named.
-    /// - purge: nil, the default, if the service has nothing to purge.
+    ///   - hosts: the host names of the listener. Addresses and `localhost` need not be named.
+    ///   - purge: nil, the default, if the service has nothing to purge.
     package init(
         metrics: Metrics, readiness: Readiness, hosts: [String] = [], purge: Purge? = nil
     ) {

@@ -27,8 +27,8 @@ package final class ClientRate: Sendable {
     private let setCount: Int
 
     /// - Parameters:
-    /// - perSecond: requests a second, from 1 to 1,000,000. A client may send as many at once.
-    /// - clients: the most clients that are remembered, default 65,536 in 1 MiB.
+    ///   - perSecond: requests a second, from 1 to 1,000,000. A client may send as many at once.
+    ///   - clients: the most clients that are remembered, default 65,536 in 1 MiB.
     package init(perSecond: Int, clients: Int = 65_536) {
         let rate = Int64(min(max(1, perSecond), 1_000_000))
         cost = Self.secondInNanoseconds / rate

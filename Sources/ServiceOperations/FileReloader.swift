@@ -12,9 +12,9 @@ package final class FileReloader: Sendable {
         let read: @Sendable () async throws -> String?
 
         /// - Parameters:
-        /// - name: what the file holds, in the plural: `tokens`.
-        /// - read: reads the file and puts its content into use. Returns what has changed, such as `1 added`; nil if
-        ///   nothing has. An error leaves the old content in use, and says in one line what is wrong.
+        ///   - name: what the file holds, in the plural: `tokens`.
+        ///   - read: reads the file and puts its content into use. Returns what has changed, such as `1 added`; nil if
+        ///     nothing has. An error leaves the old content in use, and says in one line what is wrong.
         package init(_ name: String, read: @escaping @Sendable () async throws -> String?) {
             self.name = name
             self.read = read
@@ -41,8 +41,8 @@ package final class FileReloader: Sendable {
     private let state = Lock(State.idle)
 
     /// - Parameters:
-    /// - manager: the socket of the service manager, as in `ServiceManager.notify`.
-    /// - report: takes each file's outcome, on a task.
+    ///   - manager: the socket of the service manager, as in `ServiceManager.notify`.
+    ///   - report: takes each file's outcome, on a task.
     package init(
         _ files: [File], manager: String? = ServiceManager.environmentSocket,
         report: @escaping @Sendable (Report) -> Void

@@ -31,9 +31,9 @@ package final class RepeatedMessages: Sendable {
     private static let furtherMessages = "further errors of other kinds"
 
     /// - Parameters:
-    /// - time: the clock, in milliseconds since 1970. Default: the system's.
-    /// - second: returns after a second. Default: of the system's clock.
-    /// - print: prints a line. Called on the thread that reports, or on a task.
+    ///   - time: the clock, in milliseconds since 1970. Default: the system's.
+    ///   - second: returns after a second. Default: of the system's clock.
+    ///   - print: prints a line. Called on the thread that reports, or on a task.
     package init(
         time: (@Sendable () -> Int)? = nil,
         // Ignored: the task that waits is never cancelled.

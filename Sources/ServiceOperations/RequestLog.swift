@@ -44,10 +44,10 @@ package final class RequestLog: Sendable {
 
     /// A log that keeps its lines until `start()`.
     /// - Parameters:
-    /// - output: a descriptor, which the caller owns. Default: standard output.
-    /// - clients: finds the client of a request.
-    /// - limit: the bytes that may wait for the reader, default 4 MiB (some 10,000 lines).
-    /// - lastWait: how long `close()` waits for the reader to take the last lines. Default: a second.
+    ///   - output: a descriptor, which the caller owns. Default: standard output.
+    ///   - clients: finds the client of a request.
+    ///   - limit: the bytes that may wait for the reader, default 4 MiB (some 10,000 lines).
+    ///   - lastWait: how long `close()` waits for the reader to take the last lines. Default: a second.
     package init(
         _ form: Form, output: Int32 = STDOUT_FILENO, clients: ForwardedClient = ForwardedClient(),
         limit: Int = 4 << 20, lastWait: Duration = .seconds(1)

@@ -71,8 +71,8 @@ private struct CurlProgram {
     private let files: [(from: String, to: String)]
 
     /// - Parameters:
-    /// - folder: the folder for the files; nil discards them.
-    /// - authorities: a file of trusted authorities; nil for the system's.
+    ///   - folder: the folder for the files; nil discards them.
+    ///   - authorities: a file of trusted authorities; nil for the system's.
     init(urls: [String], concurrency: Int, folder: String?, authorities: String?, scratch: ScratchFolder)
         throws
     {

@@ -86,9 +86,9 @@ enum CatalogueSource: Sendable {
     /// Reads the catalogue: one page from a file, one or more from the network. If a feed in a file goes on elsewhere,
     /// notes the address, and does not read it: naming a file is no permission to use the network.
     /// - Parameters:
-    /// - top: only this many of the best films are needed, if the service can select them. Default: all films.
-    /// - limit: the most bytes of a file.
-    /// - heard: called with each page.
+    ///   - top: only this many of the best films are needed, if the service can select them. Default: all films.
+    ///   - limit: the most bytes of a file.
+    ///   - heard: called with each page.
     func read(
         with session: Session, top: Int? = nil, limit: Int = Input.limit,
         heard: CataloguePages.Listener? = nil

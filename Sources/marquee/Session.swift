@@ -66,10 +66,10 @@ struct Session: Sendable {
 
     /// A loader over the disk tier and the network, which includes the embedded origin or the library.
     /// - Parameters:
-    /// - keepsFiles: whether memory caches the files too, for a caller that asks again.
-    /// - acceptsAnyContent: whether it accepts files that are not images, whatever the settings say.
-    /// - total: the most time for a whole transfer, unless the user sets it. Default: from the settings.
-    /// - library: the library of the settings, opened for writing, if requests may write.
+    ///   - keepsFiles: whether memory caches the files too, for a caller that asks again.
+    ///   - acceptsAnyContent: whether it accepts files that are not images, whatever the settings say.
+    ///   - total: the most time for a whole transfer, unless the user sets it. Default: from the settings.
+    ///   - library: the library of the settings, opened for writing, if requests may write.
     func makeLoader(
         keepsFiles: Bool = true, acceptsAnyContent: Bool = false, total: Duration? = nil,
         writing library: FilmLibrary? = nil
@@ -179,9 +179,9 @@ struct Session: Sendable {
 
     /// The catalogue of the settings.
     /// - Parameters:
-    /// - top: only this many of the best films are needed, if the service can select them. Default: all films.
-    /// - orCached: whether cached films will do if the server does not answer. `outage` then says why.
-    /// - heard: called with the films as their pages arrive.
+    ///   - top: only this many of the best films are needed, if the service can select them. Default: all films.
+    ///   - orCached: whether cached films will do if the server does not answer. `outage` then says why.
+    ///   - heard: called with the films as their pages arrive.
     func catalogue(
         top: Int? = nil, orCached: Bool = false,
         heard: @escaping @Sendable (CatalogueParts) -> Void = { _ in }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Checks that the articles match the program: they name exactly the options of its help, and every code of the
-# library's errors.
+# library's errors. Checks also that doc comments indent lists of parameters as DocC reads them.
 #   Tests/Documentation/check-articles.sh MARQUEE
 set -euo pipefail
 marquee=$(realpath "$1")
@@ -29,4 +29,15 @@ codes=$(sed -nE 's/^        case \.[a-zA-Z]+: "([a-z-]+)"$/\1/p' Requests/ImageL
 for code in $codes; do
     grep -q "\`$code\`" "$articles/Errors.md" || fail "Errors.md has no $code"
 done
+# Below `/// - Parameters:` a parameter has two more spaces, and its further lines four. Otherwise DocC shows none.
+parameters() {
+    find "$@" -name '*.swift' -print0 | xargs -0 awk '
+        FNR == 1 || !/^ *\/\/\// { inside = 0 }
+        /^ *\/\/\/ - Parameters:$/ { inside = 1; next }
+        /^ *\/\/\/( - (Returns|Throws|Note|Important|Warning|Complexity|Precondition|SeeAlso):.*)?$/ { inside = 0 }
+        inside && !/^ *\/\/\/   (- [A-Za-z0-9_]+: |  [^ ])/ { print FILENAME ":" FNR }'
+}
+while read -r place; do
+    fail "${place#../../}: indent a parameter by two more spaces than - Parameters:, and its further lines by four"
+done < <(parameters ../../Sources ../../Tests)
 exit $((failures > 0))

@@ -28,8 +28,8 @@ package final class FilmService: HTTPHandler {
     let answers: KeptAnswers
 
     /// - Parameters:
-    /// - pictures: makes pictures of posters. Default: none are made.
-    /// - report: called on the threads that answer, with the error behind an answer 5xx.
+    ///   - pictures: makes pictures of posters. Default: none are made.
+    ///   - report: called on the threads that answer, with the error behind an answer 5xx.
     package init(
         library: FilmLibrary, configuration: FilmServiceConfiguration = FilmServiceConfiguration(),
         pictures: FilmPictures? = nil,

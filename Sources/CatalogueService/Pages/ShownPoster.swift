@@ -28,8 +28,8 @@ struct ShownPoster {
 
     /// Attributes of a picture.
     /// - Parameters:
-    /// - sizes: the displayed width, as in the HTML attribute `sizes`.
-    /// - isLazy: whether it loads only when it comes near the screen.
+    ///   - sizes: the displayed width, as in the HTML attribute `sizes`.
+    ///   - isLazy: whether it loads only when it comes near the screen.
     func attributes(sizes: String, isLazy: Bool) -> HTML.Attributes {
         var attributes: HTML.Attributes = [
             "src": hasSizes ? "\(address)/w342\(suffix)" : address,

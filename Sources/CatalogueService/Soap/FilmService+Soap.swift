@@ -110,8 +110,8 @@ extension FilmService {
 
     /// Sends the equivalent REST request.
     /// - Parameters:
-    /// - request: the request of the message, which identifies the client.
-    /// - tag: the entity tag that the film must have.
+    ///   - request: the request of the message, which identifies the client.
+    ///   - tag: the entity tag that the film must have.
     private func send(
         _ method: String, _ path: String, _ request: HTTPRequest, _ body: FilmDocument? = nil,
         tag: String? = nil

@@ -65,9 +65,9 @@ package struct PictureTiers: Sendable {
     private static let leastRecordMemory = 1 << 20
 
     /// - Parameters:
-    /// - memory: the most memory for pictures, in bytes.
-    /// - disk: stores pictures and records; nil for memory only.
-    /// - shared: stores both for other instances; nil for none.
+    ///   - memory: the most memory for pictures, in bytes.
+    ///   - disk: stores pictures and records; nil for memory only.
+    ///   - shared: stores both for other instances; nil for none.
     package init(memory: Int, disk: DiskCache?, shared: SharedTier? = nil) {
         records = MemoryCache(limit: max(Self.leastRecordMemory, memory / Self.recordPart))
         pictures = MemoryCache(limit: memory)

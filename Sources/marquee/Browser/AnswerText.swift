@@ -18,9 +18,9 @@ struct AnswerText: Sendable, Equatable {
     private var paragraphs: [Paragraph]
 
     /// - Parameters:
-    /// - address: the address without credentials.
-    /// - error: why there is no picture.
-    /// - head: nil if there was no answer, or the address is of a file.
+    ///   - address: the address without credentials.
+    ///   - error: why there is no picture.
+    ///   - head: nil if there was no answer, or the address is of a file.
     init(address: String, because error: ImageLoadingError, head: ResponseHead?, body: [UInt8], type: String?)
     {
         paragraphs = [

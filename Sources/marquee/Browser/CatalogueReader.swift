@@ -12,9 +12,9 @@ struct CatalogueReader: Sendable {
 
     /// Reads the whole catalogue.
     /// - Parameters:
-    /// - shown: the films of a refresh. The new films are compared with them, and they stay if the refresh fails. Nil
-    ///   for the first reading, which gives the cached films if the server does not answer.
-    /// - tell: takes the news. The last is `whole` or `failed`.
+    ///   - shown: the films of a refresh. The new films are compared with them, and they stay if the refresh fails. Nil
+    ///     for the first reading, which gives the cached films if the server does not answer.
+    ///   - tell: takes the news. The last is `whole` or `failed`.
     func read(replacing shown: Catalogue?, tell: @escaping @Sendable (CatalogueNews) -> Void) async {
         let published = Lock(0)
         let heard = Lock<CatalogueParts?>(nil)

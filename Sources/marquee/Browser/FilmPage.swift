@@ -16,9 +16,9 @@ struct FilmPage: Equatable {
     let text: CellRectangle
 
     /// - Parameters:
-    /// - isAlone: whether nothing stands beside it. A poster kept small by the window's width is then in the middle of
-    ///   the height.
-    /// - hasPoster: whether a poster has room.
+    ///   - isAlone: whether nothing stands beside it. A poster kept small by the window's width is then in the middle
+    ///     of the height.
+    ///   - hasPoster: whether a poster has room.
     init(in area: CellRectangle, cellAspect: Double, isAlone: Bool, hasPoster: Bool = true) {
         let gap = hasPoster ? Self.gap : 0
         let width = max(0, area.size.columns - 2 * BrowserLayout.margin - gap)

@@ -16,8 +16,8 @@ struct StatusLine {
     let accent: CellColour
 
     /// - Parameters:
-    /// - row: the row of the line.
-    /// - hasLineAbove: whether the row above is for messages.
+    ///   - row: the row of the line.
+    ///   - hasLineAbove: whether the row above is for messages.
     func draw(on grid: inout CellGrid, row: Int, hasLineAbove: Bool) {
         if let arrivals = status.arrivals {
             let sign = String(Self.signs[arrivals % Self.signs.count])

@@ -35,9 +35,9 @@ struct FilmSheet {
 
     /// The sheet in parts, one below the other.
     /// - Parameters:
-    /// - summary: the text about the poster's file; nil for none.
+    ///   - summary: the text about the poster's file; nil for none.
     ///   - picture: the poster; nil for none.
-    /// - depth: the colours if there is no picture.
+    ///   - depth: the colours if there is no picture.
     func pieces(
         of movie: Movie, _ summary: String?, _ picture: InlinePicture?, depth: ColourDepth
     ) -> [InlinePicture] {

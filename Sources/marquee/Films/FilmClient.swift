@@ -35,9 +35,9 @@ struct FilmClient: Sendable {
     private let log: Task<Void, Never>?
 
     /// - Parameters:
-    /// - opened: the loader that reaches the service. `close` closes it.
+    ///   - opened: the loader that reaches the service. `close` closes it.
     ///   - fields: the user's own header fields.
-    /// - library: the path of the library, if the service is a file's.
+    ///   - library: the path of the library, if the service is a file's.
     init(_ address: FilmsAddress, _ opened: OpenLoader, fields: HTTPFields, library: String?) {
         self.address = address
         self.opened = opened

@@ -17,7 +17,7 @@ final class LibraryTransport: Transport {
     private let service: Lock<FilmService?>
 
     /// - Parameters:
-    /// - path: the library's path. It is opened for reading at the first request.
+    ///   - path: the library's path. It is opened for reading at the first request.
     ///   - library: the library opened for writing, if requests may write.
     init(path: String, library: FilmLibrary? = nil, network: any Transport) {
         self.path = path

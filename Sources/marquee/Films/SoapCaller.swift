@@ -116,8 +116,8 @@ struct SoapCaller: Sendable {
     }
 
     /// - Parameters:
-    /// - expecting: the statuses of refusals that are not failures.
-    /// - mayBeRepeated: whether sending the message twice does no harm.
+    ///   - expecting: the statuses of refusals that are not failures.
+    ///   - mayBeRepeated: whether sending the message twice does no harm.
     private func ask(
         _ operation: SoapOperation, _ message: UploadBody, expecting: Set<Int> = [],
         mayBeRepeated: Bool = true

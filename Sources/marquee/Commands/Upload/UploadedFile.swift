@@ -24,8 +24,8 @@ struct UploadedFile: Sendable {
     private static let checkedLimit = 16 << 20
 
     /// - Parameters:
-    /// - word: a path; or `-` for standard input, which is read to its end.
-    /// - type: the media type. Default: from the name's ending.
+    ///   - word: a path; or `-` for standard input, which is read to its end.
+    ///   - type: the media type. Default: from the name's ending.
     init(_ word: String, type: String?) throws(ImageLoadingError) {
         let isInput = word == "-"
         title = isInput ? "standard input" : word
