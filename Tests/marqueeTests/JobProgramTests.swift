@@ -127,6 +127,42 @@ struct JobProgramTests {
         #expect(outcomes[0].lines == outcomes[1].lines)
     }
 
+    @Test(
+        "an attached terminal shows the bytes of a running transfer as they arrive, and their rate",
+        .ownThread)
+    func traffic() async throws {
+        let (second, third) = (Gate(), Gate())
+        let part = [UInt8](repeating: 7, count: 100 * 1024)
+        let origin = try ScriptedOrigin([
+            .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(3 * part.count)\r\n\r\n"),
+            .sendBytes(part),
+            .wait(second), .sendBytes(part), .wait(third), .sendBytes(part),
+        ])
+        let fixture = try JobFixture(1)
+        try fixture.writeList([origin.url()])
+        #expect(try await fixture.detach("night").status == 0)
+        let ended = try attach(fixture, opening: second, third)
+        #expect(ended == .exited(0))
+    }
+
+    private func attach(
+        _ fixture: JobFixture, opening second: Gate, _ third: Gate
+    ) throws -> PseudoTerminal.Ending? {
+        defer { third.open() }
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"), ["jobs", "attach", "night"], environment: fixture.environment,
+            columns: 120)
+        try #require(
+            terminal.waits { $0.row(containing: "100 KiB of 300 KiB") != nil }, "\(terminal.screen.rows)")
+        second.open()
+        try #require(
+            terminal.waits { screen in
+                screen.rows.contains { $0.contains("200 KiB of 300 KiB") && !$0.contains(" 0 bytes/s") }
+            }, "\(terminal.screen.rows)")
+        third.open()
+        return terminal.waitForEnd()
+    }
+
     @Test("a cancelled job ends with 130, and resume fetches only the rest")
     func cancelled() async throws {
         let gate = Gate()

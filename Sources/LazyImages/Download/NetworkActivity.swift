@@ -32,7 +32,7 @@ public final class NetworkActivity: Sendable {
     }
 
     /// The bytes of bodies received, and the bytes still expected.
-    package struct Traffic: Sendable, Hashable {
+    package struct Traffic: Sendable, Hashable, Codable {
         /// Bytes received so far, including those of running transfers.
         package var received = 0
         /// Bytes that the running transfers still expect.

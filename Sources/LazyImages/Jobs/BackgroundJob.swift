@@ -19,6 +19,10 @@ public struct BackgroundJob: Sendable {
     /// Its present status.
     public var status: JobStatus { get throws(BackgroundJobsError) { try folder.status() } }
 
+    /// The bytes received so far, in all runs, with those of the running transfers; nil if they are unknown. They are a
+    /// quarter of a second old at most, while a process works on the job. Reads a file.
+    package var traffic: NetworkActivity.Traffic? { folder.storedTraffic }
+
     /// All events from the job's start, and then new ones, until the job or its process ends. Each use makes a new
     /// sequence, with a thread that ends with it. For a removed job it has only `.stopped`.
     public var events: AsyncStream<JobEvent> {

@@ -5,6 +5,7 @@ import SystemSupport
 ///
 ///     order      what is to be done: JSON
 ///     results    a line of JSON for each event (JobLine)
+///     traffic    the bytes received so far, for displays: {"received":150000,"remaining":50000,"underWay":0.75}
 ///     log, log.1 what went wrong, with times, for people
 ///     lock       locked while a process works on the job, from before it begins
 ///     control    a pipe with a name: what is written to it cancels the job
@@ -12,6 +13,7 @@ struct JobFolder: Sendable {
     static let (order, results, log, oldLog, lock, control) = (
         "order", "results", "log", "log.1", "lock", "control"
     )
+    private static let (traffic, newTraffic) = ("traffic", "traffic.new")
 
     let name: String
     /// The absolute path.
@@ -75,6 +77,25 @@ struct JobFolder: Sendable {
         } catch {
             throw .storageFailed(path: path, reason: "its order cannot be read; remove the job")
         }
+    }
+
+    /// The bytes received so far; nil if the job's process has stored none.
+    // Losing the error is right: a display without these bytes shows those of the results.
+    var storedTraffic: NetworkActivity.Traffic? {
+        (try? calls.contents(ofPath: path + "/" + Self.traffic)).flatMap {
+            try? JSONDecoder().decode(NetworkActivity.Traffic.self, from: Data($0))
+        }
+    }
+
+    /// Replaces the stored bytes. A reader finds the old ones or the new ones. Blocks.
+    func store(_ traffic: NetworkActivity.Traffic) throws(FileFault) {
+        // Losing the error is right: encoding finite numbers never fails.
+        guard let bytes = try? JSONEncoder().encode(traffic) else { return }
+        let folder = try calls.openFolder(path)
+        let file = try calls.openForWriting(Self.newTraffic, in: folder, creating: .ifAbsent)
+        try calls.truncate(file, to: 0)
+        try calls.write([UInt8](bytes), to: file)
+        try calls.rename(Self.newTraffic, to: Self.traffic, in: folder)
     }
 
     /// All events so far.

@@ -73,9 +73,11 @@ public final class JobProcess: Sendable {
         let log = JobLog(folder)
         let work: JobWork
         let listener: JobListener
+        let events: [JobEvent]
         do {
+            events = try folder.events()
             work = JobWork(
-                requests, order.remaining(after: try folder.events()), loader: loader,
+                requests, order.remaining(after: events), loader: loader,
                 concurrency: concurrency, refusesCellular: order.refusesCellular,
                 recorder: try JobRecorder(folder, loader.disk), log: log, wantsChecksums: wantsChecksums,
                 explain: explain)
@@ -91,6 +93,8 @@ public final class JobProcess: Sendable {
             return 2
         }
         answer(JobMessage.begun)
+        let before = JobStatus(name, order, events, isRunning: true).bytesFetched
+        let reporting = Task { await storeTraffic(of: loader.downloader.activity, before: before) }
         let task = Task { await work.run(paths: paths, pressure: pressure) }
         await withTaskCancellationHandler {
             listener.listen { task.cancel() }
@@ -99,7 +103,34 @@ public final class JobProcess: Sendable {
             task.cancel()
         }
         listener.stop()
+        reporting.cancel()
+        await reporting.value
         return finish(work, log, loader.disk, isCancelled: task.isCancelled)
+    }
+
+    /// How often the received bytes are stored.
+    private static let trafficPause = Duration.milliseconds(250)
+
+    /// Stores the received bytes as they change, until the task is cancelled, for displays in other processes.
+    /// - Parameter before: the bytes that earlier runs have fetched.
+    private func storeTraffic(of activity: NetworkActivity, before: Int) async {
+        var stored: NetworkActivity.Traffic?
+        var isOver = false
+        repeat {
+            // Checked first: the last bytes are stored too.
+            isOver = Task.isCancelled
+            var traffic = activity.traffic
+            traffic.received += before
+            if traffic != stored {
+                stored = traffic
+                await BlockingThreads.runOnOwnThread { [folder, traffic] in
+                    // Losing the error is right: only the display lacks these bytes.
+                    try? folder.store(traffic)
+                }
+            }
+            // Losing the error is right: the loop checks for cancellation.
+            if !isOver { try? await Task.sleep(for: Self.trafficPause) }
+        } while !isOver
     }
 
     /// Records the end.

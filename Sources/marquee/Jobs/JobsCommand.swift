@@ -86,12 +86,13 @@ enum JobsCommand: Command {
         let order = try job.order
         // Losing the error is right: an invalid address is shown as typed.
         let urls = order.items.map { (try? URL(typed: $0.url))?.displayText ?? $0.url }
-        // Bytes received before this do not count in the bar's rate.
         let before = try job.status.bytesFetched
         let received = Lock(before)
+        // The results have only whole images. The job's process tells the bytes as they arrive; those received before
+        // this do not count in the bar's rate.
         let report = PrewarmReport(session, urls) {
-            var traffic = NetworkActivity.Traffic()
-            traffic.received = received.withLock { $0 }
+            var traffic = job.traffic ?? NetworkActivity.Traffic()
+            traffic.received = max(traffic.received, received.withLock { $0 })
             return traffic
         }
         var summary = JobSummary()
