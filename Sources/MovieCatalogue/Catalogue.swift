@@ -143,18 +143,7 @@ extension Catalogue {
         let found = exact.isEmpty ? titles.filter { $0.titles.contains { $0.contains(wanted) } } : exact
         if found.count > 1 { return .several(found.map(\.movie)) }
         if let only = found.first { return .one(only.movie) }
-        let words = wanted.split(separator: " ").count
-        let suggestions = Suggestions.nearest(to: wanted, among: titles, count: 5) { film in
-            [FoldedText.fold(film.movie.id)[...]] + film.titles.flatMap { runs(of: words, in: $0) }
-        }
-        return .none(suggestions: suggestions.map(\.movie))
-    }
-
-    /// The whole title and every run of `count` words in it, because people type a part of a title.
-    private func runs(of count: Int, in title: String) -> [Substring] {
-        let words = title.split(separator: " ")
-        guard words.count > count else { return [title[...]] }
-        return [title[...]]
-            + zip(words, words.dropFirst(count - 1)).map { title[$0.startIndex..<$1.endIndex] }
+        let suggestions = Suggestions.films(like: wanted, among: movies.map { ($0, $0) })
+        return .none(suggestions: suggestions)
     }
 }

@@ -32,6 +32,26 @@ package enum Suggestions {
         return ranked.sorted { ($0.distance, $0.index) < ($1.distance, $1.index) }.prefix(count).map(\.value)
     }
 
+    /// The films whose id, title or original title, or a part of a title, is near `text`: at most five, the nearest
+    /// first. Each is given with a value that stands for it in the result.
+    /// - Parameter text: folded.
+    static func films<Value>(like text: String, among films: [(value: Value, movie: Movie)]) -> [Value] {
+        let words = text.split(separator: " ").count
+        return nearest(to: text, among: films, count: 5) { _, movie in
+            [FoldedText.fold(movie.id)[...]]
+                + [movie.title, movie.originalTitle].compactMap { $0.map(FoldedText.fold) }
+                .flatMap { runs(of: words, in: $0) }
+        }.map(\.value)
+    }
+
+    /// The whole title and every run of `count` words in it, because people type a part of a title.
+    private static func runs(of count: Int, in title: String) -> [Substring] {
+        let words = title.split(separator: " ")
+        guard words.count > count else { return [title[...]] }
+        return [title[...]]
+            + zip(words, words.dropFirst(count - 1)).map { title[$0.startIndex..<$1.endIndex] }
+    }
+
     private static func distance(
         _ first: [Unicode.Scalar], _ other: Substring.UnicodeScalarView, atMost limit: Int
     ) -> Int? {

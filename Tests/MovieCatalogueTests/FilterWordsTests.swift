@@ -32,6 +32,14 @@ struct FilterWordsTests {
         #expect(found(filter, in: text) == parts)
     }
 
+    @Test("a field's words are marked in that field only")
+    func fieldsMarked() {
+        #expect(found("ax director: chris", in: "Häxan Chris", of: .title) == ["äx"])
+        #expect(found("ax director: chris", in: "Benjamin Christensen", of: .director) == ["Chris"])
+        #expect(found("title: hax", in: "Häxan", of: .originalTitle) == ["Häx"])
+        #expect(found("title: hax", in: "Häxan", of: .overview) == [])
+    }
+
     @Test("short words do not match in an overview, as in the index")
     func overview() {
         #expect(found("a ca cam", in: "a camera", of: .overview) == ["cam"])
