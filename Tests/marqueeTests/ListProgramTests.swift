@@ -215,4 +215,94 @@ struct ListProgramTests {
             #expect(refused.errorText.contains(answer), "\(refused.errorText)")
         }
     }
+
+    /// Six films of four directors, as a file, as a library and from a service.
+    private static let searchable = """
+        [{"id":"m","title":"Metropolis","year":1927,"director":"Fritz Lang","genres":["Drama","Science Fiction"],"score":8},
+         {"id":"n","title":"Nosferatu","year":1922,"director":"F. W. Murnau","genres":["Horror"],"score":7},
+         {"id":"s","title":"Sunrise","year":1927,"director":"F. W. Murnau","genres":["Romance"],"score":9},
+         {"id":"v","title":"Le Voyage","originalTitle":"Méliès","year":1902,"director":"Georges Méliès","score":6},
+         {"id":"h","title":"Häxan","year":1922,"director":"B. Christensen","genres":["Horror"],
+          "overview":"Murnau is not here."},
+         {"id":"u","title":"Undated","director":"F. W. Murnau"}]
+        """
+
+    private static let searches: [(words: [String], ids: [String])] = [
+        (["--director", "MURNAU"], ["n", "s", "u"]), (["--director", "melies"], ["v"]),
+        (["--genre", "horr"], ["n", "h"]), (["--genre", "science fiction"], ["m"]),
+        (["--year", "1927"], ["m", "s"]), (["--year", "1920..1926"], ["n", "h"]),
+        (["--year", "1923.."], ["m", "s"]),
+        (["--year", "..1922"], ["n", "v", "h"]),
+        (["--director", "murnau", "--year", "1920..1929", "--genre", "romance"], ["s"]),
+        (["--search", "murnau"], ["n", "s", "h", "u"]), (["--search", "title: voyage"], ["v"]),
+        (["--search", "murnau year: 1927"], ["s"]), (["--search", "metrpolis"], ["m"]),
+        (["--search", "metrpolis", "--year", "1922"], []),
+        (["--year", "1927", "--sort", "title", "--limit", "1"], ["m"]), (["--limit", "2"], ["m", "n"]),
+        (["--sort", "score", "--limit", "2"], ["s", "m"]), (["--director", "murnau", "--top", "1"], ["s"]),
+        (["--top", "3", "--limit", "2"], ["s", "m"]),
+        (["--genre", "horror", "--top", "9", "--sort", "title"], ["h", "n"]),
+        (["--director", "nobody"], []),
+    ]
+
+    @Test("a file, a library and a service are searched alike, by text, director, genre and years")
+    func searches() async throws {
+        let fixture = try Fixture(films: Self.searchable)
+        let library = fixture.folder.file("films.db")
+        #expect(try await fixture.run("import", fixture.folder.file("movies.json"), library).status == 0)
+        let server = try Program(["serve", library, "--json", "--quiet"], environment: fixture.environment)
+        let line = try #require(await server.nextLine())
+        let address = try #require(JSON.object(line)["url"] as? String)
+        for (catalogue, step) in [(fixture.folder.file("movies.json"), 1), (library, 4), (address, 4)] {
+            // The films are searched after they are read: a few searches show that all sources give them alike.
+            for number in stride(from: 0, to: Self.searches.count, by: step) {
+                let (words, ids) = Self.searches[number]
+                let listed = try await Program.run(
+                    ["list", "--json", "--catalogue", catalogue] + words, environment: fixture.environment)
+                let found = try JSON.array(listed.text).compactMap { $0["id"] as? String }
+                #expect(listed.status == 0 && found == ids, "\(catalogue) \(words): \(listed.errorText)")
+            }
+        }
+    }
+
+    @Test("a list without films says so on standard error, and a forgiven search says that")
+    func lack() async throws {
+        let fixture = try Fixture(films: Self.searchable)
+        let none = try await fixture.run("list", "--search", "xyzzy", "--genre", "western", "--json")
+        #expect(none.status == 0 && none.text == "[]\n")
+        #expect(
+            none.errorLines == [
+                "marquee: no film has \"xyzzy\" and the genre \"western\"; marquee list shows all films"
+            ])
+        let similar = try await fixture.run("list", "--search", "nosfertau", "--plain")
+        #expect(similar.lines.count == 1 && similar.text.hasPrefix("n\t"))
+        #expect(similar.errorText.contains("no film has exactly these words"))
+    }
+
+    @Test(
+        "wrong years and numbers are usage errors of one line",
+        arguments: [
+            (
+                ["--year", "1929..1920"],
+                "--year needs 1927, 1920..1929, 1920.. or ..1929, not \"1929..1920\""
+            ),
+            (["--year", "192x"], "--year needs 1927"), (["--year", ""], "--year needs 1927"),
+            (["--search", "year: 1929..1920"], "--search: year: needs 1927"),
+            (["--limit", "0"], "--limit needs a whole number from 1 on"),
+        ])
+    func wrongConditions(words: [String], answer: String) async throws {
+        let refused = try await Program.run(["list"] + words)
+        #expect(refused.status == 2 && refused.errorLines.count == 1)
+        #expect(refused.errorText.contains(answer), "\(refused.errorText)")
+    }
+
+    @Test("a file behind list is refused with the ways to name it")
+    func fileBehindList() async throws {
+        let refused = try await Program.run(["list", "films.json"])
+        #expect(refused.status == 2)
+        #expect(
+            refused.errorLines == [
+                "marquee: list does not take \"films.json\"; for the file, write "
+                    + "marquee list --catalogue films.json, or marquee films.json"
+            ])
+    }
 }

@@ -254,9 +254,14 @@ struct Arguments: Sendable {
             throw UsageError("\(command.name) needs \(command.operands); see marquee \(command.name) --help")
         }
         if operands.count > command.operandCount.upperBound {
+            let word = operands[command.operandCount.upperBound]
+            let readsFilms = ["list", "browse", "doctor"].contains(command.name)
+            let isFile = readsFilms && !has("catalogue") && Self.isCatalogue(word)
             throw UsageError(
-                "\(command.name) does not take \"\(operands[command.operandCount.upperBound])\"; "
-                    + "see marquee \(command.name) --help")
+                "\(command.name) does not take \"\(word)\"; "
+                    + (isFile
+                        ? "for the file, write marquee \(command.name) --catalogue \(word), or marquee \(word)"
+                        : "see marquee \(command.name) --help"))
         }
     }
 }

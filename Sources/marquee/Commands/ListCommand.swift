@@ -10,6 +10,8 @@ enum ListCommand: Command {
             ("marquee list --top 10", "the ten best"),
             ("marquee list --top 10 --sort year", "the ten oldest"),
             ("marquee list --sort year", "ordered by year"),
+            ("marquee list --director murnau --year 1920..1929", "one director's films of ten years"),
+            ("marquee list --search 'metropolis' --limit 5", "the first five that match"),
             ("marquee list --json | jq -r '.[].title'", "for programs"),
         ],
         options: [
@@ -18,6 +20,19 @@ enum ListCommand: Command {
                 name: "sort", value: "ORDER",
                 help: "score, year or title (default: the catalogue's own order; with --top, score)",
                 choices: Catalogue.Sort.allCases.map(\.rawValue)),
+            Option(
+                name: "search", value: "TEXT",
+                help: "only films with these words, as the key / in the browser finds them; "
+                    + "title:, director:, genre: and year: name a field", isText: true),
+            Option(
+                name: "director", value: "NAME",
+                help: "only films by this director; a part of the name will do",
+                isText: true),
+            Option(
+                name: "genre", value: "NAME", help: "only films of this genre; a part of the name will do",
+                isText: true),
+            Option(name: "year", value: "YEARS", help: "only films of 1927, 1920..1929, 1920.. or ..1929"),
+            Option(name: "limit", value: "N", help: "only the first N of the films that are left"),
             Option(name: "posters", help: "show the posters too, on a terminal or with --color always"),
             Option(name: "plain", help: "one film on each line, with tabs between columns"),
         ])
@@ -25,16 +40,20 @@ enum ListCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
         let top = try arguments.number("top", in: 1...Int.max)
+        let limit = try arguments.number("limit", in: 1...Int.max)
         let order = try order(arguments)
+        let words = try words(arguments)
         if arguments.has("plain"), session.settings.wantsJSON {
             throw UsageError("--plain and --json exclude each other")
         }
-        let (open, movies) = try await chosen(top: top, order: order, session)
+        let (open, chosen) = try await chosen(words, top: top, order: order, session)
+        let movies = Array(chosen.prefix(limit ?? .max))
         if let outage = open.outage {
             let age = open.confirmed.map { Age.text(WallClock.system.seconds - $0) + " old" }
             session.output.failure(
                 "\(outage.advised); showing the cached films, \(age ?? "of unknown age")")
         }
+        if movies.isEmpty { session.output.note(lack(arguments)) }
         if session.settings.wantsJSON {
             session.output.jsonArray(count: movies.count) { row(for: movies[$0], open: open, session) }
         } else if arguments.has("plain") {
@@ -57,10 +76,51 @@ enum ListCommand: Command {
         return open.outage == nil ? .done : .someFailed
     }
 
-    /// The listed films: without another order, the best. A library reads no more than these.
+    /// What the films must have.
+    private static func words(_ arguments: Arguments) throws(UsageError) -> FilterWords {
+        var words = FilterWords(arguments.value("search") ?? "")
+        if let problem = words.problem { throw UsageError("--search: \(problem.member): \(problem.detail)") }
+        for (name, field) in conditions {
+            if let value = arguments.value(name) { words.require(value, in: field) }
+        }
+        if let problem = words.problem { throw UsageError("--\(problem.member) \(problem.detail)") }
+        return words
+    }
+
+    /// The options that name a field.
+    private static let conditions: [(option: String, field: FilterWords.Field)] = [
+        ("director", .director), ("genre", .genres), ("year", .year),
+    ]
+
+    /// `no film has the genre "horror" and the year "1950"; marquee list shows all films`
+    private static func lack(_ arguments: Arguments) -> String {
+        let wanted =
+            [arguments.value("search").map { "\"\($0)\"" }]
+            + conditions.map { name, _ in arguments.value(name).map { "the \(name) \"\($0)\"" } }
+        if wanted.allSatisfy({ $0 == nil }) { return "the catalogue has no films" }
+        return "no film has " + wanted.compactMap(\.self).joined(separator: " and ")
+            + "; marquee list shows all films"
+    }
+
+    /// The listed films: those that match, and without another order the best. A library reads no more than `top`,
+    /// unless it is searched.
     private static func chosen(
-        top: Int?, order: Catalogue.Sort?, _ session: Session
+        _ words: FilterWords, top: Int?, order: Catalogue.Sort?, _ session: Session
     ) async throws -> (OpenCatalogue, [Movie]) {
+        guard words.isEmpty else {
+            let open = try await session.catalogue(orCached: true)
+            let all = open.catalogue.movies
+            let hits = FilmIndex(all).hits(words)
+            if hits.areSimilar {
+                session.output.note("no film has exactly these words; these have similar titles")
+            }
+            // Without an order, similar titles stay in theirs: the nearest first.
+            let numbers = hits.groups.flatMap(\.self)
+            let found = (hits.areSimilar ? numbers : numbers.sorted()).map { all[$0] }
+            let catalogue = Catalogue(name: open.catalogue.name, movies: found)
+            if let top { return (open, catalogue.first(top, by: order ?? .score)) }
+            return (open, order.map { catalogue.sorted(by: $0) } ?? found)
+        }
         if let top, case .library(let path) = session.source {
             let open = try await LibrarySource.first(top, by: order ?? .score, path, session.output)
             return (open, open.catalogue.movies)
