@@ -79,18 +79,90 @@ struct BrowserKeysTests {
         #expect(state.list.selected == 3)
     }
 
-    @Test("s shows the new order from its top, and a film's page stays on its film")
+    @Test("s sorts, and the selected film stays selected and on the screen, in the list and on its page")
     func order() {
         var state = state()
         press(&state, .end)
         type(&state, "s")
-        #expect(state.list.order == .score && state.list.selected == 0 && state.motion.offset == 0)
-        #expect(state.list.selectedMovie?.score == 9)
-        press(&state, .end)
-        press(&state, .enter)
-        let film = state.list.selectedMovie?.id
+        #expect(state.list.order == .score && state.list.selectedMovie?.id == "99")
+        #expect(state.shown.contains(state.list.selected))
         type(&state, "s")
-        #expect(state.list.order == .year && state.page == .film && state.list.selectedMovie?.id == film)
+        #expect(state.list.order == .year && state.list.selectedMovie?.id == "99")
+        #expect(state.shown.contains(state.list.selected))
+        press(&state, .enter)
+        type(&state, "s")
+        #expect(state.list.order == .title && state.page == .film && state.list.selectedMovie?.id == "99")
+    }
+
+    @Test("a search takes fields and ranges of years, says what is wrong with them, and sorts within them")
+    func fields() {
+        var state = state()
+        type(&state, "/director: SOMEONE year: 1905..1906")
+        #expect(state.list.rows == [5, 6, 35, 36, 65, 66, 95, 96] && state.message == nil)
+        press(&state, .enter)
+        type(&state, "s")
+        #expect(state.list.rows.map { $0 % 10 } == [6, 6, 6, 6, 5, 5, 5, 5])
+        #expect(state.list.selectedMovie?.id == "5")
+        type(&state, "/")
+        for _ in 0..<2 { press(&state, .backspace) }
+        #expect(state.list.rows.count == 100)
+        #expect(state.message == "year: needs 1927, 1920..1929, 1920.. or ..1929, not \"1905..19\"")
+        press(&state, .character("u"), .control)
+        type(&state, "film 70 title: 7 year: ..1910")
+        #expect(state.list.rows == [70])
+        // The robot is in an overview.
+        press(&state, .character("u"), .control)
+        type(&state, "title: robot")
+        #expect(state.list.rows.isEmpty)
+    }
+
+    @Test("a search forgives typing errors, and selects the nearest title")
+    func mistyped() {
+        var state = state()
+        press(&state, .end)
+        type(&state, "/zzzzzzz")
+        #expect(state.list.rows.isEmpty)
+        press(&state, .character("u"), .control)
+        type(&state, "fiml 42")
+        #expect(state.list.rows.first == 42 && state.list.rows.count == 5)
+        #expect(state.list.selectedMovie?.id == "42")
+        #expect(state.message == "No film has these words; these titles are similar")
+        press(&state, .escape)
+        #expect(state.message == nil && state.list.rows.count == 100)
+        // The whole title goes before longer ones that contain it.
+        press(&state, .end)
+        type(&state, "/film 1")
+        #expect(state.list.rows[0] == 1 && state.list.selectedMovie?.id == "1")
+    }
+
+    @Test("Up in a search brings back earlier ones, and Down goes on to the line that was being typed")
+    func history() {
+        var state = state()
+        type(&state, "/")
+        press(&state, .up)
+        #expect(state.editor?.text == "" && state.list.selected == 0)
+        type(&state, "film 1")
+        press(&state, .enter)
+        type(&state, "/")
+        press(&state, .character("u"), .control)
+        type(&state, "film 2")
+        press(&state, .escape)
+        type(&state, "/new")
+        press(&state, .up)
+        #expect(state.editor?.text == "film 2" && state.list.selectedMovie?.id == "2")
+        press(&state, .up)
+        press(&state, .up)
+        #expect(state.editor?.text == "film 1" && state.list.filter == "film 1")
+        press(&state, .down)
+        press(&state, .down)
+        press(&state, .down)
+        #expect(state.editor?.text == "new" && state.list.filter == "new")
+        // The kept search is in the line already.
+        press(&state, .up)
+        press(&state, .enter)
+        type(&state, "/")
+        press(&state, .up)
+        #expect(state.editor?.text == "film 1")
     }
 
     @Test("/ on a film's page returns to the list and opens the filter")
@@ -109,7 +181,7 @@ struct BrowserKeysTests {
         type(&state, "f")
         press(&state, .end)
         press(&state, .backspace)
-        #expect(state.list.filter == "film 7" && state.list.selectedMovie?.id == "77")
+        #expect(state.list.filter == "film 7" && state.list.selectedMovie?.id == "7")
         press(&state, .character("w"), .control)
         #expect(state.list.filter == "film ")
         _ = state.handle(.paste("12\n"), now: 0)

@@ -179,7 +179,7 @@ struct BrowserScreenTests {
 
     @Test("the title line has name, order, filter, state and position")
     func titleLine() {
-        var state = state(keys: "js/film")
+        var state = state(keys: "jsg/film")
         state.catalogue = .outOfDate(confirmed: 0, why: "no connection")
         var status = BrowserStatus()
         status.now = 7200

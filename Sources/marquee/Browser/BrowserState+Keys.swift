@@ -49,18 +49,30 @@ extension BrowserState {
     private mutating func handleFilterKey(_ key: TerminalKey, now: Double) -> [Effect]? {
         switch key.code {
         case .enter:
-            editor = nil
+            endFilter()
             return []
         case .escape:
-            editor = nil
+            endFilter()
             return filter("")
+        case .up, .down:
+            let typed = editor?.text ?? ""
+            guard let text = key.code == .up ? searches.older(than: typed) : searches.newer() else {
+                return []
+            }
+            editor = LineEditor(text)
+            return filter(text)
         case .backspace where editor?.text.isEmpty == true:
-            editor = nil
+            endFilter()
             return []
         default:
             guard editor?.take(key) == true else { return nil }
             return filter(editor?.text ?? "")
         }
+    }
+
+    private mutating func endFilter() {
+        searches.add(editor?.text ?? "")
+        editor = nil
     }
 
     private mutating func handleFilmsKey(_ key: TerminalKey, now: Double) -> [Effect] {
@@ -104,8 +116,7 @@ extension BrowserState {
         case "r": return [.retry]
         case "R": return catalogue.refresh() ? [.refresh] : []
         case "s":
-            // In the list, the person wants the first films of the new order; a film in full stays.
-            list.setOrder(list.order.next, keepsFilm: page == .film)
+            list.setOrder(list.order.next)
             return [.rowsChanged] + showSelection()
         case "y": return [.copyAddress]
         case "o" where page == .film: return [.savePoster]

@@ -36,6 +36,8 @@ struct BrowserState {
     var showsFigures = false
     /// The filter while it is being typed; nil otherwise.
     var editor: LineEditor?
+    /// The earlier filters.
+    var searches = SearchHistory()
     var catalogue = CatalogueState.opening
     /// The result of the last reading or command, shown until the next key.
     var notice: String?
@@ -113,7 +115,13 @@ struct BrowserState {
         if overlay?.hidesFilms == true { return notice }
         // A film in full explains itself why it has no poster, and lines have no posters.
         let failure = filmPage == nil && layout.style != .lines ? failure?.line : nil
-        return notice ?? failure ?? catalogue.explanation
+        return notice ?? searchNote ?? failure ?? catalogue.explanation
+    }
+
+    /// What is wrong with the filter, or that its spelling was forgiven; nil if neither.
+    private var searchNote: String? {
+        if let problem = list.words.problem { return "\(problem.member): \(problem.detail)" }
+        return list.areSimilar ? "No film has these words; these titles are similar" : nil
     }
 
     /// The lines of the present text that are on the screen, and how many there are; nil if all of them are.

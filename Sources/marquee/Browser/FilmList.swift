@@ -31,8 +31,10 @@ struct FilmList {
     private(set) var rows: [Int] = []
     /// The selected row; 0 where nothing is shown.
     private(set) var selected = 0
-    /// How many rows have every word of the filter in a title. These rows come first.
-    private var titleMatches = 0
+    /// How many rows match the filter best. These rows come first.
+    private var bestMatches = 0
+    /// Whether no film has the filter's words, and the shown films have similar titles.
+    private(set) var areSimilar = false
     /// All films in the present order, by number.
     private var sorted: [Int] = []
 
@@ -58,21 +60,20 @@ struct FilmList {
     /// Selects the nearest existing row.
     mutating func select(_ row: Int) { selected = max(0, min(row, rows.count - 1)) }
 
-    /// Shows only the films that match. The selection stays on its film while that is shown, unless another film's
-    /// title matches better.
+    /// Shows only the films that match. The selection stays on its film while that is shown, unless another film
+    /// matches better.
     mutating func setFilter(_ text: String) {
         filter = text
         words = FilterWords(text)
         arrange()
-        if titleMatches > 0, selected >= titleMatches { selected = 0 }
+        if selected >= bestMatches { selected = 0 }
     }
 
-    /// - Parameter keepsFilm: whether the selection stays on its film; otherwise it goes to the first. Default: no.
-    mutating func setOrder(_ order: Order, keepsFilm: Bool = false) {
+    /// Changes the order. The selection stays on its film.
+    mutating func setOrder(_ order: Order) {
         self.order = order
         sort()
         arrange()
-        if !keepsFilm { selected = 0 }
     }
 
     /// Replaces the films, and keeps the order and the filter. The selection stays on its film. If that is gone, it
@@ -109,16 +110,16 @@ struct FilmList {
 
     private mutating func show() {
         if words.isEmpty {
-            (rows, titleMatches) = (sorted, 0)
-        } else {
-            var isShown = [Bool](repeating: false, count: sorted.count)
-            var isInTitle = isShown
-            let matches = films.index.matches(words)
-            for film in matches { isShown[film] = true }
-            for film in films.index.titleMatches(words, among: matches) { isInTitle[film] = true }
-            let first = sorted.filter { isInTitle[$0] }
-            rows = first + sorted.filter { isShown[$0] && !isInTitle[$0] }
-            titleMatches = first.count
+            (rows, bestMatches, areSimilar) = (sorted, sorted.count, false)
+            return
         }
+        let hits = films.index.hits(words)
+        areSimilar = hits.areSimilar
+        var group = [Int?](repeating: nil, count: sorted.count)
+        for (number, films) in hits.groups.enumerated() { for film in films { group[film] = number } }
+        var shown = hits.groups.map { _ in [Int]() }
+        for film in sorted { if let number = group[film] { shown[number].append(film) } }
+        rows = shown.flatMap(\.self)
+        bestMatches = shown.first?.count ?? 0
     }
 }

@@ -22,7 +22,9 @@ extension BrowserState {
         case .opening: return [KeyHint("Esc", "stop")]
         case nil: break
         }
-        if isFiltering { return [KeyHint("Enter", "keep"), KeyHint("Esc", "all films")] }
+        if isFiltering {
+            return [KeyHint("Enter", "keep"), KeyHint("Esc", "all films"), KeyHint("↑", "earlier")]
+        }
         let help = KeyHint("?", "help")
         if page == .film {
             let play = list.selectedMovie?.media == nil ? [] : [KeyHint("Enter", "play")]
