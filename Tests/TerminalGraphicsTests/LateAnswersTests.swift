@@ -47,4 +47,32 @@ struct LateAnswersTests {
         terminal.type("\u{1B}P>|late\u{1B}\\\u{1B}[?64;4c")
         try expectEnd(terminal)
     }
+
+    /// Checks that the shell reads these keys, and no answer.
+    private func expectKeys(_ codes: String, _ terminal: PseudoTerminal) throws {
+        try #require(terminal.waits { $0.row(containing: "ended with 0") != nil }, "\(terminal.screen.rows)")
+        terminal.type("!\n")
+        try #require(terminal.waits { $0.row(containing: "over") != nil })
+        #expect(terminal.screen.row(containing: codes + " 21") != nil, "\(terminal.screen.rows)")
+        #expect(terminal.screen.row(containing: "1b") == nil, "\(terminal.screen.rows)")
+        #expect(terminal.settings == terminal.settingsBefore)
+    }
+
+    @Test(
+        "keys typed among them reach the shell in order",
+        .enabled(if: PseudoTerminal.takesPushedInput, "the kernel forbids pushed input"))
+    func keysAmongAnswers() throws {
+        let inquiry = try started("inquire")
+        try #require(inquiry.waits { $0.row(containing: "gave up") != nil })
+        inquiry.type("ab\u{1B}P>|late\u{1B}\\c\u{1B}[?62cd")
+        try expectKeys("61 62 63 64", inquiry)
+        let session = try started()
+        try #require(session.waits { $0.text(ofRow: 0) == "ready" })
+        session.type("r")
+        try #require(session.waits { _ in session.output.contains(sequence: "\u{1B}[c") })
+        session.type("q")
+        try #require(session.waits { $0.modes == [7, 25] })
+        session.type("ab\u{1B}P>|late\u{1B}\\c\u{1B}[?64;4cd")
+        try expectKeys("61 62 63 64", session)
+    }
 }

@@ -80,6 +80,13 @@ public final class PseudoTerminal {
         }
     }
 
+    /// Whether this machine's kernel lets a program push bytes into its terminal's input.
+    public static let takesPushedInput: Bool = {
+        // Losing the error is right: without the setting every program may.
+        let setting = try? String(contentsOfFile: "/proc/sys/dev/tty/legacy_tiocsti", encoding: .utf8)
+        return setting?.hasPrefix("0") != true
+    }()
+
     /// Closes the terminal, as a closed window does. Nothing can be typed or read afterwards.
     public func hangUp() {
         close(controlling)

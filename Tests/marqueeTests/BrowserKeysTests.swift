@@ -257,3 +257,74 @@ struct BrowserKeysTests {
         }
     }
 }
+
+    /// A browser whose catalogue is still being read.
+    private func opening() -> BrowserState { BrowserState(size: CellSize(columns: 80, rows: 24)) }
+
+    private func show(_ state: inout BrowserState, _ titles: [String], isWhole: Bool = true) {
+        let movies = titles.enumerated().map { Movie(id: "\($0.offset)", title: $0.element) }
+        let films = FilmSet(
+            OpenCatalogue(catalogue: Catalogue(name: nil, movies: movies), base: BaseURL(URL(filePath: "/"))))
+        _ = state.take(isWhole ? .whole(films, confirmed: 0, outage: nil) : .part(films))
+        if !isWhole { _ = state.take(.came(films: titles.count)) }
+        _ = state.advance(now: 10)
+    }
+
+    @Test("keys that need a film wait for the first films, with the keys behind them, in order")
+    func typedAhead() {
+        var state = opening()
+        for key in "jj" { #expect(press(&state, .character(key)) == []) }
+        #expect(press(&state, .enter) == [] && state.page == .films)
+        // On the page, the next film; then the list again, and the first film.
+        type(&state, "nqg")
+        show(&state, ["A", "B", "C", "D", "E"])
+        #expect(state.page == .films && state.list.selected == 0 && state.typedAhead.events.isEmpty)
+        state = opening()
+        type(&state, "jj")
+        press(&state, .enter)
+        show(&state, ["A", "B", "C"])
+        #expect(state.page == .film && state.list.selectedMovie?.title == "C")
+    }
+
+    @Test("a search typed before the films is kept, and opens its film once that has come")
+    func searchedAhead() {
+        var state = opening()
+        type(&state, "/sun")
+        press(&state, .enter)
+        press(&state, .enter)
+        #expect(state.list.filter == "sun" && state.page == .films)
+        show(&state, ["Metropolis"], isWhole: false)
+        #expect(state.page == .films && state.list.rows.isEmpty)
+        show(&state, ["Metropolis", "Sunrise"])
+        #expect(state.page == .film && state.list.selectedMovie?.title == "Sunrise")
+        state = opening()
+        type(&state, "j/q")
+        _ = state.handle(.paste("uee"), now: 0)
+        press(&state, .enter)
+        show(&state, ["A", "B", "Queen", "Queer"])
+        #expect(state.list.filter == "quee" && state.list.rows == [2, 3])
+    }
+
+    @Test("keys that need no film act at once, and q, Ctrl-C and Escape never wait in the list")
+    func withoutFilms() {
+        var state = opening()
+        type(&state, "?")
+        #expect(state.isHelpShown)
+        type(&state, "?vs")
+        #expect(state.layout.style == .lines && state.list.order == .score)
+        type(&state, "j")
+        #expect(press(&state, .character("c"), .control) == [.quit])
+        #expect(press(&state, .character("z"), .control) == [.suspend])
+        #expect(state.typedAhead.events.count == 1)
+        // The help comes at once, and its own keys are not kept.
+        type(&state, "?")
+        #expect(state.isHelpShown)
+        press(&state, .escape)
+        #expect(!state.isHelpShown && state.typedAhead.events.count == 1)
+        press(&state, .escape)
+        #expect(state.typedAhead.events.isEmpty)
+        press(&state, .enter)
+        // The first q closes the page that Enter will open, the second quits.
+        #expect(press(&state, .character("q")) == [])
+        #expect(press(&state, .character("q")) == [.quit])
+    }

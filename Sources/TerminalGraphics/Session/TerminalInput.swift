@@ -17,12 +17,23 @@ public struct TerminalInput {
     private let session: TerminalSession
     private let signals: Int32
     private let escapeDelay: Int32
+    private let lastKeys: Set<TerminalKey>
     private var parser = InputParser()
 
+    /// How soon to notice that the session is entered again, in microseconds.
+    private static let recheckInterval: UInt32 = 10_000
+
     /// Creates a reader of a session's terminal.
-    public init(_ session: TerminalSession, escapeDelay: Int32 = TerminalInput.escapeDelay) {
+    ///
+    /// `lastKeys` are the keys after which the program may give the terminal away. ``next(timeout:)`` reads nothing behind
+    /// one of them, so that the keys behind it reach the shell, unless it is called again. Default: none.
+    public init(
+        _ session: TerminalSession, escapeDelay: Int32 = TerminalInput.escapeDelay,
+        lastKeys: Set<TerminalKey> = []
+    ) {
         self.session = session
         self.escapeDelay = escapeDelay
+        self.lastKeys = lastKeys
         signals = csystem_terminal_signals()
     }
 
@@ -49,15 +60,36 @@ public struct TerminalInput {
                 continue
             }
             var events = entries[1].revents == 0 ? [] : signalEvents()
-            if entries[0].revents != 0 { events += inputEvents() }
+            if entries[0].revents != 0 {
+                // The input is another program's until the session is entered again.
+                if !session.hasTerminal { usleep(Self.recheckInterval) }
+                events += inputEvents()
+            }
             if !events.isEmpty { return events }
         }
     }
 
+    /// Whether these events end with one of the last keys.
+    public func isLast(_ events: [TerminalEvent]) -> Bool {
+        if case .key(let key) = events.last { lastKeys.contains(key) } else { false }
+    }
+
+    /// Reads what is there, up to the first of the last keys.
     private mutating func inputEvents() -> [TerminalEvent] {
-        guard let bytes = session.readAvailable() else { return [.closed] }
-        let events = parser.feed(bytes)
-        for case .answer(let answer) in events { session.didRead(answer) }
+        // Byte by byte, if nothing behind a key may be read.
+        let limit = lastKeys.isEmpty ? TerminalSession.mostBytes : 1
+        var events: [TerminalEvent] = []
+        var count = 0
+        repeat {
+            guard let bytes = session.readAvailable(atMost: limit, whileEntered: true) else {
+                return events + [.closed]
+            }
+            if bytes.isEmpty { break }
+            count += bytes.count
+            let new = parser.feed(bytes)
+            for case .answer(let answer) in new { session.didRead(answer) }
+            events += new
+        } while count < TerminalSession.mostBytes && !isLast(events)
         return events
     }
 

@@ -14,7 +14,8 @@ package enum TerminalInquiry {
     fileprivate static let outerLimit = Duration.milliseconds(200)
 
     /// Sends the queries and waits for the last answer until the limit. Pushes keys typed meanwhile back into the
-    /// input. Where the kernel forbids that (`dev.tty.legacy_tiocsti`), keys typed before the last answer are lost.
+    /// input. Where the kernel forbids that (`dev.tty.legacy_tiocsti`), keys typed before the last answer are lost; keys
+    /// typed behind it are not read.
     ///
     /// Nil if there is no terminal, or another process group has it.
     /// - Parameter lateLimit: how long after the limit the thread reads late answers. Default: the limit.
@@ -79,7 +80,8 @@ private struct PendingInquiry: Sendable {
     /// Reads until the last answer, or the deadline, or `outer` after tmux's own answer.
     mutating func read(until deadline: ContinuousClock.Instant, outer: Duration) {
         var deadline = deadline
-        while !answers.isComplete, let bytes = session.read(until: deadline), !bytes.isEmpty {
+        // Byte by byte: nothing behind the last answer is read.
+        while !answers.isComplete, let bytes = session.read(until: deadline, atMost: 1), !bytes.isEmpty {
             let awaited = answers.awaitsOuterTerminal
             sorter.take(bytes)
             if answers.awaitsOuterTerminal, !awaited { deadline = min(deadline, .now + outer) }
@@ -91,7 +93,11 @@ private struct PendingInquiry: Sendable {
         read(
             until: answers.awaitsOuterTerminal ? .now + Self.echoLimit : lateEnd,
             outer: TerminalInquiry.outerLimit)
-        while answers.isComplete, let bytes = session.read(until: min(lateEnd, .now + Self.echoLimit)),
+        // Keys that cannot be pushed back are not read.
+        while answers.isComplete, TerminalSession.canPutBack || sorter.keys.isEmpty,
+            let bytes = session.read(
+                until: min(lateEnd, .now + Self.echoLimit),
+                atMost: TerminalSession.canPutBack ? TerminalSession.mostBytes : 1),
             !bytes.isEmpty
         {
             sorter.take(bytes)
@@ -101,15 +107,5 @@ private struct PendingInquiry: Sendable {
         session.putBack(sorter.keys)
         session.leave()
         isOver = true
-    }
-}
-
-extension TerminalSession {
-    /// Pushes keys that were read back into the input. They are lost if the kernel forbids it.
-    fileprivate func putBack(_ keys: [UInt8]) {
-        guard !keys.isEmpty else { return }
-        _ = unsafe keys.withUnsafeBytes {
-            unsafe csystem_terminal_push_input(descriptor, $0.baseAddress, $0.count)
-        }
     }
 }

@@ -75,9 +75,12 @@ public final class TerminalSession: Sendable {
 
     /// Switches the modes off and restores the input settings. Does nothing if not entered.
     ///
-    /// Drops unread input, so that it does not reach the shell. Waits for missing answers to
-    /// ``ask(_:barriers:limit:)``, at most a third of their limit and until twice the limit after the query; later
-    /// answers reach the shell. Meanwhile the modes are off and nothing is echoed.
+    /// Waits for missing answers to ``ask(_:barriers:limit:)``, at most a third of their limit and until twice the limit
+    /// after the query; later answers reach the shell. Meanwhile the modes are off and nothing is echoed.
+    ///
+    /// Typed keys that are unread stay in the input, for the shell; mouse reports and answers among them are removed. The
+    /// removal reads the input and pushes the keys back. Where the kernel forbids that (`dev.tty.legacy_tiocsti`), only
+    /// the missing answers are read, and keys typed before them are lost.
     public func leave() {
         guard
             isEntered.compareExchange(expected: true, desired: false, ordering: .sequentiallyConsistent)
@@ -86,10 +89,12 @@ public final class TerminalSession: Sendable {
         // Losing the error is right: a terminal that is gone needs no restoring, and for another failure there is no
         // remedy.
         try? write(exitSequence)
-        awaitAnswers()
+        // A read of `TerminalInput` that has begun ends first; the next one reads nothing.
+        reading.withLock { _ in }
+        if !modes.keepsKeys { sortInput() }
+        // Without a flush: keys that are unread reach the next reader.
         var input = original
         unsafe tcsetattr(descriptor, TCSANOW, &input)
-        if !modes.keepsKeys { tcflush(descriptor, TCIFLUSH) }
         csystem_terminal_unguard()
     }
 
@@ -114,33 +119,70 @@ public final class TerminalSession: Sendable {
         }
     }
 
-    /// Reads until the last answer has come or the wait is over.
-    private func awaitAnswers() {
+    /// Reads until the last answer has come or the wait is over, and removes what is no key from the input.
+    private func sortInput() {
+        var sorter = AnswerSorter()
+        awaitAnswers(&sorter)
+        guard Self.canPutBack else { return }
+        // Keys pushed back come behind unread ones: all of them are read, to stay in order. A terminal that never stops
+        // sending is not followed.
+        var room = Self.mostUnread
+        while room > 0, let bytes = readAvailable(), !bytes.isEmpty {
+            sorter.take(bytes)
+            room -= bytes.count
+        }
+        sorter.end()
+        putBack(sorter.keys)
+    }
+
+    /// Reads until the last answer has come or the wait is over, and nothing behind it.
+    private func awaitAnswers(_ sorter: inout AnswerSorter) {
         guard let due = question.withLock({ $0 }) else { return }
         defer { question.withLock { $0 = nil } }
         let end = min(due.end, .now + due.limit / 3)
-        var sorter = AnswerSorter()
-        // The thread of `TerminalInput` may read the last answer instead; it calls `didRead`.
-        while question.withLock({ $0 != nil }), ContinuousClock.now < end,
-            let bytes = read(until: min(end, .now + Self.recheckInterval))
-        {
+        while question.withLock({ $0 != nil }), let bytes = read(until: end, atMost: 1), !bytes.isEmpty {
             let known = sorter.barriers
             sorter.take(bytes)
             note(barriers: sorter.barriers - known)
         }
     }
 
-    /// How soon to notice that another thread has read the last answer.
-    private static let recheckInterval = Duration.milliseconds(10)
+    /// Whether the kernel lets a program push bytes into its terminal's input (TIOCSTI, `dev.tty.legacy_tiocsti`). Kernels
+    /// before 6.2 do, and have no such setting.
+    static let canPutBack: Bool = {
+        // Losing the error is right: without the setting every program may.
+        let setting = try? FileCalls().contents(ofPath: "/proc/sys/dev/tty/legacy_tiocsti")
+        return setting?.first != UInt8(ascii: "0")
+    }()
+
+    /// Pushes keys that were read back into the input. They are lost if the kernel forbids it.
+    func putBack(_ keys: [UInt8]) {
+        guard !keys.isEmpty else { return }
+        _ = unsafe keys.withUnsafeBytes {
+            unsafe csystem_terminal_push_input(descriptor, $0.baseAddress, $0.count)
+        }
+    }
+
+    /// Whether the program has the terminal now.
+    var hasTerminal: Bool { isEntered.load(ordering: .sequentiallyConsistent) }
+
+    /// The most bytes of one read.
+    static let mostBytes = 4096
+    /// The most bytes of unread input that are sorted at the end: more than the kernel's queue holds.
+    private static let mostUnread = 1 << 16
 
     /// Reads the available input: empty if there is none, nil if the terminal is gone. Never blocks, even if another
     /// thread takes the input first.
-    func readAvailable() -> [UInt8]? {
+    /// - Parameters:
+    ///   - limit: the most bytes.
+    ///   - whileEntered: whether to read nothing after ``leave()``: the input is another program's then. Default: no.
+    func readAvailable(atMost limit: Int = mostBytes, whileEntered: Bool = false) -> [UInt8]? {
         reading.withLock { _ in
+            if whileEntered, !hasTerminal { return [] }
             guard Polling.ready([(descriptor, POLLIN)], until: .now) == [true] else { return [] }
             var isInterrupted = false
-            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-                let result = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+                let result = unsafe Glibc.read(descriptor, buffer.baseAddress, limit)
                 isInterrupted = result < 0 && (errno == EINTR || errno == EAGAIN)
                 count = max(0, result)
             }
@@ -149,12 +191,12 @@ public final class TerminalSession: Sendable {
     }
 
     /// Waits for input and reads it: empty at the deadline, nil if the terminal is gone.
-    func read(until deadline: ContinuousClock.Instant) -> [UInt8]? {
+    func read(until deadline: ContinuousClock.Instant, atMost limit: Int = mostBytes) -> [UInt8]? {
         // Checked on each pass, for a terminal that never stops sending.
         while ContinuousClock.now < deadline,
             Polling.ready([(descriptor, POLLIN)], until: deadline) == [true]
         {
-            guard let bytes = readAvailable() else { return nil }
+            guard let bytes = readAvailable(atMost: limit) else { return nil }
             if !bytes.isEmpty { return bytes }
         }
         return []
@@ -244,6 +286,8 @@ public struct TerminalModes: Sendable, Hashable {
         var settings = original
         if !keepsKeys {
             unsafe cfmakeraw(&settings)
+            // An Enter that is not read here ends a line for the next reader, too.
+            settings.c_iflag |= original.c_iflag & tcflag_t(ICRNL)
             return settings
         }
         unsafe csystem_terminal_set_cbreak(&settings)

@@ -1,3 +1,4 @@
+import Dispatch
 import LazyImages
 import MovieCatalogue
 import SystemSupport
@@ -9,7 +10,8 @@ import TerminalGraphics
 final class Browser: Sendable {
     /// A message to the browser's thread.
     enum Message: Sendable {
-        case terminal([TerminalEvent])
+        /// Input of the terminal. The reader waits for `handled` before it reads on; nil if it does not wait.
+        case terminal([TerminalEvent], handled: DispatchSemaphore?)
         /// A poster's new state, for the models.
         case poster(RowState)
         case drawn(PosterFeed.Pane, PosterFeed.Drawing)
@@ -95,11 +97,14 @@ final class Browser: Sendable {
     ) async throws -> (any Error)? {
         try BlockingThreads.startThread { [terminal, mailbox] in
             let delay = Terminal.isRemote ? TerminalInput.remoteEscapeDelay : TerminalInput.escapeDelay
-            var input = TerminalInput(terminal, escapeDelay: delay)
+            var input = TerminalInput(terminal, escapeDelay: delay, lastKeys: BrowserState.lastKeys)
             while true {
                 let events = input.next()
-                mailbox.send(.terminal(events))
+                let handled = input.isLast(events) ? DispatchSemaphore(value: 0) : nil
+                mailbox.send(.terminal(events, handled: handled))
                 if events.contains(.closed) { return }
+                // What was typed behind a key that ends or stops the browser is for the shell.
+                handled?.wait()
             }
         }
         let ending: Result<(any Error)?, ResourceShortage> = await withTaskCancellationHandler {

@@ -101,12 +101,14 @@ final class BrowserLoop {
         case .said(let text): state.notice = text
         case .opened(let number, let overlay): if opening.awaits(number) { state.show(overlay) }
         case .path(let path): perform(state.take(path))
-        case .terminal(let events):
+        case .terminal(let events, let handled):
             for event in events {
                 if event == .resized || event == .continued { readSize() }
                 if case .answer(let answer) = event { hear(answer) }
                 perform(state.handle(event, now: MonotonicClock.now))
             }
+            // At the end the reader reads no more.
+            if !isDone { handled?.signal() }
         }
     }
 

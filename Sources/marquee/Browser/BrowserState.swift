@@ -41,6 +41,8 @@ struct BrowserState {
     var catalogue = CatalogueState.opening
     /// The result of the last reading or command, shown until the next key.
     var notice: String?
+    /// Input that waits for the first films.
+    var typedAhead = TypedAhead()
     /// Why the selected film's poster failed; nil if it did not.
     var failure: PosterFailure?
     /// The network's reach; nil until it is known.
@@ -147,14 +149,16 @@ struct BrowserState {
         return showSelection() + [.redraw]
     }
 
-    mutating func advance(now: Double) -> [Effect] { motion.advance(now: now).map(Effect.motion) }
+    mutating func advance(now: Double) -> [Effect] {
+        handleTypedAhead(now: now) + motion.advance(now: now).map(Effect.motion)
+    }
 
     mutating func handle(_ event: TerminalEvent, now: Double) -> [Effect] {
         if isTooSmall { return handleUnseen(event) }
         switch event {
         case .key(let key):
             notice = nil
-            return handle(key, now: now)
+            return keep(event) ? [] : handle(key, now: now)
         case .wheel(let direction, _):
             if let (shown, _) = textPosition {
                 scrollText(to: shown.lowerBound + (direction == .up ? -3 : 3))
@@ -162,7 +166,7 @@ struct BrowserState {
             }
             return page == .films && overlay == nil ? scroll(direction == .up ? -1 : 1, now: now) : []
         case .click(let position): return click(position)
-        case .paste(let text): return paste(text)
+        case .paste(let text): return keep(event) ? [] : paste(text)
         case .stopRequested: return [.suspend]
         case .continued: return [.redraw]
         case .closed: return [.quit]
@@ -194,7 +198,7 @@ struct BrowserState {
             size: size, style: style, cellAspect: cellAspect, hasPosters: layout.hasPosters)
     }
 
-    private mutating func paste(_ text: String) -> [Effect] {
+    mutating func paste(_ text: String) -> [Effect] {
         if case .address(var line) = overlay {
             line.insert(text)
             overlay = .address(line)
