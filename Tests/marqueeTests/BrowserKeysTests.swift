@@ -218,11 +218,14 @@ struct BrowserKeysTests {
     }
 
     @Test(
-        "Enter on a film's page plays its file or address, and goes back if it has none")
+        "Enter on a film's page plays its file or address, and says so and stays if it has none")
     func playing() {
         var state = state()
         press(&state, .enter)
-        #expect(press(&state, .enter) == [.rowsChanged] && state.page == .films)
+        #expect(press(&state, .enter) == [] && state.page == .film)
+        #expect(state.message?.hasPrefix("this film has no media to play") == true)
+        press(&state, .escape)
+        #expect(state.page == .films && state.message == nil)
         for _ in 0..<9 { type(&state, "n") }
         press(&state, .enter)
         #expect(press(&state, .enter) == [.play] && state.page == .film)
@@ -256,7 +259,6 @@ struct BrowserKeysTests {
             #expect(!state.layout.hasPosters)
         }
     }
-}
 
     /// A browser whose catalogue is still being read.
     private func opening() -> BrowserState { BrowserState(size: CellSize(columns: 80, rows: 24)) }
@@ -328,3 +330,4 @@ struct BrowserKeysTests {
         #expect(press(&state, .character("q")) == [])
         #expect(press(&state, .character("q")) == [.quit])
     }
+}

@@ -97,7 +97,10 @@ extension BrowserState {
     private mutating func handleFilmKey(_ key: TerminalKey, now: Double) -> [Effect] {
         switch key.code {
         case .character("q"), .escape, .backspace: return closeFilm()
-        case .enter: return list.selectedMovie?.media == nil ? closeFilm() : [.play]
+        case .enter:
+            guard list.selectedMovie?.media == nil else { return [.play] }
+            notice = "this film has no media to play; the catalogue names a film's file as media"
+            return []
         case .right, .character("n"), .character("l"): return turn(1, now: now)
         case .left, .character("N"), .character("h"): return turn(-1, now: now)
         case .character("/"): return closeFilm() + handleCommand("/")
