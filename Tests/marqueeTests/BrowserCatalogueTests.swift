@@ -30,9 +30,11 @@ struct BrowserCatalogueTests {
         terminal.waits { $0.text(ofRow: 0).contains(text) }
     }
 
-    /// Messages are above the status line.
+    /// Messages are in the two rows above the status line.
     private func status(_ terminal: PseudoTerminal, has text: String) -> Bool {
-        terminal.waits { $0.text(ofRow: $0.size.rows - 2).contains(text) }
+        terminal.waits { screen in
+            (2...3).contains { screen.text(ofRow: screen.size.rows - $0).hasPrefix("  " + text) }
+        }
     }
 
     @Test("the first frame appears before the server answers, and keys work")

@@ -214,7 +214,9 @@ struct BrowserTests {
             """
         try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
         let terminal = try started(arguments: ["--catalogue", folder.file("films.json")])
-        #expect(terminal.waits { $0.row(containing: "No poster: ") == 22 })
+        // The message has two rows.
+        #expect(
+            terminal.waits { $0.row(containing: "No poster: ") == 21 && $0.text(ofRow: 22) == "  answer" })
         missing.open()
         terminal.type("r")
         #expect(terminal.waits(until: hasPoster))

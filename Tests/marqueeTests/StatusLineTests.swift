@@ -78,6 +78,42 @@ struct StatusLineTests {
         #expect(lines(status, columns: 80, hasLineAbove: false).line.hasPrefix("  2 posters failed"))
     }
 
+    @Test("a longer message covers the lines above whole; one that stays covers two at most")
+    func longMessage() {
+        var status = BrowserStatus()
+        status.message = (1...30).map { "word\($0)" }.joined(separator: " ")
+        func rows(columns: Int, hasLineAbove: Bool) -> [String] {
+            var grid = CellGrid(size: CellSize(columns: columns, rows: 20))
+            for row in 0..<20 {
+                grid.put(String(repeating: "x", count: columns), at: CellPosition(column: 0, row: row))
+            }
+            grid.fill(
+                CellRectangle(
+                    at: CellPosition(column: 0, row: 19), size: CellSize(columns: columns, rows: 1)),
+                style: CellStyle())
+            StatusLine(film: film, status: status, showsFigures: false, hints: hints, accent: .standard)
+                .draw(on: &grid, row: 19, hasLineAbove: hasLineAbove)
+            return (0..<20).map { grid.text(ofRow: $0) }
+        }
+        for hasLineAbove in [true, false] {
+            let rows = rows(columns: 60, hasLineAbove: hasLineAbove)
+            let covered = rows.dropLast().filter { !$0.hasPrefix("x") }
+            #expect(
+                covered.joined(separator: " ").split(separator: " ").joined(separator: " ") == status.message)
+            #expect(covered.count == 4 && rows[14].hasPrefix("x"))
+            #expect(rows[19].hasPrefix("  The Passion of Joan of Arc"))
+        }
+        status.isStanding = true
+        let standing = rows(columns: 60, hasLineAbove: true)
+        #expect(
+            standing[16].hasPrefix("x") && standing[17].hasPrefix("  word1 ") && standing[18].hasSuffix("…"))
+        // However long it is, half of the screen stays.
+        status.isStanding = false
+        status.message = String(repeating: "word ", count: 1000)
+        let longest = rows(columns: 60, hasLineAbove: true)
+        #expect(longest[9].hasPrefix("x") && longest[10].hasPrefix("  word") && longest[18].hasSuffix("…"))
+    }
+
     @Test("figures replace the film, and the least important are left out")
     func figures() {
         var status = BrowserStatus()

@@ -282,6 +282,7 @@ final class BrowserLoop {
         status.arrivals =
             status.loading > 0 || state.catalogue.isReading || state.isOpening ? arrivals + turns : nil
         status.message = state.message
+        status.isStanding = state.notice == nil
         status.now = WallClock.system.seconds
         status.seconds = Int(MonotonicClock.now - began)
         return status

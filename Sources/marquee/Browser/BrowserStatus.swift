@@ -11,6 +11,8 @@ struct BrowserStatus {
     var arrivals: Int?
     /// The message to show; nil if there is none.
     var message: String?
+    /// Whether the message stays after the next key.
+    var isStanding = false
     /// The time, in seconds since 1970, and since the browser began.
     var (now, seconds) = (0, 0)
 

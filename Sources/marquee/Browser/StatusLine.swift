@@ -2,11 +2,14 @@ import MovieCatalogue
 import TerminalGraphics
 
 /// The last line: the selected film or the figures, and at the right the keys that help. Messages appear in the line
-/// above, which is empty otherwise; in a low window they replace the film.
+/// above, which is empty otherwise; in a low window they replace the film. A longer message covers as many lines above as
+/// it takes.
 struct StatusLine {
     /// The signs that turn while bytes arrive.
     private static let signs = Array("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
     private static let gap = 2
+    /// The most lines of a message that stays, so that it covers no film that is selected in the list.
+    private static let mostStanding = 2
 
     let film: Movie?
     let status: BrowserStatus
@@ -27,9 +30,15 @@ struct StatusLine {
         // The last cell stays empty: some terminals scroll when it is written.
         let room = grid.size.columns - 2 * margin
         guard room > 0 else { return }
-        let message = TerminalText.visible(status.message ?? "")
-        if hasLineAbove { drawMessage(message, on: &grid, row: row - 1, room: room) }
-        let said = !hasLineAbove && (!message.isEmpty || status.failed > 0)
+        var message = TerminalText.visible(status.message ?? "")
+        let isLong = TerminalText.width(message) > room - (hasLineAbove ? 0 : roomForHint)
+        if isLong, row > 1 {
+            drawLong(message, on: &grid, above: row, room: room)
+            message = ""
+        } else if hasLineAbove {
+            drawMessage(message, on: &grid, row: row - 1, room: room)
+        }
+        let said = !hasLineAbove && !isLong && (!message.isEmpty || status.failed > 0)
         let text: [[StyledText]] =
             if said {
                 [[StyledText(message.isEmpty ? status.failures : message, BrowserScreen.dim)]]
@@ -57,6 +66,28 @@ struct StatusLine {
                 at: CellPosition(column: column + TerminalText.width(hint.key) + 1, row: row),
                 style: BrowserScreen.dim)
             column += hint.width + Self.gap
+        }
+    }
+
+    /// The cells beside a message in the last line.
+    private var roomForHint: Int { hints.first.map { $0.width + Self.gap } ?? 0 }
+
+    /// A message in the lines above the last one. One that the next key removes may cover half of the screen.
+    private func drawLong(_ message: String, on grid: inout CellGrid, above row: Int, room: Int) {
+        let most = status.isStanding ? Self.mostStanding : max(1, row / 2)
+        var lines = TerminalText.wrapped(message, toWidth: room)
+        if lines.count > most {
+            let rest = lines[(most - 1)...].joined(separator: " ")
+            lines = lines.prefix(most - 1) + [TerminalText.truncated(rest, toWidth: room)]
+        }
+        for (index, line) in lines.enumerated() {
+            let place = CellPosition(column: 0, row: row - lines.count + index)
+            grid.fill(
+                CellRectangle(at: place, size: CellSize(columns: grid.size.columns, rows: 1)),
+                style: CellStyle())
+            grid.put(
+                line, at: CellPosition(column: BrowserLayout.margin, row: place.row), style: BrowserScreen.dim
+            )
         }
     }
 
