@@ -152,6 +152,40 @@ struct BrowserPlayingTests {
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
+    /// Presses y on the first film and returns all output.
+    private func copying(_ terminal: PseudoTerminal, until notice: String) throws -> String {
+        try #require(terminal.waits { $0.text(ofRow: 0).contains("1/") }, "\(terminal.screen.rows)")
+        terminal.type("y")
+        #expect(terminal.waits { $0.row(containing: notice) != nil }, "\(terminal.screen.rows)")
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+        return String(decoding: terminal.output, as: UTF8.self)
+    }
+
+    @Test("y copies no address that works only within the program, and the real one of a service")
+    func addresses() async throws {
+        let sample = try SmallSample()
+        let ofSample = try copying(sample.started(["--graphics", "blocks"]), until: "Nothing is copied")
+        #expect(!ofSample.contains("\u{1B}]52;"))
+        let fixture = try Fixture()
+        let (source, library) = (fixture.folder.file("movies.json"), fixture.folder.file("films.db"))
+        let films = Fixture.films(1) { _ in "poster.png" }
+        try Data(films.utf8).write(to: URL(filePath: source))
+        try Data(SampleImages.png).write(to: URL(filePath: fixture.folder.file("poster.png")))
+        #expect(try await fixture.run("import", source, library).status == 0)
+        func browser(_ catalogue: String) throws -> PseudoTerminal {
+            try PseudoTerminal(
+                BuiltProgram.path("marquee"), ["--graphics", "blocks", "--catalogue", catalogue],
+                environment: fixture.environment)
+        }
+        let ofLibrary = try copying(browser(library), until: "Nothing is copied")
+        #expect(!ofLibrary.contains("\u{1B}]52;"))
+        let address = fixture.base + "poster.png"
+        let ofService = try copying(
+            browser(fixture.base + "movies.json"), until: "Address copied: " + address)
+        #expect(ofService.contains("\u{1B}]52;c;" + Data(address.utf8).base64EncodedString()))
+    }
+
     @Test("saving takes the file from the cache, without a second request")
     func cached() throws {
         let fixture = try Fixture()

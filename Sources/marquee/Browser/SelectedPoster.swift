@@ -21,8 +21,15 @@ struct SelectedPoster {
     }
 
     /// The bytes that make the terminal copy the address, and the message about it.
+    /// - Throws: why there is nothing to copy: the address is too long, or has a meaning only within this program.
     func copying() throws(Failure) -> (bytes: [UInt8], notice: String) {
         let url = request.url
+        let isOfSample = url.lowercasedHost == CatalogueSource.sampleHost
+        if isOfSample || LibraryTransport.serves(url) {
+            throw Failure(
+                "Nothing is copied: this poster's address works only within marquee; "
+                    + "marquee serve gives \(isOfSample ? "the films" : "a library") an address for others")
+        }
         let address = url.scheme?.lowercased() == "data" ? url.absoluteString : url.displayText
         guard let bytes = TerminalClipboard.copying(address, isInTmux: Terminal.isInTmux) else {
             throw Failure("The address is too long to be copied; o saves the poster")
