@@ -23,6 +23,20 @@ extension Catalogue {
         }
         return Catalogue(name: name, movies: movies, problems: problems)
     }
+
+    /// Changes the texts that people read: the name, titles, directors, countries, genres and overviews.
+    package func mapTexts(_ change: (String) -> String) -> Catalogue {
+        let movies = movies.map { movie in
+            Movie(
+                id: movie.id, title: change(movie.title), originalTitle: movie.originalTitle.map(change),
+                year: movie.year, director: movie.director.map(change), country: movie.country.map(change),
+                minutes: movie.minutes, genres: movie.genres.map(change),
+                overview: movie.overview.map(change),
+                score: movie.score, poster: movie.poster, media: movie.media, rating: movie.rating,
+                votes: movie.votes, createdAt: movie.createdAt, updatedAt: movie.updatedAt)
+        }
+        return Catalogue(name: name.map(change), movies: movies, problems: problems)
+    }
 }
 
 extension Movie {

@@ -100,4 +100,19 @@ struct TerminalTextWidthTests {
     func wrapping(text: String, limit: Int, lines: [String]) {
         #expect(TerminalText.wrapped(text, toWidth: limit) == lines)
     }
+
+    @Test(
+        "clusters that a cell of tmux does not hold lose their joiners, and no member",
+        arguments: [
+            ("👨\u{200D}👩\u{200D}👧\u{200D}👦 Family", "👨👩👧👦 Family"),
+            ("A 👨🏽\u{200D}👩🏽\u{200D}👧🏽 B", "A 👨🏽👩🏽👧🏽 B"),
+            ("👨\u{200D}👩\u{200D}👧", "👨\u{200D}👩\u{200D}👧"),
+            ("Häxan, a long enough title", "Häxan, a long enough title"),
+            ("👩\u{200D}🚀👩\u{200D}🚀👩\u{200D}🚀", "👩\u{200D}🚀👩\u{200D}🚀👩\u{200D}🚀"),
+        ])
+    func separated(text: String, expected: String) {
+        let separated = TerminalText.separated(text, clustersLongerThan: TerminalText.longestClusterInTmux)
+        // Equal scalars, not only equal texts.
+        #expect(Array(separated.unicodeScalars) == Array(expected.unicodeScalars))
+    }
 }

@@ -20,6 +20,27 @@ struct TmuxTests {
         try await inTmux(columns: 200, rows: 60, visitLarge)
     }
 
+    @Test(
+        "a family of four emoji keeps its members, and the text behind it stays in its place",
+        .enabled(if: Shell.has("tmux"), "tmux is not installed"))
+    func family() async throws {
+        let film = #"[{"id":"a","title":"The 👨\u200D👩\u200D👧\u200D👦 film","year":1920,"director":"Someone"}]"#
+        try await inTmux(columns: 80, rows: 24) { tmux in
+            try tmux.write(film, to: "family.json")
+            try await tmux.shows { $0.contains("the shell's own line") }
+            try await tmux.type("\"$MARQUEE\" family.json", "Enter")
+            let screen = try await tmux.shows {
+                $0.contains("1/1") && $0.contains("The 👨") && $0.contains("? help")
+            }
+            #expect(screen.contains("The 👨👩👧👦 film  Someone"), "\(screen)")
+            // Filtering ignores the joiners.
+            try await tmux.type("/👨👩👧👦")
+            try await tmux.shows { $0.contains("/👨👩👧👦") && $0.contains("1/1") }
+            try await tmux.type("Enter", "q")
+            try await tmux.shows { $0.contains("ended with 0") }
+        }
+    }
+
     private func inTmux(columns: Int, rows: Int, _ visit: (Tmux) async throws -> Void) async throws {
         let tmux = try await Tmux(columns: columns, rows: rows)
         do {
@@ -98,6 +119,10 @@ private struct Tmux {
             "cd \"$HOME\"; echo \"the shell's own line\"; read -r line; eval \"$line\"; echo \"ended with $?\"; read -r line"
         try Data(shell.utf8).write(to: URL(filePath: home.file("shell.sh")))
         try await run("new-session -d -x \(columns) -y \(rows) \"MARQUEE='$MARQUEE' sh $HOME/shell.sh\"")
+    }
+
+    func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: home.file(name)))
     }
 
     func type(_ keys: String...) async throws {

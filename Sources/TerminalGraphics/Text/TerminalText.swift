@@ -79,7 +79,26 @@ public enum TerminalText {
         return taken
     }
 
+    /// The most bytes of a cluster in UTF-8 that a cell of tmux 3.3 holds (`UTF8_SIZE` in its `tmux.h`).
+    public static let longestClusterInTmux = 21
+
+    /// Text for a terminal whose cells hold at most `limit` bytes, and that drops the rest of a longer cluster: a family
+    /// of four emoji would lose a member, and leave a joiner behind. The joiners (ZWJ) of longer clusters are removed, so
+    /// that each emoji has cells of its own, as UTS #51 section 2.3 has it for terminals without such a picture.
+    public static func separated(_ text: String, clustersLongerThan limit: Int) -> String {
+        if text.utf8.count <= limit { return text }
+        guard text.unicodeScalars.contains(joiner) else { return text }
+        return text.reduce(into: "") { separated, cluster in
+            if cluster.utf8.count > limit {
+                separated.unicodeScalars.append(contentsOf: cluster.unicodeScalars.filter { $0 != joiner })
+            } else {
+                separated.append(cluster)
+            }
+        }
+    }
+
     private static let emojiSelector: Unicode.Scalar = "\u{FE0F}"
+    private static let joiner: Unicode.Scalar = "\u{200D}"
 
     private static func isPlainASCII(_ text: String) -> Bool {
         text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }

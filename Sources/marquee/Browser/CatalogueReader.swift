@@ -1,6 +1,7 @@
 import LazyImages
 import MovieCatalogue
 import SystemSupport
+import TerminalGraphics
 
 /// Reads the catalogue for the browser, and reports the films as they arrive.
 struct CatalogueReader: Sendable {
@@ -26,15 +27,17 @@ struct CatalogueReader: Sendable {
                 guard shown == nil, published.withLock({ Self.publishes(parts.films, after: &$0) }) else {
                     return
                 }
-                tell(.part(FilmSet(parts.open)))
+                tell(.part(FilmSet(Self.shown(parts.open))))
             }
             tell(
                 .whole(
-                    FilmSet(open, replacing: shown), confirmed: open.confirmed ?? clock.seconds,
+                    FilmSet(Self.shown(open), replacing: shown), confirmed: open.confirmed ?? clock.seconds,
                     outage: open.outage.map { ImageLoadingError.withoutAddress("\($0)") }))
         } catch {
             // The first reading shows the films it has, even if it fails.
-            if shown == nil, let parts = heard.withLock({ $0 }) { tell(.part(FilmSet(parts.open))) }
+            if shown == nil, let parts = heard.withLock({ $0 }) {
+                tell(.part(FilmSet(Self.shown(parts.open))))
+            }
             tell(.failed(error))
         }
     }
@@ -45,5 +48,15 @@ struct CatalogueReader: Sendable {
         guard films > 0, films >= 2 * last else { return false }
         last = films
         return true
+    }
+
+    /// The films with the texts that the terminal can show: a cell of tmux holds no long emoji sequence.
+    private static func shown(_ open: OpenCatalogue) -> OpenCatalogue {
+        guard Terminal.isInTmux else { return open }
+        let catalogue = open.catalogue.mapTexts {
+            TerminalText.separated($0, clustersLongerThan: TerminalText.longestClusterInTmux)
+        }
+        return OpenCatalogue(
+            catalogue: catalogue, base: open.base, confirmed: open.confirmed, outage: open.outage)
     }
 }
