@@ -17,7 +17,8 @@ extension BrowserState {
                 catalogue = .complete(confirmed: confirmed)
             }
             guard case .refreshing(let old, _) = before else {
-                notice = catalogue.explanation
+                // What was said at the start stays until a key.
+                notice = catalogue.explanation ?? notice
                 return show(films)
             }
             notice = old == nil ? "All films are here" : films.summary
