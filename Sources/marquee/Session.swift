@@ -30,7 +30,7 @@ struct Session: Sendable {
         let source = source ?? CatalogueSource(settings.catalogue)
         let isFirst = !FileManager.default.fileExists(atPath: settings.cacheFolder)
         if case .sample = source, settings.catalogue == nil, isFirst {
-            welcome = "this is the sample; marquee FILE, marquee FOLDER or marquee URL opens your own films"
+            welcome = "this is the sample; marquee FILE, FOLDER or URL opens your own films"
         } else {
             welcome = nil
         }
