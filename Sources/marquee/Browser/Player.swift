@@ -73,17 +73,27 @@ enum PlayerEnding: Sendable, Equatable {
     }
 }
 
-/// A running player. It shares the terminal and the process group, so keys that stop or interrupt a program reach both.
-struct PlayerProcess: Sendable {
+/// A running program that has the terminal: a player or a pager. It shares the process group, so keys that stop or
+/// interrupt a program reach both.
+struct TerminalProgram: Sendable {
     let identifier: pid_t
 
-    /// Starts a program, found in PATH, with this program's standard input and output.
+    /// Starts a program, found in PATH, with this program's standard output.
+    /// - Parameters:
+    ///   - input: its standard input. Default: this program's.
+    ///   - variables: its environment, as `NAME=VALUE`. Default: this program's.
     /// - Throws: why it did not start.
-    init(_ words: [String]) throws(Failure) {
+    init(_ words: [String], input: Int32 = STDIN_FILENO, variables: [String]? = nil) throws(Failure) {
         var attributes = posix_spawnattr_t()
+        var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // Marquee's threads block some signals and ignore others. The player starts with the usual settings.
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer {
+            unsafe posix_spawnattr_destroy(&attributes)
+            unsafe posix_spawn_file_actions_destroy(&actions)
+        }
+        if input != STDIN_FILENO { unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
+        // Marquee's threads block some signals and ignore others. The program starts with the usual settings.
         var (none, usual) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&none)
         unsafe sigemptyset(&usual)
@@ -95,7 +105,15 @@ struct PlayerProcess: Sendable {
         defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
         var process = pid_t()
         let program = words.first ?? ""
-        let failure = unsafe posix_spawnp(&process, program, nil, &attributes, arguments, environ)
+        let environment: [UnsafeMutablePointer<CChar>?] =
+            unsafe (variables ?? []).map { unsafe strdup($0) } + [nil]
+        defer { for index in unsafe environment.indices { unsafe free(environment[index]) } }
+        let failure =
+            if variables == nil {
+                unsafe posix_spawnp(&process, program, &actions, &attributes, arguments, environ)
+            } else {
+                unsafe posix_spawnp(&process, program, &actions, &attributes, arguments, environment)
+            }
         guard failure == 0 else {
             throw Failure(
                 failure == ENOENT
@@ -105,7 +123,7 @@ struct PlayerProcess: Sendable {
         identifier = process
     }
 
-    /// Waits until the player ends. Blocks.
+    /// Waits until the program ends. Blocks.
     func wait() -> PlayerEnding {
         var status: Int32 = 0
         while unsafe waitpid(identifier, &status, 0) < 0 {

@@ -7,7 +7,7 @@ final class Playing {
     private let terminal: TerminalSession
     private let interruption: Interruption
     private let mailbox: Mailbox<Browser.Message>
-    private var process: PlayerProcess?
+    private var process: TerminalProgram?
     private var name = ""
 
     init(terminal: TerminalSession, interruption: Interruption, mailbox: Mailbox<Browser.Message>) {
@@ -42,7 +42,7 @@ final class Playing {
         do {
             let text = "marquee: \(name) plays \(address); the films come back when it ends"
             try terminal.write(Array((TerminalText.visible(text) + "\n").utf8))
-            let process = try PlayerProcess(player.words + [address])
+            let process = try TerminalProgram(player.words + [address])
             self.process = process
             try BlockingThreads.startThread(name: "Player") { [mailbox] in
                 mailbox.send(.played(process.wait()))
