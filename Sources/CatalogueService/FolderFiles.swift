@@ -27,7 +27,7 @@ final class FolderFiles: Sendable {
     /// Whether an open file is served; nil if the folder's catalogues must be read to know.
     func serves(_ path: RequestPath, _ file: ServedFile) -> Bool? {
         guard let last = path.names.last else { return false }
-        if MediaType.of(last).hasPrefix("image/") { return true }
+        if MediaType.isPicture(last) { return true }
         let name = String(decoding: last, as: UTF8.self)
         if path.names.count == 1, name == catalogue || Self.usualNames.contains(name) { return true }
         return Self.isCatalogue(name, file) ? true : nil
@@ -74,7 +74,7 @@ final class FolderFiles: Sendable {
                 guard FilmRendering.isRelative(address),
                     // Ignored: an address that is no path below the folder names no file of it.
                     let path = try? RequestPath(target: "/" + PercentEncoding.visible(address)),
-                    let last = path.names.last, !MediaType.of(last).hasPrefix("image/")
+                    let last = path.names.last, !MediaType.isPicture(last)
                 else { return nil }
                 return path
             })
@@ -130,7 +130,7 @@ final class FolderFiles: Sendable {
                 let address = last.prefix { $0 != "?" && $0 != "#" }
                 return words[0].lowercased().hasPrefix("http://")
                     || words[0].lowercased().hasPrefix("https://")
-                    || MediaType.of(Array(address.utf8)).hasPrefix("image/")
+                    || MediaType.isPicture(Array(address.utf8))
             }
     }
 }

@@ -28,6 +28,9 @@ package enum MediaType {
             || ["application/json", "application/xml", "image/svg+xml"].contains(mediaType)
     }
 
+    /// Whether a file's name has the ending of a picture.
+    package static func isPicture(_ name: [UInt8]) -> Bool { of(name).hasPrefix("image/") }
+
     package static func of(_ name: [UInt8]) -> String {
         let text = String(decoding: name, as: UTF8.self)
         guard let dot = text.lastIndex(of: ".") else { return "application/octet-stream" }

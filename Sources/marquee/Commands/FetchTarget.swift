@@ -83,7 +83,7 @@ struct FetchTarget: Sendable {
 
     /// Whether a name has the suffix of a picture.
     static func looksLikePicture(_ name: String) -> Bool {
-        MediaType.of(Array(name.utf8)).hasPrefix("image/")
+        MediaType.isPicture(Array(name.utf8))
     }
 
     /// The address in its record, without credentials; for a pipe, its name.

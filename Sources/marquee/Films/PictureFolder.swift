@@ -29,7 +29,7 @@ struct PictureFolder: Sendable {
         } catch {
             throw Failure("\(path): the folder cannot be read: \(error.explanation)")
         }
-        pictures = names.filter { $0.first != UInt8(ascii: ".") && MediaType.of($0).hasPrefix("image/") }
+        pictures = names.filter { $0.first != UInt8(ascii: ".") && MediaType.isPicture($0) }
             .map {
                 Picture(
                     name: String(decoding: $0, as: UTF8.self), address: "./" + PercentEncoding.encoded($0))
