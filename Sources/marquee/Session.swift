@@ -28,8 +28,9 @@ struct Session: Sendable {
         self.settings = settings
         self.output = output
         let source = source ?? CatalogueSource(settings.catalogue)
-        let isFirst = !FileManager.default.fileExists(atPath: settings.cacheFolder)
-        if case .sample = source, settings.catalogue == nil, isFirst {
+        if case .sample = source, settings.catalogue == nil,
+            !FileManager.default.fileExists(atPath: settings.cacheFolder)
+        {
             welcome = "this is the sample; marquee FILE, FOLDER or URL opens your own films"
         } else {
             welcome = nil

@@ -261,9 +261,18 @@ private final class HeldMessages: Sendable {
 /// Collects output, so that a long list is not written line by line.
 private final class OutputBuffer: Sendable {
     private static let size = 32 * 1024
-    private let text = Lock("")
-    /// Whether nothing is written yet, because the output may go to a pager.
-    private let isHeld = Lock(false)
+    private struct State {
+        var text = ""
+        /// Whether nothing is written yet, because the output may go to a pager.
+        var isHeld = false
+
+        mutating func take() -> String {
+            defer { text = "" }
+            return text
+        }
+    }
+
+    private let state = Lock(State())
     private let progress: ProgressLine
 
     init(above progress: ProgressLine) { self.progress = progress }
@@ -271,32 +280,24 @@ private final class OutputBuffer: Sendable {
     /// The text that `body` appends, which is not written.
     func collecting(_ body: () -> Void) -> String {
         flush()
-        isHeld.withLock { $0 = true }
+        state.withLock { $0.isHeld = true }
         body()
-        isHeld.withLock { $0 = false }
-        return text.withLock { text in
-            defer { text = "" }
-            return text
+        return state.withLock { state in
+            state.isHeld = false
+            return state.take()
         }
     }
 
     func append(_ more: String) {
-        let isHeld = isHeld.withLock { $0 }
-        let full: String? = text.withLock { text in
-            text += more
-            guard text.utf8.count >= Self.size, !isHeld else { return nil }
-            defer { text = "" }
-            return text
+        let full: String? = state.withLock { state in
+            state.text += more
+            return state.text.utf8.count >= Self.size && !state.isHeld ? state.take() : nil
         }
         if let full { write(full) }
     }
 
     func flush() {
-        if isHeld.withLock({ $0 }) { return }
-        let rest = text.withLock { text in
-            defer { text = "" }
-            return text
-        }
+        let rest = state.withLock { $0.isHeld ? "" : $0.take() }
         if !rest.isEmpty { write(rest) }
     }
 

@@ -62,7 +62,7 @@ enum CacheCommand: Command {
         return session.reportFaults() ? .someFailed : .done
     }
 
-    /// The status if nothing is to be removed: for `--dry-run`, or because the person says so. Nil to go on.
+    /// The status of a command that removes nothing: a `--dry-run`, or the person says no. Nil to go on.
     private static func statusWithoutClearing(
         _ disk: DiskCache, _ host: String?, _ session: Session
     ) async throws -> ExitStatus? {
