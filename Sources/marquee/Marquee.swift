@@ -20,7 +20,7 @@ struct Marquee {
             await TerminalInquiry.end()
             return status
         }
-        Task.detached { exit(interruption.exitCode(after: await work.value)) }
+        Task.detached { interruption.exit(after: await work.value) }
         interruption.watch { work.cancel() }
     }
 

@@ -19,7 +19,7 @@ struct FetchInputTests {
         }
         #expect(urls == [fixture.base + "posters/1.png", fixture.base + "posters/2.png"])
         program.send(SIGINT)
-        #expect(await program.outcome().status == 130)
+        #expect(await program.outcome().status == -SIGINT)
     }
 
     @Test("fetch - accepts films as its arguments do, and a last line without a line feed")
@@ -69,7 +69,7 @@ struct FetchInputTests {
         #expect(await program.nextLine() != nil)
         program.send(SIGINT)
         let outcome = await program.outcome()
-        #expect(outcome.status == 130)
+        #expect(outcome.status == -SIGINT)
         #expect(outcome.errors.isEmpty, "\(outcome.errorText)")
         let records = try JSON.lines(outcome)
         #expect(records.compactMap { $0["url"] as? String }.sorted() == addresses.sorted())
@@ -87,7 +87,7 @@ struct FetchInputTests {
         try await origin.requests.wait(for: 1)
         program.send(SIGINT)
         let outcome = await program.outcome()
-        #expect(outcome.status == 130)
+        #expect(outcome.status == -SIGINT)
         let fetch = try #require(try JSON.object(outcome.text)["fetch"] as? [String: Any])
         #expect((fetch["error"] as? [String: Any])?["code"] as? String == "cancelled")
     }

@@ -150,7 +150,7 @@ struct JSONShapeTests {
         let line = try #require(await server.nextLine())
         printed["serve"] = members(try JSONSerialization.jsonObject(with: Data(line.utf8)))
         server.send(SIGINT)
-        #expect(await server.outcome().status == 130)
+        #expect(await server.outcome().status == -SIGINT)
         let library = fixture.home.file("films.db")
         let writable = try Program(["serve", library, "--writable"], environment: fixture.environment)
         _ = try #require(await writable.nextLine())

@@ -114,7 +114,7 @@ struct JobProgramTests {
         for program in attached { #expect(await program.nextLine() != nil) }
         attached[2].send(SIGINT)
         let left = await attached[2].outcome()
-        #expect(left.status == 130)
+        #expect(left.status == -SIGINT)
         #expect(
             left.errorText.hasPrefix("marquee: job night keeps running; marquee jobs attach night"),
             "\(left.errorText)")

@@ -120,7 +120,7 @@ struct ServeOperationsTests {
     func interrupt() async throws {
         let service = try await Service(try Fixture(), "--drain", "3600", "--quiet")
         service.program.send(SIGINT)
-        #expect(await service.program.outcome().status == 130)
+        #expect(await service.program.outcome().status == -SIGINT)
     }
 
     @Test("the metrics count its requests, and not those for metrics")

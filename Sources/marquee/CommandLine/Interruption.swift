@@ -103,14 +103,20 @@ final class Interruption: Sendable {
     /// The signal that cancelled the work; nil if none came.
     var signal: Int32? { first.withLock { $0 } }
 
-    /// The exit code after the work has ended with `status`. A signal gives 128 plus its number, but SIGTERM is the
-    /// normal way to end a service.
-    func exitCode(after status: ExitStatus) -> Int32 {
-        guard let number = signal else { return status.code }
-        return status == .stopped && number == SIGTERM ? status.code : Self.code(ofSignal: number)
+    /// Ends the program after the work has ended with `status`. After Ctrl-C it ends by that signal: a shell then
+    /// starts a new line, and leaves its loop. Another signal gives 128 plus its number, but SIGTERM is the normal way
+    /// to end a service.
+    func exit(after status: ExitStatus) -> Never {
+        switch signal {
+        case SIGINT: Self.end(by: SIGINT)
+        case SIGTERM where status == .stopped: Glibc.exit(status.code)
+        case let number?: Glibc.exit(Self.code(ofSignal: number))
+        case nil: Glibc.exit(status.code)
+        }
     }
 
-    /// Ends the program at once, as the signal does by default, after restoring the terminal.
+    /// Ends the program at once, as the signal does by default, after restoring the terminal. The first process of a
+    /// container outlives the signal, so it exits.
     private static func end(by number: Int32) -> Never {
         var signals = set(of: [number])
         unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)

@@ -58,7 +58,7 @@ enum ContactSheet {
         }
         await opened.close()
         session.reportFaults()
-        failures.report(of: pictures.count, session.output)
+        if !Task.isCancelled { failures.report(of: pictures.count, session.output) }
         return failures.count == 0 ? .done : failures.count < pictures.count ? .someFailed : .nothingDone
     }
 

@@ -215,7 +215,7 @@ struct UploadProgramTests {
         program.send(SIGINT)
         let outcome = await program.outcome()
         gate.open()
-        #expect(outcome.status == 130 && outcome.errors.isEmpty, "\(outcome.errorText)")
+        #expect(outcome.status == -SIGINT && outcome.errors.isEmpty, "\(outcome.errorText)")
         #expect(outcome.text.contains("\"code\":\"cancelled\""))
         #expect(try leftovers().isEmpty)
     }
