@@ -43,18 +43,6 @@ final class LibraryFile: Sendable {
         var hasLog: Bool { log == nil || FileNumber(target + Self.logSuffix) == log }
     }
 
-    /// A file's number on this machine. A file that is open keeps it.
-    private struct FileNumber: Hashable, Sendable {
-        let device, inode: UInt64
-
-        /// The number of the file at a path; nil if there is none.
-        init?(_ path: String) {
-            // Ignored: a file that cannot be looked up cannot be opened either.
-            guard let status = try? FileCalls().status(ofPath: path, followsLinks: true) else { return nil }
-            (device, inode) = (status.identity.device, status.identity.inode)
-        }
-    }
-
     /// The most idle connections kept for readers.
     private static let idleReaders = 16
 

@@ -27,6 +27,22 @@ package struct FileStatus: Sendable {
     }
 }
 
+/// A file's number on this machine, which all of its names share. A new file may get the number of a removed one.
+package struct FileNumber: Hashable, Sendable {
+    package let device, inode: UInt64
+
+    /// The number of the file that a path leads to; nil if there is none, or it cannot be looked up.
+    package init?(_ path: String) { self.init(path: Array(path.utf8)) }
+
+    /// - Parameter path: need not be UTF-8.
+    package init?(path: [UInt8]) {
+        var status = stat()
+        let terminated = (path + [0]).map { CChar(bitPattern: $0) }
+        guard unsafe stat(terminated, &status) == 0 else { return nil }
+        (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
+}
+
 /// Tells a file from every other. The modification time is part of it, because new files reuse the inode numbers of
 /// removed ones.
 package struct FileIdentity: Hashable, Sendable {

@@ -58,6 +58,14 @@ enum CatalogueSource: Sendable {
 
     var isLibrary: Bool { if case .library = self { true } else { false } }
 
+    /// The path of the file; nil for other sources.
+    var path: String? {
+        switch self {
+        case .file(let path), .library(let path): path
+        case .sample, .folder, .url, .missing: nil
+        }
+    }
+
     /// The source's name in messages.
     var name: String {
         switch self {

@@ -78,4 +78,64 @@ struct OutputPlaceTests {
             "$MARQUEE export f.db -o no/f.json; echo $?; $MARQUEE export none.db -o g.json; ls g.json")
         #expect(failed.lines == ["2"], "\(failed.text)")
     }
+
+    private static func library(_ fixture: Fixture) -> String {
+        "$MARQUEE import '\(fixture.folder.file("movies.json"))' f.db"
+    }
+
+    @Test(
+        "a library is never written over by its own export, whatever its name",
+        arguments: ["f.db", "./f.db", "link.db", "hard.db", "f.db-wal"])
+    func ownExport(name: String) async throws {
+        let fixture = try Fixture()
+        let run = try await run(
+            fixture,
+            "\(Self.library(fixture)) && ln -s f.db link.db && ln f.db hard.db && "
+                + "$MARQUEE export f.db -o \(name) --force; echo $?; $MARQUEE list --catalogue f.db --plain | wc -l"
+        )
+        #expect(run.lines.suffix(2).map { $0.filter(\.isNumber) } == ["2", "6"], "\(run.text)")
+        #expect(
+            run.errorText.contains("\(name): this file belongs to the library f.db; name another with -o"))
+    }
+
+    @Test("a library is not imported into itself")
+    func ownImport() async throws {
+        let fixture = try Fixture()
+        let run = try await run(
+            fixture, "\(Self.library(fixture)) && ln -s f.db g.db && $MARQUEE import f.db g.db; echo $?")
+        #expect(run.lines.last == "2")
+        #expect(run.errorText == "marquee: g.db: this is f.db itself; name another library\n")
+    }
+
+    @Test("picture never replaces its source", arguments: ["-o 1.png --force", "-o l.png", "-o . --force"])
+    func ownPicture(output: String) async throws {
+        let fixture = try Fixture()
+        let run = try await run(
+            fixture,
+            "cp '\(fixture.folder.file("posters/1.png"))' . && ln -s 1.png l.png && "
+                + "$MARQUEE picture 1.png 3x3.fill \(output); echo $?; wc -c < 1.png")
+        #expect(run.lines.suffix(2).map { $0.filter(\.isNumber) } == ["2", "\(Fixture.pixel.count)"])
+        #expect(
+            run.errorText.contains("this is the source itself; name another file with -o"), "\(run.errorText)"
+        )
+    }
+
+    @Test("picture replaces a picture and an empty file; any other file only with --force")
+    func replacedPictures() async throws {
+        let fixture = try Fixture()
+        let source = "'\(fixture.folder.file("posters/1.png"))'"
+        let run = try await run(
+            fixture,
+            "echo notes > notes.png; : > empty.png; $MARQUEE picture \(source) 3x3.fill -o notes.png; echo $?; "
+                + "cat notes.png; $MARQUEE picture \(source) 3x3.fill -o empty.png -q; echo $?; "
+                + "$MARQUEE picture \(source) 4x4.fill -o empty.png -q; echo $?; "
+                + "$MARQUEE picture \(source) 3x3.fill -o notes.png -q --force; echo $?; head -c 4 notes.png")
+        #expect(
+            run.text.split(separator: "\n").map(String.init).filter { $0.count < 9 }
+                == ["2", "notes", "0", "0", "0"] || run.text.contains("2\nnotes\n0\n0\n0\n"), "\(run.text)")
+        #expect(
+            run.errorText.contains(
+                "notes.png: there is a file of this name that is no picture; replace it with --force"),
+            "\(run.errorText)")
+    }
 }

@@ -1,7 +1,7 @@
 import CSystem
 package import FoundationEssentials
 import Glibc
-import SystemSupport
+package import SystemSupport
 
 /// Reads `file:` and `data:` URLs, without a transport. Their content is not stored in the disk tier.
 package enum LocalContent {
@@ -54,6 +54,11 @@ package enum LocalContent {
 
     /// Whether this process may read the file of a `file:` URL. Its content may still be no picture.
     package static func isReadable(_ url: URL) -> Bool { unsafe access(terminated(name(of: url)), R_OK) == 0 }
+
+    /// The number of the file of a `file:` URL; nil for other URLs, and if there is none.
+    package static func fileNumber(of url: URL) -> FileNumber? {
+        url.isFileURL ? FileNumber(path: name(of: url)) : nil
+    }
 
     /// The path of a `file:` URL. A name is bytes, which need not be UTF-8.
     private static func name(of url: URL) -> [UInt8] { percentDecoded(url.path(percentEncoded: true)[...]) }

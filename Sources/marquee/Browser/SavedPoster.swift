@@ -19,7 +19,7 @@ enum SavedPoster {
             let ending = file.header.map { "." + $0.format.fileExtension } ?? ""
             let output = OutputFile(folder: folder, stem: name, ending: ending)
             let threads = BlockingThreads(count: 1, name: "Saving")
-            let saved = try await output.write(file.bytes, .number, on: threads)
+            let saved = try await output.write(file, .number, on: threads)
             return (saved.outcome == .same ? "Saved already: " : "Saved as ") + saved.path
         } catch let error as Failure {
             return error.description

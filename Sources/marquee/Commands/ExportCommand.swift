@@ -38,6 +38,10 @@ enum ExportCommand: Command {
             throw UsageError("--output needs a file, not a folder")
         }
         let existing = try ExistingFile(arguments, else: .refuse)
+        if Self.isPart(path, of: arguments.operands[0]) {
+            throw Failure(
+                "\(path): this file belongs to the library \(arguments.operands[0]); name another with -o")
+        }
         let library = try FilmLibrary(path: arguments.operands[0], access: .reading)
         let hasPosters = !arguments.has("no-posters")
         let count = try library.count
@@ -61,6 +65,14 @@ enum ExportCommand: Command {
     }
 
     /// Writes the whole catalogue in pieces.
+    /// Whether a path leads to the library, or to one of the files that SQLite keeps beside it.
+    private static func isPart(_ path: String, of library: String) -> Bool {
+        if let number = FileNumber(library), FileNumber(path) == number { return true }
+        let real = URL(filePath: library).resolvingSymlinksInPath().path
+        let file = URL(filePath: path).resolvingSymlinksInPath().path
+        return ["-wal", "-shm", "-journal"].contains { file == real + $0 }
+    }
+
     private static func export(
         _ library: FilmLibrary, _ format: CatalogueWriter.Format, _ hasPosters: Bool,
         _ progress: LibraryWork.Progress, _ write: (String) throws -> Void

@@ -34,6 +34,11 @@ enum ImportCommand: Command {
             throw UsageError("--replace and --skip exclude each other")
         }
         let (name, path) = (arguments.operands[0], arguments.operands[1])
+        if let source = CatalogueSource(name).path, let number = FileNumber(path),
+            FileNumber(source) == number
+        {
+            throw Failure("\(path): this is \(source) itself; name another library")
+        }
         // A log without its library is another library's.
         let isNew = ["", "-wal"].allSatisfy { !FileManager.default.fileExists(atPath: path + $0) }
         let films = try await FilmSource(name, session)

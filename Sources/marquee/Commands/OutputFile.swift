@@ -1,6 +1,7 @@
 import CSystem
 import FoundationEssentials
 import Glibc
+import ImageCodecs
 import LazyImages
 import SystemSupport
 
@@ -12,6 +13,8 @@ enum ExistingFile: Sendable {
     case refuse
     /// The new file takes its place: `--force`.
     case replace
+    /// The new file takes the place of a picture or an empty file. Any other file stays, and writing fails.
+    case replacePicture
     /// It stays, and nothing is written: `--no-clobber`.
     case keep
 
@@ -76,14 +79,18 @@ struct OutputFile: Sendable {
         return prefix + stem + (number == 1 ? "" : "-\(number)") + ending
     }
 
-    /// Writes bytes on one of the threads.
+    /// Writes the bytes of an image on one of the threads. A file with the same bytes is left alone, and the image's
+    /// own file is never replaced by other bytes.
     func write(
-        _ bytes: ImageBytes, _ existing: ExistingFile, on threads: BlockingThreads
+        _ image: LoadedFile, _ existing: ExistingFile, on threads: BlockingThreads
     ) async throws(Failure) -> WrittenFile {
         let written: Result<WrittenFile, Failure>
         do {
             written = try await threads.run {
-                Result { () throws(Failure) in try write(Data(bytes.array), existing) }
+                Result { () throws(Failure) in
+                    let source = LocalContent.fileNumber(of: image.url)
+                    return try write(Data(image.bytes.array), existing, from: source)
+                }
             }
         } catch {
             throw Failure(error, doing: path())
@@ -91,9 +98,14 @@ struct OutputFile: Sendable {
         return try written.get()
     }
 
-    /// Writes bytes. Blocks. A file with the same bytes is left alone.
-    func write(_ bytes: Data, _ existing: ExistingFile) throws(Failure) -> WrittenFile {
-        if existing == .replace || Self.isStream(path()) { return try replace(bytes) }
+    /// Writes bytes to a file. Blocks.
+    /// - Parameter source: the file that the bytes were made from. It is never replaced.
+    func write(
+        _ bytes: Data, _ existing: ExistingFile, from source: FileNumber? = nil
+    ) throws(Failure) -> WrittenFile {
+        if existing == .replace || existing == .replacePicture || Self.isStream(path()) {
+            return try replace(bytes, existing, from: source)
+        }
         let part = folder + "/.marquee-\(UInt64.random(in: .min ... .max))"
         defer { unsafe unlink(part) }
         for number in 1...Self.mostNames {
@@ -106,15 +118,26 @@ struct OutputFile: Sendable {
             switch existing {
             case .keep: return WrittenFile(path: file, outcome: .kept)
             case .refuse: throw Self.taken(file)
-            case .number, .replace: break
+            case .number, .replace, .replacePicture: break
             }
         }
         throw Failure("\(path()): this name and \(Self.mostNames - 1) more are taken; choose another folder")
     }
 
-    private func replace(_ bytes: Data) throws(Failure) -> WrittenFile {
+    private func replace(
+        _ bytes: Data, _ existing: ExistingFile, from source: FileNumber?
+    ) throws(Failure) -> WrittenFile {
         let file = path()
         if Self.holds(file, bytes) { return WrittenFile(path: file, outcome: .same) }
+        if let source, FileNumber(file) == source {
+            throw Failure(
+                "\(file): this is the source itself; name another file with -o", code: "not-written")
+        }
+        if existing == .replacePicture, try !Self.isPictureOrEmpty(file) {
+            throw Failure(
+                "\(file): there is a file of this name that is no picture; replace it with --force, "
+                    + "or choose another name", code: "not-written")
+        }
         do {
             try bytes.write(to: URL(filePath: file), options: Self.isStream(file) ? [] : .atomic)
             return WrittenFile(path: file)
@@ -164,6 +187,13 @@ struct OutputFile: Sendable {
         else { return false }
         // Losing the error is right: an unreadable file is written again.
         return (try? Data(contentsOf: URL(filePath: file))) == bytes
+    }
+
+    /// Whether a file may be replaced because it is a picture by its first bytes, or is empty or absent.
+    private static func isPictureOrEmpty(_ file: String) throws(Failure) -> Bool {
+        guard FileKind(file) == .file else { return true }
+        let beginning = Array(try Input.beginning(of: file))
+        return beginning.isEmpty || ImageFormat(detecting: beginning.span) != nil
     }
 
     /// Whether a path is a pipe or a device, such as `/dev/null`: it is written to, never replaced.
@@ -240,8 +270,7 @@ enum OutputPlace: Sendable {
         case .file(let file):
             return { image throws(Failure) in
                 let threads = BlockingThreads(count: 1)
-                return try await file.write(
-                    image.bytes, existing == .number ? .refuse : existing, on: threads)
+                return try await file.write(image, existing == .number ? .refuse : existing, on: threads)
             }
         case .folder(let folder):
             let name = folder.claim(request, name: name)

@@ -61,7 +61,7 @@ final class OutputFolder: Sendable {
         let name = Self.fileName(name, format: image.header?.format)
         let dot = Self.dot(in: name) ?? name.endIndex
         let file = OutputFile(folder: path, stem: String(name[..<dot]), ending: String(name[dot...]))
-        return try await file.write(image.bytes, existing, on: threads)
+        return try await file.write(image, existing, on: threads)
     }
 
     /// The last part of the address, or the film's name, without characters that file systems treat specially.

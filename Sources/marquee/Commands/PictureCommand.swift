@@ -27,11 +27,14 @@ enum PictureCommand: Command {
             Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
             Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
         ] + ExistingFile.options,
-        notes: ["A file that is there is replaced, unless --no-clobber is given."])
+        notes: [
+            "A picture that is there is replaced, unless --no-clobber is given. Any other file is replaced only with "
+                + "--force, and the source itself never."
+        ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let sources = session.arguments.operands.dropLast()
-        let existing = try ExistingFile(session.arguments, else: .replace)
+        let existing = try ExistingFile(session.arguments, else: .replacePicture)
         let output = try output(session, sources, existing)
         let maker = Maker(
             recipe: try recipe(session.arguments.operands), output: output, existing: existing,
