@@ -112,4 +112,16 @@ struct ConfigurationFileTests {
         let list = try await Program.run(["list", "--plain", "--top", "1"], environment: environment)
         #expect(list.status == 0, "\(list.errorText)")
     }
+
+    @Test(
+        "a pipe or a folder in the file's place is an error at once",
+        arguments: [("mkfifo", "a pipe or a device"), ("mkdir", "a folder")])
+    func noFile(maker: String, kind: String) async throws {
+        let path = folder.file("marquee/config")
+        let run = try await Program.shell(
+            "\(maker) '\(path)'; $MARQUEE list",
+            environment: ["XDG_CONFIG_HOME": folder.path, "XDG_CACHE_HOME": folder.path, "HOME": folder.path])
+        #expect(run.status == 2)
+        #expect(run.errorText == "marquee: \(path): it must be a text file, and it is \(kind)\n")
+    }
 }

@@ -138,4 +138,34 @@ struct OutputPlaceTests {
                 "notes.png: there is a file of this name that is no picture; replace it with --force"),
             "\(run.errorText)")
     }
+
+    @Test(
+        "the first signal ends a program that waits for the reader of a pipe",
+        arguments: [
+            "export f.db -o p", "fetch film-1 -o p", "picture 1.png w10 -o p",
+        ])
+    func waitingForReader(line: String) async throws {
+        let fixture = try Fixture()
+        // The name of the kernel's function in which a program waits for the other end of a named pipe.
+        let wait = "until cat /proc/$pid/task/*/wchan | grep -q wait_for_partner; do sleep 0.05; done"
+        let run = try await run(
+            fixture,
+            "cp '\(fixture.folder.file("posters/1.png"))' . && \(Self.library(fixture)) -q && mkfifo p && "
+                + "{ $MARQUEE \(line) & pid=$!; \(wait); kill -TERM $pid; wait $pid; echo $?; }")
+        #expect(run.lines.last == "143", "\(run.text)")
+        #expect(run.errors.isEmpty, "\(run.errorText)")
+    }
+
+    @Test("a pipe gets the bytes once it has a reader, and so does a shell's >(command)")
+    func pipes() async throws {
+        let fixture = try Fixture()
+        let run = try await run(
+            fixture,
+            "\(Self.library(fixture)) -q && mkfifo p && { cat p > f.json & $MARQUEE export f.db -o p; wait; } && "
+                + "$MARQUEE export f.db | cmp - f.json && echo same; "
+                + "bash -c '$MARQUEE fetch film-1 -q -o >(cat > x.png); "
+                + "until cmp -s x.png \(fixture.folder.file("posters/1.png")); do sleep 0.05; done; echo same'"
+        )
+        #expect(run.lines.suffix(2) == ["same", "same"], "\(run.text) \(run.errorText)")
+    }
 }

@@ -41,12 +41,18 @@ struct ConfigurationFile: Sendable {
     init?(path: String = standardPath, known: [Option]) throws(UsageError) {
         self.path = path
         let bytes: [UInt8]
-        do {
-            bytes = try FileCalls().contents(ofPath: path)
-        } catch let error where error.isAbsence {
-            return nil
+        let status: FileStatus
+        do throws(FileFault) {
+            status = try FileCalls().status(ofPath: path, followsLinks: true)
+            // The content of a pipe or a device may never come, or never end.
+            bytes = status.isFile ? try FileCalls().contents(ofPath: path) : []
         } catch {
+            if error.isAbsence { return nil }
             throw UsageError("\(path): it cannot be read: \(error.explanation)")
+        }
+        guard status.isFile else {
+            let kind = status.isFolder ? "a folder" : "a pipe or a device"
+            throw UsageError("\(path): it must be a text file, and it is \(kind)")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw UsageError("\(path): it is not text in UTF-8")

@@ -33,7 +33,8 @@ enum Input {
         return try some(of: descriptor, name: path, &chunk)
     }
 
-    /// Runs `read` on a thread of its own, since a pipe may never end. If the task is cancelled, the thread stays until
+    /// Runs `read` on a thread of its own, since a pipe may never end, and a named one may
+    /// wait for its other side. If the task is cancelled, the thread stays until
     /// the program ends, which is soon.
     static func reading<Value: Sendable>(
         _ read: @escaping @Sendable () throws(Failure) -> Value
@@ -48,7 +49,7 @@ enum Input {
             throw Failure(error, doing: "reading")
         }
         for await outcome in outcomes { return try outcome.get() }
-        throw Failure("interrupted while reading")
+        throw Failure("interrupted while reading", code: "cancelled")
     }
 
     private static func all(

@@ -45,13 +45,14 @@ enum ExportCommand: Command {
         let library = try FilmLibrary(path: arguments.operands[0], access: .reading)
         let hasPosters = !arguments.has("no-posters")
         let count = try library.count
+        let stream = path == "-" ? nil : try await OutputFile(path).openIfStream()
         let written: WrittenFile? = try await LibraryWork.run("exporting", total: count, session.output) {
             progress in
             guard path != "-" else {
                 try export(library, format, hasPosters, progress) { Output.write($0, to: STDOUT_FILENO) }
                 return nil
             }
-            return try OutputFile(path).write(existing) { file in
+            return try OutputFile(path).write(existing, toStream: stream) { file in
                 let number = file.number
                 try export(library, format, hasPosters, progress) {
                     try FileCalls().write(Array($0.utf8), toStream: number)
@@ -64,7 +65,6 @@ enum ExportCommand: Command {
         return .done
     }
 
-    /// Writes the whole catalogue in pieces.
     /// Whether a path leads to the library, or to one of the files that SQLite keeps beside it.
     private static func isPart(_ path: String, of library: String) -> Bool {
         if let number = FileNumber(library), FileNumber(path) == number { return true }
@@ -73,6 +73,7 @@ enum ExportCommand: Command {
         return ["-wal", "-shm", "-journal"].contains { file == real + $0 }
     }
 
+    /// Writes the whole catalogue in pieces.
     private static func export(
         _ library: FilmLibrary, _ format: CatalogueWriter.Format, _ hasPosters: Bool,
         _ progress: LibraryWork.Progress, _ write: (String) throws -> Void

@@ -84,6 +84,9 @@ struct OutputFile: Sendable {
     func write(
         _ image: LoadedFile, _ existing: ExistingFile, on threads: BlockingThreads
     ) async throws(Failure) -> WrittenFile {
+        if let stream = try await openIfStream() {
+            return try await write(image.bytes.array, toStream: stream, on: threads)
+        }
         let written: Result<WrittenFile, Failure>
         do {
             written = try await threads.run {
@@ -103,7 +106,7 @@ struct OutputFile: Sendable {
     func write(
         _ bytes: Data, _ existing: ExistingFile, from source: FileNumber? = nil
     ) throws(Failure) -> WrittenFile {
-        if existing == .replace || existing == .replacePicture || Self.isStream(path()) {
+        if existing == .replace || existing == .replacePicture {
             return try replace(bytes, existing, from: source)
         }
         let part = folder + "/.marquee-\(UInt64.random(in: .min ... .max))"
@@ -139,28 +142,65 @@ struct OutputFile: Sendable {
                     + "or choose another name", code: "not-written")
         }
         do {
-            try bytes.write(to: URL(filePath: file), options: Self.isStream(file) ? [] : .atomic)
+            try bytes.write(to: URL(filePath: file), options: .atomic)
             return WrittenFile(path: file)
         } catch {
             throw Self.unwritable(file)
         }
     }
 
-    /// Lets `body` write the file piece by piece. The file appears when `body` has returned. Blocks.
-    /// - Parameter existing: as in `write`; a file is never numbered.
-    func write(_ existing: ExistingFile, _ body: (borrowing Descriptor) throws -> Void) throws -> WrittenFile
-    {
+    /// Opens a pipe or a device, which the caller closes; nil if the path is neither. A named pipe has to wait for its
+    /// reader. It does so on a thread of its own, because only the end of the program interrupts that wait.
+    func openIfStream() async throws(Failure) -> Int32? {
         let file = path()
+        guard Self.isStream(file) else { return nil }
+        return try await Input.reading { () throws(Failure) in
+            let number = unsafe csystem_open(file, O_WRONLY, 0)
+            guard number >= 0 else { throw Self.unwritable(file, errno) }
+            return number
+        }
+    }
+
+    private func write(
+        _ bytes: [UInt8], toStream number: Int32, on threads: BlockingThreads
+    ) async throws(Failure) -> WrittenFile {
+        let file = path()
+        let written: Result<WrittenFile, Failure>
+        do {
+            written = try await threads.run {
+                let stream = Descriptor(number)
+                do throws(FileFault) {
+                    try FileCalls().write(bytes, toStream: stream.number)
+                    return .success(WrittenFile(path: file))
+                } catch {
+                    return .failure(Self.unwritable(file, error.code))
+                }
+            }
+        } catch {
+            throw Failure(error, doing: file)
+        }
+        return try written.get()
+    }
+
+    /// Lets `body` write the file piece by piece. The file appears when `body` has returned. Blocks.
+    /// - Parameters:
+    ///   - existing: as in `write`; a file is never numbered.
+    ///   - stream: from `openIfStream`; it is closed.
+    func write(
+        _ existing: ExistingFile, toStream stream: Int32?, _ body: (borrowing Descriptor) throws -> Void
+    ) throws -> WrittenFile {
+        let file = path()
+        if let stream {
+            try body(Descriptor(stream))
+            return WrittenFile(path: file)
+        }
         if existing == .keep, FileKind(file) == .file { return WrittenFile(path: file, outcome: .kept) }
         if existing != .replace, FileKind(file) == .file { throw Self.taken(file) }
-        let isStream = Self.isStream(file)
-        let part = isStream ? file : folder + "/.marquee-\(UInt64.random(in: .min ... .max))"
-        defer { if !isStream { unsafe unlink(part) } }
-        let descriptor = Descriptor(
-            unsafe csystem_open(part, O_WRONLY | (isStream ? 0 : O_CREAT | O_EXCL), 0o644))
+        let part = folder + "/.marquee-\(UInt64.random(in: .min ... .max))"
+        defer { unsafe unlink(part) }
+        let descriptor = Descriptor(unsafe csystem_open(part, O_WRONLY | O_CREAT | O_EXCL, 0o644))
         guard descriptor.number >= 0 else { throw Self.unwritable(file, errno) }
         try body(descriptor)
-        if isStream { return WrittenFile(path: file) }
         let code =
             existing == .replace
             ? (unsafe rename(part, file) == 0 ? 0 : errno) : Self.giveName(file, to: part)
