@@ -63,7 +63,13 @@ struct SampleProgramTests {
         #expect(!String(decoding: later.output, as: UTF8.self).contains("opens your own films"))
         #expect(try await run("$m show metropolis").text.contains("  disk  "))
         let named = try await run("$m list --catalogue sample --top 1 --plain && $m import sample f.db")
-        #expect(named.lines.last == "f.db: 36 films added", "\(named.errorText)")
+        #expect(named.lines.last == "f.db: 36 films added; 36 posters stored", "\(named.errorText)")
+        let offline = try await run("$m show metropolis --catalogue f.db --json --offline")
+        #expect(offline.text.contains("\"status\":200"), "\(offline.text)")
+        let advice = try await run("$m rate metropolis 3")
+        #expect(
+            advice.errorText == "marquee: the sample is read-only; make a library with marquee import sample "
+                + "films.db, and name it with --catalogue films.db\n")
         let served = try await run(
             "mkdir t; TMPDIR=$PWD/t $m serve > address & pid=$!; "
                 + "while [ ! -s address ]; do sleep 0.05; done; "
@@ -82,5 +88,14 @@ struct SampleProgramTests {
         #expect(run.status == 0, "\(run.errorText)")
         #expect(run.lines.count == 3)
         #expect(FileManager.default.fileExists(atPath: folder.file("empty/.cache")) == false)
+    }
+
+    @Test("the sample's folder is imported with its posters too")
+    func folder() async throws {
+        let folder = try TemporaryFolder()
+        let run = try await Program.shell(
+            "cd '\(Self.folder)/..' && $MARQUEE import sample '\(folder.file("f.db"))'",
+            environment: ["HOME": folder.path])
+        #expect(run.text.hasSuffix("f.db: 36 films added; 36 posters stored\n"), "\(run.errorText)")
     }
 }

@@ -123,6 +123,8 @@ private struct FilmSource: Sendable {
     private enum Films: Sendable {
         /// The pages of a catalogue.
         case documents([CatalogueDocuments])
+        /// The program's own sample, with posters from the program.
+        case sample(CatalogueDocuments)
         case library(FilmLibrary)
     }
 
@@ -143,15 +145,26 @@ private struct FilmSource: Sendable {
             throw Failure("\(source.name): \(error)")
         }
         label = source.name
-        // The pages of a service have the same path and differ in their queries.
-        (self.name, base) = (documents[0].name, pages[0].base)
+        self.name = documents[0].name
         count = documents.reduce(0) { $0 + $1.count }
-        films = .documents(documents)
+        switch source {
+        case .sample(.program):
+            base = pages[0].base
+            films = .sample(documents[0])
+        case .sample(.folder):
+            // The posters are read from the folder. The address of its embedded origin works in this run only.
+            base = BaseURL(URL(filePath: source.name))
+            films = .documents(documents)
+        default:
+            // The pages of a service have the same path and differ in their queries.
+            base = pages[0].base
+            films = .documents(documents)
+        }
     }
 
     /// Calls `body` with each film, its position from 1, and its poster if that is stored.
     func forEach(
-        _ body: (Int, Result<FilmDocument, CatalogueError>, StoredPoster?) throws -> Void
+        _ body: (Int, Result<FilmDocument, CatalogueError>, PosterBytes?) throws -> Void
     ) throws {
         switch films {
         case .documents(let pages):
@@ -160,12 +173,19 @@ private struct FilmSource: Sendable {
                 try page.forEach { try body(before + $0, $1, nil) }
                 before += page.count
             }
+        case .sample(let sample):
+            try sample.forEach { position, film in
+                // Ignored: `body` gets the error.
+                let path = try? film.get()["poster"]?.string
+                try body(position, film, path.flatMap { SampleCatalogue.poster($0) })
+            }
         case .library(let library):
             var (position, failure) = (0, (any Error)?.none)
             try library.forEachExported { film, poster throws(FilmLibraryError) in
                 position += 1
                 do {
-                    try body(position, .success(film), poster)
+                    let bytes = poster.map { PosterBytes(mediaType: $0.mediaType, bytes: $0.bytes) }
+                    try body(position, .success(film), bytes)
                 } catch {
                     failure = error
                 }

@@ -57,7 +57,7 @@ struct FilmImporter {
 
     /// Adds a film, or notes why not.
     mutating func add(
-        _ film: Result<FilmDocument, CatalogueError>, _ stored: StoredPoster?, position: Int
+        _ film: Result<FilmDocument, CatalogueError>, _ stored: PosterBytes?, position: Int
     ) throws {
         var document: FilmDocument
         let id: String

@@ -1,4 +1,5 @@
 import CSample
+import FilmLibrary
 import FoundationEssentials
 import HTTPSemantics
 import LazyImages
@@ -53,6 +54,11 @@ enum SampleCatalogue: Sendable {
                 "\(folder): the sample catalogue cannot be written here; set TMPDIR to another folder, "
                     + "or name the catalogue to serve")
         }
+    }
+
+    /// One of the program's own posters; nil if there is no such file.
+    static func poster(_ path: String) -> PosterBytes? {
+        file(path).map { PosterBytes(mediaType: MediaType.of(Array(path.utf8)), bytes: $0) }
     }
 
     /// The bytes of one of the program's own files; nil if there is no such file.

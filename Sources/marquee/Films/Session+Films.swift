@@ -16,7 +16,11 @@ extension Session {
         case .library(let path):
             library = try FilmLibrary(path: path, access: .writing)
             url = try URL(typed: LibraryTransport.base(path))
-        case .sample, .file, .folder, .missing:
+        case .sample:
+            throw Failure(
+                "the sample is read-only; make a library with marquee import \(SampleCatalogue.word) films.db, "
+                    + "and name it with --catalogue films.db")
+        case .file, .folder, .missing:
             throw Failure(
                 "\(source.name): a catalogue file is read-only; make a library with "
                     + "marquee import \(source.name) films.db, and name it with --catalogue films.db")
