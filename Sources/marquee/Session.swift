@@ -199,11 +199,15 @@ struct Session: Sendable {
             open = cached
         }
         let catalogue = open.catalogue
-        for problem in catalogue.problems.prefix(Self.problemsNamed) {
+        let named = output.isVerbose ? catalogue.problems.count : Self.problemsNamed
+        for problem in catalogue.problems.prefix(named) {
             output.note("\(source.name): \(problem); it is left out")
         }
-        let more = catalogue.problems.count - Self.problemsNamed
-        if more > 0 { output.note("\(source.name): \(more) more films are left out") }
+        let more = catalogue.problems.count - named
+        if more > 0 {
+            let films = more == 1 ? "1 more film is" : "\(more) more films are"
+            output.note("\(source.name): \(films) left out; --verbose names all")
+        }
         return open
     }
 
@@ -242,7 +246,7 @@ struct Session: Sendable {
         return cached
     }
 
-    /// The most left-out films whose reason is printed.
+    /// The most left-out films whose reason is printed without --verbose.
     private static let problemsNamed = 5
 
     /// The film that `text` names.

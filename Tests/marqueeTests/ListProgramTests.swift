@@ -195,6 +195,20 @@ struct ListProgramTests {
         #expect(try await fixture.run("show", "c").status == 0)
     }
 
+    @Test("five of the films that are left out are named, and with --verbose all")
+    func allLeftOut() async throws {
+        let films = (1...8).map { #"{"id":"f\#($0)","title":"F"}"# } + (1...7).map { #"{"id":"x\#($0)"}"# }
+        let fixture = try Fixture(films: "[" + films.joined(separator: ",") + "]")
+        let few = try await fixture.run("list")
+        #expect(
+            few.errorLines.count == 6
+                && few.errorText.hasSuffix("2 more films are left out; --verbose names all\n"))
+        for option in ["-v", "--verbose"] {
+            let all = try await fixture.run("list", option).errorLines.filter { $0.hasSuffix("left out") }
+            #expect(all.count == 7 && all.last?.contains("\"x7\"") == true, "\(all)")
+        }
+    }
+
     @Test("a file in place of the command is the catalogue")
     func file() async throws {
         let fixture = try Fixture()
