@@ -137,4 +137,12 @@ struct BadInputTests {
         }
         #expect(try await Program.run(["serve", "--help"]).text.contains("--bandwidth BYTES"))
     }
+
+    @Test("the help of --timeout names each phase's own limit")
+    func timeoutHelp() async throws {
+        let help = try await Program.run(["help", "options"]).text
+        let words = help.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(
+            words.contains("(default: 10 to connect, 30 for an answer's first byte, else 15)"), "\(words)")
+    }
 }

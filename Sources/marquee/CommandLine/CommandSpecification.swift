@@ -50,7 +50,9 @@ struct CommandSpecification: Sendable {
             name: "shared-key-file", value: "FILE",
             help: "the keys that seal the values of --shared, one a line, the same on all machines"),
         Option(
-            name: "timeout", value: "S", help: "seconds that a transfer may stall (default: 15)"
+            name: "timeout", value: "S",
+            help: "seconds that a transfer may stall "
+                + "(default: 10 to connect, 30 for an answer's first byte, else 15)"
         ),
         Option(
             name: "max-time", value: "S",
