@@ -120,6 +120,10 @@ final class LibraryFile: Sendable {
             return
         }
         guard !isFolder else { throw .system(path: path, reason: "it is a folder; name a file in it") }
+        // Ignored: SQLite reports why the file cannot be looked at.
+        if let status = try? FileCalls().status(ofPath: path, followsLinks: true), !status.isFile {
+            throw .system(path: path, reason: "it is not a file; name another library")
+        }
         if access != .reading, !FileManager.default.isWritableFile(atPath: path) {
             throw .readOnly(path: path)
         }

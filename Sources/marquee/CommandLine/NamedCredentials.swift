@@ -20,7 +20,12 @@ struct NamedCredentials: Authenticator {
         do throws(FileFault) {
             let file = try calls.openForReading(path: path)
             let status = try calls.status(of: file)
-            guard status.isFile else { throw FileFault(kind: .read, name: path, code: EISDIR) }
+            guard status.isFile else {
+                let kind = status.isFolder ? "a folder" : "not a file"
+                throw FileFault(
+                    kind: .read, name: path, code: EINVAL,
+                    detail: "it is \(kind); name one that only you can read")
+            }
             guard !status.isOpenToOthers else {
                 throw FileFault(
                     kind: .read, name: path, code: EACCES,

@@ -10,13 +10,19 @@ struct PosterFile: Sendable {
     /// Checks the beginning of the file: a service would refuse a file that is not a picture, but later.
     init(_ path: String) throws(Failure) {
         var beginning = [UInt8](repeating: 0, count: 32)
+        let status: FileStatus
         do {
             let calls = FileCalls()
             let file = try calls.openForReading(path: path)
-            let count = try calls.read(file, into: &beginning)
+            status = try calls.status(of: file)
+            let count = status.isFile ? try calls.read(file, into: &beginning) : 0
             beginning.removeLast(beginning.count - count)
         } catch {
             throw Failure("\(path): \(SystemError.text(error.code)); check the path")
+        }
+        guard status.isFile else {
+            throw Failure(
+                "\(path): it is \(status.isFolder ? "a folder" : "not a file"); name a JPEG or a PNG")
         }
         switch ImageFormat(detecting: beginning.span) {
         case .jpeg: mediaType = "image/jpeg"
