@@ -188,7 +188,7 @@ struct Arguments: Sendable {
         }
         while let word = next() {
             if index - 1 == commandIndex { continue }
-            if onlyOperands || word == "-" || !word.hasPrefix("-") {
+            if onlyOperands || word == "-" || !word.hasPrefix("-") || Self.isNegativeNumber(word) {
                 operands.append(word)
             } else if word == "--" {
                 onlyOperands = true
@@ -241,6 +241,11 @@ struct Arguments: Sendable {
     }
 
     private var seeHelp: String {
+    /// Whether a word such as `-1` is a number. No option's letter is a digit.
+    private static func isNegativeNumber(_ word: String) -> Bool {
+        word.dropFirst().first.map { $0.isASCII && $0.isNumber } ?? false
+    }
+
         isCommandNamed ? "; see marquee \(command.name) --help" : "; see marquee --help"
     }
 

@@ -28,6 +28,13 @@ enum RateCommand: Command {
             let film = try await session.film(arguments.operands[0], of: client)
             try await client.rate(film, by: rater, value)
             let now = try await client.film(film.id) ?? film
+            // Removing a vote changes the film's tag; a service without tags tells only their number.
+            if value == nil, now.tag == film.tag,
+                now.document["votes"]?.number == film.document["votes"]?.number
+            {
+                throw Failure(
+                    "\(rater) has no vote on \(now.name); nothing was removed", code: "no-such-vote")
+            }
             if session.settings.wantsJSON {
                 session.output.json(JSONText(members: now.document.members))
             } else {

@@ -1,0 +1,59 @@
+import FoundationEssentials
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import marquee
+
+@Suite("Messages say what has happened", .bounded)
+struct MessageTests {
+    private let folder: TemporaryFolder
+
+    /// A folder with a library of one film, a catalogue of two films, and a picture.
+    init() async throws {
+        folder = try TemporaryFolder()
+        let poster = Data(try #require(SampleCatalogue.file("posters/nosferatu.jpg")))
+        try poster.write(to: URL(filePath: folder.file("n.jpg")))
+        let films =
+            #"[{"id":"faust","title":"Faust","year":1926},{"id":"m","title":"M","poster":"gone.png"}]"#
+        try Data(films.utf8).write(to: URL(filePath: folder.file("two.json")))
+        try Data(#"[{"id":"faust","title":"Faust","year":1926}]"#.utf8).write(
+            to: URL(filePath: folder.file("one.json")))
+        _ = try await run("$MARQUEE import one.json f.db")
+    }
+
+    private func run(_ line: String, _ environment: [String: String] = [:]) async throws -> Program.Outcome {
+        try await Program.shell(
+            "cd '\(folder.path)' && \(line)",
+            environment: ["XDG_CACHE_HOME": folder.path, "HOME": folder.path, "USER": "anna"]
+                .merging(environment) { $1 })
+    }
+
+    @Test(
+        "the reason of an error, in one line",
+        arguments: [
+            (
+                "rate faust --remove --as bob --catalogue f.db",
+                "bob has no vote on Faust (1926); nothing was removed"
+            ),
+            ("rate faust -1 --catalogue f.db", "a vote is a number from 0 to 10, not \"-1\""),
+            (
+                "fetch n.jpg -o one.json",
+                "one.json: cannot make the folder: there is a file of this name; choose another with -o"
+            ),
+        ])
+    func errors(line: String, message: String) async throws {
+        let run = try await run("ln -s gone x.jpg; ln -s y.jpg y.jpg; : > empty; $MARQUEE \(line)")
+        #expect(run.status == 2)
+        #expect(run.errorText == "marquee: \(message.replacing("FOLDER", with: folder.path))\n")
+    }
+
+    @Test("a vote that is there is removed")
+    func vote() async throws {
+        let run = try await run(
+            "$MARQUEE rate faust 8 --as bob --catalogue f.db && $MARQUEE rate faust --remove --as bob --catalogue f.db"
+        )
+        #expect(run.status == 0)
+        #expect(run.lines == ["Faust (1926): 8.0 of 10 from 1 vote", "Faust (1926): no votes"])
+    }
+}
