@@ -68,7 +68,7 @@ struct ConventionTests {
             "$MARQUEE import sample f.db --dry-run && ls f.db; $MARQUEE import sample f.db", folder)
         #expect(
             made.lines == [
-                "f.db: 36 films added; 36 posters stored; --dry-run wrote nothing",
+                "f.db: would add 36 films, store 36 posters; --dry-run wrote nothing",
                 "f.db: 36 films added; 36 posters stored",
             ]
                 || made.lines == ["f.db: 36 films added; --dry-run wrote nothing", "f.db: 36 films added"],

@@ -56,4 +56,16 @@ struct MessageTests {
         #expect(run.status == 0)
         #expect(run.lines == ["Faust (1926): 8.0 of 10 from 1 vote", "Faust (1926): no votes"])
     }
+
+    @Test("a rehearsed import says what it would do; a poster that is not stored ends an import with 1")
+    func imports() async throws {
+        let rehearsal = try await run("$MARQUEE import two.json f.db --dry-run; echo $?")
+        #expect(
+            rehearsal.lines == ["f.db: would add 1 film; 1 unchanged; --dry-run wrote nothing", "1"],
+            "\(rehearsal.text)")
+        let done = try await run(
+            "$MARQUEE import two.json f.db; echo $?; $MARQUEE list --plain --catalogue f.db")
+        #expect(done.lines.prefix(2) == ["f.db: 1 film added, 1 unchanged", "1"])
+        #expect(done.lines.count == 4)
+    }
 }

@@ -78,9 +78,9 @@ enum ImportCommand: Command {
             session.output.json(Record(library: path, report))
         } else {
             session.output.line(
-                "\(path): \(report.summary)" + (isRehearsal ? "; --dry-run wrote nothing" : ""))
+                "\(path): " + (isRehearsal ? report.plan + "; --dry-run wrote nothing" : report.summary))
         }
-        return report.leftOut > 0 ? .someFailed : .done
+        return report.leftOut > 0 || report.failedPosters > 0 ? .someFailed : .done
     }
 
     private static let warningsShown = 20

@@ -20,6 +20,8 @@ struct FilmImporter {
         var leftOut = 0
         /// The posters stored in the library.
         var posters = 0
+        /// The posters that could not be read.
+        var failedPosters = 0
         var warnings: [String] = []
 
         /// `36 films added, 2 left out; 36 posters stored`
@@ -34,6 +36,18 @@ struct FilmImporter {
             let stored =
                 posters == 0 ? "" : posters == 1 ? "; 1 poster stored" : "; \(posters) posters stored"
             return (text.isEmpty ? "no films" : text) + stored
+        }
+
+        /// The same of a rehearsal: `would add 36 films, leave out 2, store 36 posters`
+        var plan: String {
+            let films = [(added, "add"), (replaced, "replace"), (skipped, "skip"), (leftOut, "leave out")]
+                .filter { $0.0 > 0 }.enumerated().map { index, part in
+                    "\(part.1) \(part.0)" + (index > 0 ? "" : part.0 == 1 ? " film" : " films")
+                }
+            let stored = posters == 0 ? [] : [posters == 1 ? "store 1 poster" : "store \(posters) posters"]
+            let text =
+                films.isEmpty ? "would change nothing" : "would " + (films + stored).joined(separator: ", ")
+            return text + (unchanged > 0 ? "; \(unchanged) unchanged" : "")
         }
     }
 
@@ -142,7 +156,7 @@ struct FilmImporter {
         do throws(ImageLoadingError) {
             url = try URL(typed: address, relativeTo: base.url)
         } catch {
-            report.warnings.append("the poster of \"\(id)\": \(error)")
+            posterFailed("the poster of \"\(id)\": \(error)")
             return nil
         }
         guard url.isFileURL || url.scheme?.lowercased() == "data" else {
@@ -155,14 +169,19 @@ struct FilmImporter {
         do throws(ImageLoadingError) {
             let bytes = try LocalContent.read(url, limit: Self.maximumPosterBytes)
             guard let format = ImageFormat(detecting: bytes.span) else {
-                report.warnings.append("the poster of \"\(id)\" is not a picture; its address is kept")
+                posterFailed("the poster of \"\(id)\" is not a picture; its address is kept")
                 return nil
             }
             return PosterBytes(mediaType: format.mediaType, bytes: withoutMetadata(bytes, id))
         } catch {
-            report.warnings.append("the poster of \"\(id)\": \(error); its address is kept")
+            posterFailed("the poster of \"\(id)\": \(error); its address is kept")
             return nil
         }
+    }
+
+    private mutating func posterFailed(_ warning: String) {
+        report.failedPosters += 1
+        report.warnings.append(warning)
     }
 
     /// A poster without the metadata of cameras and editors, as a service stores it. A damaged picture, or one in
