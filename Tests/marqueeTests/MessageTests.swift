@@ -68,4 +68,17 @@ struct MessageTests {
         #expect(done.lines.prefix(2) == ["f.db: 1 film added, 1 unchanged", "1"])
         #expect(done.lines.count == 4)
     }
+
+    @Test("one entry of the cache is one entry")
+    func entries() async throws {
+        let fixture = try Fixture()
+        _ = try await fixture.run("fetch", fixture.base + "posters/1.png")
+        #expect(try await fixture.run("cache", "info").lines[1].hasPrefix("1 entry, "))
+        #expect(
+            try await fixture.run("cache", "clear", "--dry-run").text.hasPrefix("would remove 1 entry ("))
+        let host = try await fixture.run("cache", "clear", "--dry-run", "--host", "127.0.0.1").text
+        #expect(host.hasPrefix("would remove 1 entry (") && host.hasSuffix(") of 127.0.0.1\n"), "\(host)")
+        #expect(try await fixture.run("cache", "verify").text.hasPrefix("1 entry, "))
+        #expect(try await fixture.run("doctor").text.contains(": 1 entry, "))
+    }
 }

@@ -74,7 +74,8 @@ enum CacheCommand: Command {
             found.withLock { ($0.entries, $0.bytes) = ($0.entries + 1, $0.bytes + entry.bytes) }
         }
         let (entries, bytes) = found.withLock { $0 }
-        let what = "\(entries) entries, \(ByteCount.text(bytes)), of \(host ?? disk.path)"
+        let place = host.map { "of \($0)" } ?? "from \(disk.path)"
+        let what = "\(Self.entries(entries)) (\(ByteCount.text(bytes))) \(place)"
         if isRehearsal {
             session.output.line("would remove " + what)
             return session.reportFaults() ? .someFailed : .done
@@ -82,6 +83,9 @@ enum CacheCommand: Command {
         if entries == 0 { return nil }
         return try await Confirmation.isGiven("remove \(what)?", session.output) ? nil : .nothingDone
     }
+
+    /// `1 entry`, `2 entries`.
+    static func entries(_ count: Int) -> String { count == 1 ? "1 entry" : "\(count) entries" }
 
     /// The partial bodies of interrupted downloads belong to the cache too.
     private static func removeParts(besides disk: DiskCache) async {
@@ -120,12 +124,12 @@ enum CacheCommand: Command {
         }
         session.output.line(record.path)
         session.output.line(
-            "\(record.entries) entries, \(ByteCount.text(record.bytes)) of at most \(ByteCount.text(record.limit))"
+            "\(entries(record.entries)), \(ByteCount.text(record.bytes)) of at most \(ByteCount.text(record.limit))"
                 + record.hitRateText)
         for host in ordered {
             let name = host.host.isEmpty ? "(no host)" : host.host
             session.output.line(
-                "  \(name): \(host.entries) entries, \(ByteCount.text(host.bytes))\(host.hitRateText)")
+                "  \(name): \(entries(host.entries)), \(ByteCount.text(host.bytes))\(host.hitRateText)")
         }
         charts(record).forEach { session.output.line($0) }
     }
@@ -151,7 +155,7 @@ enum CacheCommand: Command {
             session.output.json(ScanRecord(report))
         } else {
             session.output.line(
-                "\(report.entries) entries, \(ByteCount.text(report.bytes)); \(report.removedEntries) \(verb), "
+                "\(entries(report.entries)), \(ByteCount.text(report.bytes)); \(report.removedEntries) \(verb), "
                     + ByteCount.text(report.removedBytes))
         }
     }

@@ -110,7 +110,7 @@ private enum CacheCheck {
             return [Finding("cache", .problem, fault, advice: "choose another folder with --cache-dir")]
         }
         let used =
-            "\(report.entries) entries, \(ByteCount.text(report.bytes)) of at most \(ByteCount.text(disk.limit))"
+            "\(CacheCommand.entries(report.entries)), \(ByteCount.text(report.bytes)) of at most \(ByteCount.text(disk.limit))"
         let folder = Finding("cache", "\(disk.path): \(used)")
         guard let free = freeBytes(disk.path) else { return [folder] }
         let wanted = max(0, disk.limit - report.bytes)
