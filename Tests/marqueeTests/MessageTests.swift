@@ -41,6 +41,14 @@ struct MessageTests {
                 "fetch n.jpg -o one.json",
                 "one.json: cannot make the folder: there is a file of this name; choose another with -o"
             ),
+            (
+                "fetch n.jpg -o one.json/sub",
+                "one.json/sub: cannot make the folder: Not a directory; choose another with -o"
+            ),
+            (
+                "fetch n.jpg -o /proc/none/sub",
+                "/proc/none/sub: cannot make the folder: No such file or directory; choose another with -o"
+            ),
         ])
     func errors(line: String, message: String) async throws {
         let run = try await run("ln -s gone x.jpg; ln -s y.jpg y.jpg; : > empty; $MARQUEE \(line)")

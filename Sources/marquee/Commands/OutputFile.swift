@@ -145,7 +145,7 @@ struct OutputFile: Sendable {
             try bytes.write(to: URL(filePath: file), options: .atomic)
             return WrittenFile(path: file)
         } catch {
-            throw Self.unwritable(file)
+            throw Self.unwritable(file, error)
         }
     }
 
@@ -243,12 +243,14 @@ struct OutputFile: Sendable {
         do {
             try bytes.write(to: URL(filePath: path), options: .withoutOverwriting)
         } catch {
-            throw unwritable(file)
+            throw unwritable(file, error)
         }
     }
 
-    private static func unwritable(_ file: String) -> Failure {
-        Failure(
+    private static func unwritable(_ file: String, _ error: any Error) -> Failure {
+        let underlying = (error as? CocoaError)?.underlying as? POSIXError
+        if let underlying { return unwritable(file, underlying.code.rawValue) }
+        return Failure(
             "\(file): cannot be written; check the folder, the free space and the permissions",
             code: "not-written")
     }

@@ -32,10 +32,22 @@ final class OutputFolder: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw Failure("\(path): cannot make the folder; choose another with -o")
+            let kind = FileKind(self.path)
+            let reason = kind == nil ? Self.reason(self.path) : "there is a file of this name"
+            throw Failure("\(path): cannot make the folder: \(reason); choose another with -o")
         }
         guard unsafe access(path, W_OK | X_OK) == 0 else {
             throw Failure("\(path): the folder is not writable; choose another with -o")
+        }
+    }
+
+    /// The system's reason why a folder cannot be made: Foundation's error has none.
+    private static func reason(_ path: String) -> String {
+        do throws(FileFault) {
+            try FileCalls().makeFolders(path)
+            return "it is there now; try again"
+        } catch {
+            return SystemError.text(error.code)
         }
     }
 
