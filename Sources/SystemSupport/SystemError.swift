@@ -1,4 +1,4 @@
-import Glibc
+internal import Glibc
 
 /// The system's texts for the values of `errno`.
 package enum SystemError {
@@ -7,6 +7,18 @@ package enum SystemError {
         var buffer = [CChar](repeating: 0, count: 128)
         unsafe strerror_r(number, &buffer, buffer.count)
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+extension SystemError {
+    /// The text for a path that cannot be opened. Of a symbolic link it says whether only the file is missing.
+    /// - Parameter path: need not be UTF-8.
+    package static func text(_ number: Int32, ofPath path: [UInt8]) -> String {
+        var status = stat()
+        let terminated = (path + [0]).map { CChar(bitPattern: $0) }
+        guard number == ENOENT, unsafe lstat(terminated, &status) == 0, status.st_mode & S_IFMT == S_IFLNK
+        else { return text(number) }
+        return "it is a symbolic link to a file that is missing"
     }
 }
 

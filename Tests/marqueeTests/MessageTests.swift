@@ -49,6 +49,13 @@ struct MessageTests {
                 "fetch n.jpg -o /proc/none/sub",
                 "/proc/none/sub: cannot make the folder: No such file or directory; choose another with -o"
             ),
+            ("show x.jpg", "x.jpg: it is a symbolic link to a file that is missing; check the path"),
+            ("show y.jpg", "y.jpg: Too many levels of symbolic links; check the path"),
+            ("show ./x.jpg", "FOLDER/x.jpg: cannot be read: it is a symbolic link to a file that is missing"),
+            (
+                "list --top 99999999999999999999",
+                "--top needs a whole number from 1 to \(Int.max), not \"99999999999999999999\""
+            ),
         ])
     func errors(line: String, message: String) async throws {
         let run = try await run("ln -s gone x.jpg; ln -s y.jpg y.jpg; : > empty; $MARQUEE \(line)")

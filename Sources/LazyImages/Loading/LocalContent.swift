@@ -23,7 +23,7 @@ package enum LocalContent {
         let descriptor = unsafe csystem_open(Self.terminated(name), O_RDONLY | O_NONBLOCK, 0)
         guard descriptor >= 0 else {
             if let shortage = ResourceShortage(code: errno) { throw .init(shortage, url: url.displayText) }
-            throw .unreadableFile(path: path, reason: SystemError.text(errno))
+            throw .unreadableFile(path: path, reason: SystemError.text(errno, ofPath: name))
         }
         defer { close(descriptor) }
         var status = stat()

@@ -18,7 +18,10 @@ enum Input {
     static func file(_ path: String, limit: Int = limit) async throws(Failure) -> [UInt8] {
         try await reading { () throws(Failure) in
             let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw Failure("\(path): \(reason(errno)); check the path") }
+            guard descriptor >= 0 else {
+                let code = errno
+                throw Failure("\(path): \(FetchTarget.faultOfLink(path) ?? reason(code)); check the path")
+            }
             defer { close(descriptor) }
             return try all(of: descriptor, name: path, limit: limit)
         }

@@ -76,6 +76,13 @@ struct FetchTarget: Sendable {
     /// Whether there is a file or a folder of this name.
     static func isFile(_ word: String) -> Bool { FileKind(word) != nil }
 
+    /// Why a symbolic link leads to no file; nil if the word is no link, or leads to one.
+    static func faultOfLink(_ word: String) -> String? {
+        var status = stat()
+        guard unsafe lstat(word, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return nil }
+        return unsafe stat(word, &status) == 0 ? nil : SystemError.text(errno, ofPath: Array(word.utf8))
+    }
+
     /// Whether a word can only mean a file, although there is none: it has a slash, or the suffix of a picture.
     static func looksLikeFile(_ word: String) -> Bool {
         word.contains("/") || looksLikePicture(word)
@@ -179,7 +186,10 @@ extension Session {
         of word: String, _ isFile: Bool, because error: Failure
     ) throws(Failure) -> Movie? {
         if isFile { return nil }
-        guard error.code == "no-such-film", FetchTarget.looksLikeFile(word) else { throw error }
-        throw Failure("\(word): there is no such file; check the path", code: "no-such-file")
+        let fault = FetchTarget.faultOfLink(word)
+        guard error.code == "no-such-film", fault != nil || FetchTarget.looksLikeFile(word) else {
+            throw error
+        }
+        throw Failure("\(word): \(fault ?? "there is no such file"); check the path", code: "no-such-file")
     }
 }
