@@ -33,7 +33,7 @@ extension CatalogueError: CustomStringConvertible {
     /// One line: what is wrong, where, and what to do. Escape it for a terminal: it may quote the document.
     public var description: String {
         switch self {
-        case .empty: "it is empty; it should hold films as JSON or XML, or a list of addresses"
+        case .empty: "it is empty; it should hold films as JSON or XML"
         case .tooLarge(let limit, let unit): "it is too large: at most \(limit) \(unit) are read; split it"
         case .notUTF8(let offset): "byte \(offset) is not UTF-8; save it as UTF-8"
         case .unsupportedEncoding(let name, let line):

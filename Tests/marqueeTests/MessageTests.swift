@@ -56,6 +56,7 @@ struct MessageTests {
                 "list --top 99999999999999999999",
                 "--top needs a whole number from 1 to \(Int.max), not \"99999999999999999999\""
             ),
+            ("list --catalogue empty", "empty: it is empty; it should hold films as JSON or XML"),
         ])
     func errors(line: String, message: String) async throws {
         let run = try await run("ln -s gone x.jpg; ln -s y.jpg y.jpg; : > empty; $MARQUEE \(line)")

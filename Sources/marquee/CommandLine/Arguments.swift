@@ -93,7 +93,7 @@ struct Arguments: Sendable {
         guard let text = value(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw UsageError(
-                range.upperBound == .max
+                range.upperBound == .max && !Self.isTooLarge(text)
                     ? "--\(name) needs a whole number from \(range.lowerBound) on, not \"\(text)\""
                     : "--\(name) needs a whole number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\""
             )
@@ -123,6 +123,11 @@ struct Arguments: Sendable {
     func networks(_ name: String) throws(UsageError) -> [AddressRange] {
         var networks: [AddressRange] = []
         for text in values(name) {
+    /// Whether a text is a whole number that is too large for the program.
+    private static func isTooLarge(_ text: String) -> Bool {
+        !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } && Int(text) == nil
+    }
+
             guard let network = AddressRange(text) else {
                 throw UsageError("--\(name) needs a network such as 192.168.1.0/24, not \"\(text)\"")
             }
