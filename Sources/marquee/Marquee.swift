@@ -32,9 +32,7 @@ struct Marquee {
             let environment = ProcessInfo.processInfo.environment
             let arguments = try Arguments(
                 words, commands: commands.map { $0.specification }, environment: environment,
-                // A file with a mistake must not fill the line that a shell completes with errors.
-                file: words.first == CompletionsCommand.specification.name
-                    ? { nil } : ConfigurationFile.standard)
+                file: ConfigurationFile.standard)
             output = Output(isQuiet: arguments.has("quiet"), isVerbose: arguments.has("verbose"))
             if let text = information(arguments) {
                 output.paged(isWanted: !arguments.has("no-pager"), interruption) { output.text(text) }
@@ -55,7 +53,7 @@ struct Marquee {
         _ arguments: Arguments, _ environment: [String: String], _ output: Output,
         _ interruption: Interruption
     ) async throws -> ExitStatus {
-        let settings = try Settings(arguments, environment: environment)
+        let (arguments, settings) = try settings(arguments, environment)
         let session = Session(
             arguments: arguments, settings: settings, output: output, interruption: interruption)
         if !arguments.isCommandNamed, !arguments.hasOwnOption, !settings.wantsJSON,
@@ -68,6 +66,18 @@ struct Marquee {
             return .nothingDone
         }
         return try await command.run(session)
+    }
+
+    /// The settings. A command that works without the configuration file does so if a value in it is wrong.
+    private static func settings(
+        _ arguments: Arguments, _ environment: [String: String]
+    ) throws(UsageError) -> (Arguments, Settings) {
+        do throws(UsageError) {
+            return (arguments, try Settings(arguments, environment: environment))
+        } catch {
+            guard let others = arguments.withoutFile(error) else { throw error }
+            return (others, try Settings(others, environment: environment))
+        }
     }
 
     /// The output of `--help` or `--version`; nil if neither was given.

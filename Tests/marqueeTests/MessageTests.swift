@@ -97,4 +97,34 @@ struct MessageTests {
         #expect(try await fixture.run("cache", "verify").text.hasPrefix("1 entry, "))
         #expect(try await fixture.run("doctor").text.contains(": 1 entry, "))
     }
+
+    @Test("a wrong line of the configuration file stops neither help nor doctor, which reports it")
+    func configuration() async throws {
+        for (text, problem) in [
+            ("tiemout 3", "no command has an option tiemout; did you mean timeout?"),
+            ("timeout never", "timeout needs seconds, more than 0 and at most 86400, not \"never\""),
+        ] {
+            let environment = ["XDG_CONFIG_HOME": folder.file("config")]
+            let help = try await run(
+                "mkdir -p config/marquee && echo '\(text)' > config/marquee/config; $MARQUEE help && $MARQUEE help list && "
+                    + "$MARQUEE --help && $MARQUEE list --help && $MARQUEE version && $MARQUEE man",
+                environment)
+            #expect(help.status == 0 && help.errors.isEmpty, "\(help.errorText)")
+            let doctor = try await run("$MARQUEE doctor", environment)
+            #expect(doctor.status == 1 && doctor.errors.isEmpty, "\(doctor.errorText)")
+            #expect(
+                doctor.lines.first
+                    == "problem  settings    \(folder.path)/config/marquee/config:1: \(problem)",
+                "\(doctor.text)")
+            #expect(try await run("$MARQUEE list", environment).status == 2)
+        }
+    }
+
+    @Test("an option that no configuration file may have is not proposed for itself")
+    func proposal() async throws {
+        let run = try await run(
+            "mkdir -p config/marquee && echo version > config/marquee/config; $MARQUEE list",
+            ["XDG_CONFIG_HOME": folder.file("config")])
+        #expect(run.errorText.hasSuffix(":1: no command has an option version\n"), "\(run.errorText)")
+    }
 }

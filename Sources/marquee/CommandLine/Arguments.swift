@@ -13,6 +13,11 @@ struct Arguments: Sendable {
     /// Where an option comes from that the command line does not give, for people: `MARQUEE_PORT`, `…/config:3`.
     private(set) var origins: [String: String] = [:]
 
+    /// The options that the configuration file gives.
+    private var fromFile: Set<String> = []
+    /// Why the configuration file was left out; nil if it was not.
+    private(set) var fileProblem: String?
+
     /// Parses a command line. The default command is the first of `commands`. A file in the command's place is the
     /// catalogue.
     /// - Parameters:
@@ -40,7 +45,12 @@ struct Arguments: Sendable {
                 origins[name] = EnvironmentOptions.variable(name)
             }
         }
-        if let file = try file() { take(file, environment) }
+        do throws(UsageError) {
+            if let file = try file() { take(file, environment) }
+        } catch {
+            guard command.worksWithoutFile else { throw error }
+            fileProblem = error.description
+        }
     }
 
     /// Takes the options of the configuration file that this command has, and that nothing else gives.
@@ -53,7 +63,19 @@ struct Arguments: Sendable {
             if isRead, !(environment[variable] ?? "").isEmpty { continue }
             values[option.name] = entry.values
             origins[option.name] = "\(file.path):\(entry.line)"
+            fromFile.insert(option.name)
         }
+    }
+
+    /// The same command line without the configuration file, which has a wrong value; nil if the file gives no option,
+    /// or the command does not work without it.
+    func withoutFile(_ problem: UsageError) -> Arguments? {
+        guard command.worksWithoutFile, !fromFile.isEmpty else { return nil }
+        var arguments = self
+        for name in fromFile { (arguments.values[name], arguments.origins[name]) = (nil, nil) }
+        arguments.fromFile = []
+        arguments.fileProblem = naming(problem).description
+        return arguments
     }
 
     /// The same error, naming the variable or the line of the configuration file if the value came from there.
@@ -101,6 +123,11 @@ struct Arguments: Sendable {
         return number
     }
 
+    /// Whether a text is a whole number that is too large for the program.
+    private static func isTooLarge(_ text: String) -> Bool {
+        !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } && Int(text) == nil
+    }
+
     /// The option's value as a number of bytes: 1048576, 512K, 32M, 2G (powers of 1024; KiB and KB are equal to K).
     func bytes(_ name: String) throws(UsageError) -> Int? {
         guard let text = value(name) else { return nil }
@@ -123,11 +150,6 @@ struct Arguments: Sendable {
     func networks(_ name: String) throws(UsageError) -> [AddressRange] {
         var networks: [AddressRange] = []
         for text in values(name) {
-    /// Whether a text is a whole number that is too large for the program.
-    private static func isTooLarge(_ text: String) -> Bool {
-        !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } && Int(text) == nil
-    }
-
             guard let network = AddressRange(text) else {
                 throw UsageError("--\(name) needs a network such as 192.168.1.0/24, not \"\(text)\"")
             }
@@ -219,6 +241,11 @@ struct Arguments: Sendable {
         }
     }
 
+    /// Whether a word such as `-1` is a number. No option's letter is a digit.
+    private static func isNegativeNumber(_ word: String) -> Bool {
+        word.dropFirst().first.map { $0.isASCII && $0.isNumber } ?? false
+    }
+
     private mutating func set(_ option: Option, to value: String?) throws(UsageError) {
         if option.value != nil, value == nil {
             throw UsageError("--\(option.name) needs a value: \(option.value ?? "")")
@@ -246,11 +273,6 @@ struct Arguments: Sendable {
     }
 
     private var seeHelp: String {
-    /// Whether a word such as `-1` is a number. No option's letter is a digit.
-    private static func isNegativeNumber(_ word: String) -> Bool {
-        word.dropFirst().first.map { $0.isASCII && $0.isNumber } ?? false
-    }
-
         isCommandNamed ? "; see marquee \(command.name) --help" : "; see marquee --help"
     }
 

@@ -31,6 +31,8 @@ struct CommandSpecification: Sendable {
     var notes: [String] = []
     /// Whether options may also come from the environment (see `EnvironmentOptions`).
     var readsEnvironment = false
+    /// Whether it runs without the configuration file if that has a mistake.
+    var worksWithoutFile = false
 
     /// The options of every command.
     static let global: [Option] = [

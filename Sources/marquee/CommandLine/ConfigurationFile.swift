@@ -73,8 +73,10 @@ struct ConfigurationFile: Sendable {
         var value = Self.trimmed(line.dropFirst(word.count))
         if value.first == "=" { value = Self.trimmed(value.dropFirst()) }
         let name = String(word.hasPrefix("--") ? word.dropFirst(2) : word)
-        guard let option = options[name], name != "help", name != "version" else {
-            let nearest = Suggestions.nearest(to: name, among: options.keys.sorted(), count: 1).first
+        guard let option = options[name], !Self.never.contains(name) else {
+            let names = options.keys.filter { !Self.never.contains($0) }.sorted()
+            let nearest =
+                Self.never.contains(name) ? nil : Suggestions.nearest(to: name, among: names, count: 1).first
             throw UsageError(
                 "\(path):\(number): no command has an option \(name)"
                     + (nearest.map { "; did you mean \($0)?" } ?? ""))
@@ -93,6 +95,9 @@ struct ConfigurationFile: Sendable {
             entries[name] = Entry(values: [text], line: number)
         }
     }
+
+    /// Options that only a command line has.
+    private static let never: Set<String> = ["help", "version"]
 
     private func isOn(_ value: Substring, _ name: String, _ number: Int) throws(UsageError) -> Bool {
         switch value.lowercased() {

@@ -17,7 +17,9 @@ enum CompletionsCommand: Command {
         notes: [
             "At each Tab the shell runs \"marquee completions words -- WORD...\": each line is a candidate, a tab and its "
                 + "meaning; :files and :folders ask the shell to complete paths."
-        ])
+        ],
+        // A file with a mistake must not fill the line that a shell completes with errors.
+        worksWithoutFile: true)
 
     /// The most films in a list of candidates: a longer list helps nobody.
     private static let mostFilms = 500

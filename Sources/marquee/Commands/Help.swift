@@ -151,7 +151,7 @@ enum Help {
 enum VersionCommand: Command {
     static let specification = CommandSpecification(
         name: "version", summary: "print the version",
-        examples: [("marquee version", "as marquee --version does")])
+        examples: [("marquee version", "as marquee --version does")], worksWithoutFile: true)
 
     static func run(_ session: Session) async throws -> ExitStatus {
         session.output.line("marquee \(Marquee.version)")
@@ -167,7 +167,7 @@ enum HelpCommand: Command {
         examples: [
             ("marquee help fetch", "the options of one command"),
             ("marquee help options", "the options that every command takes"),
-        ])
+        ], worksWithoutFile: true)
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let specifications = commands.map { $0.specification }

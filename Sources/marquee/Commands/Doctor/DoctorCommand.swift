@@ -13,7 +13,8 @@ enum DoctorCommand: Command {
             ("marquee doctor --catalogue URL", "also check that catalogue"),
             ("marquee doctor --json", "one object, for a report"),
         ],
-        notes: ["The exit status is 1 if there is a problem; warnings do not count."])
+        notes: ["The exit status is 1 if there is a problem; warnings do not count."],
+        worksWithoutFile: true)
 
     private struct Report: Encodable {
         let findings: [Finding]
@@ -41,6 +42,7 @@ enum DoctorCommand: Command {
 
     /// What is set where. Values are left out: they may be secret.
     private static func configuration(_ arguments: Arguments) -> Finding {
+        if let problem = arguments.fileProblem { return Finding("settings", .problem, problem) }
         let environment = ProcessInfo.processInfo.environment
         let variables = Help.environment.map(\.name).filter { !(environment[$0] ?? "").isEmpty }
         let options = arguments.given.map {
