@@ -90,14 +90,17 @@ struct FilmCommandTests {
         #expect(refused.status == 2 && refused.errorText.contains("neither a JPEG nor a PNG"))
     }
 
-    @Test("after a lost answer the film is stored once, and add succeeds; repeating add succeeds too")
+    @Test("after a lost answer the film is stored once, and add succeeds; a repeated add adds nothing")
     func lostAnswer() async throws {
         let server = try FilmServer()
         server.fail("POST", .loseAnswer)
-        for _ in 0..<2 {
-            let run = try await run(server, "add", "--title", "Faust", "--year", "1926")
-            #expect(run.text == "added Faust (1926) as faust-1926\n" && run.status == 0, "\(run.errorText)")
-        }
+        let first = try await run(server, "add", "--title", "Faust", "--year", "1926")
+        #expect(first.text == "added Faust (1926) as faust-1926\n" && first.status == 0, "\(first.errorText)")
+        let second = try await run(server, "add", "--title", "Faust", "--year", "1926")
+        #expect(second.text.isEmpty && second.status == 2)
+        #expect(
+            second.errorText
+                == "marquee: Faust (1926) is there already, as faust-1926; nothing was added\n")
         #expect(server.requests.filter { $0 == "POST /films" }.count == 3)
     }
 

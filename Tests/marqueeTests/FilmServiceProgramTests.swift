@@ -79,13 +79,18 @@ struct FilmServiceProgramTests {
                 "Drama", "--genre", "Road", "--minutes", "80", "--score", "7.5", "--poster", poster, "--wire",
                 wire,
             ]
-            for _ in 0..<2 {
-                let run = try await Program.run(
+            func add() async throws -> Program.Outcome {
+                try await Program.run(
                     words + ["--catalogue", catalogue], environment: ["XDG_CACHE_HOME": home.path])
-                #expect(
-                    run.text == "added El Camión <\(wire)> (1977) as el-camion-\(wire)-1977\n",
-                    "\(run.errorText)")
             }
+            let added = try await add()
+            #expect(
+                added.text == "added El Camión <\(wire)> (1977) as el-camion-\(wire)-1977\n",
+                "\(added.errorText)")
+            let again = try await add()
+            #expect(
+                again.status == 2 && again.errorText.contains("is there already, as el-camion-\(wire)-1977"),
+                "\(again.errorText)")
             let shown = try await run(catalogue, "show", "el-camion-\(wire)-1977", "--json")
             let film = try JSON.object(shown.text)
             #expect(film["director"] as? String == "Duras & Co" && film["score"] as? Double == 7.5)

@@ -127,4 +127,17 @@ struct MessageTests {
             ["XDG_CONFIG_HOME": folder.file("config")])
         #expect(run.errorText.hasSuffix(":1: no command has an option version\n"), "\(run.errorText)")
     }
+
+    @Test("adding a film twice says that it is there already")
+    func addedTwice() async throws {
+        let line = "$MARQUEE add --title Metropolis --year 1927 --catalogue f.db"
+        let run = try await run("\(line); \(line); echo $?; \(line) --director Lang; echo $?")
+        #expect(run.lines == ["added Metropolis (1927) as metropolis-1927", "2", "2"])
+        #expect(
+            run.errorLines == [
+                "marquee: Metropolis (1927) is there already, as metropolis-1927; nothing was added",
+                "marquee: the film metropolis-1927 exists already: Metropolis (1927); change it with marquee edit, "
+                    + "or use another --id",
+            ])
+    }
 }

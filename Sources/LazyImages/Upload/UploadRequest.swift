@@ -68,6 +68,8 @@ public struct UploadResponse: Sendable {
     public let isWhole: Bool
     /// The URL after redirects.
     public let url: URL
+    /// Whether the request was sent more than once, so that an earlier sending may have taken effect already.
+    package let isRepeated: Bool
 
     /// The answer's status.
     public var status: Int { head.status }

@@ -122,7 +122,8 @@ public final class Uploader: Sendable {
             await invalidate(after: answer.head, to: attempt)
             guard try follow(answer.head, from: &attempt) else {
                 return UploadResponse(
-                    head: answer.head, body: answer.body, isWhole: answer.isWhole, url: attempt.url)
+                    head: answer.head, body: answer.body, isWhole: answer.isWhole, url: attempt.url,
+                    isRepeated: attempt.tries > 1)
             }
             note(work, attempt) { .redirected(to: attempt.url.displayText) }
         }

@@ -51,15 +51,18 @@ enum AddCommand: Command {
         }
     }
 
-    /// Adds the film, and the poster if it was not sent along. An equal film that exists already counts as added: its
-    /// answer was lost, now or in an earlier run.
+    /// Adds the film, and the poster if it was not sent along. An equal film that exists already counts as added if it
+    /// was sent more than once: then an answer was lost.
     private static func add(
         _ film: FilmDocument, id: String, _ poster: PosterFile?, _ wire: FilmWire, _ client: FilmClient
     ) async throws -> FilmClient.Film {
         let goesAlong = wire == .multipart
-        if let added = try await client.create(wire.body(of: film, poster: goesAlong ? poster : nil)) {
+        let isRepeated: Bool
+        switch try await client.create(wire.body(of: film, poster: goesAlong ? poster : nil)) {
+        case .added(let added):
             guard let poster, !goesAlong else { return added }
             return try await withPoster(poster, of: added, client)
+        case .taken(let wasSentBefore): isRepeated = wasSentBefore
         }
         guard let existing = try await client.film(id) else {
             throw Failure("the id \(id) was taken but is free again; run the command again")
@@ -68,6 +71,9 @@ enum AddCommand: Command {
             throw Failure(
                 "the film \(id) exists already: \(existing.name); change it with marquee edit, "
                     + "or use another --id", code: "id-taken")
+        }
+        guard isRepeated else {
+            throw Failure("\(existing.name) is there already, as \(id); nothing was added", code: "id-taken")
         }
         guard let poster else { return existing }
         return try await withPoster(poster, of: existing, client)

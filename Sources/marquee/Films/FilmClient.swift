@@ -24,6 +24,13 @@ struct FilmClient: Sendable {
         }
     }
 
+    /// The result of adding a film.
+    enum Creation: Sendable {
+        case added(Film)
+        /// Its id is taken: by itself, if it was sent more than once and an answer was lost.
+        case taken(isRepeated: Bool)
+    }
+
     let address: FilmsAddress
     let opened: OpenLoader
     /// The library's file, for messages; nil for a service on the network, which its addresses name.
@@ -72,12 +79,11 @@ struct FilmClient: Sendable {
     }
 
     /// Adds a film that has an id. If the answer is lost, the request is sent again: the id prevents a second film.
-    /// - Returns: the film, or nil if the id is taken.
-    func create(_ body: UploadBody) async throws -> Film? {
+    func create(_ body: UploadBody) async throws -> Creation {
         if let soap { return try await soap.create(body) }
         let response = try await send(address.films, .post, body, mayBeRepeated: true)
-        if response.status == 409 { return nil }
-        return try film(in: response)
+        if response.status == 409 { return .taken(isRepeated: response.isRepeated) }
+        return .added(try film(in: response))
     }
 
     /// Merges a patch into a film, unless the film has changed since it was read.

@@ -17,7 +17,7 @@ struct SoapCaller: Sendable {
     private enum Reply {
         case result(QualifiedElement)
         /// The service refused the operation with this status, which the caller expected.
-        case refused(Int)
+        case refused(Int, isRepeated: Bool)
     }
 
     /// The most bytes of an answer: a page of films has some megabytes.
@@ -41,10 +41,13 @@ struct SoapCaller: Sendable {
         return film(in: try await ask(.film, Self.message(.film, parameters), expecting: [404]), .film)
     }
 
-    /// Adds a film; nil if its id is taken.
+    /// Adds a film.
     /// - Parameter message: the message that adds it.
-    func create(_ message: UploadBody) async throws -> FilmClient.Film? {
-        film(in: try await ask(.add, message, expecting: [409]), .add)
+    func create(_ message: UploadBody) async throws -> FilmClient.Creation {
+        let reply = try await ask(.add, message, expecting: [409])
+        if case .refused(_, let isRepeated) = reply { return .taken(isRepeated: isRepeated) }
+        guard let film = film(in: reply, .add) else { throw noAnswer() }
+        return .added(film)
     }
 
     /// Merges a patch into a film; nil if the film has changed since it was read.
@@ -60,7 +63,7 @@ struct SoapCaller: Sendable {
     func remove(_ film: FilmClient.Film) async throws -> Bool {
         let tag = film.tag.map { Self.element("tag", $0) } ?? ""
         let message = Self.message(.remove, Self.element("id", film.id) + tag)
-        if case .refused(412) = try await ask(.remove, message, expecting: [404, 412]) { return false }
+        if case .refused(412, _) = try await ask(.remove, message, expecting: [404, 412]) { return false }
         return true
     }
 
@@ -141,7 +144,7 @@ struct SoapCaller: Sendable {
         if let fault = SoapFault(content) {
             guard let problem = fault.problem else { throw Failure("\(name): \(fault.text)") }
             let status = problem.status.rawValue
-            if expecting.contains(status) { return .refused(status) }
+            if expecting.contains(status) { return .refused(status, isRepeated: response.isRepeated) }
             throw ServiceProblem(status, Array(problem.json.utf8), from: name).failure
         }
         guard content.name == operation.rawValue + "Response" else { throw noAnswer() }
