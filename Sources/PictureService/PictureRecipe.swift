@@ -53,6 +53,11 @@ package struct PictureRecipe: Hashable, Sendable {
     /// The most digits of an expiry: enough for 3,000 years.
     static let longestExpiry = 11
 
+    /// The same recipe of a PNG.
+    package var asPNG: PictureRecipe {
+        PictureRecipe(size: size, encoding: .png, expiry: expiry, tag: tag)
+    }
+
     init(size: Size, encoding: Encoding, expiry: Int?, tag: String?) {
         self.size = size
         self.encoding = encoding

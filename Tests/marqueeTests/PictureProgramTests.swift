@@ -136,4 +136,26 @@ struct PictureProgramTests {
         }
         #expect(try await Program.run(["sign", Self.url, "w342"]).status == 2)
     }
+
+    @Test(
+        "the name of the output decides the format where the recipe names none; where they disagree, a line says so",
+        arguments: [
+            ("w30", "a.png", "png", ""), ("w30", "b", "jpeg", ""), ("w30", "c.jpeg", "jpeg", ""),
+            (
+                "w30.q70", "d.png", "jpeg",
+                "d.png is a JPEG, because w30.q70 says so; leave out .q70 for a PNG"
+            ),
+            ("w30.png", "e.jpg", "png", "e.jpg is a PNG, because w30.png says so; name it e.png"),
+            ("original", "f.png", "jpeg", "f.png is a JPEG, as the original is; name it f.jpg"),
+        ])
+    func formats(recipe: String, name: String, format: String, warning: String) async throws {
+        let folder = try folder("a.jpg")
+        let run = try await run("picture", folder.file("a.jpg"), recipe, "-o", folder.file(name))
+        #expect(run.status == 0, "\(run.errorText)")
+        let expected = warning.isEmpty ? "" : "marquee: \(folder.path)/\(warning)\n"
+        #expect(run.errorText == expected)
+        let made = try bytes(folder.file(name))
+        let detected = ImageFormat(detecting: made.span)
+        #expect(detected?.name == format)
+    }
 }

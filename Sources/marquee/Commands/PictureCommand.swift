@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ImageCodecs
 import LazyImages
 import PictureService
 import SystemSupport
@@ -29,7 +30,8 @@ enum PictureCommand: Command {
         ] + ExistingFile.options,
         notes: [
             "A picture that is there is replaced, unless --no-clobber is given. Any other file is replaced only with "
-                + "--force, and the source itself never."
+                + "--force, and the source itself never. A name that ends in .png makes a PNG, unless the recipe names "
+                + "another format."
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
@@ -37,7 +39,7 @@ enum PictureCommand: Command {
         let existing = try ExistingFile(session.arguments, else: .replacePicture)
         let output = try output(session, sources, existing)
         let maker = Maker(
-            recipe: try recipe(session.arguments.operands), output: output, existing: existing,
+            recipe: try recipe(session.arguments.operands, output), output: output, existing: existing,
             workers: try session.arguments.number("workers", in: 1...1024), session)
         let words = Words(sources)
         // Standard output is the picture's alone.
@@ -71,12 +73,20 @@ enum PictureCommand: Command {
         return report.status
     }
 
-    private static func recipe(_ operands: [String]) throws(UsageError) -> PictureRecipe {
+    /// The recipe. If it names no format, the output's name does.
+    private static func recipe(
+        _ operands: [String], _ output: OutputPlace?
+    ) throws(UsageError) -> PictureRecipe {
+        let recipe: PictureRecipe
         do {
-            return try PictureRecipe(operands[operands.count - 1])
+            recipe = try PictureRecipe(operands[operands.count - 1])
         } catch {
             throw UsageError("\(error); the recipe comes last")
         }
+        guard case .file(let file)? = output, file.ending.lowercased() == ".png", recipe.size != .original,
+            recipe.encoding == .automatic(quality: nil)
+        else { return recipe }
+        return recipe.asPNG
     }
 
     /// Nil if the pictures are shown.
@@ -153,6 +163,24 @@ extension PictureCommand {
             return Job(maker: self, address: address, request: request, write: writer)
         }
 
+        /// Why a picture has another format than its file's name says; nil if it has not.
+        func disagreement(_ format: ImageFormat) -> String? {
+            guard case .file(let file)? = output else { return nil }
+            let ending = file.ending.lowercased()
+            let isJPEG = format == .jpeg
+            guard isJPEG ? ending == ".png" : [".jpg", ".jpeg"].contains(ending) else { return nil }
+            let name = "name it \(file.stem)" + (isJPEG ? ".jpg" : ".png")
+            let reason =
+                switch (recipe.size, recipe.encoding) {
+                case (.original, _): "as the original is; \(name)"
+                case (_, .png): "because \(recipe) says so; \(name)"
+                case (_, .automatic(let quality?)) where isJPEG:
+                    "because \(recipe) says so; leave out .q\(quality) for a PNG"
+                case (_, .automatic): "because it is transparent; \(name)"
+                }
+            return "\(file.path()) is a \(isJPEG ? "JPEG" : "PNG"), \(reason)"
+        }
+
         typealias Writer = @Sendable (LoadedFile) async throws(Failure) -> WrittenFile
 
         /// Shows a picture, or writes its bytes to standard output.
@@ -194,6 +222,7 @@ extension PictureCommand {
                     record.note(
                         try await write(
                             LoadedFile(bytes: picture.bytes, header: picture.header, url: file.url)))
+                    if let warning = maker.disagreement(picture.format) { maker.session.output.note(warning) }
                 } else {
                     try await maker.show(picture)
                 }
