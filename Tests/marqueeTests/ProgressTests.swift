@@ -163,4 +163,15 @@ struct ProgressTests {
         for second in 2...10 { _ = rate.note(1100 + second, now: start + .seconds(second)) }
         #expect(rate.note(1110, now: start + .seconds(11)) < 2)
     }
+
+    @Test("list --posters shows the progress of its posters")
+    func posters() throws {
+        let origin = try origin(of: [UInt8](Fixture.pixel) + body)
+        let films = #"[{"id":"a","title":"A","poster":"\#(origin.url())"},{"id":"b","title":"B"}]"#
+        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        let terminal = try started(["list", "--posters", "--catalogue", folder.file("films.json")])
+        #expect(shows("0/2", "29.3 KiB", "/s", on: terminal), "\(terminal.screen.rows)")
+        finish(terminal)
+        #expect(terminal.screen.row(containing: "B") != nil)
+    }
 }

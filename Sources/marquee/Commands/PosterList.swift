@@ -1,6 +1,8 @@
 import ImageCodecs
 import LazyImages
 import MovieCatalogue
+import Synchronization
+import SystemSupport
 import TerminalGraphics
 
 /// `marquee list --posters`: each film beside its poster. The posters load on demand and are printed in order.
@@ -21,6 +23,13 @@ enum PosterList {
                 PicturesAhead.load($0, relativeTo: open.base, size, loader, session)
             }
         }
+        let printed = Atomic(0)
+        let activity = opened.loader.downloader.activity
+        let work = session.output.progress.begin {
+            JobProgress(
+                done: printed.load(ordering: .relaxed), total: movies.count, bytes: activity.traffic)
+        }
+        defer { session.output.progress.end(work) }
         for index in movies.indices {
             let image = await ahead.picture(index)
             if Task.isCancelled { break }
@@ -32,7 +41,9 @@ enum PosterList {
             }
             session.output.picture(item(movies[index], picture, room, inline.depth))
             session.output.flush()
+            printed.add(1, ordering: .relaxed)
         }
+        session.output.progress.end(work)
         await opened.close()
         session.reportFaults()
         return failures.isEmpty ? .done : .someFailed
