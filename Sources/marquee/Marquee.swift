@@ -44,6 +44,7 @@ struct Marquee {
                 throw arguments.naming(error)
             }
         } catch {
+            let error = await advised(error, words, interruption)
             if !Task.isCancelled { output.failure(error) }
             return .nothingDone
         }
@@ -66,6 +67,32 @@ struct Marquee {
             return .nothingDone
         }
         return try await command.run(session)
+    }
+
+    /// The same error. If a word in a command's place is a film of this machine's catalogue, it names the command that
+    /// shows the film.
+    private static func advised(
+        _ error: any Error, _ words: [String], _ interruption: Interruption
+    ) async -> any Error {
+        let environment = ProcessInfo.processInfo.environment
+        guard let word = (error as? UsageError)?.strangeCommand else { return error }
+        let usual = error
+        do {
+            let arguments = try Arguments(
+                [ShowCommand.specification.name] + words, commands: commands.map { $0.specification },
+                environment: environment, file: ConfigurationFile.standard)
+            let session = Session(
+                arguments: arguments, settings: try Settings(arguments, environment: environment),
+                output: Output(isQuiet: true), interruption: interruption)
+            // A mistyped word must not wait for a server.
+            if case .url = session.source { return usual }
+            _ = try await session.find(word)
+        } catch {
+            return usual
+        }
+        let quoted = word.contains(" ") ? "'\(word)'" : word
+        return UsageError(
+            "there is no command \"\(word)\"; to see the film, write marquee show \(quoted)")
     }
 
     /// The settings. A command that works without the configuration file does so if a value in it is wrong.

@@ -1,6 +1,7 @@
 import FilmLibrary
 import FoundationEssentials
 import Glibc
+import ImageCodecs
 import LazyImages
 import MovieCatalogue
 import SystemSupport
@@ -232,8 +233,19 @@ struct Session: Sendable {
             }
             return try parts.withLock { $0 }?.open ?? pages.catalogue()
         } catch let error as CatalogueError {
-            throw Failure("\(source.name): \(error)")
+            guard let path = source.path, Self.isPicture(path) else {
+                throw Failure("\(source.name): \(error)")
+            }
+            throw Failure(
+                "\(path): it is a picture, not a list of films; to see it, write marquee show \(path)")
         }
+    }
+
+    private static func isPicture(_ path: String) -> Bool {
+        guard FileKind(path) == .file else { return false }
+        // Ignored: the file has just been read, and its error is reported.
+        let beginning = (try? Input.beginning(of: path)).map(Array.init) ?? []
+        return ImageFormat(detecting: beginning.span) != nil
     }
 
     /// The cached films of the last reading; nil if not all pages are cached.

@@ -140,4 +140,34 @@ struct MessageTests {
                     + "or use another --id",
             ])
     }
+
+    @Test(
+        "a word in the wrong place gets the command that fits",
+        arguments: [
+            ("n.jpg", "n.jpg: it is a picture, not a list of films; to see it, write marquee show n.jpg"),
+            (
+                "metropolis",
+                "there is no command \"metropolis\"; to see the film, write marquee show metropolis"
+            ),
+            (
+                "faust --catalogue f.db",
+                "there is no command \"faust\"; to see the film, write marquee show faust"
+            ),
+            ("lsit", "there is no command \"lsit\"; did you mean \"list\"?"),
+            ("zzz", "there is no command \"zzz\"; see marquee --help"),
+            (
+                "fetch example.org/a.jpg",
+                "example.org/a.jpg: there is no such file; for the address, write https://example.org/a.jpg"
+            ),
+            ("fetch gone/a.jpg", "gone/a.jpg: there is no such file; check the path"),
+            (
+                "edit faust --poster ftp://x/a.jpg --catalogue f.db",
+                "--poster: ftp://x/a.jpg: the scheme ftp is not read; use https, http, file or data"
+            ),
+        ])
+    func hints(line: String, message: String) async throws {
+        let run = try await run("$MARQUEE \(line)")
+        #expect(run.status == 2 && run.output.isEmpty)
+        #expect(run.errorText == "marquee: \(message)\n")
+    }
 }

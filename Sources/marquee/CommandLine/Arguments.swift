@@ -185,7 +185,8 @@ struct Arguments: Sendable {
         let nearest = Suggestions.nearest(to: word, among: commands.map(\.name), count: 1).first
         throw UsageError(
             "there is no command \"\(word)\""
-                + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; see marquee --help"))
+                + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; see marquee --help"),
+            strangeCommand: nearest == nil ? word : nil)
     }
 
     /// Whether a word in the command's place is a file: it is written as a path, has a catalogue's extension, or is the

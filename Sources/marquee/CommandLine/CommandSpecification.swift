@@ -114,8 +114,12 @@ struct CommandSpecification: Sendable {
 /// An invalid command line: exit status 2.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
+    /// A word in a command's place that is like no command.
+    let strangeCommand: String?
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, strangeCommand: String? = nil) {
+        (self.description, self.strangeCommand) = (description, strangeCommand)
+    }
 }
 
 extension Option {

@@ -88,6 +88,17 @@ struct FetchTarget: Sendable {
         word.contains("/") || looksLikePicture(word)
     }
 
+    /// Whether a word may be an address without its scheme: `example.org/a.jpg`.
+    static func looksLikeAddress(_ word: String) -> Bool {
+        guard let slash = word.firstIndex(of: "/"), slash != word.startIndex else { return false }
+        let host = word[..<slash]
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count > 1, !labels.contains(""), let last = labels.last, last.count > 1 else {
+            return false
+        }
+        return last.allSatisfy { $0.isASCII && $0.isLetter } && !isFile(String(host))
+    }
+
     /// Whether a name has the suffix of a picture.
     static func looksLikePicture(_ name: String) -> Bool {
         MediaType.isPicture(Array(name.utf8))
@@ -190,6 +201,8 @@ extension Session {
         guard error.code == "no-such-film", fault != nil || FetchTarget.looksLikeFile(word) else {
             throw error
         }
-        throw Failure("\(word): \(fault ?? "there is no such file"); check the path", code: "no-such-file")
+        let advice =
+            FetchTarget.looksLikeAddress(word) ? "for the address, write https://\(word)" : "check the path"
+        throw Failure("\(word): \(fault ?? "there is no such file"); \(advice)", code: "no-such-file")
     }
 }

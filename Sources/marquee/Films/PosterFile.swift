@@ -1,5 +1,6 @@
 import FoundationEssentials
 import ImageCodecs
+import LazyImages
 import SystemSupport
 
 /// A poster file to send.
@@ -45,6 +46,11 @@ enum PosterArgument: Sendable {
         if text.isEmpty {
             self = .none
         } else if text.contains("://") {
+            do throws(ImageLoadingError) {
+                _ = try URL(typed: text)
+            } catch {
+                throw Failure("--poster: \(error)")
+            }
             self = .address(text)
         } else {
             self = .file(try PosterFile(text))
