@@ -24,6 +24,17 @@ extension Catalogue {
         return Catalogue(name: name, movies: movies, problems: problems)
     }
 
+    /// Makes the URLs of the films' web pages absolute.
+    public func resolvingPages(against base: URL) -> Catalogue {
+        let movies = movies.map { movie in
+            guard let page = movie.page, let whole = URL(string: page, relativeTo: base)?.absoluteString,
+                whole != page
+            else { return movie }
+            return movie.with(poster: movie.poster, media: movie.media, page: whole)
+        }
+        return Catalogue(name: name, movies: movies, problems: problems)
+    }
+
     /// Changes the texts that people read: the name, titles, directors, countries, genres and overviews.
     package func mapTexts(_ change: (String) -> String) -> Catalogue {
         let movies = movies.map { movie in

@@ -198,9 +198,9 @@ struct CataloguePagesTests {
         #expect(listed.lines.count == 1 && listed.status == 0)
         #expect(listed.errorLines.count == 1 && listed.errorText.contains("the feed goes on at \(next);"))
         let server = try Program(["serve", file, "--quiet"])
-        let address = try #require(await server.nextLine())
+        let root = try #require(await server.nextLine())
         // The file itself, and the service's list.
-        for address in [address, address + "films"] {
+        for address in [root, root + "films"] {
             let served = try await Program.run(
                 ["list", "--json", "--catalogue", address], environment: ["XDG_CACHE_HOME": home.path])
             let films = try JSON.array(served.text)
@@ -208,10 +208,30 @@ struct CataloguePagesTests {
                 films.map { $0["title"] as? String } == ["Film http://films.example/a"], "\(served.errorText)"
             )
             #expect(
-                films.first?["page"] as? String == "pages/http://films.example/a.html")
+                films.first?["page"] as? String == root + "pages/http://films.example/a.html")
         }
         server.send(SIGTERM)
         #expect(await server.outcome().status == 0)
         #expect(origin.requests.count == 0)
+    }
+
+    @Test("the page of a film in a feed is an address relative to the feed")
+    func filmPages() async throws {
+        let feed =
+            "<rss><channel><title>T</title><item><guid>a</guid><title>A</title><link>a.html</link></item>"
+            + "</channel></rss>"
+        let origin = try server(["/sub/feed.xml": FilmServer.response("200 OK", feed)])
+        let list = try await run(origin, "/sub/feed.xml", "list", "--json")
+        #expect(
+            list.text.contains("\"page\":\"\(origin.url("/sub/a.html").absoluteString)\""), "\(list.text)")
+        let library = home.file("f.db")
+        let imported = try await Program.run(
+            ["import", origin.url("/sub/feed.xml").absoluteString, library],
+            environment: ["XDG_CACHE_HOME": home.path])
+        #expect(imported.status == 0, "\(imported.errorText)")
+        let show = try await Program.run(
+            ["list", "--json", "--catalogue", library], environment: ["XDG_CACHE_HOME": home.path])
+        #expect(
+            show.text.contains("\"page\":\"\(origin.url("/sub/a.html").absoluteString)\""), "\(show.text)")
     }
 }

@@ -85,6 +85,7 @@ struct FilmImporter {
             leaveOut("\(error)")
             return
         }
+        completePage(&document)
         let poster =
             stored.map { PosterBytes(mediaType: $0.mediaType, bytes: withoutMetadata($0.bytes, id)) }
             ?? poster(of: &document, id)
@@ -177,6 +178,15 @@ struct FilmImporter {
             posterFailed("the poster of \"\(id)\": \(error); its address is kept")
             return nil
         }
+    }
+
+    /// Makes the address of a film's web page absolute, if the catalogue is on the network.
+    private func completePage(_ document: inout FilmDocument) {
+        guard base.url.scheme?.lowercased().hasPrefix("http") == true, let page = document["page"]?.string,
+            // Ignored: what is no address is kept as it is.
+            !page.contains("://"), let url = try? URL(typed: page, relativeTo: base.url)
+        else { return }
+        document["page"] = JSONText(url.withoutCredentials.absoluteString)
     }
 
     private mutating func posterFailed(_ warning: String) {
