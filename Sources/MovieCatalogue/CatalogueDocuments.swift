@@ -22,6 +22,7 @@ public struct CatalogueDocuments: Sendable {
         guard bytes.count <= Self.maximumBytes else {
             throw .tooLarge(limit: Self.maximumBytes, unit: "bytes")
         }
+        let bytes = XMLEncoding.utf8(bytes) ?? bytes
         let start = bytes.starts(with: Document.byteOrderMark) ? Document.byteOrderMark.count : 0
         guard let first = bytes[start...].first(where: { !$0.isWhitespace }) else { throw .empty }
         guard !bytes.contains(0) else { throw .unrecognised }

@@ -17,6 +17,7 @@ enum Document {
         guard bytes.count <= Self.maximumBytes else {
             throw .tooLarge(limit: Self.maximumBytes, unit: "bytes")
         }
+        let bytes = XMLEncoding.utf8(bytes) ?? bytes
         let start = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
         guard let first = bytes[start...].first(where: { !$0.isWhitespace }) else { throw .empty }
         // Text has no NUL. JSON and XML parsers would take it for UTF-16, which was not checked.

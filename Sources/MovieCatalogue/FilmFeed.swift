@@ -135,6 +135,7 @@ extension Catalogue {
         // The search saves the reading of most documents for one link.
         guard
             bytes.first(where: { !$0.isWhitespace && !Document.byteOrderMark.contains($0) })
+        let bytes = XMLEncoding.utf8(bytes) ?? bytes
                 == UInt8(ascii: "<"),
             hasQuoted("next", in: bytes)
         else { return nil }

@@ -150,7 +150,7 @@ enum HTMLText {
     }
 
     /// The characters 0x80 to 0x9F of Windows-1252; those that it lacks are U+FFFD.
-    private static let windows1252 = Array(
+    static let windows1252 = Array(
         "€\u{FFFD}‚ƒ„…†‡ˆ‰Š‹Œ\u{FFFD}Ž\u{FFFD}\u{FFFD}‘’“”•–—˜™š›œ\u{FFFD}žŸ".unicodeScalars)
 
     /// The names of HTML 2 to 4 that are common in texts: those of Latin-1, in order from U+00A0, and punctuation.

@@ -392,4 +392,42 @@ struct FilmFeedTests {
             #expect(next(text) == nil, "\(text)")
         }
     }
+
+    /// A feed in another encoding, which its declaration or a byte order mark names.
+    private static func feed(_ encoding: String) -> String {
+        "<?xml version='1.0' encoding='\(encoding)'?>\n<rss><channel><title>Stumm – é</title>"
+            + "<item><guid>a</guid><title>Häxan</title></item></channel></rss>"
+    }
+
+    private static let otherEncodings: [(name: String, bytes: [UInt8])] = {
+        let wide = Array(feed("UTF-16").utf16)
+        let latin = feed("ISO-8859-1").unicodeScalars.map { $0 == "–" ? 0x96 : UInt8($0.value) }
+        let windows = feed("windows-1252").unicodeScalars.map { $0 == "–" ? 0x96 : UInt8($0.value) }
+        return [
+            ("ISO-8859-1", latin), ("windows-1252", windows),
+            ("UTF-16, big end first", [0xFE, 0xFF] + wide.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }),
+            (
+                "UTF-16, little end first",
+                [0xFF, 0xFE] + wide.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+            ),
+        ]
+    }()
+
+    @Test("a feed in ISO-8859-1, Windows-1252 or UTF-16 is read", arguments: otherEncodings)
+    func encodings(name: String, bytes: [UInt8]) throws {
+        let catalogue = try Catalogue(parsing: bytes)
+        #expect(catalogue.name == "Stumm – é")
+        #expect(catalogue.movies == [Movie(id: "a", title: "Häxan")])
+        #expect(try CatalogueDocuments(parsing: bytes).name == "Stumm – é")
+    }
+
+    @Test("another encoding hides no DOCTYPE, and broken bytes give an error")
+    func refusedEncodings() {
+        let hidden = "<?xml version='1.0' encoding='ISO-8859-1'?>\n<!DOCTYPE c [<!ENTITY a 'b'>]><catalogue/>"
+        #expect(throws: CatalogueError.doctypeRefused(line: 2)) { try Catalogue(parsing: Array(hidden.utf8)) }
+        let wide: [UInt8] = [0xFF, 0xFE] + "<!DOCTYPE c><catalogue/>".utf8.flatMap { [$0, 0] }
+        #expect(throws: CatalogueError.doctypeRefused(line: 1)) { try Catalogue(parsing: wide) }
+        let cut: [UInt8] = [0xFF, 0xFE] + "<catalogue><".utf8.flatMap { [$0, 0] }.dropLast()
+        #expect(throws: CatalogueError.self) { try Catalogue(parsing: cut) }
+    }
 }
