@@ -17,7 +17,7 @@ import FoundationEssentials
 ///
 /// | member | Atom | RSS 2.0 | both |
 /// |---|---|---|---|
-/// | id | id | guid, link | the film itself |
+/// | id | id | guid, link | the film itself, title and year |
 /// | title | title | title | media:title |
 /// | year | published | pubDate | |
 /// | director | author, the feed's author | dc:creator, author | media:credit first; itunes:author |
@@ -123,6 +123,9 @@ struct FilmFeed: Sendable {
             // Many ids of feeds are addresses, but a film's id has no slash.
             let isUsable = FilmID.fault(id) == nil
             add("id", isUsable ? id : FilmID.make(title: title ?? "", year: year, from: id))
+        } else if let title {
+            // As an import does of a film without an id.
+            add("id", FilmID.make(title: title, year: year))
         }
         return film
     }
@@ -132,10 +135,10 @@ extension Catalogue {
     /// The address of the page after this one, if the bytes are a feed that links to it (RFC 5005, section 3): as
     /// written, relative to the feed's own address, or absolute. Nil for any other document, and for the last page.
     public static func nextPage(in bytes: [UInt8]) -> String? {
+        let bytes = XMLEncoding.utf8(bytes) ?? bytes
         // The search saves the reading of most documents for one link.
         guard
             bytes.first(where: { !$0.isWhitespace && !Document.byteOrderMark.contains($0) })
-        let bytes = XMLEncoding.utf8(bytes) ?? bytes
                 == UInt8(ascii: "<"),
             hasQuoted("next", in: bytes)
         else { return nil }
@@ -216,9 +219,10 @@ private struct FeedElements: Sendable {
         let isHTML =
             switch element.attribute("type")?.lowercased() {
             case "html", "text/html": true
-            // RSS has no type: its descriptions are HTML.
+            // RSS has no type: its descriptions are HTML, and its titles often have markup too.
             case nil:
                 ["description", "encoded"].contains(element.name) && element.namespace != Namespace.media
+                    || element.name == "title" && element.namespace.isEmpty
             case "text", "plain", "text/plain", "xhtml": false
             default: Bool?.none
             }

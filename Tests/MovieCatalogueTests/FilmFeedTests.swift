@@ -336,12 +336,14 @@ struct FilmFeedTests {
             """)
         let bytes = Array(text.utf8)
         let catalogue = try Catalogue(parsing: bytes)
-        #expect(catalogue.movies == [Movie(id: "a", title: "A"), Movie(id: "e", title: "E")])
+        #expect(
+            catalogue.movies == [
+                Movie(id: "a", title: "A"), Movie(id: "d", title: "D"), Movie(id: "e", title: "E"),
+            ])
         #expect(
             catalogue.problems == [
                 .missingField(movie: "film 2 (\"b\")", field: "title", line: 3),
                 .tooLarge(limit: 100, unit: "namespaces around an element"),
-                .missingField(movie: "film 4 (\"D\")", field: "id", line: 5),
                 .duplicateIdentifier(id: "a", line: 6),
                 .missingField(movie: "film 6", field: "id", line: 7),
             ])
@@ -350,7 +352,7 @@ struct FilmFeedTests {
             // Losing the error is right: it is the one above.
             if (try? film.get().movie(position: position)) == nil { left += 1 }
         }
-        #expect(left == 4)
+        #expect(left == 3)
     }
 
     @Test("an empty feed is an empty catalogue")
@@ -391,6 +393,36 @@ struct FilmFeedTests {
         for text in ["", "\"next\"", "<catalogue name=\"next\"/>", "<feed a=\"next\"", Fixtures.json] {
             #expect(next(text) == nil, "\(text)")
         }
+    }
+
+    @Test("an entry without an id, a link and a file gets the id that an import makes of its title")
+    func madeID() throws {
+        let rss = """
+            <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel><title>T</title>
+            <item><title>El Camión</title><pubDate>Sat, 04 Mar 1977 00:00:00 +0100</pubDate></item>
+            <item><title>Faust</title><media:thumbnail url="faust.jpg"/></item></channel></rss>
+            """
+        let catalogue = try Catalogue(parsing: Array(rss.utf8))
+        #expect(catalogue.problems == [])
+        #expect(
+            catalogue.movies == [
+                Movie(id: "el-camion-1977", title: "El Camión", year: 1977),
+                Movie(id: "faust", title: "Faust", poster: "faust.jpg"),
+            ])
+    }
+
+    @Test(
+        "markup in a title of RSS is left out, and in Atom it is text unless the type says otherwise",
+        arguments: [
+            ("<![CDATA[<b>Faust</b> &amp; Co]]>", "Faust & Co"), ("&lt;i&gt;Faust&lt;/i&gt;", "Faust"),
+            ("1 &lt; 2", "1 < 2"), ("Tom &amp; Jerry", "Tom & Jerry"),
+        ])
+    func titles(title: String, text: String) throws {
+        let rss =
+            "<rss><channel><title>T</title><item><guid>a</guid><title>\(title)</title></item></channel></rss>"
+        #expect(try Catalogue(parsing: Array(rss.utf8)).movies.map(\.title) == [text])
+        let atom = Feeds.atom("<entry><id>a</id><title>&lt;b&gt;</title></entry>")
+        #expect(try Catalogue(parsing: Array(atom.utf8)).movies.map(\.title) == ["<b>"])
     }
 
     /// A feed in another encoding, which its declaration or a byte order mark names.
