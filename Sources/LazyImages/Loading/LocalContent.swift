@@ -31,9 +31,14 @@ package enum LocalContent {
             throw .unreadableFile(path: path, reason: SystemError.text(errno))
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
+            let isFolder = status.st_mode & S_IFMT == S_IFDIR
+            // Folders with other names are read as such, where folders are.
+            let isInBytes = String(validating: name, as: UTF8.self) == nil
             throw .unreadableFile(
                 path: path,
-                reason: status.st_mode & S_IFMT == S_IFDIR ? "it is a folder" : "it is not a regular file")
+                reason: !isFolder
+                    ? "it is not a regular file"
+                    : isInBytes ? "it is a folder whose name is not UTF-8" : "it is a folder")
         }
         guard status.st_size <= limit else { throw .tooLarge(url: url.displayText, limit: limit) }
         var failure: Int32 = 0

@@ -220,6 +220,8 @@ struct Arguments: Sendable {
                 operands.append(word)
             } else if word == "--" {
                 onlyOperands = true
+            } else if word.unicodeScalars.contains("\u{FFFD}") {
+                throw UsageError("\(word) is not UTF-8; choose another name")
             } else if word.hasPrefix("--") {
                 let parts = word.dropFirst(2).split(
                     separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -252,6 +254,10 @@ struct Arguments: Sendable {
             throw UsageError("--\(option.name) needs a value: \(option.value ?? "")")
         }
         if option.value == nil, value != nil { throw UsageError("--\(option.name) takes no value") }
+        // A catalogue is read by its address too, which carries all bytes.
+        if let value, option.name != "catalogue" {
+            try CommandLineWords.requireUTF8(value, of: option.name)
+        }
         values[option.name, default: []].append(Self.readsInput(option, value) ? "/dev/stdin" : value ?? "")
     }
 

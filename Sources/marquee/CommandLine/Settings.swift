@@ -31,8 +31,12 @@ struct Settings: Sendable {
     var transport = CurlTransport.Configuration()
 
     init(_ arguments: Arguments, environment: [String: String]) throws(UsageError) {
+        try Self.requireUTF8(environment)
         func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         catalogue = arguments.value("catalogue") ?? variable("MARQUEE_CATALOGUE")
+        if let catalogue, catalogue.lowercased().hasSuffix(".db") {
+            try CommandLineWords.requireUTF8(catalogue)
+        }
         if catalogue?.isEmpty == true { throw UsageError("--catalogue needs a file or an address") }
         cacheFolder =
             arguments.value("cache-dir") ?? variable("MARQUEE_CACHE_DIR") ?? DiskCache.standardFolder
@@ -75,6 +79,17 @@ struct Settings: Sendable {
                 total: max(downloads.timeouts.total, .seconds(seconds)))
         }
         if let seconds = try arguments.seconds("max-time") { downloads.timeouts.total = .seconds(seconds) }
+    }
+
+    /// Refuses variables that are not UTF-8: their wrong bytes are replaced, so they would name other folders.
+    private static func requireUTF8(_ environment: [String: String]) throws(UsageError) {
+        for name in Help.environment.map(\.name) + ["HOME"] {
+            guard let text = unsafe getenv(name) else { continue }
+            let bytes = unsafe UnsafeRawBufferPointer(start: text, count: strlen(text))
+            if unsafe String(validating: bytes, as: UTF8.self) == nil {
+                throw UsageError("\(name) is not UTF-8; set it to another name")
+            }
+        }
     }
 
     /// Enough for a thousand posters of a list in a large window.

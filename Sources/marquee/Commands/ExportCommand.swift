@@ -38,6 +38,7 @@ enum ExportCommand: Command {
             throw UsageError("--output needs a file, not a folder")
         }
         let existing = try ExistingFile(arguments, else: .refuse)
+        try CommandLineWords.requireUTF8(arguments.operands[0])
         if Self.isPart(path, of: arguments.operands[0]) {
             throw Failure(
                 "\(path): this file belongs to the library \(arguments.operands[0]); name another with -o")

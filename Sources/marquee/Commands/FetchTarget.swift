@@ -30,7 +30,7 @@ struct FetchTarget: Sendable {
     init(address: String) { self.address = address }
 
     /// The file at a path.
-    init(file path: String) { address = URL(filePath: path).absoluteString }
+    init(file path: String) { address = CommandLineWords.address(ofFile: path) }
 
     /// A film's poster.
     init(address: String, base: BaseURL, name: String) {

@@ -34,6 +34,7 @@ enum ImportCommand: Command {
             throw UsageError("--replace and --skip exclude each other")
         }
         let (name, path) = (arguments.operands[0], arguments.operands[1])
+        try CommandLineWords.requireUTF8(path)
         if let source = CatalogueSource(name).path, let number = FileNumber(path),
             FileNumber(source) == number
         {

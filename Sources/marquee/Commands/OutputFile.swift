@@ -141,12 +141,14 @@ struct OutputFile: Sendable {
                 "\(file): there is a file of this name that is no picture; replace it with --force, "
                     + "or choose another name", code: "not-written")
         }
-        do {
-            try bytes.write(to: URL(filePath: file), options: .atomic)
-            return WrittenFile(path: file)
-        } catch {
-            throw Self.unwritable(file, error)
-        }
+        let part = folder + "/.marquee-\(UInt64.random(in: .min ... .max))"
+        defer { unsafe unlink(part) }
+        try Self.write(bytes, to: part, for: file)
+        // A replaced file keeps its permissions.
+        var status = stat()
+        if unsafe stat(file, &status) == 0 { unsafe chmod(part, status.st_mode & 0o7777) }
+        guard unsafe rename(part, file) == 0 else { throw Self.unwritable(file, errno) }
+        return WrittenFile(path: file)
     }
 
     /// Opens a pipe or a device, which the caller closes; nil if the path is neither. A named pipe has to wait for its
@@ -225,8 +227,12 @@ struct OutputFile: Sendable {
         guard unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             Int(status.st_size) == bytes.count
         else { return false }
-        // Losing the error is right: an unreadable file is written again.
-        return (try? Data(contentsOf: URL(filePath: file))) == bytes
+        do throws(FileFault) {
+            return try FileCalls().contents(ofPath: file).elementsEqual(bytes)
+        } catch {
+            // An unreadable file is written again.
+            return false
+        }
     }
 
     /// Whether a file may be replaced because it is a picture by its first bytes, or is empty or absent.
@@ -239,20 +245,16 @@ struct OutputFile: Sendable {
     /// Whether a path is a pipe or a device, such as `/dev/null`: it is written to, never replaced.
     private static func isStream(_ file: String) -> Bool { FileKind(file) == .stream }
 
+    /// Writes a new file. Its path is left as it is: Foundation would complete it with the working folder, whose name
+    /// need not be UTF-8.
     private static func write(_ bytes: Data, to path: String, for file: String) throws(Failure) {
-        do {
-            try bytes.write(to: URL(filePath: path), options: .withoutOverwriting)
+        let descriptor = Descriptor(unsafe csystem_open(path, O_WRONLY | O_CREAT | O_EXCL, 0o666))
+        guard descriptor.number >= 0 else { throw unwritable(file, errno) }
+        do throws(FileFault) {
+            try FileCalls().write(descriptor, Array(bytes), at: 0)
         } catch {
-            throw unwritable(file, error)
+            throw unwritable(file, error.code)
         }
-    }
-
-    private static func unwritable(_ file: String, _ error: any Error) -> Failure {
-        let underlying = (error as? CocoaError)?.underlying as? POSIXError
-        if let underlying { return unwritable(file, underlying.code.rawValue) }
-        return Failure(
-            "\(file): cannot be written; check the folder, the free space and the permissions",
-            code: "not-written")
     }
 
     /// Gives a file a name that is still free: 0, or the system's error number.

@@ -151,7 +151,7 @@ extension PictureCommand {
         }
 
         func job(for word: String) -> Job {
-            let address = FetchTarget.isAddress(word) ? word : URL(filePath: word).absoluteString
+            let address = FetchTarget.isAddress(word) ? word : CommandLineWords.address(ofFile: word)
             let request = Result { () throws(ImageLoadingError) in
                 try session.request(for: address, relativeTo: nil)
             }
