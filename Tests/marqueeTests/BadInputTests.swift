@@ -152,6 +152,10 @@ struct BadInputTests {
                 "list --credentials-file .",
                 "--credentials-file: cannot read .: it is a folder; name one that only you can read"
             ),
+            (
+                "list --insecure-http x --shared http://x/ --shared-key-file p",
+                "--shared-key-file p: it is not a file; name one that only you can read"
+            ),
             ("list --catalogue p.db", "p.db: it is not a file; name another library"),
         ])
     func pipes(line: String, answer: String) async throws {

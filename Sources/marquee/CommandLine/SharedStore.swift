@@ -54,6 +54,10 @@ struct SharedStore: Sendable {
     }
 
     private static func keys(_ path: String) throws(UsageError) -> [[UInt8]] {
+        // A pipe may never have a writer.
+        if FileKind(path) == .stream {
+            throw UsageError("--shared-key-file \(path): it is not a file; name one that only you can read")
+        }
         let content: [UInt8]
         do throws(FileFault) {
             content = try FileCalls().contents(ofPath: path)
