@@ -87,9 +87,9 @@ struct BitmapBuilder {
     }
 
     /// Calls `body` to write the next row, `source.width * 4` bytes, into the given range.
-    mutating func addRow(_ body: (inout MutableSpan<UInt8>, Range<Int>) throws(ImageDecodingError) -> Void)
-        throws(ImageDecodingError)
-    {
+    mutating func addRow<Failure: Error>(
+        _ body: (inout MutableSpan<UInt8>, Range<Int>) throws(Failure) -> Void
+    ) throws(Failure) {
         let rowBytes = source.width &* 4
         let start = averager == nil ? nextRow &* rowBytes : 0
         nextRow &+= 1

@@ -28,6 +28,9 @@ public struct DecodingLimits: Sendable, Hashable {
     /// The default limits.
     public static let standard = DecodingLimits()
 
+    /// No limits, for what allocates nothing.
+    static let unlimited = DecodingLimits(inputBytes: .max, side: .max, pixels: .max, scans: .max)
+
     /// Throws `tooLarge` for a file of more than ``inputBytes``.
     /// - Parameter count: the length of the file, in bytes.
     public func check(inputBytes count: Int) throws(ImageDecodingError) {

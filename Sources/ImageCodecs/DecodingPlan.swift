@@ -27,6 +27,7 @@ extension ImageDecoders {
         switch decoder(of: bytes) {
         case is JPEGDecoder: return try JPEGDecoder.plan(for: bytes, notBelow: least)
         case is PNGDecoder: return try PNGDecoder.plan(for: bytes)
+        case is WebPDecoder: return try WebPDecoder.plan(for: bytes, notBelow: least)
         default:
             guard let size = header.size else { throw .unsupported(feature: header.format.displayName) }
             return DecodingPlan(size: size, memory: 3 * size.bitmapBytes + DecodingPlan.tables)
@@ -111,6 +112,27 @@ extension JPEGDecoder {
 
     /// The memory of `JPEGRows` per column: a row of all components in several forms.
     private static let bytesOfColumn = 16
+}
+
+extension WebPDecoder {
+    /// Reads the chunks before the image.
+    static func plan(
+        for bytes: Span<UInt8>, notBelow least: ImageSize?
+    ) throws(ImageDecodingError) -> DecodingPlan {
+        let structure = try WebPStructure(parsing: bytes, limits: .unlimited)
+        let size = structure.size(notBelow: least)
+        let (image, canvas) = (structure.image, structure.canvas)
+        var memory = DecodingPlan.tables + size.bitmapBytes + canvas.width * bytesOfColumn
+        if structure.orientation != .upright { memory += size.bitmapBytes }
+        if image.size != canvas { memory += canvas.bitmapBytes + image.size.bitmapBytes }
+        if image.isLossless || image.alpha != nil {
+            memory += LosslessPixels.memory(for: image.size) + min(LosslessCodes.mostMemory, 64 * bytes.count)
+        }
+        return DecodingPlan(size: size, memory: memory)
+    }
+
+    /// The memory per column: the band of a lossy image and the sums of the averager, or rows of a lossless one.
+    private static let bytesOfColumn = 128
 }
 
 extension PNGDecoder {

@@ -9,8 +9,10 @@ public struct ImageDecoders: Sendable {
         self.decoders = decoders
     }
 
-    /// The JPEG and PNG decoders of this module.
-    public static let standard = ImageDecoders([JPEGDecoder(), PNGDecoder()])
+    /// The decoders of this module: JPEG, PNG, WebP, GIF and BMP.
+    public static let standard = ImageDecoders([
+        JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder(), BMPDecoder(),
+    ])
 
     /// The media types that can be decoded, for an `Accept` header, in order of preference and then by name.
     public var mediaTypes: [String] {
@@ -21,6 +23,14 @@ public struct ImageDecoders: Sendable {
             }
         }
         return types
+    }
+
+    /// The format with a name, if a decoder reads it.
+    package func format(named name: String) -> ImageFormat? {
+        for decoder in decoders {
+            for format in decoder.formats where format.name == name { return format }
+        }
+        return nil
     }
 
     /// The format of the file that begins with `bytes`, if a decoder or ``ImageFormat`` recognises it; otherwise nil.
@@ -97,15 +107,16 @@ public struct ImageDecoders: Sendable {
         throw .unsupported(feature: format.displayName)
     }
 
-    /// Decodes a file to make several sizes from: a JPEG at the smallest of 1/2, 1/4 and 1/8 that is not below `least`,
-    /// anything else at its own size. Throws as `decode(_:sizing:limits:)`.
+    /// Decodes a file to make several sizes from: a JPEG or WebP at the smallest of 1/2, 1/4 and 1/8 that is not below
+    /// `least`, anything else at its own size. Throws as `decode(_:sizing:limits:)`.
     package func decode(
         _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
-        guard let jpeg = decoder(of: bytes) as? JPEGDecoder else {
-            return try decode(bytes, sizing: nil, limits: limits)
+        switch decoder(of: bytes) {
+        case let jpeg as JPEGDecoder: return try jpeg.decode(bytes, notBelow: least, limits: limits)
+        case let webp as WebPDecoder: return try webp.decode(bytes, notBelow: least, limits: limits)
+        default: return try decode(bytes, sizing: nil, limits: limits)
         }
-        return try jpeg.decode(bytes, notBelow: least, limits: limits)
     }
 
     /// Like `decode(_:notBelow:limits:)`, but to planes, for files whose plan has `planes`. Throws `unsupported` for

@@ -1,15 +1,16 @@
 extension ImageHeader {
     /// Checks in one pass, without decoding, that a file's structure is complete.
     ///
-    /// Throws `.truncated(offset:)` if a JPEG ends before its EOI marker, a PNG before the end of its IEND chunk, or a
-    /// WebP before the length in its header, and `corrupt` for an invalid length. Accepts bytes after that end, and
-    /// every other format: this checks a download, not the image.
+    /// Throws `.truncated(offset:)` if a JPEG ends before its EOI marker, a PNG before the end of its IEND chunk, a WebP
+    /// before the length in its header, or a GIF in a block, and `corrupt` for an invalid length. Accepts bytes after
+    /// that end, and every other format: this checks a download, not the image.
     /// - Parameter bytes: the whole file.
     public static func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         switch ImageFormat(detecting: bytes) {
         case .jpeg: try checkCompleteJPEG(bytes)
         case .png: try checkCompletePNG(bytes)
         case .webp: try checkCompleteWebP(bytes)
+        case .gif: try checkCompleteGIF(bytes)
         default: break
         }
     }
@@ -49,6 +50,15 @@ extension ImageHeader {
             guard offset <= bytes.count else { throw .truncated(offset: bytes.count) }
             if isEnd { return }
         }
+    }
+
+    /// Some encoders leave the trailer out, so a GIF may end behind any block.
+    private static func checkCompleteGIF(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
+        var blocks = try GIFBlocks(bytes)
+        while true {
+            if case .end = try blocks.next(in: bytes) { break }
+        }
+        guard blocks.offset <= bytes.count else { throw .truncated(offset: bytes.count) }
     }
 
     /// The length in the RIFF header counts all bytes after it.

@@ -29,7 +29,7 @@ public struct ImageHeader: Sendable, Hashable {
             case .jpeg: try Self.sizeOfJPEG(bytes)
             case .png: try Self.sizeOfPNG(bytes)
             case .gif: try Self.sizeOfGIF(bytes)
-            case .webp: try Self.sizeOfWebP(bytes)
+            case .webp: try Self.uprightSizeOfWebP(bytes)
             case .bmp: try Self.sizeOfBMP(bytes)
             default: nil
             }
@@ -89,16 +89,23 @@ extension ImageHeader {
         return ImageSize(width: width, height: height)
     }
 
+    /// The size after the Exif orientation, which follows the image in the file.
+    private static func uprightSizeOfWebP(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageSize {
+        let size = try sizeOfWebP(bytes)
+        guard bytes.hasBytes("VP8X", at: 12), bytes[20] & 0x08 != 0 else { return size }
+        return (ExifOrientation(ofWebP: bytes) ?? .upright).size(ofStored: size)
+    }
+
     /// The first chunk is `VP8X` (canvas, sides minus 1), `VP8L` (14 bits each) or `VP8 ` (a key frame, RFC 6386
     /// section 9.1).
-    private static func sizeOfWebP(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageSize {
-        guard bytes.count >= 30 else { throw .truncated(offset: bytes.count) }
+    static func sizeOfWebP(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageSize {
         if bytes.hasBytes("VP8X", at: 12), let width = bytes.littleEndian24(at: 24),
             let height = bytes.littleEndian24(at: 27)
         {
             return ImageSize(width: width + 1, height: height + 1)
         }
-        if bytes.hasBytes("VP8L", at: 12), bytes[20] == 0x2F, let bits = bytes.littleEndian32(at: 21) {
+        if bytes.hasBytes("VP8L", at: 12), bytes.byte(at: 20) == 0x2F, let bits = bytes.littleEndian32(at: 21)
+        {
             return ImageSize(width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1)
         }
         if bytes.hasBytes("VP8 ", at: 12), bytes.hasBytes([0x9D, 0x01, 0x2A], at: 23),
@@ -107,6 +114,7 @@ extension ImageHeader {
         {
             return ImageSize(width: width & 0x3FFF, height: height & 0x3FFF)
         }
+        guard bytes.count >= 30 else { throw .truncated(offset: bytes.count) }
         throw .corrupt(segment: "first chunk of a WebP", offset: 12)
     }
 

@@ -9,6 +9,9 @@ package enum ImageMetadata {
     ///   transform, and of Exif the orientation alone. A JPEG whose scans are cut off stays so.
     /// - A PNG keeps its critical chunks, the chunks of colour, transparency, density and animation, and of eXIf the
     ///   orientation alone. An ancillary chunk with a wrong CRC is dropped.
+    /// - A WebP keeps its images and colour profile, and of Exif the orientation alone.
+    /// - A GIF keeps its images, their graphic controls, the repetition of an animation, and its colour profile.
+    /// - A BMP has none.
     /// - Parameter bytes: the whole file.
     /// - Throws: `unrecognised`, or `unsupported` for another format; `.truncated(offset:)` or `corrupt` if the
     ///   structure is damaged, as decoders do.
@@ -17,6 +20,9 @@ package enum ImageMetadata {
         switch format {
         case .jpeg: return try stripJPEG(bytes)
         case .png: return try stripPNG(bytes)
+        case .webp: return try stripWebP(bytes)
+        case .gif: return try stripGIF(bytes)
+        case .bmp: return bytes
         default: throw .unsupported(feature: format.displayName)
         }
     }
@@ -94,6 +100,67 @@ package enum ImageMetadata {
             // The colour transform is the last of twelve bytes.
             case .application14: return body.hasBytes("Adobe") ? Array(content.prefix(12)) : nil
             default: return nil
+            }
+        }
+    }
+
+    // MARK: WebP
+
+    /// The flags of Exif and XMP in VP8X.
+    private static let exifFlag: UInt8 = 0x08
+    private static let metadataFlags: UInt8 = exifFlag | 0x04
+
+    private static func stripWebP(_ bytes: [UInt8]) throws(ImageDecodingError) -> [UInt8] {
+        try ImageHeader.checkComplete(bytes)
+        let orientation = ExifOrientation(ofWebP: bytes.span) ?? .upright
+        var file = Array(bytes.prefix(12))
+        file.reserveCapacity(bytes.count)
+        var chunks = WebPChunks(12..<min(bytes.count, 8 + (bytes.span.littleEndian32(at: 4) ?? 0)))
+        var flagsOffset: Int?
+        while let chunk = chunks.next(in: bytes.span) {
+            guard ["VP8X", "VP8 ", "VP8L", "ALPH", "ICCP", "ANIM", "ANMF"].contains(chunk.type) else {
+                continue
+            }
+            if chunk.type == "VP8X", flagsOffset == nil { flagsOffset = file.count + 8 }
+            append(chunk.type, Array(bytes[chunk.body]), to: &file)
+        }
+        // Without VP8X there is no Exif either.
+        if let flagsOffset, flagsOffset < file.count {
+            file[flagsOffset] &= ~metadataFlags
+            if orientation != .upright {
+                file[flagsOffset] |= exifFlag
+                append("EXIF", orientation.tiff, to: &file)
+            }
+        }
+        let length = UInt32(truncatingIfNeeded: file.count - 8)
+        for index in 0..<4 { file[4 + index] = UInt8(truncatingIfNeeded: length >> UInt32(8 * index)) }
+        return file
+    }
+
+    /// Appends a chunk of a WebP, with a byte of padding after an odd length.
+    private static func append(_ type: String, _ body: [UInt8], to file: inout [UInt8]) {
+        file += Array(type.utf8)
+        for shift in stride(from: 0, to: 32, by: 8) {
+            file.append(UInt8(truncatingIfNeeded: body.count >> shift))
+        }
+        file += body
+        if body.count % 2 == 1 { file.append(0) }
+    }
+
+    // MARK: GIF
+
+    private static func stripGIF(_ bytes: [UInt8]) throws(ImageDecodingError) -> [UInt8] {
+        var blocks = try GIFBlocks(bytes.span)
+        var file = Array(bytes[..<blocks.offset])
+        file.reserveCapacity(bytes.count)
+        while true {
+            let start = blocks.offset
+            let block = try blocks.next(in: bytes.span)
+            guard blocks.offset <= bytes.count else { throw .truncated(offset: bytes.count) }
+            switch block {
+            case .image, .repetition, .control, .profile: file += bytes[start..<blocks.offset]
+            case .other: continue
+            case .end: return file + [GIFBlocks.trailer]
             }
         }
     }

@@ -29,7 +29,7 @@ extension SourceRecord {
             content[0].utf8.allSatisfy({ $0.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
             ),
             let file = Self.words(of: lines[2], after: "file", count: 4), let byteCount = Int(file[0]),
-            let format = [ImageFormat.jpeg, .png].first(where: { $0.name == file[1] }),
+            let format = ImageDecoders.standard.format(named: String(file[1])),
             let width = Int(file[2]), let height = Int(file[3]), byteCount > 0, width > 0, height > 0,
             let answer = Self.words(of: lines[3], after: "answer", count: 3), let received = Int(answer[0]),
             let initialAge = Int(answer[1]), let lifetime = Int(answer[2])

@@ -21,9 +21,8 @@ extension ImageLoadingError {
 
     /// Programs that read what Marquee does not, by the format's name in messages.
     private static let converters = [
-        "GIF": "giftopnm FILE | pnmtopng", "WebP": "dwebp FILE -o OUT.png", "AVIF": "avifdec FILE OUT.png",
-        "HEIC": "heif-convert FILE OUT.png", "JPEG XL": "djxl FILE OUT.png",
-        "TIFF": "tifftopnm FILE | pnmtopng", "BMP": "bmptopnm FILE | pnmtopng",
+        "AVIF": "avifdec FILE OUT.png", "HEIC": "heif-convert FILE OUT.png",
+        "JPEG XL": "djxl FILE OUT.png", "TIFF": "tifftopnm FILE | pnmtopng",
         "SVG": "rsvg-convert FILE -o OUT.png",
     ]
 

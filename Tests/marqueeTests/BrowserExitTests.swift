@@ -42,7 +42,7 @@ struct BrowserExitTests {
         #expect(!terminal.settings.isCooked)
         if signal == 0 { terminal.type(key) } else { terminal.send(signal) }
         let end = terminal.waitForEnd()
-        #expect(end == .exited(signal == 0 ? 0 : 128 + signal))
+        #expect(end == (signal == SIGINT ? .killed(signal: SIGINT) : .exited(signal == 0 ? 0 : 128 + signal)))
         #expect(terminal.settings == terminal.settingsBefore)
         #expect(terminal.screen.modes == [7, 25])
     }

@@ -3,13 +3,13 @@ import HTTPSemantics
 import ImageCodecs
 import SystemSupport
 
-/// A picture uploaded as a film's poster: JPEG or PNG according to its bytes, decoded completely before it is stored,
-/// and stored without the metadata of cameras and editors.
+/// A picture uploaded as a film's poster: JPEG, PNG, WebP, GIF or BMP according to its bytes, decoded completely before
+/// it is stored, and stored without the metadata of cameras and editors.
 enum FilmPosterUpload {
     static let maximumBytes = 32 << 20
     /// The most pixels. They take 200 MB decoded, and up to three times that while they are checked.
     static let maximumPixels = 50_000_000
-    static let mediaTypes = "image/jpeg, image/png"
+    static let mediaTypes = ImageDecoders.standard.mediaTypes.joined(separator: ", ")
 
     /// Throws if the Content-Type is not of a picture. The format follows from the bytes.
     static func checkType(_ fields: HTTPFields) throws(FilmRefusal) {
@@ -19,7 +19,7 @@ enum FilmPosterUpload {
                 type.hasPrefix("image/") || type == "application/octet-stream"
             else {
                 throw FilmRefusal(
-                    .unsupportedMediaType, "send a picture with Content-Type: image/jpeg or image/png",
+                    .unsupportedMediaType, "send a picture with one of these as Content-Type: \(mediaTypes)",
                     fields: ["Accept": mediaTypes])
             }
         }
@@ -39,9 +39,10 @@ enum FilmPosterUpload {
         do throws(ImageDecodingError) {
             guard let format = ImageDecoders.standard.format(of: bytes) else { throw .unrecognised }
             let limits = DecodingLimits(inputBytes: maximumBytes, pixels: maximumPixels)
-            _ = try turn.withLock { _ throws(ImageDecodingError) in
+            let bitmap = try turn.withLock { _ throws(ImageDecodingError) in
                 try ImageDecoders.standard.decode(bytes, limits: limits)
             }
+            guard bitmap.isComplete else { throw .truncated(offset: bytes.count) }
             return PosterBytes(
                 mediaType: format.mediaType, bytes: keepsMetadata ? bytes : try ImageMetadata.strip(bytes))
         } catch {

@@ -1,3 +1,5 @@
+import ImageCodecs
+
 /// The pages for adding, editing and removing a film.
 struct FilmFormPage {
     /// A field of a film.
@@ -39,8 +41,8 @@ struct FilmFormPage {
                 ) { html in
                     if !form.revision.isEmpty { revision(&html) }
                     for field in Self.fields { control(field, &html) }
-                    form.field("poster", "Poster, a JPEG or PNG", &html) { html, common in
-                        html.void("input", common + ["type": "file", "accept": "image/jpeg,image/png"])
+                    form.field("poster", "Poster, a picture", &html) { html, common in
+                        html.void("input", common + ["type": "file", "accept": ImageDecoders.standard.mediaTypes.joined(separator: ",")])
                     }
                     buttons("Save", "button", &html)
                 }

@@ -78,7 +78,8 @@ enum ColourConversion {
         let b = levels(y &+ lanes { bluePart[$0] &>> 7 })
         let redGreen = lanes { r[$0] | g[$0] &<< 8 }
         let blueAlpha = lanes { b[$0] | 0xFF00 }
-        return SIMD16<UInt16>(lowHalf: low(redGreen, blueAlpha), highHalf: high(redGreen, blueAlpha))
+        return SIMD16<UInt16>(
+            lowHalf: interleavedLow(redGreen, blueAlpha), highHalf: interleavedHigh(redGreen, blueAlpha))
     }
 
     /// Sixteen pixels as pairs of 16-bit numbers: green above red, and alpha above blue.
@@ -153,15 +154,5 @@ enum ColourConversion {
             let positive = value[$0] & ~(value[$0] &>> 15)
             return UInt16(truncatingIfNeeded: (positive | (255 &- positive) &>> 15) & 255)
         }
-    }
-
-    @inline(__always)
-    private static func low(_ a: Wide, _ b: Wide) -> Wide {
-        Wide(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
-    }
-
-    @inline(__always)
-    private static func high(_ a: Wide, _ b: Wide) -> Wide {
-        Wide(a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
     }
 }

@@ -215,7 +215,8 @@ struct Inflate {
     }
 }
 
-/// The bits of a DEFLATE stream, lowest bit of each byte first (RFC 1951 section 3.1.1).
+/// The bits of a DEFLATE stream, lowest bit of each byte first (RFC 1951 section 3.1.1). GIF and lossless WebP order them
+/// in the same way.
 struct InflateBits {
     private(set) var bits: UInt64 = 0
     /// The number of valid `bits`. Past the end of the input further bits read as 0 and the count turns negative, which
@@ -265,15 +266,17 @@ struct InflateBits {
     /// Skips bytes that were read elsewhere.
     mutating func advance(by length: Int) { position &+= length }
 
-    /// The entry of the next symbol. Consumes its code, but not its extra bits.
+    /// The entry of the next symbol, in the table that begins at `start`. Consumes its code, but not its extra bits.
     @inline(__always)
-    mutating func entry(in table: Span<UInt32>, rootBits: Int) -> UInt32 {
-        var entry = table[Int(truncatingIfNeeded: bits) & (1 &<< rootBits &- 1)]
+    mutating func entry(in table: Span<UInt32>, from start: Int = 0, rootBits: Int) -> UInt32 {
+        var entry = table[start &+ Int(truncatingIfNeeded: bits) & (1 &<< rootBits &- 1)]
         skip(Int(entry & 15))
         if InflateTable.isLiteral(entry) { return entry }
         if entry >> 8 & 15 == InflateTable.Kind.secondLevel {
             let width = Int(entry >> 4 & 15)
-            entry = table[Int(entry >> 16) &+ Int(truncatingIfNeeded: bits) & (1 &<< width &- 1)]
+            entry =
+                table[
+                    start &+ Int(entry >> 16) &+ Int(truncatingIfNeeded: bits) & (1 &<< width &- 1)]
             skip(Int(entry & 15))
         }
         return entry

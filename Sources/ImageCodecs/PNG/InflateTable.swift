@@ -1,4 +1,4 @@
-/// A Huffman code of DEFLATE (RFC 1951 section 3.2.2) as a two-level table: the next `rootBits` bits select an entry,
+/// A Huffman code of DEFLATE (RFC 1951 section 3.2.2), or of lossless WebP, as a two-level table: the next `rootBits` bits select an entry,
 /// which decodes a short code or refers to a table for longer codes.
 struct InflateTable {
     /// The kind of an entry. An entry has, from the lowest bit: 4 bits for the code's length in this level, 4 for the
@@ -68,6 +68,12 @@ struct InflateTable {
             }
         }
         self.entries = entries
+    }
+
+    /// A code of a single symbol, which takes no bits.
+    init(only meaning: (kind: UInt32, value: Int, extraBits: Int)) {
+        entries = [Self.entry(0, meaning.kind, meaning.value, meaning.extraBits)]
+        rootBits = 0
     }
 
     private static func entry(_ length: Int, _ kind: UInt32, _ value: Int, _ extraBits: Int) -> UInt32 {

@@ -62,12 +62,12 @@ extension PNGAnimation.Frame {
 }
 
 extension Bitmap {
-    /// The frame at its position on a transparent canvas, with which an animation begins.
-    func placed(as frame: PNGAnimation.Frame, in size: ImageSize) -> Bitmap {
-        guard frame.size != size else { return self }
+    /// The image at a place on a transparent canvas, with which an animation begins.
+    func placed(column: Int, row: Int, in size: ImageSize) -> Bitmap {
+        guard self.size != size else { return self }
         var canvas = [UInt8](repeating: 0, count: size.width * size.height * 4)
         for line in 0..<height {
-            let target = ((frame.row + line) * size.width + frame.column) * 4
+            let target = ((row + line) * size.width + column) * 4
             canvas.replaceSubrange(
                 target..<target + width * 4, with: pixels[line * width * 4..<(line + 1) * width * 4])
         }

@@ -34,7 +34,7 @@ public struct PNGDecoder: ImageDecoding {
         let rows = try Self.decompress(structure, in: bytes)
         if let (frame, size) = structure.frame {
             let bitmap = try Self.bitmap(of: rows, structure, sizing: nil)
-            return bitmap.placed(as: frame, in: size).resized(to: sizing)
+            return bitmap.placed(column: frame.column, row: frame.row, in: size).resized(to: sizing)
         }
         return try Self.bitmap(of: rows, structure, sizing: sizing)
     }

@@ -8,7 +8,7 @@ extension Bitmap {
     /// Resizes and crops the image as `sizing` says, without enlarging; returns the image itself if nil.
     package func resized(to sizing: ImageSizing?) -> Bitmap { resized(to: PictureLayout(size, to: sizing)) }
 
-    private func resized(to layout: PictureLayout) -> Bitmap {
+    func resized(to layout: PictureLayout) -> Bitmap {
         guard layout.scaled != size else { return cropped(to: layout) }
         var averager = AreaAverager(from: size, to: layout, weighingByAlpha: !isOpaque)
         let stride = width * 4

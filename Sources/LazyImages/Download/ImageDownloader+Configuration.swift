@@ -45,7 +45,7 @@ extension ImageDownloader {
         /// Provides credentials; not called for a request with its own `Authorization`. Default: nil, none.
         public var authenticator: (any Authenticator)?
         /// The decoders, whose formats are requested and recognised. Files in other formats of `ImageFormat` are
-        /// accepted as images too. Default: JPEG and PNG.
+        /// accepted as images too. Default: JPEG, PNG, WebP, GIF and BMP.
         public var decoders = ImageDecoders.standard
         /// Whether files that are not images are accepted. Default: false.
         public var acceptsAnyContent = false

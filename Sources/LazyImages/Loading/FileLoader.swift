@@ -39,7 +39,7 @@ public final class FileLoader: Sendable {
     ///   - disk: the disk tier; nil for none. Default: in ``DiskCache/standardFolder``.
     ///   - shared: the shared tier, which is asked before the origin. Default: nil, none.
     ///   - configuration: the settings of the downloads.
-    ///   - decoders: the formats to request and recognise. Default: the configuration's, JPEG and PNG.
+    ///   - decoders: the formats to request and recognise. Default: the configuration's: JPEG, PNG, WebP, GIF and BMP.
     ///   - transport: makes the HTTP requests. Default: libcurl.
     ///   - pressure: the memory pressure. A warning halves the memory tier. At `.critical` only pinned files stay, and
     ///     downloads below priority `.normal` end. Default: nil, ignored. An ``ImageLoader`` relieves its file loader

@@ -1,9 +1,9 @@
 import ImageCodecs
 import SystemSupport
 
-/// Makes previews of one load while its body arrives: of a progressive JPEG, whose scans improve the image, and of
-/// `multipart/x-mixed-replace`, whose parts are images. On the transport's thread it only counts bytes. One job at a
-/// time, on a decoding thread, takes the new bytes and makes a preview.
+/// Makes previews of one load while its body arrives: of a progressive JPEG, whose scans improve the image, of a WebP or
+/// GIF, whose rows arrive in order, and of `multipart/x-mixed-replace`, whose parts are images. On the transport's thread
+/// it only counts bytes. One job at a time, on a decoding thread, takes the new bytes and makes a preview.
 ///
 ///     received  4 KB   8 KB   10 KB   16 KB ...  all of it
 ///     preview   1      2      -       3           none: the image itself comes
@@ -16,7 +16,7 @@ final class PreviewMaker: Sendable {
     private struct State {
         /// The arriving body. A new attempt has another one.
         var body: BodyBuffer?
-        var reader: JPEGPreviews?
+        var reader: ImagePreviews?
         /// Bytes of the body that the reader has taken.
         var taken = 0
         var received = 0
@@ -155,20 +155,20 @@ final class PreviewMaker: Sendable {
         }
     }
 
-    /// Reads more of a progressive JPEG. Nil if that has not improved the image, or if no preview can be made.
+    /// Reads more of an image. Nil if that has not improved the image, or if no preview can be made.
     private func preview(of body: BodyBuffer, _ piece: [UInt8]) -> ImagePreview? {
-        let taken = state.withLock { state -> JPEGPreviews? in
+        let taken = state.withLock { state -> ImagePreviews? in
             // No previews of a body in a file, and none while memory is short.
             if piece.isEmpty || pressure?.level == .critical { state.end() }
             guard state.body === body else { return nil }
             state.taken += piece.count
-            return state.reader.take() ?? JPEGPreviews(sizing: sizing, limits: limits)
+            return state.reader.take() ?? ImagePreviews(sizing: sizing, limits: limits)
         }
         guard var reader = taken else { return nil }
         var bitmap: Bitmap?
         var hasFailed = false
         do {
-            if try reader.append(piece) { bitmap = try reader.picture() }
+            bitmap = try reader.append(piece)
         } catch {
             hasFailed = true
         }

@@ -14,7 +14,7 @@ enum FilmMembers {
         Option(name: "overview", value: "TEXT", help: "a few sentences about it"),
         Option(name: "score", value: "0-10", help: "the catalogue's own score"),
         Option(name: "media", value: "FILE|URL", help: "the film's file, which the browser plays"),
-        Option(name: "poster", value: "FILE|URL", help: "the poster: a JPEG or PNG file, or its address"),
+        Option(name: "poster", value: "FILE|URL", help: "the poster: a picture file, or its address"),
     ]
 
     private static let texts = [

@@ -23,13 +23,13 @@ struct PosterFile: Sendable {
         }
         guard status.isFile else {
             throw Failure(
-                "\(path): it is \(status.isFolder ? "a folder" : "not a file"); name a JPEG or a PNG")
+                "\(path): it is \(status.isFolder ? "a folder" : "not a file"); name a picture, such as a JPEG or a PNG"
+            )
         }
-        switch ImageFormat(detecting: beginning.span) {
-        case .jpeg: mediaType = "image/jpeg"
-        case .png: mediaType = "image/png"
-        default: throw Failure("\(path): it is neither a JPEG nor a PNG; name another poster")
-        }
+        guard let format = ImageDecoders.standard.format(of: beginning.span),
+            ImageDecoders.standard.format(named: format.name) != nil
+        else { throw Failure("\(path): it is not a JPEG, PNG, WebP, GIF or BMP; name another poster") }
+        mediaType = format.mediaType
         self.path = path
     }
 }

@@ -1,0 +1,133 @@
+/// Decodes GIF87a and GIF89a to the first frame of an animation, or to all images of a still picture together, on a
+/// transparent canvas of the size of the logical screen. The background colour is ignored, as in browsers.
+///
+/// A file that is cut off gives an incomplete bitmap, whose missing pixels are transparent.
+public struct GIFDecoder: ImageDecoding {
+    /// Creates a decoder; it keeps no state.
+    public init() {}
+
+    /// Only GIF.
+    public let formats: Set<ImageFormat> = [.gif]
+
+    /// Decodes a GIF to fit; see ``decode(_:sizing:limits:)``.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - target: the box to fit the image into, without enlarging; nil for its own size.
+    ///   - limits: the limits for the file.
+    public func decode(
+        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap {
+        try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
+    }
+
+    /// Decodes a GIF; see ``ImageDecoding``. Runs on the caller's thread.
+    ///
+    /// Throws `tooLarge` before any allocation, `.truncated(offset:)` for a file without image data, and `corrupt`.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode; nil for the image's own size.
+    ///   - limits: the limits for the file.
+    public func decode(
+        _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap {
+        try limits.check(inputBytes: bytes.count)
+        let structure = try GIFStructure(parsing: bytes, limits: limits)
+        if structure.images.count == 1, let image = structure.images.first,
+            image.size == structure.screen, image.column == 0, image.row == 0
+        {
+            return try decode(image, of: bytes, sizing: sizing)
+        }
+        var canvas = GIFCanvas(size: structure.screen)
+        for image in structure.images {
+            try canvas.draw(image, of: bytes)
+            if !canvas.isComplete { break }
+        }
+        return canvas.bitmap.resized(to: sizing)
+    }
+
+    /// An image as large as the screen needs no canvas: its rows go to the result one by one.
+    private func decode(
+        _ image: GIFImage, of bytes: Span<UInt8>, sizing: ImageSizing?
+    ) throws(ImageDecodingError) -> Bitmap {
+        let pixels = try GIFPixels(image, of: bytes)
+        let colours = image.colours(in: bytes)
+        var builder = BitmapBuilder(
+            source: image.size, layout: PictureLayout(image.size, to: sizing),
+            isOpaque: image.transparentIndex == nil && pixels.isFull)
+        for row in 0..<image.size.height {
+            guard builder.needsNextRow else {
+                builder.skipRow()
+                continue
+            }
+            builder.addRow { output, range in
+                let indices = pixels.output.span.extracting(pixels.range(ofRow: row))
+                let colours = colours.span
+                var target = range.lowerBound
+                for column in 0..<indices.count {
+                    output.store(colours[Int(indices[column])], at: target)
+                    target &+= 4
+                }
+                while target < range.upperBound {
+                    output.store(SIMD4<UInt8>(), at: target)
+                    target &+= 4
+                }
+            }
+        }
+        return builder.finish(isComplete: pixels.isComplete)
+    }
+}
+
+/// The canvas on which several images, or one that does not cover the screen, are drawn.
+private struct GIFCanvas {
+    private let size: ImageSize
+    private var pixels: [UInt8]
+    /// The last image, and the pixels under it if its disposal restores them.
+    private var last: (image: GIFImage, saved: [UInt8]?)?
+    private(set) var isComplete = true
+
+    init(size: ImageSize) {
+        self.size = size
+        pixels = [UInt8](repeating: 0, count: size.bitmapBytes)
+    }
+
+    var bitmap: Bitmap {
+        Bitmap(width: size.width, height: size.height, pixels: pixels, isComplete: isComplete)
+    }
+
+    /// GIF89a, 23.c.iv: the last image is disposed of before the next is drawn. Parts outside the canvas are cut off.
+    mutating func draw(_ image: GIFImage, of bytes: Span<UInt8>) throws(ImageDecodingError) {
+        dispose()
+        let columns = image.column..<max(image.column, min(size.width, image.column + image.size.width))
+        let rows = image.row..<max(image.row, min(size.height, image.row + image.size.height))
+        last = (image, image.disposal == .restorePrevious ? pixels : nil)
+        guard !columns.isEmpty, !rows.isEmpty else { return }
+        let decoded = try GIFPixels(image, of: bytes)
+        isComplete = decoded.isComplete
+        let colours = image.colours(in: bytes)
+        let colourSpan = colours.span
+        let width = size.width
+        var output = pixels.mutableSpan
+        for row in rows {
+            let indices = decoded.output.span.extracting(decoded.range(ofRow: row - image.row))
+            var target = (row &* width &+ columns.lowerBound) &* 4
+            for index in 0..<min(indices.count, columns.count) {
+                let colour = colourSpan[Int(indices[index])]
+                if colour.w > 0 { output.store(colour, at: target) }
+                target &+= 4
+            }
+        }
+    }
+
+    private mutating func dispose() {
+        guard let (image, saved) = last else { return }
+        if let saved {
+            pixels = saved
+        } else if image.disposal == .clear {
+            let width = max(0, min(size.width - image.column, image.size.width))
+            for row in image.row..<max(image.row, min(size.height, image.row + image.size.height)) {
+                let start = (row * size.width + image.column) * 4
+                for index in start..<start + width * 4 { pixels[index] = 0 }
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+/// The boolean entropy decoder (RFC 6386 section 7): each bit has a probability of being 0, in 256ths.
+struct LossyBits {
+    /// The next bits of the file from the highest on. The first eight are compared with the split.
+    private var value: UInt64 = 0
+    /// The number of valid bits of `value`, and how many of them lie past the end of the data.
+    private var count = 0
+    private var padding = 0
+    private var range: UInt32 = 255
+    private var position: Int
+    private let end: Int
+
+    /// Reads the part of the file in `data`.
+    init(_ data: Range<Int>) {
+        position = data.lowerBound
+        end = data.upperBound
+    }
+
+    /// Whether more bits were read than there are. They read as 0.
+    var overran: Bool { count < padding }
+
+    /// Reads a bit that is 0 with a probability of `probability / 256`.
+    @inline(__always)
+    mutating func read(_ probability: UInt8, in file: Span<UInt8>) -> Bool {
+        if count < 8 { refill(from: file) }
+        return take(split: 1 &+ ((range &- 1) &* UInt32(probability)) &>> 8)
+    }
+
+    /// Negates a number if the next bit, which is as likely 0 as 1, is set.
+    @inline(__always)
+    mutating func signed(_ number: Int32, in file: Span<UInt8>) -> Int32 {
+        if count < 8 { refill(from: file) }
+        return take(split: (range &+ 1) &>> 1) ? 0 &- number : number
+    }
+
+    /// The two cases are branches, which processors predict well: the next bit need not wait for this one.
+    @inline(__always)
+    private mutating func take(split: UInt32) -> Bool {
+        let bigSplit = UInt64(split) &<< 56
+        if value >= bigSplit {
+            value &-= bigSplit
+            range &-= split
+            normalise()
+            return true
+        }
+        range = split
+        normalise()
+        return false
+    }
+
+    /// Makes the range 128 or more.
+    @inline(__always)
+    private mutating func normalise() {
+        // The range is not 0, which this tells the compiler.
+        let shift = (range | 1).leadingZeroBitCount &- 24
+        range &<<= UInt32(truncatingIfNeeded: shift)
+        value &<<= UInt64(truncatingIfNeeded: shift)
+        count &-= shift
+    }
+
+    /// Reads a bit that is as likely 0 as 1.
+    mutating func flag(in file: Span<UInt8>) -> Bool { read(128, in: file) }
+
+    /// Reads a number of `length` bits, the highest first.
+    mutating func number(_ length: Int, in file: Span<UInt8>) -> Int {
+        var number = 0
+        for _ in 0..<length { number = number << 1 | (flag(in: file) ? 1 : 0) }
+        return number
+    }
+
+    /// Reads a flag and, if it is set, a number of `length` bits and its sign; else 0.
+    mutating func optionalSigned(_ length: Int, in file: Span<UInt8>) -> Int {
+        guard flag(in: file) else { return 0 }
+        let magnitude = number(length, in: file)
+        return flag(in: file) ? -magnitude : magnitude
+    }
+
+    @inline(__always)
+    private mutating func refill(from file: Span<UInt8>) {
+        if position &+ 8 <= end {
+            value |= file.bigEndianWord(at: position) &>> UInt64(truncatingIfNeeded: count)
+            position &+= (63 &- count) &>> 3
+            count |= 56
+        } else {
+            self = refilledByBytes(from: file)
+        }
+    }
+
+    /// Returns a copy, so that the caller's value can stay in registers.
+    @inline(never)
+    private func refilledByBytes(from file: Span<UInt8>) -> LossyBits {
+        var filled = self
+        while filled.count <= 56 {
+            if filled.position < end {
+                let byte = UInt64(file[filled.position])
+                filled.value |= byte &<< UInt64(truncatingIfNeeded: 56 &- filled.count)
+                filled.position &+= 1
+            } else {
+                filled.padding &+= 8
+            }
+            filled.count &+= 8
+        }
+        return filled
+    }
+}
