@@ -111,40 +111,48 @@ package enum ImageMetadata {
     private static let metadataFlags: UInt8 = exifFlag | 0x04
 
     private static func stripWebP(_ bytes: [UInt8]) throws(ImageDecodingError) -> [UInt8] {
-        try ImageHeader.checkComplete(bytes)
+        guard let length = bytes.span.littleEndian32(at: 4), bytes.count >= 12 else {
+            throw .truncated(offset: bytes.count)
+        }
         let orientation = ExifOrientation(ofWebP: bytes.span) ?? .upright
         var file = Array(bytes.prefix(12))
         file.reserveCapacity(bytes.count)
-        var chunks = WebPChunks(12..<min(bytes.count, 8 + (bytes.span.littleEndian32(at: 4) ?? 0)))
+        var chunks = WebPChunks(12..<min(bytes.count, 8 + length))
         var flagsOffset: Int?
+        // An image that is cut off stays so.
+        var missing = 0
         while let chunk = chunks.next(in: bytes.span) {
             guard ["VP8X", "VP8 ", "VP8L", "ALPH", "ICCP", "ANIM", "ANMF"].contains(chunk.type) else {
                 continue
             }
             if chunk.type == "VP8X", flagsOffset == nil { flagsOffset = file.count + 8 }
-            append(chunk.type, Array(bytes[chunk.body]), to: &file)
+            append(chunk.type, Array(bytes[chunk.body]), missing: chunk.missing, to: &file)
+            missing = chunk.missing
         }
         // Without VP8X there is no Exif either.
         if let flagsOffset, flagsOffset < file.count {
             file[flagsOffset] &= ~metadataFlags
-            if orientation != .upright {
+            if orientation != .upright, missing == 0 {
                 file[flagsOffset] |= exifFlag
                 append("EXIF", orientation.tiff, to: &file)
             }
         }
-        let length = UInt32(truncatingIfNeeded: file.count - 8)
-        for index in 0..<4 { file[4 + index] = UInt8(truncatingIfNeeded: length >> UInt32(8 * index)) }
+        let newLength = UInt32(truncatingIfNeeded: file.count - 8 + missing)
+        for index in 0..<4 { file[4 + index] = UInt8(truncatingIfNeeded: newLength >> UInt32(8 * index)) }
         return file
     }
 
-    /// Appends a chunk of a WebP, with a byte of padding after an odd length.
-    private static func append(_ type: String, _ body: [UInt8], to file: inout [UInt8]) {
+    /// Appends a chunk of a WebP, with a byte of padding after an odd length, or cut off.
+    private static func append(
+        _ type: String, _ body: [UInt8], missing: Int = 0, to file: inout [UInt8]
+    ) {
+        let length = body.count + missing
         file += Array(type.utf8)
         for shift in stride(from: 0, to: 32, by: 8) {
-            file.append(UInt8(truncatingIfNeeded: body.count >> shift))
+            file.append(UInt8(truncatingIfNeeded: length >> shift))
         }
         file += body
-        if body.count % 2 == 1 { file.append(0) }
+        if length % 2 == 1, missing == 0 { file.append(0) }
     }
 
     // MARK: GIF
@@ -153,12 +161,34 @@ package enum ImageMetadata {
         var blocks = try GIFBlocks(bytes.span)
         var file = Array(bytes[..<blocks.offset])
         file.reserveCapacity(bytes.count)
+        var hasImage = false
+        /// Whether the first frame is over, of which several images may be parts.
+        var hasFrame = false
+        var repeats = false
         while true {
             let start = blocks.offset
-            let block = try blocks.next(in: bytes.span)
-            guard blocks.offset <= bytes.count else { throw .truncated(offset: bytes.count) }
+            let block: GIFBlocks.Block
+            do throws(ImageDecodingError) {
+                block = try blocks.next(in: bytes.span)
+            } catch {
+                // What follows an image is no part of the first frame.
+                guard hasImage else { throw error }
+                return file + [GIFBlocks.trailer]
+            }
+            let isWhole = blocks.offset <= bytes.count
             switch block {
-            case .image, .repetition, .control, .profile: file += bytes[start..<blocks.offset]
+            case .image(let image):
+                // A first frame that is cut off stays so.
+                guard isWhole || hasFrame else { return file + bytes[start...] }
+                hasImage = true
+                hasFrame = hasFrame || image.delay > 0 || repeats
+                if isWhole { file += bytes[start..<blocks.offset] }
+            case .repetition, .control, .profile:
+                if case .repetition = block {
+                    repeats = true
+                    hasFrame = hasFrame || hasImage
+                }
+                if isWhole { file += bytes[start..<blocks.offset] }
             case .other: continue
             case .end: return file + [GIFBlocks.trailer]
             }

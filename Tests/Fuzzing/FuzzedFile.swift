@@ -30,7 +30,8 @@ struct FuzzedFile {
         }
     }
 
-    /// A file that can be decoded can be stripped, has the same pixels then, and nothing is left to strip.
+    /// A file that can be decoded can be stripped, has the same pixels then, and nothing is left to strip. A BMP is
+    /// stored as it is.
     private func checkStripping() {
         // Ignored: what cannot be decoded is not uploaded. Stripping it must only not trap.
         let stripped = try? ImageMetadata.strip(bytes)

@@ -1,20 +1,20 @@
 #!/bin/bash
 # Feeds a decoder with libFuzzer's bytes, for SECONDS (default 1800):
-#   Tests/Fuzzing/run.sh JPEG|PNG|PNGRows|Header [SECONDS]
+#   Tests/Fuzzing/run.sh JPEG|PNG|PNGRows|WebP|GIF|BMP|Header [SECONDS]
 #   Tests/Fuzzing/run.sh JPEG FILE              repeats one input, as a finding left it
 # The seeds are the tests' stored pictures. Findings and the corpus are kept in $TMPDIR/marquee-fuzzing. A
 # finding becomes a named array of bytes in Tests/ImageCodecsTests.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
-target=${1:?name a target: JPEG, PNG, PNGRows or Header}
+target=${1:?name a target: JPEG, PNG, PNGRows, WebP, GIF, BMP or Header}
 [ -f "$here/${target}Target.swift" ] || { echo "no such target: $target" >&2; exit 2; }
 folder=${TMPDIR:-/tmp}/marquee-fuzzing/$target
 mkdir -p "$folder/corpus" "$folder/seeds" "$folder/findings"
 
 # Target and decoders are one module, so that a target can correct the checksums before the code it tests.
 mapfile -t sources < <(find "$root/Sources/ImageCodecs" -name '*.swift')
-swiftc -O -sanitize=fuzzer -parse-as-library -swift-version 6 -enable-upcoming-feature ExistentialAny \
+swiftc -O -sanitize=fuzzer,address -parse-as-library -swift-version 6 -enable-upcoming-feature ExistentialAny \
     -enable-upcoming-feature InternalImportsByDefault -package-name marquee -module-name Fuzzing \
     "${sources[@]}" "$here/FuzzedFile.swift" "$here/${target}Target.swift" -o "$folder/fuzz"
 
@@ -27,6 +27,10 @@ case $target in
 JPEG) for file in "$resources"/JPEG/*.jpg; do tail -c +4 "$file" >"$folder/seeds/$(basename "$file")"; done ;;
 PNG) for file in "$resources"/PngSuite/*.png; do tail -c +9 "$file" >"$folder/seeds/$(basename "$file")"; done ;;
 PNGRows) for kind in 0 1 2 3 4 5 6 7 8 9 a b c d e; do printf "\\x0$kind\\x01\\x01\\x01" | cat - "$0" >"$folder/seeds/$kind"; done ;;
+# The first byte says that chunks follow.
+WebP) for file in "$resources"/WebP/*.webp; do { printf '\x00'; tail -c +9 "$file" | tail -c +5; } >"$folder/seeds/$(basename "$file")"; done ;;
+GIF) for file in "$resources"/GIF/*.gif; do tail -c +7 "$file" >"$folder/seeds/$(basename "$file")"; done ;;
+BMP) for file in "$resources"/BMP/*.bmp; do tail -c +3 "$file" >"$folder/seeds/$(basename "$file")"; done ;;
 Header) cp "$resources"/JPEG/*.jpg "$resources"/PngSuite/*.png "$folder/seeds" ;;
 esac
 cd "$folder"

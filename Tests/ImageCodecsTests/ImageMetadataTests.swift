@@ -176,8 +176,8 @@ struct ImageMetadataTests {
 
     @Test("another format is refused by name, and other bytes too")
     func otherFormats() {
-        #expect(throws: ImageDecodingError.unsupported(feature: "GIF")) {
-            try ImageMetadata.strip(Array("GIF89a".utf8) + [1, 0, 1, 0])
+        #expect(throws: ImageDecodingError.unsupported(feature: "JPEG XL")) {
+            try ImageMetadata.strip([0xFF, 0x0A])
         }
         #expect(throws: ImageDecodingError.unrecognised) { try ImageMetadata.strip(Self.secret) }
     }

@@ -29,7 +29,7 @@ struct SourceRecordTests {
         let text = record(["max-age=60"]).text
         for count in 0..<text.utf8.count { #expect(SourceRecord(String(text.prefix(count))) == nil) }
         for (old, new) in [
-            ("source 2", "source 1"), ("jpeg", "gif"), ("500", "0"), ("42250", "x"), ("42250", "-1"),
+            ("source 2", "source 1"), ("jpeg", "avif"), ("500", "0"), ("42250", "x"), ("42250", "-1"),
             ("cache-control", "set-cookie"), ("cache-control:", "cache-control"), ("content ", "content  "),
             ("answer", "Answer"), ("max-age=60", "max-age=\r60"), ("end\n", "end\n\n"),
         ] {

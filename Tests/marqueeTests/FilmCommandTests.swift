@@ -87,7 +87,7 @@ struct FilmCommandTests {
 
         try Data("text".utf8).write(to: URL(filePath: path))
         let refused = try await self.run(after, "add", "--title", "M", "--poster", path)
-        #expect(refused.status == 2 && refused.errorText.contains("neither a JPEG nor a PNG"))
+        #expect(refused.status == 2 && refused.errorText.contains("not a JPEG, PNG, WebP, GIF or BMP"))
     }
 
     @Test("after a lost answer the film is stored once, and add succeeds; a repeated add adds nothing")

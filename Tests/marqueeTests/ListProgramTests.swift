@@ -86,20 +86,20 @@ struct ListProgramTests {
 
     @Test("a picture that cannot be decoded is named, and the rest is shown; in a pipe it is not decoded")
     func undecodable() async throws {
-        let films = #"[{"id": "a", "title": "A", "year": 1920, "director": "D", "poster": "posters/a.gif"}]"#
+        let films = #"[{"id": "a", "title": "A", "year": 1920, "director": "D", "poster": "posters/a.avif"}]"#
         let fixture = try Fixture(films: films)
-        let gif: [UInt8] = Array("GIF89a".utf8) + [16, 0, 16, 0, 0, 0, 0, 0x3b]
-        try Data(gif).write(to: URL(filePath: fixture.folder.file("posters/a.gif")))
+        let avif: [UInt8] = [0, 0, 0, 14] + Array("ftypavif".utf8) + [0, 0]
+        try Data(avif).write(to: URL(filePath: fixture.folder.file("posters/a.avif")))
         let shown = try await fixture.run("show", "a", "--color", "always")
         #expect(shown.status == 1)
         #expect(shown.errorLines.count == 1)
         #expect(
-            shown.errorText.contains("posters/a.gif: cannot be decoded: decoding of GIF is not supported"))
-        #expect(shown.text.contains("poster      gif  16 x 16  14 bytes  network"))
+            shown.errorText.contains("posters/a.avif: cannot be decoded: decoding of AVIF is not supported"))
+        #expect(shown.text.contains("poster      avif  14 bytes  network"))
         let piped = try await fixture.run("show", "a")
         #expect(piped.status == 0 && piped.errors.isEmpty && piped.text.contains("14 bytes  disk"))
         let listed = try await fixture.run("list", "--posters", "--color", "always")
-        #expect(listed.status == 1 && listed.errorText.contains("posters/a.gif: cannot be decoded"))
+        #expect(listed.status == 1 && listed.errorText.contains("posters/a.avif: cannot be decoded"))
     }
 
     @Test("a mistyped film lists the candidates on one line, an ambiguous one each on its own")

@@ -24,8 +24,7 @@ struct ShowFilesTests {
             try Data("no picture".utf8).write(to: URL(filePath: folder.file("pictures/c.gif")))
             try Data("words".utf8).write(to: URL(filePath: folder.file("pictures/notes.txt")))
             try Data().write(to: URL(filePath: folder.file("empty.jpg")))
-            try Data("RIFF\u{1A}\0\0\0WEBPVP8L\u{D}\0\0\0\u{2F}\0\0\0\0\0\0\0\0\0\0\0\0\0".utf8)
-                .write(to: URL(filePath: folder.file("x.webp")))
+            try Data("\0\0\0\u{E}ftypavif\0\0".utf8).write(to: URL(filePath: folder.file("x.avif")))
         }
 
         func run(_ line: String) async throws -> Program.Outcome {
@@ -137,14 +136,14 @@ struct ShowFilesTests {
     )
     func undecodable() async throws {
         let folder = try Folder()
-        let drawn = try await folder.run("$MARQUEE show x.webp --color always")
+        let drawn = try await folder.run("$MARQUEE show x.avif --color always")
         #expect(drawn.status == 2)
         #expect(
             drawn.errorText.contains(
-                "decoding of WebP is not supported; make a PNG of it with dwebp FILE -o OUT.png"),
+                "decoding of AVIF is not supported; make a PNG of it with avifdec FILE OUT.png"),
             "\(drawn.errorText)")
-        #expect(try await folder.run("$MARQUEE show x.webp").status == 0)
-        #expect(try await folder.run("$MARQUEE show x.webp --json").status == 0)
+        #expect(try await folder.run("$MARQUEE show x.avif").status == 0)
+        #expect(try await folder.run("$MARQUEE show x.avif --json").status == 0)
         let empty = try await folder.run("$MARQUEE show empty.jpg")
         #expect(empty.errorText.hasSuffix("/empty.jpg: the file is empty\n"))
     }

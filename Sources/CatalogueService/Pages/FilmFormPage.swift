@@ -42,7 +42,8 @@ struct FilmFormPage {
                     if !form.revision.isEmpty { revision(&html) }
                     for field in Self.fields { control(field, &html) }
                     form.field("poster", "Poster, a picture", &html) { html, common in
-                        html.void("input", common + ["type": "file", "accept": ImageDecoders.standard.mediaTypes.joined(separator: ",")])
+                        let types = ImageDecoders.standard.mediaTypes.joined(separator: ",")
+                        html.void("input", common + ["type": "file", "accept": types])
                     }
                     buttons("Save", "button", &html)
                 }

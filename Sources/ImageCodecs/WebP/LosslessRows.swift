@@ -5,6 +5,8 @@
 ///     ...                 transforms, codes, pixels
 struct LosslessRows {
     let size: ImageSize
+    /// Whether pixels may be transparent, as the encoder says. Their alpha counts in any case.
+    let hasAlpha: Bool
     private var pixels: LosslessPixels
     /// In the order of the file; they are undone from the last.
     private var transforms: [LosslessTransform] = []
@@ -21,11 +23,10 @@ struct LosslessRows {
         guard try input.read(8, in: stream) == 0x2F else { throw input.corrupt("signature of VP8L") }
         let width = try input.read(14, in: stream) + 1
         let height = try input.read(14, in: stream) + 1
-        // Alpha is in the pixels whether or not the bit says so.
-        _ = try input.read(1, in: stream)
+        let hasAlpha = try input.read(1, in: stream) == 1
         guard try input.read(3, in: stream) == 0 else { throw input.corrupt("version of VP8L") }
         guard size == ImageSize(width: width, height: height) else { throw input.corrupt("size of VP8L") }
-        try self.init(size, &input, in: stream)
+        try self.init(size, hasAlpha: hasAlpha, &input, in: stream)
     }
 
     /// Reads the transforms and codes of a stream without header.
@@ -33,13 +34,14 @@ struct LosslessRows {
         alpha stream: Span<UInt8>, origin: Int, size: ImageSize
     ) throws(ImageDecodingError) {
         var input = LosslessInput(origin: origin)
-        try self.init(size, &input, in: stream)
+        try self.init(size, hasAlpha: false, &input, in: stream)
     }
 
     private init(
-        _ size: ImageSize, _ input: inout LosslessInput, in stream: Span<UInt8>
+        _ size: ImageSize, hasAlpha: Bool, _ input: inout LosslessInput, in stream: Span<UInt8>
     ) throws(ImageDecodingError) {
         self.size = size
+        self.hasAlpha = hasAlpha
         var packed = size
         var kinds: Set<Int> = []
         while try input.read(1, in: stream) == 1 {

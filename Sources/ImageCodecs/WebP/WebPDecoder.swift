@@ -69,7 +69,7 @@ public struct WebPDecoder: ImageDecoding {
     ) throws(ImageDecodingError) -> Bitmap {
         let stream = bytes.extracting(image.data)
         var rows = try LosslessRows(stream, origin: image.data.lowerBound, size: image.size)
-        var builder = BitmapBuilder(source: image.size, layout: layout, isOpaque: false)
+        var builder = BitmapBuilder(source: image.size, layout: layout, isOpaque: !rows.hasAlpha)
         var isComplete = true
         for _ in 0..<image.size.height {
             guard isComplete, try read(&rows, stream) else {
@@ -94,7 +94,7 @@ public struct WebPDecoder: ImageDecoding {
                 }
             }
         }
-        return builder.finish(isComplete: isComplete)
+        return builder.finish(isComplete: isComplete && !image.isCut)
     }
 
     /// False if the stream ends before the next row.
@@ -119,7 +119,13 @@ public struct WebPDecoder: ImageDecoding {
         var builder = BitmapBuilder(source: image.size, layout: layout, isOpaque: alpha == nil)
         var isComplete = true
         while rows.hasNext, isComplete {
+            let first = rows.finished.upperBound
             isComplete = rows.decodeRow(in: bytes)
+            // What follows the end of the data in its row of macroblocks is noise.
+            guard isComplete else {
+                for _ in first..<image.size.height { addMissingRow(to: &builder) }
+                break
+            }
             for row in rows.finished {
                 try alpha?.readRow(in: bytes)
                 guard builder.needsNextRow else {
@@ -137,8 +143,7 @@ public struct WebPDecoder: ImageDecoding {
                 }
             }
         }
-        for _ in rows.finished.upperBound..<image.size.height { addMissingRow(to: &builder) }
-        return builder.finish(isComplete: isComplete)
+        return builder.finish(isComplete: isComplete && !image.isCut)
     }
 
     /// Adds a transparent row.

@@ -59,6 +59,8 @@ struct WebPImage {
     /// The bodies of the image's chunk and of its alpha, as much as the file has of them.
     private(set) var data = 0..<0
     private(set) var alpha: Range<Int>?
+    /// Whether the file ends before the image. A decoder may not notice: the last bytes of an image can be padding.
+    private(set) var isCut = false
 
     init(size: ImageSize) { self.size = size }
 
@@ -73,6 +75,7 @@ struct WebPImage {
             case "VP8 ", "VP8L":
                 isLossless = chunk.type == "VP8L"
                 data = body
+                isCut = chunk.missing > 0
                 return true
             case "ANMF" where !isFrame:
                 guard let column = bytes.littleEndian24(at: body.lowerBound),
@@ -102,14 +105,14 @@ struct WebPChunks {
         end = range.upperBound
     }
 
-    /// Nil at the end. Bodies have an even length in the file.
-    mutating func next(in bytes: Span<UInt8>) -> (type: String, body: Range<Int>)? {
+    /// Nil at the end. Bodies have an even length in the file; `missing` bytes of one are cut off.
+    mutating func next(in bytes: Span<UInt8>) -> (type: String, body: Range<Int>, missing: Int)? {
         guard offset + 8 <= end, let length = bytes.littleEndian32(at: offset + 4) else { return nil }
         var type = ""
         for index in offset..<offset + 4 { type.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
         let body = offset + 8..<min(offset + 8 + length, end)
         offset = min(offset + 8 + length + length & 1, end)
-        return (type, body)
+        return (type, body, length - body.count)
     }
 }
 

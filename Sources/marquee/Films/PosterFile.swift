@@ -23,7 +23,7 @@ struct PosterFile: Sendable {
         }
         guard status.isFile else {
             throw Failure(
-                "\(path): it is \(status.isFolder ? "a folder" : "not a file"); name a picture, such as a JPEG or a PNG"
+                "\(path): it is \(status.isFolder ? "a folder" : "not a file"); name a picture"
             )
         }
         guard let format = ImageDecoders.standard.format(of: beginning.span),

@@ -89,7 +89,8 @@ struct FilmPosterTests {
         }
         let form = try client.send(
             "PUT", path, ["Content-Type": "application/x-www-form-urlencoded"], body: SampleImages.png)
-        #expect(form.status == 415 && form.isEarly && form["accept"] == "image/jpeg, image/png")
+        #expect(form.status == 415 && form.isEarly)
+        #expect(form["accept"] == "image/jpeg, image/png, image/webp, image/gif, image/bmp")
         let long = try client.send("PUT", path, ["Content-Length": "33554433"])
         #expect(long.status == 413 && long.isEarly)
         #expect(try client.send("PUT", "/films/none/poster", body: SampleImages.png).status == 404)

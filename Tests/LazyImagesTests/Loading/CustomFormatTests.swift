@@ -38,7 +38,10 @@ struct CustomFormatTests {
         let image = try await first.image(for: request)
         #expect(
             transport.requests.map { $0.fields["Accept"] }
-                == ["image/jpeg, image/png, image/x-dots, image/*;q=0.5, */*;q=0.1"])
+                == [
+                    "image/jpeg, image/png, image/webp, image/gif, image/bmp, image/x-dots, image/*;q=0.5, "
+                        + "*/*;q=0.1"
+                ])
         #expect(image.header == ImageHeader(format: .dots, size: ImageSize(width: 2, height: 1)))
         #expect(image.bitmap.pixels == [7, 7, 7, 255, 9, 9, 9, 255])
         #expect(try await first.image(for: request).source == .memory)
@@ -72,7 +75,7 @@ struct CustomFormatTests {
         #expect(error?.code == "not-an-image")
         #expect(
             transport.requests.map { $0.fields["Accept"] }
-                == ["image/jpeg, image/png, image/*;q=0.5, */*;q=0.1"])
+                == ["image/jpeg, image/png, image/webp, image/gif, image/bmp, image/*;q=0.5, */*;q=0.1"])
     }
 
     @Test("a file that its decoder finds truncated is an error, and is not kept")

@@ -70,9 +70,9 @@ struct LoadTimingTests {
     @Test("the timing has a file that cannot be decoded, and no file that failed")
     func undecodable() async throws {
         let images = ImageLoader(files: loader, pressure: nil)
-        let gif = Data(Array("GIF89a".utf8) + [16, 0, 16, 0, 0, 0, 0, 0x3b]).base64EncodedString()
+        let avif = Data([0, 0, 0, 14] + Array("ftypavif".utf8) + [0, 0]).base64EncodedString()
         let (image, file, _) = await images.timedImage(
-            for: try ImageRequest("data:image/gif;base64," + gif))
+            for: try ImageRequest("data:image/avif;base64," + avif))
         #expect(image.error?.code == "undecodable" && file?.bytes.count == 14)
         let failed = await images.timedImage(for: try ImageRequest("data:,x"))
         #expect(failed.image.error?.code == "not-an-image" && failed.file == nil)

@@ -193,7 +193,7 @@ struct SharedCacheTests {
                 #expect(request.fields[name] == nil, "\(name)")
             }
             #expect(request.fields["authorization"].map { $0 == "Bearer secret" } ?? true)
-            #expect(request.fields["accept"]?.contains("webp") == false)
+            #expect(request.fields["accept"]?.hasPrefix("image/jpeg, image/png, ") == true)
         }
         for field in answer.response.fields.fields { #expect(!field.value.contains("secret")) }
     }
