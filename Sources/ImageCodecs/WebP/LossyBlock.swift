@@ -175,10 +175,11 @@ enum LossyBlock {
     /// Coefficients come in a span of their own, from which the compiler loads vectors.
     @inline(__always)
     static func addDifferences(
-        _ coefficients: Span<Int16>, end: Int, at start: Int, _ block: inout MutableSpan<Four>
+        _ coefficients: Span<Int16>, end: Int, at start: Int, _ block: inout MutableSpan<Four>,
+        zero: SIMD8<Int16>
     ) {
         if end > 3 {
-            addTransform(coefficients, at: start, &block)
+            addTransform(coefficients, at: start, &block, zero: zero)
         } else if end > 1 {
             addSmallTransform(coefficients, at: start, &block)
         } else if coefficients[0] != 0 {
@@ -220,11 +221,12 @@ enum LossyBlock {
     private typealias Lanes = SIMD8<Int16>
 
     private static func addTransform(
-        _ coefficients: Span<Int16>, at start: Int, _ block: inout MutableSpan<Four>
+        _ coefficients: Span<Int16>, at start: Int, _ block: inout MutableSpan<Four>, zero: Lanes
     ) {
-        let columns = transform(coefficients.vector8(at: 0), coefficients.vector8(at: 8), rounding: 0)
+        let columns = transform(
+            coefficients.vector8(at: 0) &+ zero, coefficients.vector8(at: 8) &+ zero, rounding: 0)
         let turned = transposed(columns.first, columns.last)
-        let result = transform(turned.top, turned.bottom, rounding: 4)
+        let result = transform(turned.top &+ zero, turned.bottom &+ zero, rounding: 4)
         let rows = transposed(result.first, result.last)
         add(rows.top.lowHalf, at: start, &block)
         add(rows.top.highHalf, at: start &+ stride, &block)

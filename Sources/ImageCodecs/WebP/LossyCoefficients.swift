@@ -17,27 +17,24 @@ enum LossyCoefficients {
         _ steps: LossySegment.Steps, first: Int, into block: inout MutableSpan<Int16>, at start: Int,
         zigzag: Span<UInt8>
     ) -> Int {
-        // A copy stays in registers.
-        var reader = bits
-        defer { bits = reader }
         let base = kind &* LossyHeader.kindStride
         let decisions = LossyTables.decisions
         var position = first
         var index = base &+ position &* LossyHeader.positionStride &+ context &* decisions
         while position < 16 {
-            guard reader.read(probabilities[index], in: file) else { return position }
-            while !reader.read(probabilities[index &+ 1], in: file) {
+            guard bits.read(probabilities[index], in: file) else { return position }
+            while !bits.read(probabilities[index &+ 1], in: file) {
                 position &+= 1
                 if position == 16 { return 16 }
                 index = base &+ position &* LossyHeader.positionStride
             }
             let next = base &+ (position &+ 1) &* LossyHeader.positionStride
             var value: Int32 = 1
-            if reader.read(probabilities[index &+ 2], in: file) {
-                if reader.read(probabilities[index &+ 3], in: file) {
-                    (value, reader) = large(reader, in: file, probabilities, index)
-                } else if reader.read(probabilities[index &+ 4], in: file) {
-                    value = reader.read(probabilities[index &+ 5], in: file) ? 4 : 3
+            if bits.read(probabilities[index &+ 2], in: file) {
+                if bits.read(probabilities[index &+ 3], in: file) {
+                    (value, bits) = large(bits, in: file, probabilities, index)
+                } else if bits.read(probabilities[index &+ 4], in: file) {
+                    value = bits.read(probabilities[index &+ 5], in: file) ? 4 : 3
                 } else {
                     value = 2
                 }
@@ -45,7 +42,7 @@ enum LossyCoefficients {
             } else {
                 index = next &+ decisions
             }
-            let signed = reader.signed(value, in: file) &* (position > 0 ? steps.ac : steps.dc)
+            let signed = bits.signed(value, in: file) &* (position > 0 ? steps.ac : steps.dc)
             block[start &+ Int(zigzag[position])] = Int16(truncatingIfNeeded: signed)
             position &+= 1
         }

@@ -138,6 +138,7 @@ struct LossyHeader {
                     lumaDC: .init(
                         dc: step(dc, deltas[1]) * 2, ac: max(8, step(ac, deltas[2]) * 155 / 100)),
                     chroma: .init(dc: step(dc, deltas[3], most: 117), ac: step(ac, deltas[4])),
+                    zero: SIMD8(repeating: Int16(base >> 7)),
                     filter: strength(level + filter.delta, filter, isOn: filter.level > 0),
                     filterOfBlocks: strength(
                         level + filter.delta + filter.deltaOfBlocks, filter, isOn: filter.level > 0)))
@@ -197,6 +198,8 @@ struct LossySegment {
     let luma: Steps
     let lumaDC: Steps
     let chroma: Steps
+    /// Zeros that the compiler does not know; see `LossyFilter`.
+    let zero: SIMD8<Int16>
     /// The filter of macroblocks of one mode, and of 4 x 4 blocks; nil for none.
     let filter: Filter?
     let filterOfBlocks: Filter?

@@ -149,7 +149,7 @@ struct LossyRows {
         var ends = BlockEnds()
         if isSkipped {
             // Macroblocks of 4 x 4 blocks have no DCs apart, so they keep that context.
-            let kept: UInt16 = mode == nil ? Self.dcContext : 0
+            let kept: UInt16 = mode == nil ? 1 << Self.dcBit : 0
             contexts.filledAbove[column] &= kept
             contexts.filledLeft &= kept
         } else {
@@ -159,7 +159,7 @@ struct LossyRows {
         }
         let place = Place(
             column: column, hasAbove: nextRow > 0, hasLeft: column > 0, isLast: column == columns - 1)
-        Self.predict(mode, modes, chromaMode, ends, at: place, above, &block, coefficients)
+        Self.predict(mode, modes, chromaMode, ends, zero: parts.zero, at: place, above, &block, coefficients)
         if ends.isFilled { Self.clear(&coefficients) }
         Self.store(block, column, &band, &above)
         filters[column] = MacroblockFilter(
@@ -238,58 +238,59 @@ struct LossyRows {
 
     /// The position after the last coefficient of each block.
     private struct BlockEnds {
-        var ends = InlineArray<24, UInt8>(repeating: 0)
+        var ends = InlineArray<25, UInt8>(repeating: 0)
         /// Whether any block has coefficients.
         var isFilled = false
     }
 
-    private static let dcContext: UInt16 = 1 << 8
+    /// The bit of the DCs in a context.
+    private static let dcBit = 8
 
     private static func readCoefficients(
         hasDC: Bool, _ parts: LossySegment, above: inout UInt16, left: inout UInt16, _ probabilities: [UInt8],
         _ bits: inout LossyBits, in file: Span<UInt8>, into coefficients: inout [Int16]
     ) -> BlockEnds {
         var result = BlockEnds()
+        // A copy stays in registers.
+        var reader = bits
+        defer { bits = reader }
         let probabilities = probabilities.span
         let order = LossyTables.zigzag
         let zigzag = order.span
         var output = coefficients.mutableSpan
-        if hasDC {
-            let start = 24 * 16
-            let context = Int((above >> 8 & 1) + (left >> 8 & 1))
-            let end = LossyCoefficients.read(
-                &bits, in: file, probabilities, kind: LossyCoefficients.Kind.lumaDC, context: context,
-                parts.lumaDC, first: 0, into: &output, at: start, zigzag: zigzag)
-            let filled: UInt16 = end > 0 ? dcContext : 0
-            above = above & ~dcContext | filled
-            left = left & ~dcContext | filled
-            if end > 0 { LossyBlock.spreadDC(&output, from: start, end: end) }
-        }
-        let kind = hasDC ? LossyCoefficients.Kind.lumaWithoutDC : LossyCoefficients.Kind.luma
-        var first = hasDC ? 1 : 0
-        var index = 0
-        // The bits of the contexts: luma from 0, chroma from 4 and 6.
-        for number in 0..<3 {
-            let (plane, side) = number == 0 ? (0, 4) : (2 &+ 2 &* number, 2)
-            if number == 1 { first = 0 }
-            let steps = plane == 0 ? parts.luma : parts.chroma
+        let first = hasDC ? 1 : 0
+        // The planes are the DCs, luma, and both of chroma. The bits of the contexts: luma from 0, chroma from 4 and 6.
+        for plane in (hasDC ? 0 : 1)..<4 {
+            let side = plane == 0 ? 1 : plane == 1 ? 4 : 2
+            let firstBit = plane == 0 ? dcBit : plane == 1 ? 0 : plane &* 2
+            let steps = plane == 0 ? parts.lumaDC : plane == 1 ? parts.luma : parts.chroma
+            let kind =
+                plane == 0
+                ? LossyCoefficients.Kind.lumaDC
+                : plane > 1
+                    ? LossyCoefficients.Kind.chroma
+                    : hasDC ? LossyCoefficients.Kind.lumaWithoutDC : LossyCoefficients.Kind.luma
+            let least = plane == 1 ? first : 0
+            var index = plane == 0 ? 24 : plane == 1 ? 0 : plane &* 4 &+ 8
             for row in 0..<side {
-                var before = left &>> UInt16(plane &+ row) & 1
+                let leftBit = UInt16(truncatingIfNeeded: firstBit &+ row)
+                var before = left &>> leftBit & 1
                 for column in 0..<side {
-                    let bit = UInt16(truncatingIfNeeded: plane &+ column)
+                    let bit = UInt16(truncatingIfNeeded: firstBit &+ column)
                     let end = LossyCoefficients.read(
-                        &bits, in: file, probabilities,
-                        kind: plane == 0 ? kind : LossyCoefficients.Kind.chroma,
-                        context: Int(above &>> bit & 1 &+ before), steps, first: first, into: &output,
-                        at: index &* 16, zigzag: zigzag)
-                    before = end > first ? 1 : 0
+                        &reader, in: file, probabilities, kind: kind,
+                        context: Int(above &>> bit & 1 &+ before),
+                        steps, first: least, into: &output, at: index &* 16, zigzag: zigzag)
+                    before = end > least ? 1 : 0
                     above = above & ~(1 &<< bit) | before &<< bit
                     result.ends[index] = UInt8(truncatingIfNeeded: end)
-                    if before > 0 || output[index &* 16] != 0 { result.isFilled = true }
+                    if plane > 0, before > 0 || output[index &* 16] != 0 { result.isFilled = true }
                     index &+= 1
                 }
-                let bit = UInt16(truncatingIfNeeded: plane &+ row)
-                left = left & ~(1 &<< bit) | before &<< bit
+                left = left & ~(1 &<< leftBit) | before &<< leftBit
+            }
+            if plane == 0, result.ends[24] > 0 {
+                LossyBlock.spreadDC(&output, from: 24 * 16, end: Int(result.ends[24]))
             }
         }
         return result
@@ -311,7 +312,8 @@ struct LossyRows {
     }
 
     private static func predict(
-        _ mode: UInt8?, _ modes: [UInt8], _ chromaMode: UInt8, _ ends: BlockEnds, at place: Place,
+        _ mode: UInt8?, _ modes: [UInt8], _ chromaMode: UInt8, _ ends: BlockEnds, zero: SIMD8<Int16>,
+        at place: Place,
         _ above: Above,
         _ block: inout [LossyBlock.Four], _ coefficients: [Int16]
     ) {
@@ -332,7 +334,7 @@ struct LossyRows {
             LossyBlock.addDifferences(
                 coefficients.extracting(index &* 16..<index &* 16 &+ 16), end: Int(ends.ends[index]),
                 at: start,
-                &block)
+                &block, zero: zero)
         }
         for plane in 0..<2 {
             let first = plane == 0 ? LossyBlock.u : LossyBlock.v
@@ -343,7 +345,7 @@ struct LossyRows {
                 let number = 16 &+ 4 &* plane &+ index
                 LossyBlock.addDifferences(
                     coefficients.extracting(number &* 16..<number &* 16 &+ 16), end: Int(ends.ends[number]),
-                    at: start, &block)
+                    at: start, &block, zero: zero)
             }
         }
     }
