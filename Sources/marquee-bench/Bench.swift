@@ -30,8 +30,8 @@ struct Bench {
                                        many callers of one URL: requests the origin saw, time a caller
 
         marquee-bench decode FILE... [--fit WxH] [--scale 1/8] [--ppm OUT]
-                                       milliseconds to pixels, beside tjbench or libpng; megapixels/s, bytes a pixel in
-                                       use at once; the pixels as PPM or PAM
+                                       milliseconds to pixels, beside tjbench, libpng, libwebp or giflib;
+                                       megapixels/s, bytes a pixel in use at once; the pixels as PPM or PAM
         marquee-bench encode FILE... [--quality Q]
                                        milliseconds to a JPEG of quality Q (80), beside tjbench; bytes and PSNR, beside
                                        cjpeg -optimize

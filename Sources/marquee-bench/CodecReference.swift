@@ -12,6 +12,11 @@ struct CodecReference {
     /// Keeps the folder of the program's file.
     private let folder: ScratchFolder?
 
+    /// The libraries of the programs that `Tests/Benchmarks/codec-references.sh` builds.
+    private static let libraries: [ImageFormat: String] = [
+        .png: "libpng with zlib", .webp: "libwebp", .gif: "giflib, to indices",
+    ]
+
     /// Decodes a file. Nil if the format has no reference; if the program is missing, a message says so.
     init?(for path: String, format: ImageFormat?, _ denominator: Int) throws {
         let seconds = String(Self.roundTime / .seconds(1))
@@ -27,12 +32,12 @@ struct CodecReference {
                 [copy, "-rgbx", "-nowrite", "-warmup", "0.05", "-benchtime", seconds]
                 + (denominator > 1 ? ["-scale", "1/\(denominator)"] : [])
             self.folder = folder
-        case .png where denominator == 1:
-            name = "libpng with zlib"
-            program = FileManager.default.temporaryDirectory.path + "/marquee-libpng/decode"
+        case let format? where denominator == 1 && Self.libraries[format] != nil:
+            name = Self.libraries[format] ?? format.name
+            program = FileManager.default.temporaryDirectory.path + "/marquee-codecs/" + format.name
             guard FileManager.default.isExecutableFile(atPath: program) else {
                 FileHandle.standardError.write(
-                    Data("no libpng beside it: run Tests/Benchmarks/libpng-reference.sh first\n".utf8))
+                    Data("no \(name) beside it: run Tests/Benchmarks/codec-references.sh first\n".utf8))
                 return nil
             }
             arguments = [path, seconds]

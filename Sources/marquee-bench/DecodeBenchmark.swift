@@ -1,7 +1,7 @@
 import Foundation
 import ImageCodecs
 
-/// Decodes files: milliseconds, beside libjpeg-turbo's `tjbench` or a small program that uses libpng; megapixels of the
+/// Decodes files: milliseconds, beside libjpeg-turbo's `tjbench` or a small program that uses libpng, libwebp or giflib; megapixels of the
 /// result a second; peak memory in bytes a pixel. In every round ours and the reference each decode for a fifth of a
 /// second. The result is the median of the rounds' means.
 ///

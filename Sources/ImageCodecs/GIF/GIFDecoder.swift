@@ -81,8 +81,8 @@ public struct GIFDecoder: ImageDecoding {
 private struct GIFCanvas {
     private let size: ImageSize
     private var pixels: [UInt8]
-    /// The last image, and the pixels under it if its disposal restores them.
-    private var last: (image: GIFImage, saved: [UInt8]?)?
+    /// The columns and rows of the last image, how it is disposed of, and the pixels under it if that restores them.
+    private var last: (columns: Range<Int>, rows: Range<Int>, disposal: GIFImage.Disposal, saved: [UInt8])?
     private(set) var isComplete = true
 
     init(size: ImageSize) {
@@ -99,7 +99,7 @@ private struct GIFCanvas {
         dispose()
         let columns = image.column..<max(image.column, min(size.width, image.column + image.size.width))
         let rows = image.row..<max(image.row, min(size.height, image.row + image.size.height))
-        last = (image, image.disposal == .restorePrevious ? pixels : nil)
+        last = (columns, rows, image.disposal, image.disposal == .restorePrevious ? copy(columns, rows) : [])
         guard !columns.isEmpty, !rows.isEmpty else { return }
         let decoded = try GIFPixels(image, of: bytes)
         isComplete = decoded.isComplete
@@ -119,15 +119,24 @@ private struct GIFCanvas {
     }
 
     private mutating func dispose() {
-        guard let (image, saved) = last else { return }
-        if let saved {
-            pixels = saved
-        } else if image.disposal == .clear {
-            let width = max(0, min(size.width - image.column, image.size.width))
-            for row in image.row..<max(image.row, min(size.height, image.row + image.size.height)) {
-                let start = (row * size.width + image.column) * 4
-                for index in start..<start + width * 4 { pixels[index] = 0 }
+        guard let (columns, rows, disposal, saved) = last, disposal != .keep else { return }
+        var source = 0
+        for row in rows {
+            let start = (row * size.width + columns.lowerBound) * 4
+            for index in start..<start + columns.count * 4 {
+                pixels[index] = disposal == .clear ? 0 : saved[source]
+                source += 1
             }
         }
+    }
+
+    private func copy(_ columns: Range<Int>, _ rows: Range<Int>) -> [UInt8] {
+        var copy: [UInt8] = []
+        copy.reserveCapacity(columns.count * rows.count * 4)
+        for row in rows {
+            let start = (row * size.width + columns.lowerBound) * 4
+            copy += pixels[start..<start + columns.count * 4]
+        }
+        return copy
     }
 }

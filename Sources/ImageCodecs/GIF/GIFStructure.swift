@@ -30,9 +30,11 @@ struct GIFStructure {
                 try limits.check(image.size)
                 // Many images of the full size would take long.
                 area += image.size.width * image.size.height
-                guard area <= max(limits.pixels, 4 * screen.width * screen.height),
-                    images.count < Self.mostImages
-                else { throw .tooLarge(.pixels, value: area, maximum: limits.pixels) }
+                let mostPixels = max(limits.pixels, 2 * screen.width * screen.height)
+                guard area <= mostPixels else { throw .tooLarge(.pixels, value: area, maximum: mostPixels) }
+                guard images.count < Self.mostImages else {
+                    throw .corrupt(segment: "number of GIF images", offset: image.dataOffset)
+                }
                 images.append(image)
                 if image.delay > 0 { break reading }
             case .repetition: repeats = true

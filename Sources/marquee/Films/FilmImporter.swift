@@ -195,7 +195,7 @@ struct FilmImporter {
     }
 
     /// A poster without the metadata of cameras and editors, as a service stores it. A damaged picture, or one in
-    /// another format than JPEG and PNG, is kept as it is.
+    /// another format than those that are decoded, is kept as it is.
     private mutating func withoutMetadata(_ bytes: [UInt8], _ id: String) -> [UInt8] {
         do throws(ImageDecodingError) {
             return try ImageMetadata.strip(bytes)

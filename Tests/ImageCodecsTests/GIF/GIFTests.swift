@@ -125,8 +125,11 @@ struct GIFTests {
         var large = file(image(codes: [4, 1, 5]))
         large.replaceSubrange(6..<10, with: [0xFF, 0xFF, 0xFF, 0xFF])
         #expect(exceededLimit(large) == .side)
-        let many = Array(repeating: [0x2C, 0, 0, 0, 0, 0, 8, 0, 8, 0, 2, 0] as [UInt8], count: 10_000)
-        #expect(exceededLimit(file(Array(many.joined()))) == .pixels)
+        let whole = [0x2C, 0, 0, 0, 0, 0, 8, 0, 8, 0, 2, 0] as [UInt8]
+        #expect(exceededLimit(file(Array(repeatElement(whole, count: 10_000).joined()))) == .pixels)
+        let dot = image(width: 1, height: 1, codes: [4, 1, 5])
+        #expect(
+            corruptSegment(file(Array(repeatElement(dot, count: 10_001).joined()))) == "number of GIF images")
     }
 
     @Test(
