@@ -5,6 +5,8 @@
 /// macroblocks the last rows are finished with the next one; a band of planes holds both.
 struct LossyRows {
     let size: ImageSize
+    /// The rows of pixels that are finished with the last row of macroblocks.
+    private(set) var finished = 0..<0
     private var header: LossyHeader
     private var band: Band
     private var nextRow = 0
@@ -16,11 +18,16 @@ struct LossyRows {
     private var above: Above
     /// What the macroblock to the left and those above have, as contexts.
     private var contexts: Contexts
-    /// The macroblock in work, and its coefficients: 16 luma blocks, 4 of each chroma, and the DCs of luma.
+    /// The macroblock in work, the modes of its 4 x 4 blocks, and its coefficients: 16 luma blocks, 4 of each chroma, and
+    /// the DCs of luma.
+    private var modes = [UInt8](repeating: 0, count: 16)
     private var block = [LossyBlock.Four](repeating: .zero, count: LossyBlock.count)
     private var coefficients = [Int16](repeating: 0, count: 25 * 16)
     /// The filter of each macroblock of the row.
     private var filters: [MacroblockFilter]
+
+    /// The samples above the image.
+    private static let outside = LossyBlock.Four(repeating: 127)
 
     private struct Above {
         var luma: [LossyBlock.Four]
@@ -98,12 +105,6 @@ struct LossyRows {
             filledAbove: [UInt16](repeating: 0, count: columns))
         filters = [MacroblockFilter](repeating: MacroblockFilter(), count: columns)
     }
-
-    /// The rows of pixels that are finished with the last row of macroblocks.
-    private(set) var finished = 0..<0
-
-    /// The samples above the image.
-    private static let outside = LossyBlock.Four(repeating: 127)
 
     /// Whether a row of macroblocks is left.
     var hasNext: Bool { nextRow < rowCount }
@@ -183,9 +184,6 @@ struct LossyRows {
             &header.modes, in: file, above: &contexts.modesAbove, first, &contexts.modesLeft, &modes)
         return nil
     }
-
-    /// The modes of the 4 x 4 blocks of the macroblock in work.
-    private var modes = [UInt8](repeating: 0, count: 16)
 
     private static func readModes(
         _ bits: inout LossyBits, in file: Span<UInt8>, above: inout [UInt8], _ first: Int,
