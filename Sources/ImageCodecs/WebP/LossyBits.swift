@@ -25,11 +25,20 @@ struct LossyBits {
         return take(split: 1 &+ ((range &- 1) &* UInt32(probability)) &>> 8)
     }
 
-    /// Negates a number if the next bit, which is as likely 0 as 1, is set.
+    /// Negates a number if the next bit, which is as likely 0 as 1, is set. Without a branch: it could not be
+    /// predicted.
     @inline(__always)
     mutating func signed(_ number: Int32, in file: Span<UInt8>) -> Int32 {
         if count < 8 { refill(from: file) }
-        return take(split: (range &+ 1) &>> 1) ? 0 &- number : number
+        let split = (range &+ 1) &>> 1
+        let bigSplit = UInt64(split) &<< 56
+        let mask: UInt64 = 0 &- (value >= bigSplit ? 1 : 0)
+        value &-= bigSplit & mask
+        let narrow = UInt32(truncatingIfNeeded: mask)
+        range = split &+ (range &- 2 &* split) & narrow
+        normalise()
+        let sign = Int32(truncatingIfNeeded: mask)
+        return (number ^ sign) &- sign
     }
 
     /// The two cases are branches, which processors predict well: the next bit need not wait for this one.

@@ -131,8 +131,9 @@ enum LossyFilter {
 
     @inline(__always)
     private static func split(_ lanes: Lanes, _ plane: inout MutableSpan<Lanes>, _ index: Int) {
-        plane[index &- 1] = Lanes(lowHalf: plane[index &- 1].lowHalf, highHalf: lanes.lowHalf)
-        plane[index] = Lanes(lowHalf: lanes.highHalf, highHalf: plane[index].highHalf)
+        let (left, right) = (plane[index &- 1], plane[index])
+        plane[index &- 1] = Lanes(lowHalf: left.lowHalf, highHalf: lanes.lowHalf)
+        plane[index] = Lanes(lowHalf: lanes.highHalf, highHalf: right.highHalf)
     }
 
     /// Four samples on either side of an edge, at eight places along it; or the eight rows of these.

@@ -311,9 +311,7 @@ struct LossyRows {
 
     private static func predict(
         _ mode: UInt8?, _ modes: [UInt8], _ chromaMode: UInt8, _ ends: BlockEnds, zero: SIMD8<Int16>,
-        at place: Place,
-        _ above: Above,
-        _ block: inout [LossyBlock.Four], _ coefficients: [Int16]
+        at place: Place, _ above: Above, _ block: inout [LossyBlock.Four], _ coefficients: [Int16]
     ) {
         var block = block.mutableSpan
         let coefficients = coefficients.span
@@ -326,9 +324,11 @@ struct LossyRows {
         } else {
             addCorners(above.luma.span, place, &block)
         }
-        for index in 0..<16 {
+        // Most macroblocks of even parts have no differences.
+        for index in 0..<16 where mode == nil || ends.isFilled {
             let start = LossyBlock.luma &+ (index &>> 2) &* 4 &* LossyBlock.stride &+ index & 3
             if mode == nil { LossyBlock.predictFour(modes[index], at: start, &block) }
+            guard ends.isFilled else { continue }
             LossyBlock.addDifferences(
                 coefficients.extracting(index &* 16..<index &* 16 &+ 16), end: Int(ends.ends[index]),
                 at: start,
@@ -338,7 +338,7 @@ struct LossyRows {
             let first = plane == 0 ? LossyBlock.u : LossyBlock.v
             LossyBlock.predict(
                 chromaMode, side: 2, at: first, hasAbove: place.hasAbove, hasLeft: place.hasLeft, &block)
-            for index in 0..<4 {
+            for index in 0..<4 where ends.isFilled {
                 let start = first &+ (index &>> 1) &* 4 &* LossyBlock.stride &+ index & 1
                 let number = 16 &+ 4 &* plane &+ index
                 LossyBlock.addDifferences(
