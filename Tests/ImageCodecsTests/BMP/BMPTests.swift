@@ -56,7 +56,7 @@ struct BMPTests {
         let original = try Resources.bytes("BMP/\(name).bmp")
         let limits = DecodingLimits(side: 256, pixels: 4096)
         var random = SeededNumbers(seed: UInt64(original.count))
-        for round in 0..<Rounds.count(150, many: 2000) {
+        for round in 0..<Rounds.count(60, many: 2000) {
             var file = original
             // Most faults are in the headers.
             let end = round % 2 == 0 ? 80 : file.count

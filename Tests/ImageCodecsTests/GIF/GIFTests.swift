@@ -170,7 +170,7 @@ struct GIFTests {
         let original = try Resources.bytes("GIF/\(name).gif")
         let limits = DecodingLimits(side: 256, pixels: 4096)
         var random = SeededNumbers(seed: UInt64(original.count))
-        for _ in 0..<Rounds.count(150, many: 2000) {
+        for _ in 0..<Rounds.count(60, many: 2000) {
             var file = original
             file[Int.random(in: 0..<file.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             do throws(ImageDecodingError) {

@@ -140,7 +140,7 @@ struct WebPTests {
     func cut(name: String) throws {
         let file = try Resources.bytes("WebP/\(name).webp")
         var parts = 0
-        let step = max(1, file.count / 300)
+        let step = max(1, file.count / 120)
         // An animation is whole with its first frame.
         let end = name == "animated" ? 60 : file.count
         for length in stride(from: 0, to: end - 2, by: step) {
@@ -174,7 +174,7 @@ struct WebPTests {
         let original = try Resources.bytes("WebP/\(name).webp")
         let limits = DecodingLimits(side: 256, pixels: 4096)
         var random = SeededNumbers(seed: UInt64(original.count))
-        for _ in 0..<Rounds.count(120, many: 2000) {
+        for _ in 0..<Rounds.count(60, many: 2000) {
             var file = original
             file[Int.random(in: 0..<file.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             do throws(ImageDecodingError) {
