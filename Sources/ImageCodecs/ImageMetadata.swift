@@ -162,7 +162,7 @@ package enum ImageMetadata {
         var file = Array(bytes[..<blocks.offset])
         file.reserveCapacity(bytes.count)
         var hasImage = false
-        /// Whether the first frame is over, of which several images may be parts.
+        // Whether the first frame is over. Several images may be parts of it.
         var hasFrame = false
         var repeats = false
         while true {

@@ -14,8 +14,11 @@ struct LossyColour {
         last = (column / 8, column % 8)
     }
 
-    /// Converts a row of a band, of which the first elements of a row of luma and of two rows of chroma are given. The
-    /// nearer one of these has the greater weight.
+    /// Converts a row of a band.
+    /// - Parameters:
+    ///   - luma: the first element of the row.
+    ///   - near: the first element of the nearer row of chroma, which has the greater weight.
+    ///   - far: the first element of the other row of chroma.
     mutating func convert(
         _ band: LossyRows.Band, luma: Int, near: Int, far: Int, into pixels: inout MutableSpan<UInt8>,
         _ range: Range<Int>

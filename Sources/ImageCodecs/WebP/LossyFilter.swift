@@ -168,7 +168,7 @@ enum LossyFilter {
                 interleavedHigh(a3, b3))
         }
 
-        /// Sections 15.2 and 15.3. False if nothing is to be smoothed.
+        /// Smooths the edge (sections 15.2 and 15.3). Returns false if no sample changes.
         @inline(__always)
         mutating func smooth(_ kind: Kind, _ filter: LossySegment.Filter, _ limit: Int16) -> Bool {
             var excess = distance(p0, q0) &* 4 &+ distance(p1, q1) &- Lanes(repeating: limit)
