@@ -36,9 +36,8 @@ enum Input {
         return try some(of: descriptor, name: path, &chunk)
     }
 
-    /// Runs `read` on a thread of its own, since a pipe may never end, and a named one may
-    /// wait for its other side. If the task is cancelled, the thread stays until
-    /// the program ends, which is soon.
+    /// Runs `read` on a thread of its own, since a pipe may never end, and a named one may wait for its other side. If
+    /// the task is cancelled, the thread stays until the program ends, which is soon.
     static func reading<Value: Sendable>(
         _ read: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
