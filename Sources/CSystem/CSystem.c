@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,11 @@ ssize_t csystem_receive_route(int descriptor, void *buffer, size_t size) {
 
 void csystem_trim_memory(void) {
 #ifdef __GLIBC__
+    // Where another allocator stands in for glibc's (a sanitizer's, jemalloc), the first call to malloc_trim
+    // sets glibc's up, and a second one at the same time would read it half made: one at a time.
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
     malloc_trim(0);
+    pthread_mutex_unlock(&lock);
 #endif
 }
