@@ -1,3 +1,4 @@
+import Coalescing
 import FoundationEssentials
 import Glibc
 import SystemSupport
@@ -37,7 +38,7 @@ final class BodyBuffer: BodyReceiver {
 
     private let source: URL
     private let maximumBytes: Int
-    private let transfer: SharedTask<LoadedFile>
+    private let flight: DownloadFlight
     private let keepsAnyStatus: Bool
     private let plan: ResumePlan?
     private let state: Lock<State>
@@ -45,21 +46,21 @@ final class BodyBuffer: BodyReceiver {
     /// - Parameters:
     ///   - budget: the limit for bytes in memory.
     ///   - spillFolder: the folder for bytes beyond the budget; nil if nothing may touch the disk.
-    ///   - transfer: receives the progress of the body.
+    ///   - flight: receives the progress of the body.
     ///   - partials: where partial bodies are kept; nil to keep none.
     ///   - earlier: the partial body of an earlier transfer. The buffer holds its lock.
     ///   - calls: the system calls for files.
     ///   - keepsAnyStatus: whether the body of any answer is wanted, and may be empty.
     init(
         url: URL, maximumBytes: Int, budget: BodyBudget, spillFolder: String?,
-        transfer: SharedTask<LoadedFile>,
+        flight: DownloadFlight,
         partials: BodyStorage.PartialLocation? = nil, earlier: PartialFile? = nil,
         calls: FileCalls = FileCalls(),
         keepsAnyStatus: Bool = false
     ) {
         source = url
         self.maximumBytes = maximumBytes
-        self.transfer = transfer
+        self.flight = flight
         self.keepsAnyStatus = keepsAnyStatus
         plan = earlier.flatMap(ResumePlan.init)
         let storage = BodyStorage(
@@ -99,6 +100,18 @@ final class BodyBuffer: BodyReceiver {
     var replacement: (number: Int, bytes: [UInt8])? {
         state.withLock { state in
             state.replacing == nil || state.partNumber == 0 ? nil : (state.partNumber, state.storage.bytes)
+        }
+    }
+
+    /// The bytes received from the network, and the progress of the body.
+    var traffic: (arrived: Int, progress: TransferProgress) {
+        state.withLock { state in
+            state.isDiscarded
+                ? (0, TransferProgress(received: 0, expected: nil))
+                : (
+                    state.received - state.offset,
+                    TransferProgress(received: state.received, expected: state.expected)
+                )
         }
     }
 
@@ -146,7 +159,7 @@ final class BodyBuffer: BodyReceiver {
             return TransferProgress(received: state.received, expected: expected)
         }
         guard let begins else { return false }
-        if let begins { transfer.tell(.progress(begins, self)) }
+        if let begins { flight.emit(.progress(begins, self)) }
         return true
     }
 
@@ -174,7 +187,7 @@ final class BodyBuffer: BodyReceiver {
             return TransferProgress(received: state.received, expected: state.expected)
         }
         guard let report else { return false }
-        if report.received > 0 { transfer.tell(.progress(report, self)) }
+        if report.received > 0 { flight.emit(.progress(report, self)) }
         return true
     }
 
@@ -295,6 +308,6 @@ final class BodyBuffer: BodyReceiver {
         state.storage.closePartial()
         state.earlier = nil
         // `ImageLoader.remove` could not remove the partial body while it was locked here.
-        if hadPartial, transfer.isForgotten { state.storage.removeClosedPartial() }
+        if hadPartial, !flight.isCurrent { state.storage.removeClosedPartial() }
     }
 }
