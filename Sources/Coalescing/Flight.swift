@@ -1,4 +1,4 @@
-import SystemSupport
+public import SystemSupport
 
 /// A single flight: one piece of work, the callers that wait for it, and one outcome for all of them.
 ///
@@ -14,78 +14,80 @@ import SystemSupport
 ///
 /// Safe for concurrent use. One lock guards the state. Continuations, listeners and the observer are called with the
 /// lock released.
-package final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: Sendable {
-    package typealias Outcome = Result<Value, Failure>
-    package typealias Listener = FlightListener<Event>
-    private typealias Continuation = CheckedContinuation<Outcome, Never>
+public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: Sendable {
+    public typealias Outcome = Result<Value, Failure>
+    public typealias Listener = FlightListener<Event>
+    @usableFromInline typealias Continuation = CheckedContinuation<Outcome, Never>
 
-    private struct State {
-        var callers = Callers<Continuation>()
-        var outcome: Outcome?
-        var isAbandoned = false
-        var isCurrent = true
-        var task: Task<Void, Never>?
-        var observer: (@Sendable () -> Void)?
-        var listeners: [(caller: Int, listener: Listener)] = []
+    @usableFromInline struct State {
+        @usableFromInline var callers = Callers<Continuation>()
+        @usableFromInline var outcome: Outcome?
+        @usableFromInline var isAbandoned = false
+        @usableFromInline var isCurrent = true
+        @usableFromInline var task: Task<Void, Never>?
+        @usableFromInline var observer: (@Sendable () -> Void)?
+        @usableFromInline var listeners: [(caller: Int, listener: Listener)] = []
         /// The events that a late listener hears first.
-        var recent: [Event] = []
+        @usableFromInline var recent: [Event] = []
         /// Events that are not delivered yet, in order. A nil event is the end.
-        var deliveries: [(event: Event?, listeners: [Listener])] = []
-        var isDelivering = false
+        @usableFromInline var deliveries: [(event: Event?, listeners: [Listener])] = []
+        @usableFromInline var isDelivering = false
 
-        var isOver: Bool { isAbandoned || outcome != nil }
-        var isDemanded: Bool { listeners.contains { $0.listener.isDemanding } }
+        @inlinable public var isOver: Bool { isAbandoned || outcome != nil }
+        @inlinable public var isDemanded: Bool { listeners.contains { $0.listener.isDemanding } }
 
-        mutating func add(_ listener: Listener, for caller: Int) {
-            for event in recent { deliver(event, to: [listener]) }
+        @inlinable mutating func add(_ listener: Listener, for caller: Int) {
+            for event in recent { deliveries.append((event, [listener])) }
             if isOver || !callers.contains(caller) {
-                deliver(nil, to: [listener])
+                deliveries.append((nil, [listener]))
             } else {
                 listeners.append((caller, listener))
             }
         }
 
-        mutating func deliver(_ event: Event?, to listeners: [Listener]) {
-            if !listeners.isEmpty { deliveries.append((event, listeners)) }
+        @inlinable mutating func deliverToAll(_ event: Event?) {
+            if !listeners.isEmpty { deliveries.append((event, listeners.map { $0.listener })) }
         }
 
         /// Releases what only running work needs: a listener may hold what holds this flight.
-        mutating func end() -> Task<Void, Never>? {
+        @inlinable mutating func end() -> Task<Void, Never>? {
             (listeners, recent, observer) = ([], [], nil)
             return task.take()
         }
     }
 
     /// Makes the error of a caller that has left.
-    package let cancelled: @Sendable () -> Failure
-    private let state = Lock(State())
-    private let order = ResumeOrder()
+    public let cancelled: @Sendable () -> Failure
+    @usableFromInline let state = Lock(State())
+    @usableFromInline let order = ResumeOrder()
 
     /// - Parameter cancelled: makes the error of a caller that has left.
-    package init(cancelled: @escaping @Sendable () -> Failure) { self.cancelled = cancelled }
+    @inlinable public init(cancelled: @escaping @Sendable () -> Failure) { self.cancelled = cancelled }
 
     // MARK: Callers
 
     /// One caller of a flight.
-    package struct Caller: Sendable {
-        package let flight: Flight
-        fileprivate let number: Int
+    public struct Caller: Sendable {
+        public let flight: Flight
+        @usableFromInline let number: Int
+
+        @inlinable init(_ flight: Flight, _ number: Int) { (self.flight, self.number) = (flight, number) }
     }
 
     /// Adds a caller. Nil if the flight is over.
-    package func join(_ priority: Int, listener: Listener? = nil) -> Caller? {
+    @inlinable public func join(_ priority: Int, listener: Listener? = nil) -> Caller? {
         guard let (number, isRaised) = add(priority) else { return nil }
         return welcome(number, listener, isRaised)
     }
 
     /// Adds the first caller of a flight that nobody else knows yet.
-    package func firstCaller(_ priority: Int) -> Caller {
+    @inlinable public func firstCaller(_ priority: Int) -> Caller {
         guard let caller = join(priority) else { preconditionFailure("the flight is over") }
         return caller
     }
 
     /// Adds a caller, under the caller's own lock. `welcome` must follow, without it.
-    func add(_ priority: Int) -> (number: Int, isRaised: Bool)? {
+    @inlinable func add(_ priority: Int) -> (number: Int, isRaised: Bool)? {
         state.withLock { state in
             guard !state.isOver else { return nil }
             let isRaised = !state.callers.isEmpty && priority > state.callers.highestPriority
@@ -93,18 +95,18 @@ package final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>:
         }
     }
 
-    func welcome(_ number: Int, _ listener: Listener?, _ isRaised: Bool) -> Caller {
-        let caller = Caller(flight: self, number: number)
+    @inlinable func welcome(_ number: Int, _ listener: Listener?, _ isRaised: Bool) -> Caller {
+        let caller = Caller(self, number)
         if let listener { caller.listen(listener) }
         if isRaised { observe() }
         return caller
     }
 
     /// The highest priority of the callers; 0 without any.
-    package var priority: Int { state.withLock { $0.callers.highestPriority } }
+    @inlinable public var priority: Int { state.withLock { $0.callers.highestPriority } }
 
     /// How many callers wait.
-    package var callerCount: Int { state.withLock { $0.outcome == nil ? $0.callers.count : 0 } }
+    @inlinable public var callerCount: Int { state.withLock { $0.outcome == nil ? $0.callers.count : 0 } }
 
     // MARK: Work
 
@@ -112,7 +114,7 @@ package final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>:
     /// - Parameters:
     ///   - isImmediate: whether the work runs on the calling thread until it first waits.
     ///   - unlist: called before the flight finishes: later callers must not find it.
-    package func run(
+    @inlinable public func run(
         isImmediate: Bool = false, _ work: @escaping @Sendable () async throws(Failure) -> Value,
         unlist: @escaping @Sendable () -> Void = {}
     ) {
@@ -137,22 +139,22 @@ package final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>:
 
     /// Sets what observes the callers: it is called whenever the highest priority or the demand of the listeners may
     /// have changed. It reads both anew: calls may overtake each other.
-    package func observe(by observer: @escaping @Sendable () -> Void) {
+    @inlinable public func observe(by observer: @escaping @Sendable () -> Void) {
         state.withLock { if !$0.isOver { $0.observer = observer } }
     }
 
-    private func observe() { state.withLock { $0.observer }?() }
+    @inlinable public func observe() { state.withLock { $0.observer }?() }
 
     /// Ends the flight: all callers get the outcome, in the order in which they joined. Cancels the work if it still
     /// runs. Does nothing if the flight is over.
-    package func finish(_ outcome: Outcome) { end(with: outcome)?.cancel() }
+    @inlinable public func finish(_ outcome: Outcome) { end(with: outcome)?.cancel() }
 
     /// - Returns: the task of the work.
-    private func end(with outcome: Outcome) -> Task<Void, Never>? {
+    @inlinable func end(with outcome: Outcome) -> Task<Void, Never>? {
         let (waiting, task) = state.withLock { state -> ([Continuation], Task<Void, Never>?) in
             guard !state.isOver else { return ([], nil) }
             state.outcome = outcome
-            state.deliver(nil, to: state.listeners.map(\.listener))
+            state.deliverToAll(nil)
             return (state.callers.takeWaiting(), state.end())
         }
         order.mark()
@@ -162,33 +164,33 @@ package final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>:
     }
 
     /// Whether the flight is finished or abandoned. Its work may still run.
-    package var isOver: Bool { state.withLock { $0.isOver } }
+    @inlinable public var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Whether the work may still store its result.
-    package var isCurrent: Bool { state.withLock { $0.isCurrent } }
+    @inlinable public var isCurrent: Bool { state.withLock { $0.isCurrent } }
 
     /// Forbids to store the result. The callers get it all the same.
-    package func invalidate() { state.withLock { $0.isCurrent = false } }
+    @inlinable public func invalidate() { state.withLock { $0.isCurrent = false } }
 
     // MARK: Events
 
     /// Passes an event to all listeners.
-    package func emit(_ event: Event) {
+    @inlinable public func emit(_ event: Event) {
         let isHeard = state.withLock { state in
             guard !state.isOver else { return false }
             event.record(in: &state.recent)
-            state.deliver(event, to: state.listeners.map(\.listener))
+            state.deliverToAll(event)
             return !state.deliveries.isEmpty
         }
         if isHeard { deliver() }
     }
 
     /// Whether a listener demands more than the events that come anyway.
-    package var isDemanded: Bool { state.withLock { $0.isDemanded } }
+    @inlinable public var isDemanded: Bool { state.withLock { $0.isDemanded } }
 
     /// Delivers the waiting events. One thread at a time does so: no listener hears an event twice, or after a later
     /// one.
-    private func deliver() {
+    @inlinable func deliver() {
         while true {
             let next = state.withLock { state -> (event: Event?, listeners: [Listener])? in
                 guard !state.isDelivering, !state.deliveries.isEmpty else { return nil }
@@ -205,7 +207,7 @@ package final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>:
 extension Flight.Caller {
     /// Waits for the outcome. Cancelling the calling task makes the caller leave.
     /// - Throws: the flight's error; `cancelled` for a caller that has left.
-    package var value: Value {
+    @inlinable public var value: Value {
         get async throws(Failure) {
             if let outcome { return try outcome.get() }
             return try await flight.outcome(of: number).get()
@@ -213,29 +215,29 @@ extension Flight.Caller {
     }
 
     /// The outcome; nil before the flight is finished. `cancelled` for a caller that has left.
-    package var outcome: Flight.Outcome? { flight.knownOutcome(of: number) }
+    @inlinable public var outcome: Flight.Outcome? { flight.knownOutcome(of: number) }
 
     /// Leaves: this caller gets `cancelled`. Does nothing once the flight is finished.
-    package func leave() { flight.remove(number) }
+    @inlinable public func leave() { flight.remove(number) }
 
     /// This caller's priority; nil if it has left.
-    package var priority: Int? { flight.priority(of: number) }
+    @inlinable public var priority: Int? { flight.priority(of: number) }
 
     /// Changes this caller's priority.
     /// - Parameter priority: called under the lock, so that the later of two changes wins.
-    package func setPriority(_ priority: () -> Int) { flight.setPriority(of: number, priority) }
+    @inlinable public func setPriority(_ priority: () -> Int) { flight.setPriority(of: number, priority) }
 
     /// Adds a listener. It hears the recent events, all later ones, and the end.
-    package func listen(_ listener: Flight.Listener) { flight.listen(listener, for: number) }
+    @inlinable public func listen(_ listener: Flight.Listener) { flight.listen(listener, for: number) }
 
     /// Adds a demanding listener, unless this caller has one.
-    package func demand(_ makeListener: () -> Flight.Listener) { flight.demand(makeListener, for: number) }
+    @inlinable public func demand(_ makeListener: () -> Flight.Listener) { flight.demand(makeListener, for: number) }
 
     /// Removes this caller's demanding listener.
-    package func endDemand() { flight.removeListeners { $0 == number && $1.isDemanding } }
+    @inlinable public func endDemand() { flight.removeListeners { $0 == number && $1.isDemanding } }
 
     /// A stream of events for one reader. It ends with the flight. When its reader stops, its listener is removed.
-    package func stream<Element: Sendable>(
+    @inlinable public func stream<Element: Sendable>(
         _ policy: AsyncStream<Element>.Continuation.BufferingPolicy, isDemanding: Bool = false,
         of element: @escaping @Sendable (Event) -> Element?
     ) -> AsyncStream<Element> {
@@ -251,7 +253,7 @@ extension Flight.Caller {
 }
 
 extension Flight {
-    fileprivate func outcome(of caller: Int) async -> Outcome {
+    @inlinable func outcome(of caller: Int) async -> Outcome {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: Continuation) in
                 let known = state.withLock { state -> Outcome?? in
@@ -269,17 +271,18 @@ extension Flight {
         return outcome
     }
 
-    fileprivate func knownOutcome(of caller: Int) -> Outcome? {
+    @inlinable func knownOutcome(of caller: Int) -> Outcome? {
         let (isPresent, outcome) = state.withLock { ($0.callers.contains(caller), $0.outcome) }
         return isPresent ? outcome : .failure(cancelled())
     }
 
     /// Decides in one section whether the caller was the last one: nobody can join in between.
-    fileprivate func remove(_ caller: Int) {
+    @inlinable func remove(_ caller: Int) {
         let left = state.withLock {
             state -> (waiting: [Continuation], task: Task<Void, Never>?, isLast: Bool)? in
             guard state.outcome == nil, let waiting = state.callers.remove(caller) else { return nil }
-            state.deliver(nil, to: state.listeners.lazy.filter { $0.caller == caller }.map(\.listener))
+            let listeners = state.listeners.filter { $0.caller == caller }.map { $0.listener }
+            if !listeners.isEmpty { state.deliveries.append((nil, listeners)) }
             state.listeners.removeAll { $0.caller == caller }
             guard state.callers.isEmpty else { return (waiting, nil, false) }
             state.isAbandoned = true
@@ -292,9 +295,9 @@ extension Flight {
         if !left.isLast { observe() }
     }
 
-    fileprivate func priority(of caller: Int) -> Int? { state.withLock { $0.callers.priority(of: caller) } }
+    @inlinable func priority(of caller: Int) -> Int? { state.withLock { $0.callers.priority(of: caller) } }
 
-    fileprivate func setPriority(of caller: Int, _ priority: () -> Int) {
+    @inlinable public func setPriority(of caller: Int, _ priority: () -> Int) {
         let hasChanged = state.withLock { state in
             let before = state.callers.highestPriority
             state.callers.setPriority(priority(), of: caller)
@@ -303,13 +306,13 @@ extension Flight {
         if hasChanged { observe() }
     }
 
-    fileprivate func listen(_ listener: Listener, for caller: Int) {
+    @inlinable public func listen(_ listener: Listener, for caller: Int) {
         state.withLock { $0.add(listener, for: caller) }
         deliver()
         if listener.isDemanding { observe() }
     }
 
-    fileprivate func demand(_ makeListener: () -> Listener, for caller: Int) {
+    @inlinable public func demand(_ makeListener: () -> Listener, for caller: Int) {
         state.withLock { state in
             if state.listeners.contains(where: { $0.caller == caller && $0.listener.isDemanding }) { return }
             state.add(makeListener(), for: caller)
@@ -318,7 +321,7 @@ extension Flight {
     }
 
     /// A removed listener may still hear an event that happens meanwhile.
-    fileprivate func removeListeners(where isMeant: (_ caller: Int, _ listener: Listener) -> Bool) {
+    @inlinable func removeListeners(where isMeant: (_ caller: Int, _ listener: Listener) -> Bool) {
         let isDemandChanged = state.withLock { state in
             let wasDemanded = state.isDemanded
             state.listeners.removeAll { isMeant($0.caller, $0.listener) }
@@ -329,45 +332,47 @@ extension Flight {
 }
 
 /// An event of a flight.
-package protocol FlightEvent: Sendable {
+public protocol FlightEvent: Sendable {
     /// Adds the event to the recent ones, in place of those that it makes outdated.
     func record(in recent: inout [Self])
 }
 
 /// Hears the events of a flight in their order, on any thread, one at a time.
-package final class FlightListener<Event: Sendable>: Sendable {
+public final class FlightListener<Event: Sendable>: Sendable {
     /// Called with each event, and with nil at the end: the flight is over, or the listener's caller has left.
-    package let hear: @Sendable (Event?) -> Void
-    let isDemanding: Bool
+    public let hear: @Sendable (Event?) -> Void
+    @usableFromInline let isDemanding: Bool
 
     /// - Parameter isDemanding: whether the work has to do more for this listener: see `Flight.isDemanded`.
-    package init(isDemanding: Bool = false, _ hear: @escaping @Sendable (Event?) -> Void) {
+    @inlinable public init(isDemanding: Bool = false, _ hear: @escaping @Sendable (Event?) -> Void) {
         self.isDemanding = isDemanding
         self.hear = hear
     }
 }
 
 /// The callers of a flight, in the order in which they joined.
-private struct Callers<Continuation> {
-    private struct Caller {
+@usableFromInline struct Callers<Continuation> {
+    @usableFromInline struct Caller {
         /// A caller that joined earlier has a smaller number.
-        let number: Int
-        var priority: Int
-        var waiting: [Continuation] = []
+        @usableFromInline let number: Int
+        @usableFromInline var priority: Int
+        @usableFromInline var waiting: [Continuation] = []
+
+        @inlinable init(number: Int, priority: Int) { (self.number, self.priority) = (number, priority) }
     }
 
     /// In ascending order of their numbers.
-    private var all: [Caller] = []
-    private var lastNumber = 0
+    @usableFromInline var all: [Caller] = []
+    @usableFromInline var lastNumber = 0
     /// How many callers have each priority. Saves a search for the highest one.
-    private var counts = SIMD8<Int32>()
+    @usableFromInline var counts = SIMD8<Int32>()
 
-    var isEmpty: Bool { all.isEmpty }
-    var count: Int { all.count }
+    @inlinable var isEmpty: Bool { all.isEmpty }
+    @inlinable var count: Int { all.count }
 
-    var highestPriority: Int { counts.indices.last { counts[$0] > 0 } ?? 0 }
+    @inlinable var highestPriority: Int { counts.indices.last { counts[$0] > 0 } ?? 0 }
 
-    mutating func add(_ priority: Int) -> Int {
+    @inlinable mutating func add(_ priority: Int) -> Int {
         lastNumber += 1
         all.append(Caller(number: lastNumber, priority: priority))
         counts[priority] += 1
@@ -375,7 +380,7 @@ private struct Callers<Continuation> {
     }
 
     /// Removes a caller and returns its continuations; nil if it has left already.
-    mutating func remove(_ number: Int) -> [Continuation]? {
+    @inlinable mutating func remove(_ number: Int) -> [Continuation]? {
         guard let index = index(of: number) else { return nil }
         let caller = all.remove(at: index)
         counts[caller.priority] -= 1
@@ -383,7 +388,7 @@ private struct Callers<Continuation> {
     }
 
     /// Removes the continuations of all callers, which stay: each may ask for the outcome later.
-    mutating func takeWaiting() -> [Continuation] {
+    @inlinable mutating func takeWaiting() -> [Continuation] {
         var waiting: [Continuation] = []
         for index in all.indices {
             waiting += all[index].waiting
@@ -392,23 +397,23 @@ private struct Callers<Continuation> {
         return waiting
     }
 
-    func contains(_ number: Int) -> Bool { index(of: number) != nil }
+    @inlinable func contains(_ number: Int) -> Bool { index(of: number) != nil }
 
-    func priority(of number: Int) -> Int? { index(of: number).map { all[$0].priority } }
+    @inlinable func priority(of number: Int) -> Int? { index(of: number).map { all[$0].priority } }
 
-    mutating func setPriority(_ priority: Int, of number: Int) {
+    @inlinable public mutating func setPriority(_ priority: Int, of number: Int) {
         guard let index = index(of: number) else { return }
         counts[all[index].priority] -= 1
         counts[priority] += 1
         all[index].priority = priority
     }
 
-    mutating func wait(_ number: Int, _ continuation: Continuation) {
+    @inlinable mutating func wait(_ number: Int, _ continuation: Continuation) {
         if let index = index(of: number) { all[index].waiting.append(continuation) }
     }
 
     /// Where a caller stands; nil if it has left. A binary search.
-    private func index(of number: Int) -> Int? {
+    @inlinable func index(of number: Int) -> Int? {
         var (low, high) = (0, all.count)
         while low < high {
             let middle = (low + high) / 2

@@ -1,4 +1,4 @@
-import SystemSupport
+public import SystemSupport
 
 /// The running flights, at most one for each key.
 ///
@@ -21,32 +21,32 @@ import SystemSupport
 /// begins a new flight. An abandoned flight stays listed while its work runs, and is outdated when a newer one begins.
 ///
 /// Safe for concurrent use. The table's lock may be held when a flight's lock is taken, never the other way round.
-package final class FlightTable<
+public final class FlightTable<
     Key: Hashable & Sendable, Value: Sendable, Failure: Error, Event: FlightEvent
 >: Sendable {
-    package typealias Work = Flight<Value, Failure, Event>
+    public typealias Work = Flight<Value, Failure, Event>
 
-    private struct State {
-        var flights: [Key: Work] = [:]
-        var ends = 0
-        var removals = 0
+    @usableFromInline struct State {
+        @usableFromInline var flights: [Key: Work] = [:]
+        @usableFromInline var ends = 0
+        @usableFromInline var removals = 0
     }
 
-    private let state = Lock(State())
+    @usableFromInline let state = Lock(State())
 
-    package init() {}
+    @inlinable public init() {}
 
     /// How many flights have ended.
-    package var ends: Int { state.withLock { $0.ends } }
+    @inlinable public var ends: Int { state.withLock { $0.ends } }
 
     /// How many removals there were. A value that was found in the cache before the last one may be removed from it.
-    package var removals: Int { state.withLock { $0.removals } }
+    @inlinable public var removals: Int { state.withLock { $0.removals } }
 
     /// The flights that are not over.
-    package var running: [Work] { state.withLock { Array($0.flights.values) }.filter { !$0.isOver } }
+    @inlinable public var running: [Work] { state.withLock { Array($0.flights.values) }.filter { !$0.isOver } }
 
     /// The running flight of a key.
-    package subscript(key: Key) -> Work? {
+    @inlinable public subscript(key: Key) -> Work? {
         state.withLock { $0.flights[key] }.flatMap { $0.isOver ? nil : $0 }
     }
 
@@ -56,7 +56,7 @@ package final class FlightTable<
     ///   - cancelled: makes the error of a caller that has left.
     ///   - isImmediate: as in `Flight.run`.
     ///   - work: the work of a new flight. `mustLook`: whether to look in the cache again first.
-    package func join(
+    @inlinable public func join(
         _ key: Key, priority: Int, listener: Work.Listener? = nil, since ends: Int? = nil,
         cancelled: @escaping @Sendable () -> Failure, isImmediate: Bool = false,
         work: @escaping @Sendable (_ flight: Work, _ mustLook: Bool) async throws(Failure) -> Value
@@ -83,7 +83,7 @@ package final class FlightTable<
     }
 
     /// Unlists the flights of some keys, and forbids them to store their values. Later callers begin new flights.
-    package func invalidate(where isMeant: (Key) -> Bool) {
+    @inlinable public func invalidate(where isMeant: (Key) -> Bool) {
         state.withLock { state in
             state.removals += 1
             for key in state.flights.keys.filter(isMeant) {
@@ -92,7 +92,7 @@ package final class FlightTable<
         }
     }
 
-    private func unlist(_ key: Key, _ flight: Work) {
+    @inlinable func unlist(_ key: Key, _ flight: Work) {
         state.withLock { state in
             state.ends += 1
             if state.flights[key] === flight { state.flights[key] = nil }
