@@ -61,7 +61,8 @@ extension ImageDownloader {
             url: attempt.url, maximumBytes: configuration.maximumBytes, budget: budget,
             spillFolder: configuration.temporaryFolder, transfer: attempt.transfer,
             partials: location,
-            earlier: await earlierPartial(location, from: attempt.url), calls: configuration.fileCalls,
+            earlier: await earlierPartial(location, from: attempt.url), threads: threads,
+            calls: configuration.fileCalls,
             keepsAnyStatus: configuration.acceptsAnyStatus)
         var fields = attempt.fields(tiers.ownFields, configuration.fields)
         if let conditions = body.conditions { fields.replace(with: conditions) }
@@ -81,13 +82,15 @@ extension ImageDownloader {
             let isCancelled = error.code == "cancelled"
             guard isCancelled, body.isWhole, let whole = body.head else {
                 // A cancelled caller may be scrolling fast: a small partial body is not worth a file.
-                await body.interrupt(keepsSmall: !isCancelled, on: threads)
+                await body.interrupt(keepsSmall: !isCancelled)
                 if case .timedOut(_, .total, _) = error { throw tookTooLong(attempt) }
                 throw error
             }
             // The whole body had arrived before the cancellation.
             head = whole
         }
+        // The next attempt may resume the partial body that this one could not.
+        await body.written()
         if body.mustRestart { return .unusablePartial }
         let received = body.headTime
         let delay = max(0, received.seconds(since: start))
@@ -101,7 +104,7 @@ extension ImageDownloader {
         if answer.head.status == 200 || configuration.acceptsAnyStatus {
             // Only an answer with 200 must be an image.
             try answer.take(
-                await body.finish(on: threads), checkedBy: configuration.decoders,
+                await body.finish(), checkedBy: configuration.decoders,
                 acceptsAnyContent: configuration.acceptsAnyContent || answer.head.status != 200)
         }
         answer.offset = body.offset

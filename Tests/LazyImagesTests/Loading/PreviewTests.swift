@@ -21,7 +21,7 @@ private struct ArrivingPicture {
         _ = transfer.join(.normal, listener: maker.listener)
         body = BodyBuffer(
             url: url, maximumBytes: 1 << 24, budget: BodyBudget(limit: 1 << 24), spillFolder: nil,
-            transfer: transfer)
+            transfer: transfer, threads: threads)
         #expect(body.receive(ResponseHead(status: 200)))
     }
 
