@@ -5,13 +5,13 @@ import SystemSupport
 /// Receives the body of one answer, within the limits. `BodyStorage` holds the bytes. `finish` throws the first error.
 /// The buffer's share of the budget is free again when the buffer is released, after the callers have the body.
 ///
-/// All work on files is done by the writer: jobs on `threads`, one at a time, so that the transport's thread never waits
-/// for a disk. While too many bytes wait for the writer, the transfer pauses:
+/// The writer does all work on files: jobs on `threads`, one at a time. So the transport's thread never waits for a
+/// disk. While too many bytes wait for the writer, the transfer pauses. The race:
 ///
-/// 1. The waiting bytes reach their limit. The transport asks `mayContinue`.
+/// 1. The bytes that wait reach their limit. The transport asks `mayContinue`.
 /// 2. Meanwhile the writer writes them.
-/// 3. Noting `resume` and looking whether they are still too many is one section under the lock. So is noting what was
-///    written and taking `resume`. Either the transfer continues, or `resume` is called, once.
+/// 3. `mayContinue` looks at the limit and records `resume` in one section under the lock. The writer records what it
+///    has written and takes `resume` in another. So either the transfer continues, or `resume` is called once.
 final class BodyBuffer: BodyReceiver {
     /// The most bytes read of an unwanted body (of a redirect or an error), so that the connection can be reused.
     private static let discardLimit = 64 * 1024
@@ -24,7 +24,7 @@ final class BodyBuffer: BodyReceiver {
         var storage: BodyStorage
         /// The earlier partial body, until the head shows whether it can be resumed.
         var earlier: PartialFile?
-        /// An earlier partial body that is not resumed. The writer closes it, and removes it if it is of no use.
+        /// The earlier partial body, once it will not be resumed. The writer closes it, after removing it if asked to.
         var unused: (file: PartialFile, isRemoved: Bool)?
         /// Whether the body is read but not kept.
         var isDiscarded = false
@@ -289,7 +289,7 @@ final class BodyBuffer: BodyReceiver {
         }
     }
 
-    /// Starts the writer's next job, if there is a step and no job. Called under the lock; `threads` only queues the job.
+    /// Queues the writer's next job, if there is a step and no job yet. Called under the lock.
     private func startWriter(_ state: inout State) {
         guard !state.isWriting, state.step != nil else { return }
         do {
@@ -317,7 +317,7 @@ final class BodyBuffer: BodyReceiver {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Writes the waiting bytes.
+    /// Writes the bytes that wait.
     private func write() {
         let (storage, bytes) = state.withLock { ($0.storage, $0.storage.takeBytes()) }
         let result = Result { () throws(FileFault) in try storage.write(bytes) }
@@ -338,7 +338,7 @@ final class BodyBuffer: BodyReceiver {
         if transfer.isForgotten { state.withLock(\.storage).removeClosedPartial() }
     }
 
-    /// Closes a partial file, after its name is removed if it is of no use. The file is closed when this returns.
+    /// Closes a partial file. First removes its name if nobody may resume it. The file is closed when this returns.
     private func releasePartial() {
         let (file, isRemoved) = state.withLock { state in
             state.unused.take() ?? (state.storage.takePartial(), state.failure != nil)

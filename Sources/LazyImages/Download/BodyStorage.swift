@@ -6,8 +6,8 @@ import SystemSupport
 /// Holds the bytes of one body: in memory while the budget has room, then in a file without a name. A body that can be
 /// resumed moves to a partial file once it is large enough; that file outlives a transfer that breaks.
 ///
-/// A plain struct, not safe for concurrent use. `BodyBuffer` has it under its lock, and calls the functions that use the
-/// disk on a copy, without the lock.
+/// A plain struct, not safe for concurrent use. `BodyBuffer` keeps it under its lock. It calls the functions that use
+/// the disk on a copy, without the lock.
 struct BodyStorage {
     /// Where partial bodies are kept, and the key of this one.
     struct PartialLocation {
@@ -125,7 +125,7 @@ struct BodyStorage {
         return bytes
     }
 
-    /// Notes the result of `write`.
+    /// Records the result of `write`.
     mutating func wrote(_ written: [UInt8], to place: Place) {
         self.place = place
         if isInMemory { bytes = written + bytes } else { reservation.giveBack(written.count) }

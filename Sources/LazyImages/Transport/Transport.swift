@@ -12,19 +12,19 @@ public protocol Transport: Sendable {
 }
 
 /// Receives the parts of one answer as they arrive. Called on the transport's thread, one call at a time; calls must be
-/// quick: a receiver that has to wait for something, such as a disk, says so in ``mayContinue(_:)``. A receiver that
-/// returns false keeps the reason itself.
+/// quick. A receiver that must wait, as for a disk, says so in ``mayContinue(_:)``. One that refuses the head or bytes
+/// keeps the reason itself.
 public protocol BodyReceiver: AnyObject, Sendable {
     /// The head has arrived (the final one, not an interim 1xx). Return false to refuse the body and free the
     /// connection.
     /// - Parameter head: status and fields of the answer.
     func receive(_ head: ResponseHead) -> Bool
-    /// Whether the next bytes of the body may come. A transport asks before each piece of the body. After false it keeps
-    /// the bytes, reads no more from the connection, and asks again once `resume` was called. While it waits, the timeout
-    /// for a stall does not run; the total timeout does. A transport that cannot wait need not ask: it hands over the
-    /// bytes, which the receiver then has to keep. Optional.
-    /// - Parameter resume: continues the transfer. A receiver that returns false calls it once, later or even before it
-    ///   returns, from any thread; one that returns true does not call it. It has no effect once the transfer has ended.
+    /// Whether the receiver can take the next bytes of the body now. A transport asks before each piece of the body.
+    /// After false it keeps the piece, stops reading from the connection, and asks again after `resume` was called. The
+    /// stall timeout does not run meanwhile; the total timeout does. A transport that cannot wait does not ask: the
+    /// receiver must then take the bytes all the same. Optional; the default returns true.
+    /// - Parameter resume: continues the transfer. A receiver that returns false calls it once, from any thread, also
+    ///   before it returns. One that returns true never calls it. It does nothing after the end of the transfer.
     func mayContinue(_ resume: @escaping @Sendable () -> Void) -> Bool
     /// More bytes of the body have arrived. Return false to stop, and free the connection.
     /// - Parameter bytes: the next piece of the body.

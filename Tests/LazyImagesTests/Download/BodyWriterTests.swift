@@ -106,11 +106,7 @@ struct BodyWriterTests {
     func oneResume() async throws {
         defer { disk.open() }
         let budget = BodyBudget(limit: 1000)
-        let body = BodyBuffer(
-            url: origin.url(), maximumBytes: 1 << 20, budget: budget, spillFolder: folder.path,
-            transfer: ImageDownloader.Transfer(url: origin.url()), threads: BlockingThreads(count: 1),
-            calls: disk.calls)
-        #expect(body.receive(ResponseHead(status: 200)))
+        let body = body(budget, BlockingThreads(count: 1), disk.calls)
         let piece = [UInt8](repeating: 7, count: 64 * 1024)
         let resumes = Tally()
         for number in 1...4 {
@@ -129,6 +125,37 @@ struct BodyWriterTests {
         #expect(body.take(piece))
         #expect(try await body.finish().count == 6 * piece.count)
         #expect(resumes.count == 1)
+    }
+
+    @Test("a transfer that asks while the writer drains is continued")
+    func race() async throws {
+        let threads = BlockingThreads(count: 1)
+        let piece = [UInt8](repeating: 7, count: 256 * 1024)
+        for _ in 0..<100 {
+            let body = body(BodyBudget(limit: 1000), threads)
+            #expect(body.take(piece))
+            // Asks again and again, so that one question meets the end of the write. The last one with the answer false
+            // must be resumed.
+            var last: Tally?
+            while true {
+                let resumes = Tally()
+                if body.mayContinue({ resumes.add() }) { break }
+                last = resumes
+            }
+            try await last?.wait(for: 1)
+            await body.written()
+        }
+    }
+
+    /// A body that goes to a file without a name, after its head.
+    private func body(
+        _ budget: BodyBudget, _ threads: BlockingThreads, _ calls: FileCalls = FileCalls()
+    ) -> BodyBuffer {
+        let body = BodyBuffer(
+            url: origin.url(), maximumBytes: 1 << 20, budget: budget, spillFolder: folder.path,
+            transfer: ImageDownloader.Transfer(url: origin.url()), threads: threads, calls: calls)
+        #expect(body.receive(ResponseHead(status: 200)))
+        return body
     }
 
     private func request(_ path: String) -> ImageRequest { ImageRequest(url: origin.url(path)) }

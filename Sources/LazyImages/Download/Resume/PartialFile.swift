@@ -15,8 +15,8 @@ import SystemSupport
 /// process that dies leaves a valid beginning, which a second file proves (`BlockChecksums`). Only a transfer that
 /// finishes turns it into a whole body.
 ///
-/// `@unchecked` is safe: only the `BodyBuffer` that owns the file uses the variables, in one job of its writer at a time,
-/// or while no job runs. Its lock orders them.
+/// `@unchecked` is safe: only the `BodyBuffer` that owns the file uses the variables, in its writer's only job or while
+/// there is no job. Its lock orders these uses.
 @safe final class PartialFile: @unchecked Sendable {
     /// The result of opening a file.
     enum Reading {
@@ -135,7 +135,7 @@ import SystemSupport
         return "MQEP 1 \(length)\(rest)"
     }
 
-    /// Appends bytes, in pieces of at most one block, so that a process that dies leaves less than that unproved.
+    /// Appends bytes, in pieces of at most one block: a process that dies leaves at most one piece without a checksum.
     func append(_ bytes: Span<UInt8>) throws(FileFault) {
         var rest = bytes
         while !rest.isEmpty {
