@@ -37,8 +37,13 @@ let package = Package(
         .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
         .target(name: "ImageCodecs", swiftSettings: swiftSettings),
         .target(
+            name: "Coalescing", dependencies: ["SystemSupport"],
+            swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+        .target(
             name: "LazyImages",
-            dependencies: ["SystemSupport", "HTTPSemantics", "ImageCodecs", "CCurl", "CSystem"],
+            dependencies: [
+                "SystemSupport", "HTTPSemantics", "ImageCodecs", "Coalescing", "CCurl", "CSystem",
+            ],
             // A load calls about thirty async functions. Otherwise each would switch executors, and back.
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
@@ -119,9 +124,14 @@ let package = Package(
             exclude: ["Resources"],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "CoalescingTests",
+            dependencies: ["Coalescing", "SystemSupport", "TestSupport", "TestTraits"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "LazyImagesTests",
             dependencies: [
-                "LazyImages", "SystemSupport", "TestSupport", "TestTraits", "TestNames", "CSystem",
+                "LazyImages", "Coalescing", "SystemSupport", "TestSupport", "TestTraits", "TestNames",
+                "CSystem",
             ],
             swiftSettings: swiftSettings,
             linkerSettings: ownNames),

@@ -233,21 +233,21 @@ private final class Queue: TaskExecutor {
     /// Orders two threads: everything before one thread's `mark` happens before everything after the other's. Every
     /// continuation orders its threads so. But when one is resumed before its task waits for it, the Swift runtime does
     /// not tell the thread sanitizer, which then reports false races.
-    package struct ResumeOrder: Sendable {
+    public struct ResumeOrder: Sendable {
         private final class Passage: Sendable {
             let lock = Lock(())
         }
         private let passage = Passage()
 
-        package init() {}
+        public init() {}
 
-        package func mark() { passage.lock.withLock { _ in } }
+        public func mark() { passage.lock.withLock { _ in } }
     }
 #else
     /// Does nothing: only the thread sanitizer must be told that a continuation orders two threads.
-    package struct ResumeOrder: Sendable {
-        package init() {}
+    public struct ResumeOrder: Sendable {
+        public init() {}
 
-        package func mark() {}
+        public func mark() {}
     }
 #endif

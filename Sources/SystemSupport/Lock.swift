@@ -3,7 +3,7 @@
 
     /// A lock around a value. In sanitizer builds (`-Xswiftc -DTHREAD_SANITIZER`) it is a pthread mutex, because the
     /// thread sanitizer does not understand `Synchronization.Mutex` and reports false races.
-    package struct Lock<State>: ~Copyable, Sendable {
+    public struct Lock<State>: ~Copyable, Sendable {
         /// Proof for `@unchecked`: `state` is accessed only between lock and unlock of `mutex`.
         @safe private final class Storage: @unchecked Sendable {
             let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -19,9 +19,9 @@
         }
         private let storage: Storage
 
-        package init(_ state: consuming sending State) { storage = Storage(state) }
+        public init(_ state: consuming sending State) { storage = Storage(state) }
 
-        package borrowing func withLock<Result, Failure: Error>(
+        public borrowing func withLock<Result, Failure: Error>(
             _ body: (inout sending State) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             unsafe pthread_mutex_lock(storage.mutex)
@@ -30,8 +30,20 @@
         }
     }
 #else
-    package import Synchronization
+    public import Synchronization
 
     /// A lock around a value, which only `withLock` can reach. Decide inside, act outside.
-    package typealias Lock = Mutex
+    ///
+    /// Public and inlinable, so that generic code with a lock can be specialised in other modules.
+    public struct Lock<State>: ~Copyable, Sendable {
+        @usableFromInline let mutex: Mutex<State>
+
+        @inlinable public init(_ state: consuming sending State) { mutex = Mutex(state) }
+
+        @inlinable public borrowing func withLock<Result, Failure: Error>(
+            _ body: (inout sending State) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            try mutex.withLock(body)
+        }
+    }
 #endif

@@ -1,3 +1,4 @@
+import Coalescing
 import FoundationEssentials
 import Glibc
 import SystemSupport
@@ -67,7 +68,7 @@ final class BodyBuffer: BodyReceiver {
 
     private let source: URL
     private let maximumBytes: Int
-    private let transfer: SharedTask<LoadedFile>
+    private let flight: DownloadFlight
     private let keepsAnyStatus: Bool
     private let plan: ResumePlan?
     private let threads: BlockingThreads
@@ -76,7 +77,7 @@ final class BodyBuffer: BodyReceiver {
     /// - Parameters:
     ///   - budget: the limit for bytes in memory.
     ///   - spillFolder: the folder for bytes beyond the budget; nil if nothing may touch the disk.
-    ///   - transfer: receives the progress of the body.
+    ///   - flight: receives the progress of the body.
     ///   - partials: where partial bodies are kept; nil to keep none.
     ///   - earlier: the partial body of an earlier transfer. The buffer holds its lock.
     ///   - threads: run the writer.
@@ -84,13 +85,13 @@ final class BodyBuffer: BodyReceiver {
     ///   - keepsAnyStatus: whether the body of any answer is wanted, and may be empty.
     init(
         url: URL, maximumBytes: Int, budget: BodyBudget, spillFolder: String?,
-        transfer: SharedTask<LoadedFile>,
+        flight: DownloadFlight,
         partials: BodyStorage.PartialLocation? = nil, earlier: PartialFile? = nil,
         threads: BlockingThreads, calls: FileCalls = FileCalls(), keepsAnyStatus: Bool = false
     ) {
         source = url
         self.maximumBytes = maximumBytes
-        self.transfer = transfer
+        self.flight = flight
         self.keepsAnyStatus = keepsAnyStatus
         self.threads = threads
         plan = earlier.flatMap(ResumePlan.init)
@@ -133,6 +134,18 @@ final class BodyBuffer: BodyReceiver {
     var replacement: (number: Int, bytes: [UInt8])? {
         state.withLock { state in
             state.replacing == nil || state.partNumber == 0 ? nil : (state.partNumber, state.storage.bytes)
+        }
+    }
+
+    /// The bytes received from the network, and the progress of the body.
+    var traffic: (arrived: Int, progress: TransferProgress) {
+        state.withLock { state in
+            state.isDiscarded
+                ? (0, TransferProgress(received: 0, expected: nil))
+                : (
+                    state.received - state.offset,
+                    TransferProgress(received: state.received, expected: state.expected)
+                )
         }
     }
 
@@ -180,7 +193,7 @@ final class BodyBuffer: BodyReceiver {
             return TransferProgress(received: state.received, expected: expected)
         }
         guard let begins else { return false }
-        if let begins { transfer.tell(.progress(begins, self)) }
+        if let begins { flight.emit(.progress(begins, self)) }
         return true
     }
 
@@ -218,7 +231,7 @@ final class BodyBuffer: BodyReceiver {
                 ? TransferProgress(received: state.received, expected: state.expected) : nil
         }
         guard let report else { return false }
-        if report.received > 0 { transfer.tell(.progress(report, self)) }
+        if report.received > 0 { flight.emit(.progress(report, self)) }
         return true
     }
 
@@ -335,7 +348,7 @@ final class BodyBuffer: BodyReceiver {
     private func close() {
         releasePartial()
         // `ImageLoader.remove` could not remove the partial body while it was locked here.
-        if transfer.isForgotten { state.withLock(\.storage).removeClosedPartial() }
+        if !flight.isCurrent { state.withLock(\.storage).removeClosedPartial() }
     }
 
     /// Closes a partial file. First removes its name if nobody may resume it. The file is closed when this returns.

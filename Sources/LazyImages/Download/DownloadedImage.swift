@@ -3,7 +3,7 @@ import HTTPSemantics
 import ImageCodecs
 
 /// The answer of a transfer. Its body is checked to be a complete image.
-struct DownloadedImage: Sendable {
+struct DownloadedImage: FetchAnswer {
     /// The body.
     private(set) var bytes = ImageBytes([])
     /// Format and size; nil only for a body that is not an image, if any content is accepted.

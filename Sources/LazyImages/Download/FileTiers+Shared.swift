@@ -1,37 +1,38 @@
+import Coalescing
 import HTTPSemantics
 
 /// Reads and writes the shared tier.
 extension FileTiers {
-    /// The shared tier's file for an order, if it is newer than the stored file. Stores it in memory and on disk. It may be
-    /// stale: the caller judges it like a file on disk.
-    func shared(for order: TransferOrder, _ transfer: SharedTask<LoadedFile>) async -> LoadedFile? {
-        let request = order.request
+    /// The shared tier's file for a download, if it is newer than the stored file. Stores it in memory and on disk. It
+    /// may be stale: the caller judges it like a file on disk.
+    func shared(for wanted: DownloadRequest, _ flight: DownloadFlight) async -> LoadedFile? {
+        let request = wanted.request
         guard let shared, mayBeShared(request), request.cachePolicy != .reload,
-            order.stored?.source != .shared,
+            wanted.stored?.source != .shared,
             let entry = await shared.entry(for: request.storageKey),
             entry.body.count <= configuration.maximumBytes,
             let file = file(of: entry, for: request, from: .shared), let response = file.response,
-            response.received > order.stored?.response?.received ?? 0
+            response.received > wanted.stored?.response?.received ?? 0
         else { return nil }
-        await store(file, for: request) { transfer.isForgotten }
+        await store(file, for: request) { !flight.isCurrent }
         return file
     }
 
     /// Stores the origin's answer in the shared tier, if other users may see it.
     func share(
-        _ file: LoadedFile, _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder,
-        from transfer: SharedTask<LoadedFile>
+        _ file: LoadedFile, _ head: ResponseHead, _ answer: DownloadedImage, _ wanted: DownloadRequest,
+        from flight: DownloadFlight
     ) {
-        let request = order.request
+        let request = wanted.request
         guard let shared, mayBeShared(request), !answer.isAuthorised,
             Self.isKnownToAll(file.status), fields(for: request)["cookie"] == nil,
             CacheKind.shared.allowsStoring(
                 head, directives: request.directives, isWhole: !request.isPartial)
         else { return }
-        let response = response(head, answer, order, in: .shared)
+        let response = response(head, answer, wanted, in: .shared)
         shared.store(
             file.bytes.source, metadata: response.encoded, expiry: response.expiry, for: request.storageKey
-        ) { transfer.isForgotten }
+        ) { !flight.isCurrent }
     }
 
     /// Not a request with a closure: its bytes are the program's own.

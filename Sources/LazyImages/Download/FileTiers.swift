@@ -1,3 +1,4 @@
+import Coalescing
 import FoundationEssentials
 import HTTPSemantics
 import ImageCodecs
@@ -93,18 +94,44 @@ struct FileTiers: Sendable {
         if isUnwanted() { memory.remove(request.key, ifStill: file) }
     }
 
+    /// The file that was stored since the download was wanted, by another process or by an earlier download, if it
+    /// answers the request. It need not be fresh: it came after the request, as the answer of a shared download does
+    /// (RFC 9111 section 4).
+    func storedMeanwhile(for wanted: DownloadRequest, by flight: DownloadFlight) async -> LoadedFile? {
+        let request = wanted.request
+        func answers(_ file: LoadedFile) -> Bool {
+            file.response != wanted.stored?.response
+                && (file.isPresent ? request.accepts(file.bytes) : file.status == 404 || file.status == 410)
+        }
+        if let file = memory?.uncountedValue(for: request.key), answers(file) { return file.from(.memory) }
+        guard let file = await storedOnDisk(for: request), answers(file) else { return nil }
+        remember(file, for: request) { !flight.isCurrent }
+        return file
+    }
+
+    /// The claim of a download; nil if it must wait for no other process: there is no disk tier, or the request wants
+    /// the network's own answer.
+    /// - Parameter mark: from before the look on disk that led to the download.
+    func claim(for wanted: DownloadRequest, since mark: ClaimFile.Mark?) async -> TransferClaim? {
+        let request = wanted.request
+        guard let disk, request.cachePolicy != .reload, request.data == nil, !request.isPartial,
+            request.fields["cache-control"] == nil, let claims = await disk.claims()
+        else { return nil }
+        return TransferClaim(claims, of: disk, on: request.transferKey, since: mark)
+    }
+
     // MARK: What a transfer brings
 
     /// Stores the answer of a transfer, if that is allowed, and returns its file. Does not store bytes that do not
-    /// match the request's checksum; each caller checks its own. Stores nothing if `transfer` is forgotten.
+    /// match the request's checksum; each caller checks its own. Stores nothing if `flight` is outdated.
     func keep(
-        _ answer: DownloadedImage, _ order: TransferOrder, from transfer: SharedTask<LoadedFile>
+        _ answer: DownloadedImage, _ wanted: DownloadRequest, from flight: DownloadFlight
     ) async -> LoadedFile {
-        if let confirmed = order.confirmed(by: answer) {
+        if let confirmed = wanted.confirmed(by: answer) {
             let head = confirmed.response.confirmed(by: answer.head)
-            return await keep(confirmed.file, head, answer, order, from: transfer)
+            return await keep(confirmed.file, head, answer, wanted, from: flight)
         }
-        let request = order.request
+        let request = wanted.request
         let status = answer.head.status
         let isTaken = status == 200 || configuration.acceptsAnyStatus
         let mayBeKept = mayKeep(answer.head, of: answer, for: request)
@@ -113,16 +140,16 @@ struct FileTiers: Sendable {
             bytes: answer.bytes, header: answer.header, status: status, url: answer.url,
             requestedURL: request.url, source: request.data == nil ? brought : .local,
             head: configuration.acceptsAnyStatus ? answer.head : nil,
-            response: response(answer.head, answer, order), mayBeKept: mayBeKept)
+            response: response(answer.head, answer, wanted), mayBeKept: mayBeKept)
         // Of other statuses only 404 and 410 are remembered.
         guard isTaken ? request.accepts(answer.bytes) : status == 404 || status == 410 else { return file }
         // A temporary failure of the server does not remove the stored file.
-        if order.revalidates, HTTPStatus(rawValue: status).isTemporary { return file }
-        if transfer.isForgotten { return file }
+        if wanted.revalidates, HTTPStatus(rawValue: status).isTemporary { return file }
+        if !flight.isCurrent { return file }
         if mayBeKept {
-            await store(file, for: request) { transfer.isForgotten }
-            share(file, answer.head, answer, order, from: transfer)
-        } else if order.stored != nil, !request.directives.noStore, !request.isPartial, status != 304 {
+            await store(file, for: request) { !flight.isCurrent }
+            share(file, answer.head, answer, wanted, from: flight)
+        } else if wanted.stored != nil, !request.directives.noStore, !request.isPartial, status != 304 {
             memory?.remove(request.key)
             await disk?.remove(request.storageKey)
             shared?.remove(request.storageKey)
@@ -132,17 +159,17 @@ struct FileTiers: Sendable {
 
     /// After a 304: stores the old file with the new fields (RFC 9111 section 4.3.4).
     private func keep(
-        _ stored: LoadedFile, _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder,
-        from transfer: SharedTask<LoadedFile>
+        _ stored: LoadedFile, _ head: ResponseHead, _ answer: DownloadedImage, _ wanted: DownloadRequest,
+        from flight: DownloadFlight
     ) async -> LoadedFile {
-        let mayBeKept = mayKeep(head, of: answer, for: order.request)
+        let mayBeKept = mayKeep(head, of: answer, for: wanted.request)
         let file = LoadedFile(
             bytes: stored.bytes, header: stored.header, status: stored.status, url: answer.url,
-            requestedURL: order.request.url, source: .revalidated,
-            response: response(head, answer, order), mayBeKept: mayBeKept)
+            requestedURL: wanted.request.url, source: .revalidated,
+            response: response(head, answer, wanted), mayBeKept: mayBeKept)
         if mayBeKept {
-            await store(file, for: order.request) { transfer.isForgotten }
-            share(file, head, answer, order, from: transfer)
+            await store(file, for: wanted.request) { !flight.isCurrent }
+            share(file, head, answer, wanted, from: flight)
         }
         return file
     }
@@ -170,11 +197,11 @@ struct FileTiers: Sendable {
     /// What is kept of an answer's head.
     /// - Parameter kind: the kind of cache. Default: the configuration's.
     func response(
-        _ head: ResponseHead, _ answer: DownloadedImage, _ order: TransferOrder, in kind: CacheKind? = nil
+        _ head: ResponseHead, _ answer: DownloadedImage, _ wanted: DownloadRequest, in kind: CacheKind? = nil
     ) -> StoredResponse {
         StoredResponse(
             head, address: answer.url.absoluteString, received: clock.seconds, delay: answer.delay,
-            request: fields(for: order.request), redirects: answer.steps, movedBefore: order.move,
+            request: fields(for: wanted.request), redirects: answer.steps, movedBefore: wanted.move,
             kind: kind ?? configuration.cacheKind)
     }
 }

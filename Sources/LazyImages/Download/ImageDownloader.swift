@@ -1,3 +1,4 @@
+import Coalescing
 import FoundationEssentials
 import HTTPSemantics
 import SystemSupport
@@ -5,44 +6,52 @@ import SystemSupport
 /// Downloads images. All callers with the same URL and fields share one transfer. A transfer follows redirects, retries
 /// after failures, and stores the file in the tiers before it finishes.
 ///
+///     let downloader = ImageDownloader()
+///     let file = try await downloader.download(ImageRequest("https://example.org/posters/1.jpg"))
+///
 /// Transfers get their slots by priority, then in order of arrival. The configuration limits how many run at once, in
 /// all and for each host. An answer that is not an image, is empty, truncated or too large is an error with URL and
 /// reason.
 ///
 /// When the last caller leaves, the transfer is cancelled. ``Configuration/partialFolder`` says what is kept then, and
 /// after a failure.
+///
+/// The actor is the face of a table of flights and a queue for slots, each with a lock. A caller joins, leaves and
+/// changes its priority without waiting, as `onCancel` and `ImageTask` must; an actor could not offer that.
 public actor ImageDownloader {
-    /// One transfer, shared by its callers.
-    typealias Transfer = SharedTask<LoadedFile>
-
     /// The network activity of this downloader.
-    public nonisolated let activity = NetworkActivity()
+    public nonisolated let activity: NetworkActivity
 
-    private typealias Admission = TransferSlots.Admission
-    private typealias Begins = TransferSlots.Begins
-
-    nonisolated let transfers = TaskPool<CacheKey, LoadedFile>()
-    private var slots: TransferSlots
-    /// Transfers in the background, which have no waiting callers, by number.
-    private nonisolated let background = Lock<[Int: Transfer]>([:])
+    /// The transfers by key.
+    nonisolated let flights = FlightTable<CacheKey, LoadedFile, ImageLoadingError, LoadEvent>()
+    /// The transfers in the background.
+    private nonisolated let background = Lock<[ObjectIdentifier: DownloadFlight]>([:])
     nonisolated let tiers: FileTiers
-    nonisolated let transport: any Transport
-    nonisolated let configuration: Configuration
+    nonisolated let context: FetchContext
     nonisolated let budget: BodyBudget
-    nonisolated let broker: AuthenticationBroker?
     nonisolated let partials: PartialStore?
     /// Read and write the files of bodies.
     nonisolated let threads = BlockingThreads(count: 2, name: "LazyImages.body")
 
-    /// - Parameter tiers: where transfers store their files.
+    /// A downloader of its own, without caches.
+    /// - Parameters:
+    ///   - configuration: the settings.
+    ///   - transport: makes the HTTP requests. Default: libcurl.
+    public init(configuration: Configuration = Configuration(), transport: any Transport = CurlTransport()) {
+        self.init(
+            transport: transport,
+            tiers: FileTiers(memory: nil, disk: nil, clock: .system, configuration: configuration))
+    }
+
+    /// - Parameters:
+    ///   - transport: makes the HTTP requests.
+    ///   - tiers: where transfers store their files.
     init(transport: any Transport, tiers: FileTiers) {
         let configuration = tiers.configuration
-        self.transport = transport
         self.tiers = tiers
-        self.configuration = configuration
-        slots = TransferSlots(configuration, activity: activity)
+        context = FetchContext(configuration, transport)
+        activity = context.activity
         budget = BodyBudget(limit: configuration.memoryForBodies)
-        broker = configuration.authenticator.map { AuthenticationBroker($0) }
         partials = configuration.partialFolder.map {
             PartialStore(
                 path: $0, limit: configuration.partialLimit, minimum: configuration.partialMinimum,
@@ -50,59 +59,89 @@ public actor ImageDownloader {
         }
     }
 
+    /// Downloads a file, whatever the caches have. Equal requests share one transfer. The downloader of a loader stores
+    /// the file in the loader's tiers. Cancelling the calling task makes only this caller leave.
+    /// - Parameter request: the image to download, with an https or http URL or a closure. Its cache policy has no
+    ///   effect.
+    /// - Returns: the file, whose bytes are a whole image.
+    /// - Throws: the reason why there is no file; `.httpStatus` for an answer without one; `.cancelled` if the calling
+    ///   task is cancelled.
+    public func download(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile {
+        if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
+        let file = try await join(DownloadRequest(request, replacing: nil), request.priority.rawValue).value
+        if let status = file.status, status != 200, file.head == nil {
+            throw .httpStatus(url: file.url.displayText, status: status)
+        }
+        try request.check(file.bytes)
+        return file
+    }
+
     /// The faults of the partial bodies' folder.
     package nonisolated var partialCounters: PartialCounters { partials?.counters ?? PartialCounters() }
 
     /// How many transfers there are, including those that wait for a slot.
-    package nonisolated var transferCount: Int { transfers.tasks.count }
+    package nonisolated var transferCount: Int { flights.running.count }
 
     // MARK: Callers
 
-    /// Joins the transfer for an order, or begins it.
+    /// Joins a transfer, or begins it.
     /// - Parameters:
-    ///   - stamp: when the caller looked in the tiers; nil for a caller that wants the network in any case.
-    ///   - mark: the mark of the claims at that time; nil if there was none.
     ///   - listener: hears the events of the transfer.
-    /// - Returns: nil if an equal transfer has finished since `stamp`: the caller looks in the tiers again.
+    ///   - look: when the caller looked in the tiers; nil for a caller that wants the network in any case.
     nonisolated func join(
-        _ order: TransferOrder, _ priority: ImageRequest.Priority, listener: TaskListener? = nil,
-        since stamp: Int? = nil, mark: ClaimFile.Mark? = nil
-    ) async throws(ImageLoadingError) -> (transfer: Transfer, caller: Int)? {
-        if Task.isCancelled { throw .cancelled(url: order.request.url.displayText) }
-        let joined = transfers.join(
-            order.key, url: order.request.url, priority: priority, listener: listener, since: stamp)
-        guard let (transfer, caller, isFirst) = joined else { return nil }
-        if isFirst { await begin(order, transfer, since: mark) }
-        return (transfer, caller)
+        _ wanted: DownloadRequest, _ priority: Int, listener: LoadListener? = nil,
+        since look: Look? = nil
+    ) -> DownloadFlight.Caller {
+        flights.join(
+            wanted.key, priority: priority, listener: listener, since: look?.ends,
+            cancelled: { .cancelled(url: wanted.request.url.displayText) }, isImmediate: true
+        ) { [self] flight, mustLook throws(ImageLoadingError) in
+            try await file(for: wanted, flight, mustLook: mustLook, look?.mark)
+        }
     }
 
+    /// A caller's look in the tiers.
+    struct Look: Sendable {
+        /// How many transfers had ended before it.
+        let ends: Int
+        /// How many removals there were before it.
+        let removals: Int
+        /// The mark of the claims before it; nil if there was none.
+        let mark: ClaimFile.Mark?
+    }
+
+    /// To be called before a look in the tiers.
+    nonisolated func look(for request: ImageRequest) -> Look {
+        Look(ends: flights.ends, removals: flights.removals, mark: tiers.disk?.mark(of: request.transferKey))
+    }
+
+    private static let backgroundPriority = ImageRequest.Priority.low.rawValue
+
     /// Begins a transfer in the background, unless an equal one is running.
-    /// - Parameters:
-    ///   - stamp: as in `join`. Begins nothing if an equal transfer has finished since.
-    ///   - mark: as in `join`.
-    nonisolated func beginInBackground(
-        _ order: TransferOrder, since stamp: Int?, mark: ClaimFile.Mark?
-    ) async {
-        let joined = transfers.join(order.key, url: order.request.url, priority: .low, since: stamp)
-        guard let (transfer, caller, isFirst) = joined else { return }
-        guard isFirst else { return transfer.leave(caller) }
-        background.withLock { $0[transfer.number] = transfer }
-        await begin(order, transfer, since: mark)
+    nonisolated func beginInBackground(_ wanted: DownloadRequest, since look: Look) {
+        if flights[wanted.key] != nil { return }
+        let caller = join(wanted, Self.backgroundPriority, since: look)
+        let flight = caller.flight
+        background.withLock { $0[ObjectIdentifier(flight)] = flight }
+        caller.listen(
+            LoadListener { [weak self] event in
+                guard event == nil else { return }
+                self?.background.withLock { $0[ObjectIdentifier(flight)] = nil }
+            })
     }
 
     /// Returns when the transfers in the background have finished, or the calling task is cancelled.
-    nonisolated func endBackground() async {
-        for transfer in background.withLock({ Array($0.values) }) {
-            guard let caller = transfer.join(.low) else { continue }
-            // Losing the error is right: after a failure the stored file stays as it was.
-            _ = try? await transfer.value(for: caller)
+    nonisolated func waitForBackground() async {
+        for flight in background.withLock({ Array($0.values) }) {
+            // Ignored: after a failure the stored file stays as it was.
+            _ = try? await flight.join(Self.backgroundPriority)?.value
         }
     }
 
     /// Makes the running transfers of a request store nothing. Later callers begin new transfers.
-    nonisolated func forget(_ request: ImageRequest) {
+    nonisolated func invalidate(_ request: ImageRequest) {
         let key = request.transferKey
-        transfers.forget { $0 == key || $0.text.hasPrefix(key.text + "\nvariant ") }
+        flights.invalidate { $0 == key || $0.text.hasPrefix(key.text + "\nvariant ") }
     }
 
     /// Removes the partial body of a request, unless a transfer uses it.
@@ -115,191 +154,33 @@ public actor ImageDownloader {
     /// - Returns: how many transfers were stopped.
     @discardableResult
     package func stopLowPriority() -> Int {
-        let stopped = transfers.tasks.filter { $0.priority < .normal }
-        for transfer in stopped {
-            transfer.stop(ImageLoadingError.memoryShort)
-            for (left, admission) in slots.remove(transfer.number) { Task { left.begin(admission) } }
+        let stopped = flights.running.filter { $0.priority < ImageRequest.Priority.normal.rawValue }
+        for flight in stopped {
+            if case .cancelled(let url) = flight.cancelled() {
+                flight.finish(.failure(.memoryShort(url: url)))
+            }
         }
         return stopped.count
     }
 
-    // MARK: Slots
-
-    /// Begins a transfer with its first attempt.
-    private nonisolated func begin(
-        _ order: TransferOrder, _ transfer: Transfer, since mark: ClaimFile.Mark?
-    ) async {
-        transfer.addOwner { [weak self] change in
-            Task { await self?.note(change, of: transfer) }
-        }
-        let claim = await tiers.claim(for: order, since: mark)
-        let attempt = TransferAttempt(order, transfer, claim: claim)
-        guard tiers.shared == nil else {
-            return transfer.setTask(Task { @concurrent in await runAfterShared(attempt) })
-        }
-        let begins = await lineUp(attempt) { [self] admission in
-            transfer.setTask(Task.immediate { await run(attempt, admission) })
-        }
-        for (waiting, admission) in begins { waiting.begin(admission) }
-    }
-
-    /// Waits for a slot, for a later attempt of a transfer or after its claim was settled.
-    /// - Parameters:
-    ///   - queued: how long earlier attempts have waited for slots.
-    ///   - waited: how long this attempt has waited before its claim was settled; nil for a later attempt.
-    /// - Returns: how long all attempts have waited for slots.
-    private nonisolated func slot(
-        for attempt: TransferAttempt, queued: Duration = .zero, waited: Duration? = nil
-    ) async throws(ImageLoadingError) -> Duration {
-        switch await admission(of: attempt, queued: queued, waited: waited) {
-        case .slot(let queued): return queued
-        // The claim was settled before.
-        case .claimed(let waited): return queued + waited
-        case .refused(let error): throw error
-        }
-    }
-
-    /// Waits for a slot, or for the reason why there is none.
-    private nonisolated func admission(
-        of attempt: TransferAttempt, queued: Duration = .zero, waited: Duration? = nil
-    ) async -> Admission {
-        // If the transfer is abandoned, leaving the queue resumes the continuation.
-        await withCheckedContinuation { continuation in
-            Task {
-                let begins = await lineUp(attempt, queued: queued, waited: waited) {
-                    continuation.resume(returning: $0)
-                }
-                for (waiting, admission) in begins { waiting.begin(admission) }
-            }
-        }
-    }
-
-    /// Adds an attempt to the queue. `begin` is called when it has a slot, or with the reason why it gets none.
-    private func lineUp(
-        _ attempt: TransferAttempt, queued: Duration = .zero, waited: Duration? = nil,
-        begin: @escaping @Sendable (Admission) -> Void
-    ) -> Begins {
-        slots.append(TransferSlots.Waiting(attempt: attempt, queued: queued, waited: waited, begin: begin))
-    }
-
-    /// The callers of a transfer have changed.
-    private nonisolated func note(_ change: Transfer.Change, of transfer: Transfer) async {
-        switch change {
-        case .priority: await updatePriority(of: transfer)
-        case .abandoned:
-            for (left, admission) in await leaveQueue(transfer) { left.begin(admission) }
-        case .wantsPreviews, .wantsNoPreviews: break
-        }
-    }
-
-    private func updatePriority(of transfer: Transfer) { slots.updatePriority(of: transfer) }
-
-    private func leaveQueue(_ transfer: Transfer) -> Begins { slots.remove(transfer.number) }
-
     // MARK: One transfer
 
-    /// Makes attempts until one has an answer or a final error.
-    private nonisolated func run(_ first: TransferAttempt, _ admission: Admission) async {
-        let (order, transfer) = (first.order, first.transfer)
-        let outcome: Transfer.Outcome
-        do {
-            outcome = .success(try await file(for: first, admission))
-        } catch {
-            outcome = .failure(error)
-        }
-        first.claim?.end(after: outcome)
-        finish(order, transfer, outcome)
-    }
-
-    /// Asks the shared tier before the origin, without a slot: slots are for origins.
-    private nonisolated func runAfterShared(_ first: TransferAttempt) async {
-        if let file = await tiers.shared(for: first.order, first.transfer) {
-            finish(first.order, first.transfer, .success(file))
-        } else {
-            await run(first, await admission(of: first))
-        }
-    }
-
-    private nonisolated func finish(
-        _ order: TransferOrder, _ transfer: Transfer, _ outcome: Transfer.Outcome
-    ) {
-        background.withLock { $0[transfer.number] = nil }
-        transfers.finish(order.key, transfer, outcome)
-    }
-
-    /// Fetches and stores a file, or finds on disk what another process has fetched meanwhile.
+    /// Looks in the tiers again, then in the shared tier, and fetches.
     private nonisolated func file(
-        for first: TransferAttempt, _ admission: Admission
+        for wanted: DownloadRequest, _ flight: DownloadFlight, mustLook: Bool, _ mark: ClaimFile.Mark?
     ) async throws(ImageLoadingError) -> LoadedFile {
-        let queued: Duration
-        switch admission {
-        case .slot(let wait): queued = wait
-        case .refused(let error): throw error
-        case .claimed(let waited):
-            if let file = try await fileOfAnotherProcess(for: first) { return file }
-            queued = try await slot(for: first, waited: waited)
-        }
-        let answer = try await answer(to: first, queued: queued)
-        return await tiers.keep(answer, first.order, from: first.transfer)
-    }
-
-    private nonisolated func answer(
-        to first: TransferAttempt, queued firstQueued: Duration
-    ) async throws(ImageLoadingError) -> DownloadedImage {
-        var attempt = first
-        var queued = firstQueued
-        var spent = Duration.zero
-        while true {
-            var metrics: TransferMetrics?
-            let start = configuration.timing.now()
-            let arrival: Result<Arrival, ImageLoadingError>
-            do {
-                arrival = .success(try await answerChallenges(attempt, spent: spent, &metrics))
-            } catch {
-                arrival = .failure(error)
-            }
-            spent += configuration.timing.now() - start
-            let (next, begins) = await end(attempt, arrival, metrics, spent: spent)
-            for (waiting, admission) in begins { waiting.begin(admission) }
-            switch next {
-            case .done(let answer): return answer
-            case .failed(let error): throw error
-            case .another(let another, let pause):
-                if let pause {
-                    do { try await configuration.timing.sleep(pause) } catch {
-                        throw .cancelled(url: attempt.url.displayText)
-                    }
-                }
-                queued = try await slot(for: another, queued: queued)
-                attempt = another
-            }
-        }
-    }
-
-    /// Frees the slot of an attempt that has ended, and decides what follows.
-    /// - Parameter spent: how long the transfer's attempts took together.
-    private func end(
-        _ attempt: TransferAttempt, _ arrival: Result<Arrival, ImageLoadingError>,
-        _ metrics: TransferMetrics?, spent: Duration
-    ) -> (next: TransferAttempt.Next, begins: Begins) {
-        slots.release(attempt, arrival)
-        activity.end(
-            attempt.transfer, host: attempt.host, didSucceed: arrival.isSuccess, metrics)
-        activity.note(attempt) { event(arrival, metrics) }
-        let next = attempt.next(after: arrival, spent: spent, configuration)
-        if case .another(_, let pause?) = next { activity.note(attempt) { .retrying(after: pause) } }
-        return (next, slots.admit())
-    }
-
-    private func event(
-        _ arrival: Result<Arrival, ImageLoadingError>, _ metrics: TransferMetrics?
-    ) -> TransferEvent.Kind {
-        switch arrival {
-        case .success(.answer(let answer)):
-            .finished(status: answer.head.status, metrics: metrics ?? TransferMetrics())
-        case .success(.redirect(let step)): .redirected(to: step.target.displayText)
-        case .success(.unusablePartial): .finished(status: 416, metrics: metrics ?? TransferMetrics())
-        case .failure(let error): .failed(error, metrics: metrics)
-        }
+        if mustLook, let file = await tiers.storedMeanwhile(for: wanted, by: flight) { return file }
+        if let file = await tiers.shared(for: wanted, flight) { return file }
+        let claim = await tiers.claim(for: wanted, since: mark)
+        let number = context.slots.makeNumber()
+        flight.observe { [slots = context.slots] in slots.reorder(number) }
+        var fetch = Fetch(
+            context: context, number: number,
+            exchange: Download(wanted, flight, self, number: number, claim),
+            priority: { flight.priority }, started: { flight.emit(.started(queued: $0)) },
+            giveUp: { flight.finish(.failure($0)) })
+        let outcome = await Result.of { () async throws(ImageLoadingError) in try await fetch.run() }
+        claim?.end(after: outcome)
+        return try outcome.get()
     }
 }

@@ -59,8 +59,9 @@ public final class NetworkActivity: Sendable {
         var hosts: [String: Host] = [:]
         var uses = 0
         var received = 0
-        /// The running transfers by number, each with the bytes received before its present attempt.
-        var transfers: [Int: (transfer: any CountedTransfer, before: Int)] = [:]
+        /// The arriving bodies by the number of their transfer.
+        var bodies: [Int: BodyBuffer] = [:]
+        var abandoned = 0
         var readers = Broadcast<TransferEvent>()
 
         mutating func count(_ host: String, _ change: (inout HostCounters) -> Void) {
@@ -104,16 +105,20 @@ public final class NetworkActivity: Sendable {
         state.withLock { state in
             var traffic = Traffic()
             traffic.received = state.received
-            for (transfer, before) in state.transfers.values {
-                let (arrived, body) = transfer.traffic
-                traffic.received += arrived - before
-                guard let body, let expected = body.expected, expected > 0 else { continue }
-                traffic.remaining += max(0, expected - body.received)
-                traffic.underWay += min(1, Double(body.received) / Double(expected))
+            for body in state.bodies.values {
+                let (arrived, progress) = body.traffic
+                traffic.received += arrived
+                guard let expected = progress.expected, expected > 0 else { continue }
+                traffic.remaining += max(0, expected - progress.received)
+                traffic.underWay += min(1, Double(progress.received) / Double(expected))
             }
             return traffic
         }
     }
+
+    /// How many transfers were given up at their total timeout, because the transport or the request's closure did not
+    /// end.
+    package var abandonedCount: Int { state.withLock { $0.abandoned } }
 
     // MARK: What the downloader tells
 
@@ -124,23 +129,19 @@ public final class NetworkActivity: Sendable {
         state.withLock { $0.readers.yield(event) }
     }
 
-    /// An attempt of a transfer has its slot. `traffic` asks the transfer for its progress when needed.
-    func begin(_ transfer: some CountedTransfer, host: String) {
-        let before = transfer.traffic.arrived
-        state.withLock { state in
-            state.count(host) { $0.running += 1 }
-            state.transfers[transfer.number] = (transfer, before)
-        }
-    }
+    /// An attempt of a transfer begins.
+    func begin(host: String) { state.withLock { state in state.count(host) { $0.running += 1 } } }
 
-    /// An attempt has left its slot.
-    func end(
-        _ transfer: some CountedTransfer, host: String, didSucceed: Bool, _ metrics: TransferMetrics?
-    ) {
+    /// The body of an attempt may arrive.
+    func read(_ body: BodyBuffer, for number: Int) { state.withLock { $0.bodies[number] = body } }
+
+    /// A transfer was given up, while its attempt still runs.
+    func noteAbandoned() { state.withLock { $0.abandoned += 1 } }
+
+    /// An attempt has ended.
+    func end(_ number: Int, host: String, didSucceed: Bool, _ metrics: TransferMetrics?) {
         state.withLock { state in
-            if let (transfer, before) = state.transfers.removeValue(forKey: transfer.number) {
-                state.received += transfer.traffic.arrived - before
-            }
+            if let body = state.bodies.removeValue(forKey: number) { state.received += body.traffic.arrived }
             state.count(host) { counters in
                 counters.running -= 1
                 if didSucceed { counters.finished += 1 } else { counters.failed += 1 }
@@ -151,16 +152,6 @@ public final class NetworkActivity: Sendable {
         }
     }
 }
-
-/// A transfer whose bytes are counted.
-protocol CountedTransfer: AnyObject, Sendable {
-    /// Unique within one downloader or uploader.
-    var number: Int { get }
-    /// The bytes received so far, and the progress of the present body.
-    var traffic: (arrived: Int, progress: TransferProgress?) { get }
-}
-
-extension SharedTask: CountedTransfer {}
 
 /// An event of one transfer.
 public struct TransferEvent: Sendable {

@@ -6,8 +6,8 @@ import SystemSupport
 struct CacheRules: Sendable {
     enum Decision {
         case give(LoadedFile)
-        case giveAndRevalidate(LoadedFile, TransferOrder)
-        case transfer(TransferOrder)
+        case giveAndRevalidate(LoadedFile, DownloadRequest)
+        case transfer(DownloadRequest)
     }
 
     let configuration: ImageDownloader.Configuration
@@ -19,17 +19,17 @@ struct CacheRules: Sendable {
         if request.cachePolicy != .useProtocol, request.cachePolicy != .reload {
             if let stored, stored.isPresent || configuration.acceptsAnyStatus { return .give(given(stored)) }
             if request.cachePolicy == .cacheOnly { throw notCached }
-            return .transfer(TransferOrder(request, replacing: stored))
+            return .transfer(DownloadRequest(request, replacing: stored))
         }
-        if request.cachePolicy == .reload { return .transfer(TransferOrder(request, replacing: nil)) }
+        if request.cachePolicy == .reload { return .transfer(DownloadRequest(request, replacing: nil)) }
         let directives = request.directives
         guard let stored, let response = stored.response, !request.isPartial, canAnswer(stored) else {
             if directives.onlyIfCached { throw notCached }
-            return .transfer(TransferOrder(request, replacing: stored))
+            return .transfer(DownloadRequest(request, replacing: stored))
         }
         // Computed on demand: its key costs a hash.
-        var revalidation: TransferOrder {
-            TransferOrder(request, revalidating: stored, response, now: clock.seconds)
+        var revalidation: DownloadRequest {
+            DownloadRequest(request, revalidating: stored, response, now: clock.seconds)
         }
         switch response.use(for: directives, as: configuration.cacheKind, now: clock.seconds) {
         case .fresh: return .give(try usable(stored, for: request))
@@ -43,16 +43,16 @@ struct CacheRules: Sendable {
     }
 
     /// The stale file that the request may have because the server fails (RFC 5861 section 4); nil if there is none.
-    func fileOnError(for order: TransferOrder) throws(ImageLoadingError) -> LoadedFile? {
+    func fileOnError(for wanted: DownloadRequest) throws(ImageLoadingError) -> LoadedFile? {
         // Only a revalidation: a file that could not be used before cannot be used now.
-        guard let stored = order.stored, let response = stored.response, stored.isPresent,
-            order.revalidates,
+        guard let stored = wanted.stored, let response = stored.response, stored.isPresent,
+            wanted.revalidates,
             CacheUse.allowsStaleOnError(
                 age: response.age(at: clock.seconds), lifetime: response.lifetime,
                 control: configuration.cacheKind.control(response.fields),
-                directives: order.request.directives)
+                directives: wanted.request.directives)
         else { return nil }
-        return try usable(stored.from(.stale), for: order.request)
+        return try usable(stored.from(.stale), for: wanted.request)
     }
 
     /// A stored file as the answer to a request.

@@ -1,3 +1,4 @@
+import Coalescing
 import HTTPSemantics
 import ImageCodecs
 import SystemSupport
@@ -6,10 +7,12 @@ import SystemSupport
 extension FileLoader {
     /// A caller that waits for a file.
     struct Client {
-        /// The load of the image; nil for a caller that wants only the file.
-        var load: SharedTask<LoadedImage>?
+        /// Reads the present priority; nil for the request's.
+        var priority: (() -> Int)?
         /// Hears the events of the transfer.
-        var listener: TaskListener?
+        var listener: LoadListener?
+        /// Called when the caller has joined a transfer.
+        var joined: ((DownloadFlight.Caller) -> Void)?
         /// Whether the caller waits for a revalidation that others leave to the background (RFC 5861 section 3).
         var waitsForServer = false
     }
@@ -36,7 +39,7 @@ extension FileLoader {
         if isLocal { try configuration.security.checkLocal(request.url) }
         let file =
             isLocal
-            ? try await local(request, since: downloader.transfers.stamp)
+            ? try await local(request)
             : try await cachedOrFetched(request, client)
         // The limit holds for cached files too: an earlier process may have had a higher one.
         guard isSmallEnough(file) else {
@@ -47,9 +50,8 @@ extension FileLoader {
 
     private func isSmallEnough(_ file: LoadedFile) -> Bool { file.bytes.count <= configuration.maximumBytes }
 
-    private func local(
-        _ request: ImageRequest, since stamp: Int
-    ) async throws(ImageLoadingError) -> LoadedFile {
+    private func local(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile {
+        let look = downloader.look(for: request)
         let limit = configuration.maximumBytes
         let outcome: Result<[UInt8], ImageLoadingError>
         do {
@@ -67,80 +69,77 @@ extension FileLoader {
         let file = LoadedFile(
             bytes: bytes, header: checked.header, status: nil, url: request.url, requestedURL: request.url,
             source: .local)
-        remember(file, for: request, since: stamp)
+        remember(file, for: request, since: look)
         return file
     }
 
-    /// The stored file of a request, fresh or stale. Copies a file from disk to memory.
-    /// - Parameter stamp: taken before the lookup.
-    func stored(for request: ImageRequest, since stamp: Int) async -> LoadedFile? {
-        guard let file = await tiers.stored(for: request) else { return nil }
-        if file.source == .disk, file.isPresent { remember(file, for: request, since: stamp) }
-        return file
-    }
-
-    /// Stores a file in memory, unless it may have been removed since `stamp`.
-    private func remember(_ file: LoadedFile, for request: ImageRequest, since stamp: Int) {
-        tiers.remember(file, for: request) { downloader.transfers.hasForgotten(since: stamp) }
+    /// Stores a file in memory, unless it may have been removed since `look`.
+    private func remember(_ file: LoadedFile, for request: ImageRequest, since look: ImageDownloader.Look) {
+        tiers.remember(file, for: request) { downloader.flights.removals != look.removals }
     }
 
     private func cachedOrFetched(
         _ request: ImageRequest, _ client: Client
     ) async throws(ImageLoadingError) -> LoadedFile {
-        // The shared tier's file, judged like a file on disk.
-        var shared: LoadedFile?
+        let look = downloader.look(for: request)
+        let isReload = request.cachePolicy == .reload
+        var stored = isReload ? nil : await tiers.stored(for: request)
+        if let stored, stored.source == .disk, stored.isPresent {
+            remember(stored, for: request, since: look)
+        }
         while true {
-            let stamp = request.cachePolicy == .reload ? nil : downloader.transfers.stamp
-            let mark = disk?.mark(of: request.transferKey)
-            var stored = shared
-            if let stamp, stored == nil { stored = await self.stored(for: request, since: stamp) }
             switch try rules.decision(on: stored, for: request) {
             case .give(let file): return file
-            case .giveAndRevalidate(_, let order) where client.waitsForServer, .transfer(let order):
-                guard let file = try await transfer(order, client, since: stamp, mark) else { continue }
+            case .giveAndRevalidate(_, let wanted) where client.waitsForServer, .transfer(let wanted):
+                guard let file = try await download(wanted, client, since: isReload ? nil : look) else {
+                    // The shared file has other bytes than the request's checksum says.
+                    stored = nil
+                    continue
+                }
                 if file.source != .shared { return file }
-                shared = file
-            case .giveAndRevalidate(let file, let order):
-                await downloader.beginInBackground(order, since: stamp, mark: mark)
+                // Judged like a file on disk.
+                stored = file
+            case .giveAndRevalidate(let file, let wanted):
+                downloader.beginInBackground(wanted, since: look)
                 return file
             }
         }
     }
 
-    /// Waits for a transfer. If the server fails, returns the stale file, if that is allowed.
-    /// - Returns: nil if the caller must look in the tiers again.
-    private func transfer(
-        _ order: TransferOrder, _ client: Client, since stamp: Int?, _ mark: ClaimFile.Mark?
+    /// Waits for a download. If the server fails, returns the stale file, if that is allowed.
+    /// - Returns: nil if the file has other bytes than the request's checksum says, and is another caller's.
+    private func download(
+        _ wanted: DownloadRequest, _ client: Client, since look: ImageDownloader.Look?
     ) async throws(ImageLoadingError) -> LoadedFile? {
-        let request = order.request
+        let request = wanted.request
+        if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         let file: LoadedFile
         do {
-            let joined = try await downloader.join(
-                order, client.load?.priority ?? request.priority, listener: client.listener,
-                since: stamp, mark: mark)
-            guard let (transfer, caller) = joined else { return nil }
-            client.load?.passPriority(to: transfer, caller: caller)
-            file = try await transfer.value(for: caller)
+            let caller = downloader.join(
+                wanted, client.priority?() ?? request.priority.rawValue, listener: client.listener,
+                since: look)
+            client.joined?(caller)
+            file = try await caller.value
         } catch let error where error.isRetryable {
-            if let file = try rules.fileOnError(for: order) { return file }
+            if let file = try rules.fileOnError(for: wanted) { return file }
             throw error
         }
-        // The transfer may be another caller's. If its file does not match this request's checksum, this caller makes a
-        // transfer of its own.
+        // The download may be another caller's. If its file does not match this request's checksum, this caller makes a
+        // download of its own.
         if file.source == .shared { return file.isPresent && !request.accepts(file.bytes) ? nil : file }
-        if file.source == .revalidated || file.source == .disk {
+        if [.revalidated, .disk, .memory].contains(file.source) {
             try request.check(file.bytes)
             return try rules.usable(file, for: request)
         }
         if let status = file.status, status != 200 {
-            if HTTPStatus(rawValue: status).isTemporary, let file = try rules.fileOnError(for: order) {
+            if HTTPStatus(rawValue: status).isTemporary, let file = try rules.fileOnError(for: wanted) {
                 return file
             }
             guard configuration.acceptsAnyStatus else {
                 throw .httpStatus(url: file.url.displayText, status: status)
             }
         }
-        // The transfer may have begun for a request with another checksum.
+        // The download may have begun for a request with another checksum.
         try request.check(file.bytes)
         return file
     }

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import HTTPSemantics
+import Coalescing
 import ImageCodecs
 import SystemSupport
 
@@ -110,7 +111,7 @@ public final class FileLoader: Sendable {
     ) async throws(ImageLoadingError) -> LoadedFile {
         defer { progress?.finish() }
         let listener = progress.map { progress in
-            TaskListener { if case .progress(let value, _) = $0 { progress.yield(value) } }
+            LoadListener { if case .progress(let value, _) = $0 { progress.yield(value) } }
         }
         return try await file(for: request, Client(listener: listener))
     }
@@ -122,12 +123,12 @@ public final class FileLoader: Sendable {
     /// other loaders.
     /// - Parameter request: the request of the file.
     public func remove(_ request: ImageRequest) async {
-        downloader.forget(request)
+        downloader.invalidate(request)
         shared?.remove(request.storageKey)
         await disk?.remove(request.storageKey)
         // Again, for loads that have found the file on disk meanwhile. Memory comes last: they may have put the file
         // there.
-        downloader.forget(request)
+        downloader.invalidate(request)
         memory?.remove(request.key)
         await downloader.removePartial(of: request)
     }
@@ -144,13 +145,13 @@ public final class FileLoader: Sendable {
     public func invalidate(_ url: URL, fields: HTTPFields = HTTPFields()) async {
         let requests = [ImageRequest(url: url), ImageRequest(url: url, fields: fields)]
         let address = CacheKey(url: url).url
-        downloader.transfers.forget { $0.url == address }
+        downloader.flights.invalidate { $0.url == address }
         for key in Set(requests.map(\.storageKey)) {
             shared?.remove(key)
             await disk?.remove(key)
         }
         // Again, for loads that have found the file on disk meanwhile: see `remove`.
-        downloader.transfers.forget { $0.url == address }
+        downloader.flights.invalidate { $0.url == address }
         memory?.removeAll(from: url)
         for request in requests { await downloader.removePartial(of: request) }
     }
@@ -180,25 +181,25 @@ public final class FileLoader: Sendable {
                 answer.head, address: request.url.absoluteString, received: clock.seconds))
         // Before the store, for running transfers that would replace the file; after it, for those that began
         // meanwhile.
-        downloader.forget(request)
+        downloader.invalidate(request)
         await tiers.store(file, for: request)
-        downloader.forget(request)
+        downloader.invalidate(request)
         return file
     }
 
     /// Stores an earlier file of this loader again, in place of a newer one that the caller cannot use. Its age stays.
     package func restore(_ file: LoadedFile, for request: ImageRequest) async {
-        downloader.forget(request)
+        downloader.invalidate(request)
         // The newer file is of no use to other machines either.
         shared?.remove(request.storageKey)
         await tiers.store(file, for: request)
-        downloader.forget(request)
+        downloader.invalidate(request)
     }
 
     /// Returns when all stored files are on disk, all revalidations in the background have finished, and the shared tier
     /// has written what it can.
     public func flush() async {
-        await downloader.endBackground()
+        await downloader.waitForBackground()
         await disk?.flush()
         await shared?.flush()
     }

@@ -1,4 +1,5 @@
 import CSystem
+import Coalescing
 public import FoundationEssentials
 public import HTTPSemantics
 public import ImageCodecs
@@ -21,7 +22,7 @@ public final class ImageLoader: Sendable {
     /// The disk tier; nil for none.
     public var disk: DiskCache? { files.disk }
 
-    private let loads = TaskPool<LoadKey, LoadedImage>()
+    private let loads = FlightTable<LoadKey, LoadedImage, ImageLoadingError, LoadEvent>()
     private let decoder: FileDecoder
     private let pressureReader = PressureReader()
 
@@ -119,8 +120,7 @@ public final class ImageLoader: Sendable {
     /// - Throws: the reason why there is no image; `.cancelled` if the calling task is cancelled.
     public func image(for request: ImageRequest) async throws(ImageLoadingError) -> LoadedImage {
         if let image = usableImage(for: request, isFirstLook: true) { return image }
-        let (load, caller) = begin(request)
-        return try await load.value(for: caller)
+        return try await join(request).value
     }
 
     /// Begins to load an image. Returns at once.
@@ -128,10 +128,9 @@ public final class ImageLoader: Sendable {
     public func task(for request: ImageRequest) -> ImageTask { task(for: request, listener: nil) }
 
     /// - Parameter listener: hears all events of the load; none if memory has the image.
-    func task(for request: ImageRequest, listener: TaskListener?) -> ImageTask {
+    func task(for request: ImageRequest, listener: LoadListener?) -> ImageTask {
         if let image = usableImage(for: request, isFirstLook: true) { return ImageTask(request, image) }
-        let (load, caller) = begin(request, listener)
-        return ImageTask(request, load, caller: caller)
+        return ImageTask(request, join(request, listener))
     }
 
     /// Removes an image from memory and disk, at all sizes and content modes, and its partial body.
@@ -142,7 +141,7 @@ public final class ImageLoader: Sendable {
     /// - Parameter request: the request of the image; its size does not matter.
     public func remove(_ request: ImageRequest) async {
         await files.remove(request)
-        forgetImages(of: request)
+        invalidateImages(of: request)
     }
 
     /// Invalidates the images of a URL after a write to it: see ``FileLoader/invalidate(_:fields:)``.
@@ -152,7 +151,7 @@ public final class ImageLoader: Sendable {
     public func invalidate(_ url: URL, fields: HTTPFields = HTTPFields()) async {
         await files.invalidate(url, fields: fields)
         let address = CacheKey(url: url).url
-        loads.forget { $0.file.url == address }
+        loads.invalidate { $0.file.url == address }
         memory.removeAll(from: url)
     }
 
@@ -172,13 +171,13 @@ public final class ImageLoader: Sendable {
         _ bytes: some Sequence<UInt8>, for request: ImageRequest
     ) async throws(ImageLoadingError) -> LoadedFile {
         let file = try await files.store(bytes, for: request)
-        forgetImages(of: request)
+        invalidateImages(of: request)
         return file
     }
 
     /// Removes the decoded images of a file, and forbids running loads to store theirs.
-    private func forgetImages(of request: ImageRequest) {
-        loads.forget { $0.file == request.key }
+    private func invalidateImages(of request: ImageRequest) {
+        loads.invalidate { $0.file == request.key }
         memory.removeAll { $0.fileKey == request.key }
     }
 
@@ -207,62 +206,43 @@ public final class ImageLoader: Sendable {
     }
 
     /// Joins the load of a request, or begins it.
-    /// - Parameters:
-    ///   - listener: hears all events of the load.
-    ///   - known: the image's file, if the caller has it already, and the stamp taken before it was loaded.
-    private func begin(
-        _ request: ImageRequest, _ listener: TaskListener? = nil,
-        with known: (file: LoadedFile, stamp: Int)? = nil
-    ) -> (load: SharedTask<LoadedImage>, caller: Int) {
-        let key = LoadKey(request)
-        var known = known
-        while true {
-            let joined = loads.join(
-                key, url: request.url, priority: request.priority, listener: listener, since: known?.stamp)
-            guard let (load, caller, isFirst) = joined else {
-                // The image was loaded or removed meanwhile: the known file may be outdated.
-                known = nil
-                continue
-            }
-            if isFirst {
-                load.run { [self, file = known?.file] () async throws(ImageLoadingError) in
-                    try await find(request, in: file, for: load)
-                } finish: { [loads] outcome in
-                    loads.finish(key, load, outcome)
-                }
-            }
-            return (load, caller)
+    /// - Parameter listener: hears all events of the load.
+    private func join(_ request: ImageRequest, _ listener: LoadListener? = nil) -> ImageFlight.Caller {
+        loads.join(
+            LoadKey(request), priority: request.priority.rawValue, listener: listener,
+            cancelled: { .cancelled(url: request.url.displayText) }
+        ) { [self] flight, _ throws(ImageLoadingError) in
+            // A load may have ended between the caller's look and this one.
+            if let image = usableImage(for: request, isFirstLook: false) { return image }
+            let file = try await file(for: request, flight)
+            if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
+            flight.emit(.file(file))
+            return try await image(in: file, for: request, flight)
         }
     }
 
-    /// The present stamp, to be taken before a file is loaded for `image(for:in:since:)`.
-    var stamp: Int { loads.stamp }
-
-    /// Decodes a file that was loaded since `stamp`, and stores the image in memory.
-    func image(
-        for request: ImageRequest, in file: LoadedFile, since stamp: Int
-    ) async throws(ImageLoadingError) -> LoadedImage {
-        let (load, caller) = begin(request, with: (file, stamp))
-        return try await load.value(for: caller)
+    private func file(
+        for request: ImageRequest, _ flight: ImageFlight
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        try await files.file(
+            for: request,
+            FileLoader.Client(
+                priority: { flight.priority },
+                listener: LoadListener { event in if let event { flight.emit(event) } },
+                joined: { [decoder] download in
+                    let update = { @Sendable [weak flight] in
+                        guard let flight else { return }
+                        download.setPriority { flight.priority }
+                        PreviewMaker.update(flight, from: download, request, decoder)
+                    }
+                    flight.observe(by: update)
+                    update()
+                }))
     }
 
-    private func find(
-        _ request: ImageRequest, in known: LoadedFile?, for load: SharedTask<LoadedImage>
+    private func image(
+        in file: LoadedFile, for request: ImageRequest, _ flight: ImageFlight
     ) async throws(ImageLoadingError) -> LoadedImage {
-        // A load may have finished between the caller's lookup and this one.
-        if let image = usableImage(for: request, isFirstLook: false) { return image }
-        let file: LoadedFile
-        if let known {
-            file = known
-        } else {
-            let previews = PreviewMaker(
-                sizing: request.sizing, limits: decoder.limits, decoders: decoder.decoders,
-                on: decoder.threads, for: load, under: decoder.pressure)
-            file = try await files.file(
-                for: request, FileLoader.Client(load: load, listener: previews.listener))
-        }
-        if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
-        load.tell(.file(file))
         let image: LoadedImage
         do {
             image = try await decoder.image(in: file, for: request)
@@ -275,11 +255,11 @@ public final class ImageLoader: Sendable {
             throw error
         }
         // An image whose file must not be stored is not stored either (RFC 9111 section 5.2.2.5).
-        if load.isForgotten || !file.mayBeKept { return image }
+        if !flight.isCurrent || !file.mayBeKept { return image }
         let kept = image.from(.memory)
         memory.store(kept, for: request.imageKey, cost: image.bitmap.cost)
         // Checked again after the store: a later removal finds the image in memory.
-        if load.isForgotten { memory.remove(request.imageKey, ifStill: kept) }
+        if !flight.isCurrent { memory.remove(request.imageKey, ifStill: kept) }
         return image
     }
 }

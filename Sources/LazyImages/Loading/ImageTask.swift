@@ -1,3 +1,4 @@
+import Coalescing
 import FoundationEssentials
 import ImageCodecs
 
@@ -12,51 +13,61 @@ public final class ImageTask: Sendable {
     /// The request of the load.
     public let request: ImageRequest
 
-    private let load: SharedTask<LoadedImage>
-    private let caller: Int
+    private enum Load {
+        case running(ImageFlight.Caller)
+        /// Memory had the image.
+        case done(LoadedImage)
+    }
 
-    init(_ request: ImageRequest, _ load: SharedTask<LoadedImage>, caller: Int) {
-        self.request = request
-        self.load = load
-        self.caller = caller
+    private let load: Load
+
+    init(_ request: ImageRequest, _ caller: ImageFlight.Caller) {
+        (self.request, load) = (request, .running(caller))
     }
 
     /// A finished task with an image.
-    convenience init(_ request: ImageRequest, _ image: LoadedImage) {
-        let load = SharedTask<LoadedImage>(url: request.url, outcome: .success(image))
-        self.init(request, load, caller: load.joinDone(request.priority))
+    init(_ request: ImageRequest, _ image: LoadedImage) {
+        (self.request, load) = (request, .done(image))
     }
 
     /// A task for loaders of other programs.
     /// - Parameters:
     ///   - request: the image to load.
     ///   - work: loads the image. It is cancelled with the task.
-    public convenience init(
+    public init(
         _ request: ImageRequest,
         work: @escaping @Sendable (ImageRequest) async throws(ImageLoadingError) -> LoadedImage
     ) {
-        let load = SharedTask<LoadedImage>(url: request.url)
-        self.init(request, load, caller: load.join(request.priority) ?? 0)
-        load.run({ () throws(ImageLoadingError) in try await work(request) }, finish: load.finish)
+        let flight = ImageFlight { .cancelled(url: request.url.displayText) }
+        self.request = request
+        load = .running(flight.firstCaller(request.priority.rawValue))
+        flight.run { () throws(ImageLoadingError) in try await work(request) }
     }
+
+    private var caller: ImageFlight.Caller? { if case .running(let caller) = load { caller } else { nil } }
 
     /// The image. Cancelling a task that waits for it cancels this load.
     /// - Throws: the reason why there is no image; `.cancelled` after ``cancel()``.
     public var value: LoadedImage {
-        get async throws(ImageLoadingError) { try await load.value(for: caller) }
+        get async throws(ImageLoadingError) {
+            switch load {
+            case .running(let caller): try await caller.value
+            case .done(let image): image
+            }
+        }
     }
 
     /// This caller's priority: the request's, until it is set. A waiting transfer has the highest priority of all its
     /// callers. Setting it has no effect once the load has finished.
     public var priority: ImageRequest.Priority {
-        get { load.priority(of: caller) ?? request.priority }
-        set { load.setPriority(of: caller) { newValue } }
+        get { caller?.priority.flatMap(ImageRequest.Priority.init) ?? request.priority }
+        set { caller?.setPriority { newValue.rawValue } }
     }
 
     /// The progress of the transfer. A slow reader gets only the newest value. Ends with the load. Each use makes a new
     /// sequence.
     public var progress: AsyncStream<TransferProgress> {
-        load.stream(for: caller, .bufferingNewest(1)) { event in
+        stream(.bufferingNewest(1)) { event in
             if case .progress(let progress, _) = event { progress } else { nil }
         }
     }
@@ -65,18 +76,32 @@ public final class ImageTask: Sendable {
     /// bytes of the last one. Made only while somebody reads this property. Ends with the load. Each use makes a new
     /// sequence.
     public var previews: AsyncStream<ImagePreview> {
-        load.stream(for: caller, .unbounded, wantsPreviews: true) { event in
+        stream(.unbounded, isDemanding: true) { event in
             if case .preview(let preview) = event { preview } else { nil }
         }
     }
 
+    private func stream<Element: Sendable>(
+        _ policy: AsyncStream<Element>.Continuation.BufferingPolicy, isDemanding: Bool = false,
+        of element: @escaping @Sendable (LoadEvent) -> Element?
+    ) -> AsyncStream<Element> {
+        caller?.stream(policy, isDemanding: isDemanding, of: element) ?? AsyncStream { $0.finish() }
+    }
+
     /// Adds a listener. It hears the last events at once, and all later ones.
-    func listen(_ listener: TaskListener) { load.listen(listener, for: caller) }
+    func listen(_ listener: LoadListener) {
+        if let caller { caller.listen(listener) } else { listener.hear(nil) }
+    }
 
     /// The image or the error; nil before the load has finished.
-    var outcome: Result<LoadedImage, ImageLoadingError>? { load.outcome(for: caller) }
+    var outcome: Result<LoadedImage, ImageLoadingError>? {
+        switch load {
+        case .running(let caller): caller.outcome
+        case .done(let image): .success(image)
+        }
+    }
 
     /// Cancels this caller's load. The shared load continues if others wait for it. Does nothing once the load has
     /// finished.
-    public func cancel() { load.leave(caller) }
+    public func cancel() { caller?.leave() }
 }

@@ -86,12 +86,12 @@ public final class LoadGroup: Sendable {
             }
             if isCancelled { task.cancel() }
             task.listen(
-                TaskListener { [self] event in
+                LoadListener { [self] event in
                     switch event {
                     case .progress(let progress, _):
                         tell { $0.setReceived(progress.received, of: number) }
-                    case .ended: end(number)
-                    case .started, .sent, .preview, .file: break
+                    case nil: end(number)
+                    default: break
                     }
                 })
             state.withLock { $0.isBeginning = false }
@@ -209,7 +209,7 @@ extension ImageLoader {
             "waitForImage blocks a thread that tasks need: use image(for:) here")
         let task = task(for: request)
         let ended = DispatchSemaphore(value: 0)
-        task.listen(TaskListener { event in if case .ended = event { ended.signal() } })
+        task.listen(LoadListener { event in if event == nil { ended.signal() } })
         ended.wait()
         guard let outcome = task.outcome else { preconditionFailure("a load has ended without an outcome") }
         return try outcome.get()

@@ -56,13 +56,13 @@ private final class LoadWatch: Sendable {
     private let start = ContinuousClock.now
     private let state = Lock(State())
 
-    var listener: TaskListener {
-        TaskListener { [self] event in
+    var listener: LoadListener {
+        LoadListener { [self] event in
             state.withLock { state in
                 switch event {
                 case .started(let queued): state.queued = queued
                 case .file(let file): (state.file, state.total) = (file, .now - start)
-                case .progress, .sent, .preview, .ended: break
+                default: break
                 }
             }
         }

@@ -1,3 +1,4 @@
+import Coalescing
 import ImageCodecs
 import SystemSupport
 
@@ -34,67 +35,56 @@ final class PreviewMaker: Sendable {
             return !isOver && received > taken && received >= 2 * shown
         }
 
-        /// Stops making previews.
+        /// Stops making previews, and releases the body.
         mutating func end() {
             isOver = true
-            release()
-        }
-
-        /// Releases the body. Another one may follow.
-        mutating func release() {
             body = nil
             reader = nil
         }
     }
 
+    private let flight: ImageFlight
     private let sizing: ImageSizing?
-    private let limits: DecodingLimits
-    private let decoders: ImageDecoders
-    private let threads: BlockingThreads
-    private let load: SharedTask<LoadedImage>
-    private let pressure: MemoryPressure?
+    private let decoder: FileDecoder
     private let state = Lock(State())
 
-    /// - Parameters:
-    ///   - load: receives the previews.
-    ///   - pressure: the memory pressure; nil to ignore it.
-    init(
-        sizing: ImageSizing?, limits: DecodingLimits, decoders: ImageDecoders, on threads: BlockingThreads,
-        for load: SharedTask<LoadedImage>, under pressure: MemoryPressure?
-    ) {
+    private init(_ flight: ImageFlight, _ sizing: ImageSizing?, _ decoder: FileDecoder) {
+        self.flight = flight
         self.sizing = sizing
-        self.limits = limits
-        self.decoders = decoders
-        self.threads = threads
-        self.load = load
-        self.pressure = pressure
+        self.decoder = decoder
     }
 
-    /// Passes the events of the transfer to the load, and notes each piece of the body if somebody wants previews.
-    var listener: TaskListener {
-        load.addOwner { [weak self] change in
-            switch change {
-            case .wantsPreviews(let progress, let body): self?.note(progress, of: body)
-            case .wantsNoPreviews: self?.stopIfUnwanted()
-            case .priority, .abandoned: break
+    /// Makes previews from now on if somebody wants some, and else no more. The next reader gets one of all bytes so far.
+    static func update(
+        _ flight: ImageFlight, from download: DownloadFlight.Caller, _ request: ImageRequest,
+        _ decoder: FileDecoder
+    ) {
+        while true {
+            let isWanted = flight.isDemanded
+            if isWanted {
+                download.demand { PreviewMaker(flight, request.sizing, decoder).listener }
+            } else {
+                download.endDemand()
+            }
+            // The wish may have changed meanwhile, on another thread.
+            if flight.isDemanded == isWanted { return }
+        }
+    }
+
+    private var listener: LoadListener {
+        LoadListener(isDemanding: true) { [self] event in
+            switch event {
+            case .progress(let progress, let body?): note(progress, of: body)
+            // No more of the body comes.
+            case nil: state.withLock { $0.end() }
+            default: break
             }
         }
-        return TaskListener { [self] event in
-            // No more of the body comes, however the transfer has ended. The load may make another transfer.
-            if case .ended = event { return state.withLock { $0.release() } }
-            load.tell(event)
-            if case .progress(let progress, let body?) = event { note(progress, of: body) }
-        }
     }
 
-    /// Releases the body, unless somebody wants previews again. The next reader gets one of all bytes so far.
-    private func stopIfUnwanted() { state.withLock { if !load.wantsPreviews { $0.release() } } }
-
-    /// Notes that more of a body has arrived, if somebody wants previews.
+    /// Notes that more of a body has arrived.
     private func note(_ progress: TransferProgress, of body: BodyBuffer) {
         let begins = state.withLock { state in
-            // Asked under the lock: otherwise the last reader could leave between this answer and its use.
-            guard load.wantsPreviews else { return false }
             if !state.isOver, state.body !== body {
                 state.body = body
                 state.reader = nil
@@ -109,9 +99,9 @@ final class PreviewMaker: Sendable {
         }
         guard begins else { return }
         do {
-            try threads.enqueue { self.work() }
+            try decoder.threads.enqueue { self.work() }
         } catch {
-            // Losing the error is right: without a thread there is no preview now, and the next bytes try again.
+            // Ignored: without a thread there is no preview now, and the next bytes try again.
             state.withLock { $0.isAtWork = false }
         }
     }
@@ -123,7 +113,7 @@ final class PreviewMaker: Sendable {
                 if let part = body.replacement { self.preview(of: body, part) } else {
                     preview(of: body, body.bytes(from: start))
                 }
-            if let preview { load.tell(.preview(preview)) }
+            if let preview { flight.emit(.preview(preview)) }
         }
     }
 
@@ -142,11 +132,13 @@ final class PreviewMaker: Sendable {
     private func preview(of body: BodyBuffer, _ part: (number: Int, bytes: [UInt8])) -> ImagePreview? {
         let isWanted = state.withLock { state in
             state.shownPart = part.number
-            return state.body === body && pressure?.level != .critical
+            return state.body === body && decoder.pressure?.level != .critical
         }
         let bytes = part.bytes
-        // Losing the error is right: the next part replaces a damaged one.
-        guard isWanted, let bitmap = try? decoders.decode(bytes.span, sizing: sizing, limits: limits) else {
+        // Ignored: the next part replaces a damaged one.
+        guard isWanted,
+            let bitmap = try? decoder.decoders.decode(bytes.span, sizing: sizing, limits: decoder.limits)
+        else {
             return nil
         }
         return state.withLock { state in
@@ -159,10 +151,10 @@ final class PreviewMaker: Sendable {
     private func preview(of body: BodyBuffer, _ piece: [UInt8]) -> ImagePreview? {
         let taken = state.withLock { state -> ImagePreviews? in
             // No previews of a body in a file, and none while memory is short.
-            if piece.isEmpty || pressure?.level == .critical { state.end() }
+            if piece.isEmpty || decoder.pressure?.level == .critical { state.end() }
             guard state.body === body else { return nil }
             state.taken += piece.count
-            return state.reader.take() ?? ImagePreviews(sizing: sizing, limits: limits)
+            return state.reader.take() ?? ImagePreviews(sizing: sizing, limits: decoder.limits)
         }
         guard var reader = taken else { return nil }
         var bitmap: Bitmap?

@@ -244,26 +244,33 @@ public final class Prewarmer: Sendable {
     }
 
     private func load(_ request: ImageRequest, index: Int) async -> ItemResult {
-        if let image = images?.usableImage(for: request, isFirstLook: true) {
-            return ItemResult(
-                index: index, request: request, outcome: .alreadyDecoded(image), duration: .zero,
-                queued: .zero)
-        }
         let clock = ContinuousClock()
         let start = clock.now
-        let stamp = images?.stamp
-        let (loaded, timing) = await files.timedFile(for: request)
-        var outcome: Outcome
-        do throws(ImageLoadingError) {
-            let file = try loaded.get()
-            if let images, let stamp { _ = try await images.image(for: request, in: file, since: stamp) }
-            outcome = [.network, .resumed].contains(file.source) ? .fetched(file) : .alreadyCached(file)
-        } catch {
-            outcome = .failed(error)
+        let outcome: Outcome
+        let queued: Duration
+        if let images {
+            let (image, file, timing) = await images.timedImage(for: request)
+            queued = timing.queued
+            outcome =
+                switch image {
+                case .success(let image): file.map(Self.outcome) ?? .alreadyDecoded(image)
+                case .failure(let error): .failed(error)
+                }
+        } else {
+            let (file, timing) = await files.timedFile(for: request)
+            queued = timing.queued
+            outcome =
+                switch file {
+                case .success(let file): Self.outcome(file)
+                case .failure(let error): .failed(error)
+                }
         }
         return ItemResult(
-            index: index, request: request, outcome: outcome, duration: clock.now - start,
-            queued: timing.queued)
+            index: index, request: request, outcome: outcome, duration: clock.now - start, queued: queued)
+    }
+
+    private static func outcome(_ file: LoadedFile) -> Outcome {
+        [.network, .resumed].contains(file.source) ? .fetched(file) : .alreadyCached(file)
     }
 }
 

@@ -1,3 +1,5 @@
+import Coalescing
+
 /// One upload. It begins with the task.
 ///
 ///     let task = uploader.task(for: request)
@@ -9,12 +11,10 @@ public final class UploadTask: Sendable {
     /// The request of the upload.
     public let request: UploadRequest
 
-    private let work: SharedTask<UploadResponse>
-    private let caller: Int
+    private let caller: UploadFlight.Caller
 
-    init(_ request: UploadRequest, _ work: SharedTask<UploadResponse>, caller: Int) {
+    init(_ request: UploadRequest, _ caller: UploadFlight.Caller) {
         self.request = request
-        self.work = work
         self.caller = caller
     }
 
@@ -22,17 +22,17 @@ public final class UploadTask: Sendable {
     /// - Throws: the reason why there is no answer; `.cancelled` after ``cancel()``. The server may have performed the
     ///   write all the same.
     public var value: UploadResponse {
-        get async throws(ImageLoadingError) { try await work.value(for: caller) }
+        get async throws(ImageLoadingError) { try await caller.value }
     }
 
     /// The progress of the upload. A slow reader gets only the newest value. Ends with the upload. Each use makes a new
     /// sequence.
     public var progress: AsyncStream<UploadProgress> {
-        work.stream(for: caller, .bufferingNewest(1)) { event in
+        caller.stream(.bufferingNewest(1)) { event in
             if case .sent(let progress) = event { progress } else { nil }
         }
     }
 
     /// Cancels the upload. Does nothing once it has finished.
-    public func cancel() { work.leave(caller) }
+    public func cancel() { caller.leave() }
 }

@@ -1,3 +1,4 @@
+import Coalescing
 import FoundationEssentials
 import Glibc
 import SystemSupport
@@ -136,12 +137,14 @@ struct BodyBufferTests {
 
     @Test("a released buffer returns its bytes to the budget")
     func budgetGivenBack() throws {
+        let flight = DownloadFlight { .cancelled(url: "") }
         do {
-            let buffer = try buffer()
+            let buffer = try buffer(flight: flight)
             #expect(buffer.receive(ResponseHead(status: 200)))
             #expect(buffer.take([UInt8](repeating: 7, count: 600)))
             #expect(budget.bytesInUse == 600)
         }
+        flight.emit(.interrupted)
         #expect(budget.bytesInUse == 0)
     }
 
@@ -209,14 +212,14 @@ struct BodyBufferTests {
 
     @Test("progress counts the bytes of a body that is kept, from 0")
     func progress() async throws {
-        let transfer = ImageDownloader.Transfer(url: try #require(URL(string: url)))
+        let flight = DownloadFlight { .cancelled(url: "") }
         let log = ProgressLog()
-        _ = transfer.join(.normal, listener: log.listener)
-        let kept = try buffer(transfer: transfer)
+        _ = flight.join(0, listener: log.listener)
+        let kept = try buffer(flight: flight)
         _ = kept.receive(ResponseHead(status: 200, fields: ["Content-Length": "3"]))
         _ = kept.take([1, 2])
         _ = kept.take([3])
-        let discarded = try buffer(transfer: transfer)
+        let discarded = try buffer(flight: flight)
         _ = discarded.receive(ResponseHead(status: 301))
         _ = discarded.take([1, 2])
         #expect(
@@ -224,14 +227,15 @@ struct BodyBufferTests {
     }
 
     private func buffer(
-        maximum: Int = 10_000, spillFolder: String = "/tmp", transfer: ImageDownloader.Transfer? = nil,
+        maximum: Int = 10_000, spillFolder: String = "/tmp",
+        flight: DownloadFlight = DownloadFlight { .cancelled(url: "") },
         calls: FileCalls = FileCalls(), keepsAnyStatus: Bool = false
     ) throws -> BodyBuffer {
         let source = try #require(URL(string: url))
         return BodyBuffer(
             url: source, maximumBytes: maximum, budget: budget,
-            spillFolder: spillFolder, transfer: transfer ?? ImageDownloader.Transfer(url: source),
-            threads: BlockingThreads(count: 1), calls: calls, keepsAnyStatus: keepsAnyStatus)
+            spillFolder: spillFolder, flight: flight, threads: BlockingThreads(count: 1), calls: calls,
+            keepsAnyStatus: keepsAnyStatus)
     }
 }
 

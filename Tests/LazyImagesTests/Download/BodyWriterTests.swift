@@ -153,7 +153,7 @@ struct BodyWriterTests {
     ) -> BodyBuffer {
         let body = BodyBuffer(
             url: origin.url(), maximumBytes: 1 << 20, budget: budget, spillFolder: folder.path,
-            transfer: ImageDownloader.Transfer(url: origin.url()), threads: threads, calls: calls)
+            flight: DownloadFlight { .cancelled(url: "") }, threads: threads, calls: calls)
         #expect(body.receive(ResponseHead(status: 200)))
         return body
     }

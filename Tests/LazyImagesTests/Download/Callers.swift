@@ -1,3 +1,4 @@
+import Coalescing
 import TestSupport
 
 @testable import LazyImages
@@ -6,8 +7,8 @@ import TestSupport
 struct Callers<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, ImageLoadingError>
     let tasks: [Task<Outcome, Never>]
-    /// Each caller's transfer and number; empty if they may not have joined yet.
-    var joined: [(transfer: SharedTask<Value>, caller: Int)] = []
+    /// The callers of the flight; empty if they may not have joined yet.
+    var joined: [Flight<Value, ImageLoadingError, LoadEvent>.Caller] = []
 
     init(
         _ count: Int, _ call: @escaping @Sendable (_ index: Int) async throws(ImageLoadingError) -> Value
@@ -19,7 +20,7 @@ struct Callers<Value: Sendable>: Sendable {
 
     /// Gives every caller another priority.
     func setPriority(_ priority: ImageRequest.Priority) {
-        for (transfer, caller) in joined { transfer.setPriority(of: caller) { priority } }
+        for caller in joined { caller.setPriority { priority.rawValue } }
     }
 
     /// Waits for every caller's outcome. A test's time limit cancels them all.
@@ -38,33 +39,30 @@ struct Callers<Value: Sendable>: Sendable {
 
 extension ImageDownloader {
     /// A downloader that stores nothing.
-    init(transport: any Transport = CurlTransport(), configuration: Configuration = Configuration()) {
-        let tiers = FileTiers(memory: nil, disk: nil, clock: .system, configuration: configuration)
-        self.init(transport: transport, tiers: tiers)
+    init(transport: any Transport, configuration: Configuration) {
+        self.init(configuration: configuration, transport: transport)
     }
 
     /// Downloads a request.
     nonisolated func download(
-        _ request: ImageRequest, progress: AsyncStream<TransferProgress>.Continuation? = nil
+        _ request: ImageRequest, progress: AsyncStream<TransferProgress>.Continuation
     ) async throws(ImageLoadingError) -> LoadedFile {
-        let order = TransferOrder(request, replacing: nil)
-        let joined = try await join(order, request.priority, listener: progress.map(TaskListener.init))
-        guard let (transfer, caller) = joined else { throw .notCached(url: "") }
-        return try checked(try await transfer.value(for: caller))
+        if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
+        let caller = join(
+            DownloadRequest(request, replacing: nil), request.priority.rawValue,
+            listener: LoadListener(progress))
+        return try checked(try await caller.value)
     }
 
     /// Starts `count` callers of one request. All wait for it when this returns.
     nonisolated func callers(
         _ count: Int = 1, of request: ImageRequest
     ) async throws -> Callers<LoadedFile> {
-        let order = TransferOrder(request, replacing: nil)
-        var joined: [(transfer: Transfer, caller: Int)] = []
-        for _ in 0..<count {
-            guard let one = try await join(order, request.priority) else { continue }
-            joined.append(one)
+        let joined = (0..<count).map { _ in
+            join(DownloadRequest(request, replacing: nil), request.priority.rawValue)
         }
-        var callers = Callers(joined.count) { [joined] index throws(ImageLoadingError) in
-            try self.checked(try await joined[index].transfer.value(for: joined[index].caller))
+        var callers = Callers(count) { [joined] index throws(ImageLoadingError) in
+            try self.checked(try await joined[index].value)
         }
         callers.joined = joined
         return callers
@@ -78,11 +76,11 @@ extension ImageDownloader {
     /// Waits until the transfer of a request has this priority.
     nonisolated func waitForPriority(_ priority: ImageRequest.Priority, of request: ImageRequest) async throws
     {
-        try await eventually { self.transfers[request.transferKey]?.priority == priority }
+        try await eventually { self.flights[request.transferKey]?.priority == priority.rawValue }
     }
 
     /// How many callers wait for transfers.
-    nonisolated var callerCount: Int { transfers.tasks.reduce(0) { $0 + $1.callerCount } }
+    nonisolated var callerCount: Int { flights.running.reduce(0) { $0 + $1.callerCount } }
 
     private nonisolated func checked(_ file: LoadedFile) throws(ImageLoadingError) -> LoadedFile {
         guard let status = file.status, status == 200 || file.head != nil else {
@@ -139,14 +137,14 @@ extension Transport {
     }
 }
 
-extension TaskListener {
-    /// Forwards progress to the stream, and finishes it with the task.
-    convenience init(_ progress: AsyncStream<TransferProgress>.Continuation) {
+extension LoadListener {
+    /// Forwards progress to the stream, and finishes it with the load.
+    convenience init(_ progress: AsyncStream<TransferProgress>.Continuation) where Event == LoadEvent {
         self.init { event in
             switch event {
             case .progress(let value, _): progress.yield(value)
-            case .ended: progress.finish()
-            case .started, .sent, .preview, .file: break
+            case nil: progress.finish()
+            default: break
             }
         }
     }

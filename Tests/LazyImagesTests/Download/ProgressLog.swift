@@ -7,7 +7,7 @@ struct ProgressLog: Sendable {
 
     init() { (stream, continuation) = AsyncStream.makeStream() }
 
-    var listener: TaskListener { TaskListener(continuation) }
+    var listener: LoadListener { LoadListener(continuation) }
 
     /// Waits for the first report.
     func first() async -> TransferProgress? { await stream.first { _ in true } }

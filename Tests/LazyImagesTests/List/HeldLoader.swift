@@ -1,13 +1,15 @@
+import Coalescing
 import FoundationEssentials
 import ImageCodecs
 import SystemSupport
+import TestSupport
 
 @testable import LazyImages
 
 /// A loader whose loads wait until the test ends them. The last part of an image's URL is its name. Calls are
 /// recorded before they return, so a test waits only for the model's own updates.
 final class HeldLoader: ImageLoading {
-    private typealias Load = SharedTask<LoadedImage>
+    private typealias Load = ImageFlight
 
     private struct State {
         var memory: Set<String> = []
@@ -38,15 +40,15 @@ final class HeldLoader: ImageLoading {
     func fail(_ name: String, _ error: ImageLoadingError) { end(name) { _ in .failure(error) } }
 
     func report(_ name: String, _ progress: TransferProgress) {
-        for load in loads(name) { load.tell(.progress(progress, nil)) }
+        for load in loads(name) { load.emit(.progress(progress, nil)) }
     }
 
     func show(_ name: String, _ preview: ImagePreview) {
-        for load in loads(name) { load.tell(.preview(preview)) }
+        for load in loads(name) { load.emit(.preview(preview)) }
     }
 
     /// Whether the load of an image wants previews.
-    func wantsPreviews(_ name: String) -> Bool { loads(name).contains { $0.wantsPreviews } }
+    func wantsPreviews(_ name: String) -> Bool { loads(name).contains(where: \.isDemanded) }
 
     func cachedImage(for request: ImageRequest) -> LoadedImage? {
         let isCached = state.withLock { state in
@@ -57,21 +59,39 @@ final class HeldLoader: ImageLoading {
     }
 
     func task(for request: ImageRequest) -> ImageTask {
-        let (name, load) = (request.name, Load(url: request.url))
-        let caller = load.join(request.priority) ?? 0
-        load.addOwner { [weak self, weak load] change in
+        let (name, load) = (request.name, Load { .cancelled(url: request.url.displayText) })
+        let caller = load.firstCaller(request.priority.rawValue)
+        let last = Shared(load.priority)
+        load.observe { [weak self, weak load] in
             guard let self, let load else { return }
-            switch change {
-            case .wantsPreviews, .wantsNoPreviews: break
-            case .priority: record((load.priority <= .low ? "lower " : "raise ") + name)
-            case .abandoned:
-                record("cancel " + name)
-                state.withLock { $0.loads.removeAll { $0.load === load } }
+            let priority = load.priority
+            let hasChanged = last.change { last in
+                defer { last = priority }
+                return last != priority
             }
+            guard hasChanged else { return }
+            record((priority <= ImageRequest.Priority.low.rawValue ? "lower " : "raise ") + name)
         }
         record((request.priority <= .low ? "prefetch " : "load ") + name)
         state.withLock { $0.loads.append((name, load)) }
-        return ImageTask(request, load, caller: caller)
+        let cancel = { @Sendable [weak self, weak load] in
+            guard let self, let load else { return }
+            let wasRunning = self.state.withLock { state in
+                defer { state.loads.removeAll { $0.load === load } }
+                return state.loads.contains { $0.load === load }
+            }
+            if wasRunning { self.record("cancel " + name) }
+        }
+        load.run(isImmediate: true) { () async throws(ImageLoadingError) in
+            await withTaskCancellationHandler {
+                // Ignored: the sleep ends when the load does.
+                try? await Task.sleep(for: .seconds(1 << 30))
+            } onCancel: {
+                cancel()
+            }
+            throw .cancelled(url: "")
+        }
+        return ImageTask(request, caller)
     }
 
     func setPinned(_ isPinned: Bool, for request: ImageRequest) {

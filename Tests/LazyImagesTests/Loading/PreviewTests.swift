@@ -1,3 +1,4 @@
+import Coalescing
 import FoundationEssentials
 import ImageCodecs
 import SystemSupport
@@ -13,15 +14,17 @@ private struct ArrivingPicture {
     private let threads = BlockingThreads(count: 1)
     private let body: BodyBuffer
 
-    init(of url: URL, for load: SharedTask<LoadedImage>) {
-        let maker = PreviewMaker(
-            sizing: ImageSizing(ImageSize(width: 62, height: 93)), limits: .standard, decoders: .standard,
-            on: threads, for: load, under: nil)
-        let transfer = ImageDownloader.Transfer(url: url)
-        _ = transfer.join(.normal, listener: maker.listener)
+    init(of url: URL, for load: ImageFlight) {
+        let decoder = FileDecoder(decoders: .standard, limits: .standard, pressure: nil, threads: threads)
+        let request = ImageRequest(url: url, targetSize: ImageSize(width: 62, height: 93))
+        let download = DownloadFlight { .cancelled(url: "") }
+        let caller = download.firstCaller(0)
+        let update = { @Sendable in PreviewMaker.update(load, from: caller, request, decoder) }
+        load.observe(by: update)
+        update()
         body = BodyBuffer(
             url: url, maximumBytes: 1 << 24, budget: BodyBudget(limit: 1 << 24), spillFolder: nil,
-            transfer: transfer, threads: threads)
+            flight: download, threads: threads)
         #expect(body.receive(ResponseHead(status: 200)))
     }
 
@@ -118,11 +121,11 @@ struct PreviewTests {
     private func previewCounts(after pieces: [[UInt8]]) async throws -> [Int] {
         let shown = Lock<[Int]>([])
         let url = try ImageRequest("http://localhost/a.jpg").url
-        let load = SharedTask<LoadedImage>(url: url)
-        let listener = TaskListener(wantsPreviews: true) { event in
+        let load = ImageFlight { .cancelled(url: "") }
+        let listener = LoadListener(isDemanding: true) { event in
             if case .preview(let preview) = event { shown.withLock { $0.append(preview.number) } }
         }
-        _ = load.join(.normal, listener: listener)
+        _ = load.join(0, listener: listener)
         let arriving = ArrivingPicture(of: url, for: load)
         var counts: [Int] = []
         for piece in pieces {
@@ -136,11 +139,11 @@ struct PreviewTests {
     @Test("once the last reader has stopped there are no previews, until another one reads")
     func stopping() async throws {
         let url = try ImageRequest("http://localhost/a.jpg").url
-        let load = SharedTask<LoadedImage>(url: url)
+        let load = ImageFlight { .cancelled(url: "") }
         let made = Tally()
-        let listener = TaskListener { event in if case .preview = event { made.add() } }
-        let caller = try #require(load.join(.normal, listener: listener))
-        let task = ImageTask(ImageRequest(url: url), load, caller: caller)
+        let listener = LoadListener { event in if case .preview = event { made.add() } }
+        let caller = try #require(load.join(0, listener: listener))
+        let task = ImageTask(ImageRequest(url: url), caller)
         let arriving = ArrivingPicture(of: url, for: load)
         func send(_ pieces: Range<Int>) async throws {
             try await arriving.receive(jpeg.pieces[pieces].map { Array(jpeg.bytes[$0]) })
@@ -153,11 +156,11 @@ struct PreviewTests {
         try await send(0..<1)
         #expect(made.count == 0)
         try await readOne()
-        #expect(made.count == 1 && !load.wantsPreviews)
+        #expect(made.count == 1 && !load.isDemanded)
         try await send(1..<5)
         #expect(made.count == 1)
         try await readOne()
-        #expect(made.count == 2 && !load.wantsPreviews)
+        #expect(made.count == 2 && !load.isDemanded)
     }
 
     @Test("a cancelled load finishes its previews, and so does a lost connection")

@@ -1,3 +1,4 @@
+import Coalescing
 import FoundationEssentials
 import SystemSupport
 
@@ -30,7 +31,7 @@ public final class SharedTier: Sendable {
     private struct State {
         var queue: StoreQueue
         var breaker = HostCircuitBreaker(
-            RetryPolicy(failuresOfHost: SharedTier.failuresBeforePause, pauseOfHost: SharedTier.firstPause))
+            failures: SharedTier.failuresBeforePause, pause: SharedTier.firstPause)
         var counters = Counters()
         /// The callers of `flush`.
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -124,12 +125,14 @@ public final class SharedTier: Sendable {
             noteRead { $0.refusedValues += 1 }
             return nil
         case .cancelled:
-            state.withLock { $0.breaker.inconclusive(Side.read.rawValue) }
+            state.withLock {
+                $0.breaker.record(.inconclusive, of: Side.read.rawValue, now: configuration.timing.now())
+            }
             return nil
         case .failed:
             state.withLock { state in
                 state.counters.failures += 1
-                state.breaker.failed(Side.read.rawValue, now: configuration.timing.now())
+                state.breaker.record(.failed, of: Side.read.rawValue, now: configuration.timing.now())
             }
             return nil
         }
@@ -138,14 +141,14 @@ public final class SharedTier: Sendable {
     private func admitsRead(of key: CacheKey) -> Bool {
         state.withLock { state in
             !state.queue.isRemoved(key)
-                && state.breaker.admit(Side.read.rawValue, now: configuration.timing.now()) == .allowed
+                && state.breaker.admit(Side.read.rawValue, now: configuration.timing.now()) == .admitted
         }
     }
 
     /// Notes that the store has answered. Starts queued work: removals may wait for the end of a pause.
     private func noteRead(_ count: (inout Counters) -> Void) {
         let isWorkQueued = state.withLock { state in
-            state.breaker.succeeded(Side.read.rawValue)
+            state.breaker.record(.answered, of: Side.read.rawValue, now: configuration.timing.now())
             count(&state.counters)
             return state.queue.count > 0
         }
@@ -218,7 +221,7 @@ public final class SharedTier: Sendable {
             while state.queue.workCount < Self.writers, state.queue.hasNext {
                 let admission = state.breaker.admit(
                     Side.write.rawValue, now: configuration.timing.now())
-                guard admission == .allowed, let order = state.queue.next() else {
+                guard admission == .admitted, let order = state.queue.next() else {
                     state.counters.droppedWrites += state.queue.dropWrites()
                     break
                 }
@@ -256,9 +259,9 @@ public final class SharedTier: Sendable {
             case (.refused, _), (.failed, _): state.counters.failures += 1
             }
             if outcome == .done {
-                state.breaker.succeeded(Side.write.rawValue)
+                state.breaker.record(.answered, of: Side.write.rawValue, now: configuration.timing.now())
             } else {
-                state.breaker.failed(Side.write.rawValue, now: configuration.timing.now())
+                state.breaker.record(.failed, of: Side.write.rawValue, now: configuration.timing.now())
             }
             state.queue.finish(order, outcome)
         }

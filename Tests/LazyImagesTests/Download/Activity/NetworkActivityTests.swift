@@ -13,10 +13,9 @@ struct NetworkActivityTests {
         var metrics = TransferMetrics()
         metrics.bytes = 7
         metrics.isReused = true
-        let transfers = (1...3).map(transfer)
-        for (transfer, host) in zip(transfers, ["a", "a", "b"]) { activity.begin(transfer, host: host) }
-        activity.end(transfers[0], host: "a", didSucceed: true, metrics)
-        activity.end(transfers[2], host: "b", didSucceed: false, nil)
+        for host in ["a", "a", "b"] { activity.begin(host: host) }
+        activity.end(1, host: "a", didSucceed: true, metrics)
+        activity.end(3, host: "b", didSucceed: false, nil)
         var a = NetworkActivity.HostCounters()
         a.running = 1
         a.finished = 1
@@ -45,11 +44,10 @@ struct NetworkActivityTests {
     @Test("of many hosts the last ones and the busy ones keep their counts, and the others are summed")
     func manyHosts() {
         let activity = NetworkActivity()
-        activity.begin(transfer(0), host: "busy")
+        activity.begin(host: "busy")
         for number in 1...3_000 {
-            let transfer = transfer(number)
-            activity.begin(transfer, host: "host-\(number)")
-            activity.end(transfer, host: "host-\(number)", didSucceed: true, nil)
+            activity.begin(host: "host-\(number)")
+            activity.end(number, host: "host-\(number)", didSucceed: true, nil)
         }
         let hosts = activity.hosts
         #expect(hosts.count == 1_000)
@@ -59,42 +57,45 @@ struct NetworkActivityTests {
         #expect(hosts.values.reduce(0) { $0 + $1.finished } == 3_000)
     }
 
-    @Test("traffic counts the bytes of running transfers, without those of earlier attempts")
-    func traffic() {
-        let activity = NetworkActivity()
+    @Test("traffic counts the bytes of running transfers and of earlier attempts, but not of a partial body")
+    func traffic() async throws {
+        let folder = try TemporaryFolder()
+        let transport = HeldTransport()
+        var configuration = ImageDownloader.Configuration()
+        configuration.partialFolder = folder.file("partial")
+        configuration.timing.random = { 0 }
+        let downloader = ImageDownloader(configuration: configuration, transport: transport)
         func expect(_ received: Int, _ remaining: Int, _ underWay: Double) {
-            let traffic = activity.traffic
+            let traffic = downloader.activity.traffic
             #expect(traffic.received == received && traffic.remaining == remaining)
             #expect(traffic.underWay == underWay)
         }
-        let (one, other) = (transfer(1), transfer(2))
-        func begin(_ transfer: ImageDownloader.Transfer) {
-            transfer.tell(.started(queued: .zero))
-            activity.begin(transfer, host: "a")
-        }
-        func report(_ transfer: ImageDownloader.Transfer, _ received: Int, of expected: Int?) {
-            transfer.tell(.progress(TransferProgress(received: received, expected: expected), nil))
-        }
-        begin(one)
-        begin(other)
-        // A resumed transfer starts with the bytes of its partial body.
-        report(one, 25, of: 100)
-        expect(0, 75, 0.25)
-        report(one, 50, of: 100)
-        report(other, 0, of: nil)
-        report(other, 7, of: nil)
-        expect(32, 50, 0.5)
-        activity.end(one, host: "a", didSucceed: false, nil)
-        activity.end(other, host: "a", didSucceed: true, nil)
-        expect(32, 0, 0)
-        // The same transfer again, after a failure.
-        begin(one)
-        report(one, 0, of: 10)
-        report(one, 10, of: 10)
-        expect(42, 0, 1)
-    }
-
-    private func transfer(_ number: Int) -> ImageDownloader.Transfer {
-        ImageDownloader.Transfer(number: number, url: URL(filePath: "/"))
+        let image = SampleImages.png(bytes: 10_000)
+        async let first = downloader.download(try ImageRequest("http://localhost/1"))
+        let one = try await transport.transfer(0)
+        async let second = downloader.download(try ImageRequest("http://localhost/2"))
+        let other = try await transport.transfer(1)
+        one.respond(200, ["ETag": "\"1\"", "Content-Length": "\(image.count)"])
+        one.send(Array(image[..<5_000]))
+        other.respond()
+        other.send(Array(image[..<7]))
+        expect(5_007, image.count - 5_000, 5_000 / Double(image.count))
+        one.fail(.connectionLost(url: "", received: 5_000, reason: ""))
+        // The same transfer again, which begins with the bytes of its partial body.
+        let again = try await transport.transfer(2)
+        again.respond(
+            206,
+            [
+                "ETag": "\"1\"", "Content-Length": "\(image.count - 5_000)",
+                "Content-Range": "bytes 5000-\(image.count - 1)/\(image.count)",
+            ])
+        again.send(Array(image[5_000..<6_000]))
+        expect(6_007, image.count - 6_000, 6_000 / Double(image.count))
+        again.send(Array(image[6_000...]))
+        again.finish()
+        other.send(Array(image[7...]))
+        other.finish()
+        _ = try await (first, second)
+        expect(image.count * 2, 0, 0)
     }
 }

@@ -1,0 +1,424 @@
+public import SystemSupport
+
+/// A single flight: one piece of work, the callers that wait for it, and one outcome for all of them.
+///
+///     running --(its work ends)--> finished: every caller gets the outcome
+///        `-----(the last caller leaves)--> abandoned: its task is cancelled
+///
+/// Each caller has a priority, and the flight has the highest of them. A flight that is over refuses callers, which
+/// begin a new one.
+///
+/// Two rules keep old results out of a cache. A flight is `current` until its value was removed from the cache, or a
+/// newer flight of its key has begun; the work must store nothing after that. And whoever stores checks this under the
+/// lock by which a removal drops the stored value, so that one of them sees the other.
+///
+/// Safe for concurrent use. One lock guards the state. Continuations, listeners and the observer are called with the
+/// lock released.
+public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: Sendable {
+    public typealias Outcome = Result<Value, Failure>
+    public typealias Listener = FlightListener<Event>
+    @usableFromInline typealias Continuation = CheckedContinuation<Outcome, Never>
+
+    @usableFromInline struct State {
+        @usableFromInline var callers = Callers<Continuation>()
+        @usableFromInline var outcome: Outcome?
+        @usableFromInline var isAbandoned = false
+        @usableFromInline var isCurrent = true
+        @usableFromInline var task: Task<Void, Never>?
+        @usableFromInline var observer: (@Sendable () -> Void)?
+        @usableFromInline var listeners: [(caller: Int, listener: Listener)] = []
+        /// The events that a late listener hears first.
+        @usableFromInline var recent: [Event] = []
+        /// Events that are not delivered yet, in order. A nil event is the end.
+        @usableFromInline var deliveries: [(event: Event?, listeners: [Listener])] = []
+        @usableFromInline var isDelivering = false
+
+        @inlinable public var isOver: Bool { isAbandoned || outcome != nil }
+        @inlinable public var isDemanded: Bool { listeners.contains { $0.listener.isDemanding } }
+
+        @inlinable mutating func add(_ listener: Listener, for caller: Int) {
+            for event in recent { deliveries.append((event, [listener])) }
+            if isOver || !callers.contains(caller) {
+                deliveries.append((nil, [listener]))
+            } else {
+                listeners.append((caller, listener))
+            }
+        }
+
+        @inlinable mutating func deliverToAll(_ event: Event?) {
+            if !listeners.isEmpty { deliveries.append((event, listeners.map { $0.listener })) }
+        }
+
+        /// Releases what only running work needs: a listener may hold what holds this flight.
+        @inlinable mutating func end() -> Task<Void, Never>? {
+            (listeners, recent, observer) = ([], [], nil)
+            return task.take()
+        }
+    }
+
+    /// Makes the error of a caller that has left.
+    public let cancelled: @Sendable () -> Failure
+    @usableFromInline let state = Lock(State())
+    @usableFromInline let order = ResumeOrder()
+
+    /// - Parameter cancelled: makes the error of a caller that has left.
+    @inlinable public init(cancelled: @escaping @Sendable () -> Failure) { self.cancelled = cancelled }
+
+    // MARK: Callers
+
+    /// One caller of a flight.
+    public struct Caller: Sendable {
+        public let flight: Flight
+        @usableFromInline let number: Int
+
+        @inlinable init(_ flight: Flight, _ number: Int) { (self.flight, self.number) = (flight, number) }
+    }
+
+    /// Adds a caller. Nil if the flight is over.
+    @inlinable public func join(_ priority: Int, listener: Listener? = nil) -> Caller? {
+        guard let (number, isRaised) = add(priority) else { return nil }
+        return welcome(number, listener, isRaised)
+    }
+
+    /// Adds the first caller of a flight that nobody else knows yet.
+    @inlinable public func firstCaller(_ priority: Int) -> Caller {
+        guard let caller = join(priority) else { preconditionFailure("the flight is over") }
+        return caller
+    }
+
+    /// Adds a caller, under the caller's own lock. `welcome` must follow, without it.
+    @inlinable func add(_ priority: Int) -> (number: Int, isRaised: Bool)? {
+        state.withLock { state in
+            guard !state.isOver else { return nil }
+            let isRaised = !state.callers.isEmpty && priority > state.callers.highestPriority
+            return (state.callers.add(priority), isRaised)
+        }
+    }
+
+    @inlinable func welcome(_ number: Int, _ listener: Listener?, _ isRaised: Bool) -> Caller {
+        let caller = Caller(self, number)
+        if let listener { caller.listen(listener) }
+        if isRaised { observe() }
+        return caller
+    }
+
+    /// The highest priority of the callers; 0 without any.
+    @inlinable public var priority: Int { state.withLock { $0.callers.highestPriority } }
+
+    /// How many callers wait.
+    @inlinable public var callerCount: Int { state.withLock { $0.outcome == nil ? $0.callers.count : 0 } }
+
+    // MARK: Work
+
+    /// Runs the work in a new task, and then finishes the flight.
+    /// - Parameters:
+    ///   - isImmediate: whether the work runs on the calling thread until it first waits.
+    ///   - unlist: called before the flight finishes: later callers must not find it.
+    @inlinable public func run(
+        isImmediate: Bool = false, _ work: @escaping @Sendable () async throws(Failure) -> Value,
+        unlist: @escaping @Sendable () -> Void = {}
+    ) {
+        @concurrent @Sendable func fly() async { await flyHere() }
+        @Sendable func flyHere() async {
+            let outcome: Outcome
+            do {
+                outcome = .success(try await work())
+            } catch {
+                outcome = .failure(error)
+            }
+            unlist()
+            _ = end(with: outcome)
+        }
+        let task = isImmediate ? Task.immediate { await flyHere() } : Task { await fly() }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.task = task }
+            return state.isOver
+        }
+        if isOver { task.cancel() }
+    }
+
+    /// Sets what observes the callers: it is called whenever the highest priority or the demand of the listeners may
+    /// have changed. It reads both anew: calls may overtake each other.
+    @inlinable public func observe(by observer: @escaping @Sendable () -> Void) {
+        state.withLock { if !$0.isOver { $0.observer = observer } }
+    }
+
+    @inlinable public func observe() { state.withLock { $0.observer }?() }
+
+    /// Ends the flight: all callers get the outcome, in the order in which they joined. Cancels the work if it still
+    /// runs. Does nothing if the flight is over.
+    @inlinable public func finish(_ outcome: Outcome) { end(with: outcome)?.cancel() }
+
+    /// - Returns: the task of the work.
+    @inlinable func end(with outcome: Outcome) -> Task<Void, Never>? {
+        let (waiting, task) = state.withLock { state -> ([Continuation], Task<Void, Never>?) in
+            guard !state.isOver else { return ([], nil) }
+            state.outcome = outcome
+            state.deliverToAll(nil)
+            return (state.callers.takeWaiting(), state.end())
+        }
+        order.mark()
+        deliver()
+        for continuation in waiting { continuation.resume(returning: outcome) }
+        return task
+    }
+
+    /// Whether the flight is finished or abandoned. Its work may still run.
+    @inlinable public var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// Whether the work may still store its result.
+    @inlinable public var isCurrent: Bool { state.withLock { $0.isCurrent } }
+
+    /// Forbids to store the result. The callers get it all the same.
+    @inlinable public func invalidate() { state.withLock { $0.isCurrent = false } }
+
+    // MARK: Events
+
+    /// Passes an event to all listeners.
+    @inlinable public func emit(_ event: Event) {
+        let isHeard = state.withLock { state in
+            guard !state.isOver else { return false }
+            event.record(in: &state.recent)
+            state.deliverToAll(event)
+            return !state.deliveries.isEmpty
+        }
+        if isHeard { deliver() }
+    }
+
+    /// Whether a listener demands more than the events that come anyway.
+    @inlinable public var isDemanded: Bool { state.withLock { $0.isDemanded } }
+
+    /// Delivers the waiting events. One thread at a time does so: no listener hears an event twice, or after a later
+    /// one.
+    @inlinable func deliver() {
+        while true {
+            let next = state.withLock { state -> (event: Event?, listeners: [Listener])? in
+                guard !state.isDelivering, !state.deliveries.isEmpty else { return nil }
+                state.isDelivering = true
+                return state.deliveries.removeFirst()
+            }
+            guard let next else { return }
+            for listener in next.listeners { listener.hear(next.event) }
+            state.withLock { $0.isDelivering = false }
+        }
+    }
+}
+
+extension Flight.Caller {
+    /// Waits for the outcome. Cancelling the calling task makes the caller leave.
+    /// - Throws: the flight's error; `cancelled` for a caller that has left.
+    @inlinable public var value: Value {
+        get async throws(Failure) {
+            if let outcome { return try outcome.get() }
+            return try await flight.outcome(of: number).get()
+        }
+    }
+
+    /// The outcome; nil before the flight is finished. `cancelled` for a caller that has left.
+    @inlinable public var outcome: Flight.Outcome? { flight.knownOutcome(of: number) }
+
+    /// Leaves: this caller gets `cancelled`. Does nothing once the flight is finished.
+    @inlinable public func leave() { flight.remove(number) }
+
+    /// This caller's priority; nil if it has left.
+    @inlinable public var priority: Int? { flight.priority(of: number) }
+
+    /// Changes this caller's priority.
+    /// - Parameter priority: called under the lock, so that the later of two changes wins.
+    @inlinable public func setPriority(_ priority: () -> Int) { flight.setPriority(of: number, priority) }
+
+    /// Adds a listener. It hears the recent events, all later ones, and the end.
+    @inlinable public func listen(_ listener: Flight.Listener) { flight.listen(listener, for: number) }
+
+    /// Adds a demanding listener, unless this caller has one.
+    @inlinable public func demand(_ makeListener: () -> Flight.Listener) { flight.demand(makeListener, for: number) }
+
+    /// Removes this caller's demanding listener.
+    @inlinable public func endDemand() { flight.removeListeners { $0 == number && $1.isDemanding } }
+
+    /// A stream of events for one reader. It ends with the flight. When its reader stops, its listener is removed.
+    @inlinable public func stream<Element: Sendable>(
+        _ policy: AsyncStream<Element>.Continuation.BufferingPolicy, isDemanding: Bool = false,
+        of element: @escaping @Sendable (Event) -> Element?
+    ) -> AsyncStream<Element> {
+        AsyncStream(bufferingPolicy: policy) { reader in
+            let listener = Flight.Listener(isDemanding: isDemanding) { event in
+                guard let event else { return reader.finish() }
+                if let element = element(event) { reader.yield(element) }
+            }
+            reader.onTermination = { [weak flight] _ in flight?.removeListeners { $1 === listener } }
+            listen(listener)
+        }
+    }
+}
+
+extension Flight {
+    @inlinable func outcome(of caller: Int) async -> Outcome {
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: Continuation) in
+                let known = state.withLock { state -> Outcome?? in
+                    guard state.callers.contains(caller) else { return .some(nil) }
+                    if let outcome = state.outcome { return outcome }
+                    state.callers.wait(caller, continuation)
+                    return nil
+                }
+                if let known { continuation.resume(returning: known ?? .failure(cancelled())) }
+            }
+        } onCancel: {
+            remove(caller)
+        }
+        order.mark()
+        return outcome
+    }
+
+    @inlinable func knownOutcome(of caller: Int) -> Outcome? {
+        let (isPresent, outcome) = state.withLock { ($0.callers.contains(caller), $0.outcome) }
+        return isPresent ? outcome : .failure(cancelled())
+    }
+
+    /// Decides in one section whether the caller was the last one: nobody can join in between.
+    @inlinable func remove(_ caller: Int) {
+        let left = state.withLock {
+            state -> (waiting: [Continuation], task: Task<Void, Never>?, isLast: Bool)? in
+            guard state.outcome == nil, let waiting = state.callers.remove(caller) else { return nil }
+            let listeners = state.listeners.filter { $0.caller == caller }.map { $0.listener }
+            if !listeners.isEmpty { state.deliveries.append((nil, listeners)) }
+            state.listeners.removeAll { $0.caller == caller }
+            guard state.callers.isEmpty else { return (waiting, nil, false) }
+            state.isAbandoned = true
+            return (waiting, state.end(), true)
+        }
+        guard let left else { return }
+        deliver()
+        for continuation in left.waiting { continuation.resume(returning: .failure(cancelled())) }
+        left.task?.cancel()
+        if !left.isLast { observe() }
+    }
+
+    @inlinable func priority(of caller: Int) -> Int? { state.withLock { $0.callers.priority(of: caller) } }
+
+    @inlinable public func setPriority(of caller: Int, _ priority: () -> Int) {
+        let hasChanged = state.withLock { state in
+            let before = state.callers.highestPriority
+            state.callers.setPriority(priority(), of: caller)
+            return state.callers.highestPriority != before
+        }
+        if hasChanged { observe() }
+    }
+
+    @inlinable public func listen(_ listener: Listener, for caller: Int) {
+        state.withLock { $0.add(listener, for: caller) }
+        deliver()
+        if listener.isDemanding { observe() }
+    }
+
+    @inlinable public func demand(_ makeListener: () -> Listener, for caller: Int) {
+        state.withLock { state in
+            if state.listeners.contains(where: { $0.caller == caller && $0.listener.isDemanding }) { return }
+            state.add(makeListener(), for: caller)
+        }
+        deliver()
+    }
+
+    /// A removed listener may still hear an event that happens meanwhile.
+    @inlinable func removeListeners(where isMeant: (_ caller: Int, _ listener: Listener) -> Bool) {
+        let isDemandChanged = state.withLock { state in
+            let wasDemanded = state.isDemanded
+            state.listeners.removeAll { isMeant($0.caller, $0.listener) }
+            return state.isDemanded != wasDemanded
+        }
+        if isDemandChanged { observe() }
+    }
+}
+
+/// An event of a flight.
+public protocol FlightEvent: Sendable {
+    /// Adds the event to the recent ones, in place of those that it makes outdated.
+    func record(in recent: inout [Self])
+}
+
+/// Hears the events of a flight in their order, on any thread, one at a time.
+public final class FlightListener<Event: Sendable>: Sendable {
+    /// Called with each event, and with nil at the end: the flight is over, or the listener's caller has left.
+    public let hear: @Sendable (Event?) -> Void
+    @usableFromInline let isDemanding: Bool
+
+    /// - Parameter isDemanding: whether the work has to do more for this listener: see `Flight.isDemanded`.
+    @inlinable public init(isDemanding: Bool = false, _ hear: @escaping @Sendable (Event?) -> Void) {
+        self.isDemanding = isDemanding
+        self.hear = hear
+    }
+}
+
+/// The callers of a flight, in the order in which they joined.
+@usableFromInline struct Callers<Continuation> {
+    @usableFromInline struct Caller {
+        /// A caller that joined earlier has a smaller number.
+        @usableFromInline let number: Int
+        @usableFromInline var priority: Int
+        @usableFromInline var waiting: [Continuation] = []
+
+        @inlinable init(number: Int, priority: Int) { (self.number, self.priority) = (number, priority) }
+    }
+
+    /// In ascending order of their numbers.
+    @usableFromInline var all: [Caller] = []
+    @usableFromInline var lastNumber = 0
+    /// How many callers have each priority. Saves a search for the highest one.
+    @usableFromInline var counts = SIMD8<Int32>()
+
+    @inlinable var isEmpty: Bool { all.isEmpty }
+    @inlinable var count: Int { all.count }
+
+    @inlinable var highestPriority: Int { counts.indices.last { counts[$0] > 0 } ?? 0 }
+
+    @inlinable mutating func add(_ priority: Int) -> Int {
+        lastNumber += 1
+        all.append(Caller(number: lastNumber, priority: priority))
+        counts[priority] += 1
+        return lastNumber
+    }
+
+    /// Removes a caller and returns its continuations; nil if it has left already.
+    @inlinable mutating func remove(_ number: Int) -> [Continuation]? {
+        guard let index = index(of: number) else { return nil }
+        let caller = all.remove(at: index)
+        counts[caller.priority] -= 1
+        return caller.waiting
+    }
+
+    /// Removes the continuations of all callers, which stay: each may ask for the outcome later.
+    @inlinable mutating func takeWaiting() -> [Continuation] {
+        var waiting: [Continuation] = []
+        for index in all.indices {
+            waiting += all[index].waiting
+            all[index].waiting = []
+        }
+        return waiting
+    }
+
+    @inlinable func contains(_ number: Int) -> Bool { index(of: number) != nil }
+
+    @inlinable func priority(of number: Int) -> Int? { index(of: number).map { all[$0].priority } }
+
+    @inlinable public mutating func setPriority(_ priority: Int, of number: Int) {
+        guard let index = index(of: number) else { return }
+        counts[all[index].priority] -= 1
+        counts[priority] += 1
+        all[index].priority = priority
+    }
+
+    @inlinable mutating func wait(_ number: Int, _ continuation: Continuation) {
+        if let index = index(of: number) { all[index].waiting.append(continuation) }
+    }
+
+    /// Where a caller stands; nil if it has left. A binary search.
+    @inlinable func index(of number: Int) -> Int? {
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if all[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low < all.count && all[low].number == number ? low : nil
+    }
+}

@@ -1,0 +1,101 @@
+public import SystemSupport
+
+/// The running flights, at most one for each key.
+///
+/// The race of a look in a cache with the end of a flight:
+///
+/// 1. A caller looks in the cache and finds nothing.
+/// 2. The running flight stores its value and ends.
+/// 3. The caller joins, and begins a second flight.
+///
+/// So a caller reads `ends` before it looks, and gives the number to `join`. If any flight has ended since, the new
+/// flight's work looks in the cache again. Inside the flight the look cannot be outrun: no other flight of the key runs.
+///
+/// The race of a removal with the end of a flight:
+///
+/// 1. The flight has its value.
+/// 2. `invalidate` makes the flight outdated and unlists it. The caller then removes the value from the cache.
+/// 3. The flight's work sees, where it stores, that it is outdated: its callers get the value, and no cache does.
+///
+/// A flight's generation is the flight itself: what is outdated stays so, and a caller that comes after the removal
+/// begins a new flight. An abandoned flight stays listed while its work runs, and is outdated when a newer one begins.
+///
+/// Safe for concurrent use. The table's lock may be held when a flight's lock is taken, never the other way round.
+public final class FlightTable<
+    Key: Hashable & Sendable, Value: Sendable, Failure: Error, Event: FlightEvent
+>: Sendable {
+    public typealias Work = Flight<Value, Failure, Event>
+
+    @usableFromInline struct State {
+        @usableFromInline var flights: [Key: Work] = [:]
+        @usableFromInline var ends = 0
+        @usableFromInline var removals = 0
+    }
+
+    @usableFromInline let state = Lock(State())
+
+    @inlinable public init() {}
+
+    /// How many flights have ended.
+    @inlinable public var ends: Int { state.withLock { $0.ends } }
+
+    /// How many removals there were. A value that was found in the cache before the last one may be removed from it.
+    @inlinable public var removals: Int { state.withLock { $0.removals } }
+
+    /// The flights that are not over.
+    @inlinable public var running: [Work] { state.withLock { Array($0.flights.values) }.filter { !$0.isOver } }
+
+    /// The running flight of a key.
+    @inlinable public subscript(key: Key) -> Work? {
+        state.withLock { $0.flights[key] }.flatMap { $0.isOver ? nil : $0 }
+    }
+
+    /// Joins the flight of a key, or begins one.
+    /// - Parameters:
+    ///   - ends: `ends` before the caller looked in the cache; nil for a caller that wants no look.
+    ///   - cancelled: makes the error of a caller that has left.
+    ///   - isImmediate: as in `Flight.run`.
+    ///   - work: the work of a new flight. `mustLook`: whether to look in the cache again first.
+    @inlinable public func join(
+        _ key: Key, priority: Int, listener: Work.Listener? = nil, since ends: Int? = nil,
+        cancelled: @escaping @Sendable () -> Failure, isImmediate: Bool = false,
+        work: @escaping @Sendable (_ flight: Work, _ mustLook: Bool) async throws(Failure) -> Value
+    ) -> Work.Caller {
+        let (flight, (number, isRaised), mustLook) = state.withLock { state in
+            if let flight = state.flights[key] {
+                if let joined = flight.add(priority) { return (flight, joined, Bool?.none) }
+                flight.invalidate()
+                state.ends += 1
+            }
+            let flight = Work(cancelled: cancelled)
+            state.flights[key] = flight
+            guard let joined = flight.add(priority) else { preconditionFailure("a new flight is not over") }
+            return (flight, joined, ends.map { $0 != state.ends } ?? false)
+        }
+        let caller = flight.welcome(number, listener, isRaised)
+        guard let mustLook else { return caller }
+        flight.run(isImmediate: isImmediate) { () async throws(Failure) in
+            try await work(flight, mustLook)
+        } unlist: { [weak self] in
+            self?.unlist(key, flight)
+        }
+        return caller
+    }
+
+    /// Unlists the flights of some keys, and forbids them to store their values. Later callers begin new flights.
+    @inlinable public func invalidate(where isMeant: (Key) -> Bool) {
+        state.withLock { state in
+            state.removals += 1
+            for key in state.flights.keys.filter(isMeant) {
+                state.flights.removeValue(forKey: key)?.invalidate()
+            }
+        }
+    }
+
+    @inlinable func unlist(_ key: Key, _ flight: Work) {
+        state.withLock { state in
+            state.ends += 1
+            if state.flights[key] === flight { state.flights[key] = nil }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+import Coalescing
+import FoundationEssentials
+import HTTPSemantics
+import SystemSupport
+
+/// What a download must get: the file that the request names, or the confirmation of the stored one.
+final class DownloadRequest: Sendable {
+    let request: ImageRequest
+    /// The stored file; nil if there is none.
+    let stored: LoadedFile?
+    /// The key by which downloads are shared.
+    let key: CacheKey
+    /// Sent only to the URL of the stored answer, or to the first URL of a request with an id.
+    let conditions: HTTPFields
+    /// Whether the download revalidates the stored file.
+    let revalidates: Bool
+    /// A stored permanent redirect, to start at its target instead of at the request's URL.
+    let move: StoredResponse.PermanentMove?
+
+    /// Gets the whole file.
+    /// - Parameter stored: the file that the answer replaces.
+    init(_ request: ImageRequest, replacing stored: LoadedFile?) {
+        self.request = request
+        self.stored = stored
+        key = request.transferKey
+        conditions = HTTPFields()
+        revalidates = false
+        move = nil
+    }
+
+    /// Revalidates the stored file.
+    init(_ request: ImageRequest, revalidating stored: LoadedFile, _ response: StoredResponse, now: Int) {
+        self.request = request
+        self.stored = stored
+        revalidates = true
+        conditions = Validators(response.fields)?.conditions ?? HTTPFields()
+        // A stored redirect belongs to the old URL: a request with an id may have another URL by now.
+        move = request.id == nil ? response.moved.flatMap { now < $0.until ? $0 : nil } : nil
+        var about = conditions.fields.map { "\($0.name): \($0.value)" }
+        if let move { about.append(move.url) }
+        key =
+            about.isEmpty
+            ? request.transferKey : request.transferKey.variant("if " + about.joined(separator: ", "))
+    }
+
+    /// Whether the request has no conditions and no range: only then a partial body can be resumed.
+    var mayResume: Bool {
+        conditions.isEmpty
+            && (request.fields.isEmpty
+                || (Validators.conditional + ["range"]).allSatisfy { request.fields[$0] == nil })
+    }
+
+    /// The stored file, if the answer is a 304 to the download's own conditions and confirms it (RFC 9111 section
+    /// 4.3.4).
+    func confirmed(by answer: DownloadedImage) -> (file: LoadedFile, response: StoredResponse)? {
+        guard answer.head.status == 304, !conditions.isEmpty, let stored, let response = stored.response,
+            Validators(response.fields)?.areConfirmed(by: answer.head.fields) == true
+        else { return nil }
+        return (stored, response)
+    }
+}
+
+/// A download as a fetch: what it sends, and what the answers mean.
+struct Download: FetchExchange {
+    private let wanted: DownloadRequest
+    private let flight: DownloadFlight
+    private let downloader: ImageDownloader
+    private let number: Int
+    /// The download's claim on its key; nil if it waits for no other process.
+    private let claim: TransferClaim?
+    private(set) var url: URL
+    private(set) var host: String
+    /// The redirects so far.
+    private var steps: [RedirectStep] = []
+    /// Whether the whole body is requested, because a partial body could not be resumed.
+    private var ignoresPartial = false
+    /// Whether the conditions are left out, because the 304 confirmed another file.
+    private var ignoresConditions = false
+
+    init(
+        _ wanted: DownloadRequest, _ flight: DownloadFlight, _ downloader: ImageDownloader, number: Int,
+        _ claim: TransferClaim?
+    ) {
+        self.wanted = wanted
+        self.flight = flight
+        self.downloader = downloader
+        self.number = number
+        self.claim = claim
+        url = wanted.move.flatMap { URL(string: $0.url) } ?? wanted.request.url
+        // The URL of a request with a closure is only a name.
+        host = wanted.request.data == nil ? Origin(url).hostAndPort : ""
+    }
+
+    private var request: ImageRequest { wanted.request }
+    private var context: FetchContext { downloader.context }
+    private var configuration: ImageDownloader.Configuration { downloader.context.configuration }
+
+    var mayAuthenticate: Bool { request.data == nil && request.fields["authorization"] == nil }
+    var overridesCircuitBreaker: Bool { request.overridesCircuitBreaker }
+
+    func mayBegin() -> Bool { claim?.mayFetch() ?? true }
+
+    func settle() async throws(ImageLoadingError) -> LoadedFile? {
+        let found: LoadedFile?
+        do {
+            found = try await claim?.settle(within: configuration.timeouts.stall, configuration.timing) {
+                await downloader.tiers.storedMeanwhile(for: wanted, by: flight)
+            }
+        } catch {
+            throw .cancelled(url: request.url.displayText)
+        }
+        return found
+    }
+
+    func retries(after error: ImageLoadingError) -> Bool { RetryPolicy.covers(error) }
+
+    func retries(afterStatus status: Int) -> Bool { RetryPolicy.covers(status: status) }
+
+    func changesMethod(_ redirect: RedirectStep) -> Bool { false }
+
+    mutating func follow(_ redirect: RedirectStep) {
+        steps.append(redirect)
+        url = redirect.target
+        host = Origin(url).hostAndPort
+    }
+
+    func value(of answer: DownloadedImage) async -> LoadedFile {
+        await downloader.tiers.keep(answer, wanted, from: flight)
+    }
+
+    // MARK: One attempt
+
+    mutating func attempt(
+        _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
+    ) async throws(ImageLoadingError) -> FetchStep<DownloadedImage> {
+        if let data = request.data {
+            return .answer(try await DownloadedImage(from: data, of: url, configuration))
+        }
+        let body = await makeBody()
+        var fields = fields
+        if let conditions = body.conditions { fields.replace(with: conditions) }
+        if let authorization { fields["Authorization"] = authorization.field }
+        defer { metrics = body.metrics }
+        let start = FileTime.coarseNow
+        let head: ResponseHead
+        do {
+            head = try await context.transport.perform(
+                context.request(to: url, fields, limit: limit), into: body)
+        } catch {
+            let isCancelled = error.code == "cancelled"
+            guard isCancelled, body.isWhole, let whole = body.head else {
+                // A cancelled caller may be scrolling fast: a small partial body is not worth a file.
+                await body.interrupt(keepsSmall: !isCancelled)
+                flight.emit(.interrupted)
+                throw error
+            }
+            // The whole body had arrived before the cancellation.
+            head = whole
+        }
+        // The next attempt may resume the partial body that this one could not.
+        await body.written()
+        if body.mustRestart {
+            ignoresPartial = true
+            return .again(status: head.status)
+        }
+        let received = body.headTime
+        let delay = max(0, received.seconds(since: start))
+        if let target = try configuration.security.redirect(head, from: url) {
+            return .redirect(
+                RedirectStep(
+                    head: head, target: target, received: received.seconds, delay: delay,
+                    kind: configuration.cacheKind))
+        }
+        var answer = DownloadedImage(head: body.head ?? head, url: url)
+        if answer.head.status == 200 || configuration.acceptsAnyStatus {
+            // Only an answer with 200 must be an image.
+            try answer.take(
+                await body.finish(), checkedBy: configuration.decoders,
+                acceptsAnyContent: configuration.acceptsAnyContent || answer.head.status != 200)
+        }
+        if answer.head.status == 304, !wanted.conditions.isEmpty, !ignoresConditions,
+            wanted.confirmed(by: answer) == nil
+        {
+            ignoresConditions = true
+            return .again(status: 304)
+        }
+        answer.offset = body.offset
+        answer.received = received.seconds
+        answer.delay = delay
+        answer.steps = steps
+        answer.isAuthorised = fields["authorization"] != nil
+        return .answer(answer)
+    }
+
+    /// The receiver of the body, with the partial body of an earlier transfer.
+    private func makeBody() async -> BodyBuffer {
+        let location = downloader.partials.flatMap { store in
+            wanted.mayResume && !ignoresPartial
+                ? BodyStorage.PartialLocation(store: store, key: wanted.key) : nil
+        }
+        var earlier: PartialFile?
+        if let location, location.store.mayHavePartial(of: location.key) {
+            // Ignored: without a thread the transfer starts from the first byte.
+            earlier =
+                (try? await downloader.threads.run { [url] in
+                    location.store.partial(of: location.key, from: url)
+                }) ?? nil
+        }
+        let body = BodyBuffer(
+            url: url, maximumBytes: configuration.maximumBytes, budget: downloader.budget,
+            spillFolder: configuration.temporaryFolder, flight: flight, partials: location,
+            earlier: earlier, threads: downloader.threads, calls: configuration.fileCalls,
+            keepsAnyStatus: configuration.acceptsAnyStatus)
+        context.activity.read(body, for: number)
+        return body
+    }
+
+    /// The fields to send: the library's own; the configuration's and the caller's, at the request's origin; and the
+    /// conditions, at the URL of the stored answer or for a request with an id, whose first URL may change.
+    private var fields: HTTPFields {
+        var fields = downloader.tiers.ownFields
+        let isMoved = !steps.isEmpty || wanted.move != nil
+        if !isMoved || SecurityPolicy.haveSameOrigin(url, request.url) {
+            if !configuration.fields.isEmpty { fields.replace(with: configuration.fields) }
+            if !request.fields.isEmpty { fields.replace(with: request.fields) }
+        }
+        let isAboutStored =
+            wanted.stored?.response?.url == url.absoluteString || request.id != nil && steps.isEmpty
+        if !wanted.conditions.isEmpty, !ignoresConditions, isAboutStored {
+            fields.replace(with: wanted.conditions)
+        }
+        return fields
+    }
+}

@@ -1,0 +1,341 @@
+import Coalescing
+import FoundationEssentials
+import HTTPSemantics
+import SystemSupport
+
+/// Fetches until there is an answer: follows redirects, answers challenges, and retries failures with backoff.
+///
+///     slot -> another process's claim? -> attempt -> slot is left
+///                                            |-- redirect         -> the target
+///                                            |-- challenge        -> the authenticator's credential
+///                                            |-- again            -> the same without a condition or a range
+///                                            |-- temporary failure-> a pause
+///                                            `-- answer, error    -> the end
+///
+/// A slot is held only during an attempt: not while another process fetches, while credentials are asked for, or during
+/// a pause. Work that comes back keeps its number, and so its place before later work.
+///
+/// The deadline frees callers and slot when a transport, or a request's closure, does not end by the total timeout.
+struct Fetch<Exchange: FetchExchange> {
+    let context: FetchContext
+    /// The number of the work, from `SlotQueue.makeNumber`.
+    let number: Int
+    var exchange: Exchange
+    /// Reads the present priority.
+    let priority: @Sendable () -> Int
+    /// Receives the time that all attempts have waited for slots, when an attempt has its slot.
+    let started: (Duration) -> Void
+    /// Ends the flight while an attempt still runs.
+    let giveUp: @Sendable (ImageLoadingError) -> Void
+
+    /// The most attempts after a 401: for a stale nonce, a wrong password, and the right one.
+    private static var mostChallenges: Int { 3 }
+
+    private var configuration: ImageDownloader.Configuration { context.configuration }
+    private var timeout: Duration { configuration.timeouts.total }
+
+    /// - Throws: the final error; `.cancelled` once the task is cancelled.
+    mutating func run() async throws(ImageLoadingError) -> Exchange.Value {
+        let broker = exchange.mayAuthenticate ? context.broker : nil
+        var (tries, challenges) = (1, 0)
+        var (spent, queued) = (Duration.zero, Duration.zero)
+        var authorization: Authorization?
+        var visited = [exchange.url]
+        while true {
+            if !exchange.host.isEmpty { try configuration.security.check(exchange.url) }
+            if challenges == 0 { authorization = await broker?.authorization(for: exchange.url) }
+            note { .waiting }
+            let since = ContinuousClock.now
+            var slot = try await enter()
+            if !exchange.mayBegin() {
+                slot.leave(.inconclusive)
+                if let value = try await exchange.settle() { return value }
+                slot = try await enter()
+            }
+            let wait = since.duration(to: .now)
+            queued += wait
+            note { .started(queueWait: wait) }
+            started(queued)
+            let limit = timeout - spent
+            let (step, duration, metrics) = await attempt(authorization, limit: limit)
+            slot.leave(exchange.host.isEmpty ? .inconclusive : report(step))
+            spent += duration
+            note { event(step, metrics) }
+
+            let isAbandoned = Task.isCancelled
+            switch step {
+            case .success(.redirect(let redirect)) where !isAbandoned:
+                try check(redirect, visited)
+                visited.append(redirect.target)
+                try await exchange.follow(redirect)
+                challenges = 0
+                continue
+            case .success(.again) where !isAbandoned: continue
+            case .success(.answer(let answer)):
+                if answer.head.status == 401, let broker, challenges < Self.mostChallenges, !isAbandoned,
+                    let next = await broker.authorization(
+                        for: exchange.url, asked: answer.head.fields, refused: authorization)
+                {
+                    (authorization, challenges) = (next, challenges + 1)
+                    continue
+                }
+                guard !isAbandoned, exchange.retries(afterStatus: answer.head.status),
+                    let pause = pause(
+                        tries, spent,
+                        retryAfter: RetryAfter.seconds(answer.head.fields, now: answer.received))
+                else { return await exchange.value(of: answer) }
+                try await sleep(pause)
+            case .failure(let error):
+                guard !isAbandoned, exchange.retries(after: error), let pause = pause(tries, spent) else {
+                    throw error
+                }
+                try await sleep(pause)
+            default: throw .cancelled(url: exchange.url.displayText)
+            }
+            (tries, challenges) = (tries + 1, 0)
+        }
+    }
+
+    private func enter() async throws(ImageLoadingError) -> Slot {
+        do {
+            return try await context.slots.enter(
+                number, host: exchange.host, overrides: exchange.overridesCircuitBreaker, priority: priority)
+        } catch {
+            let url = exchange.url.displayText
+            switch error {
+            case .cancelled: throw .cancelled(url: url)
+            case .hostFails(let pause):
+                let seconds = max(1, Int(pause.seconds.rounded(.up)))
+                throw .connectionFailed(
+                    url: url,
+                    reason: "\(exchange.host) has failed repeatedly; the next try is in \(seconds) s")
+            }
+        }
+    }
+
+    /// One attempt, which has its slot.
+    private mutating func attempt(
+        _ authorization: Authorization?, limit: Duration
+    ) async -> (step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>, Duration, TransferMetrics?) {
+        let tookTooLong = ImageLoadingError.timedOut(
+            url: exchange.url.displayText, phase: .total, seconds: timeout.seconds)
+        guard limit > .zero else { return (.failure(tookTooLong), .zero, nil) }
+        context.activity.begin(host: exchange.host)
+        let deadline = context.deadlines.add(after: limit) { [number, context, giveUp] in
+            context.activity.noteAbandoned()
+            giveUp(tookTooLong)
+            context.slots.revoke(number)
+        }
+        let start = configuration.timing.now()
+        var metrics: TransferMetrics?
+        var step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>
+        do {
+            step = .success(try await exchange.attempt(authorization, limit: limit, &metrics))
+        } catch {
+            step = .failure(error)
+            if case .timedOut(_, .total, _) = error { step = .failure(tookTooLong) }
+        }
+        context.deadlines.remove(deadline)
+        let duration = configuration.timing.now() - start
+        context.activity.end(number, host: exchange.host, didSucceed: step.isSuccess, metrics)
+        return (step, duration, metrics)
+    }
+
+    /// How long to wait before a retry; nil for no retry.
+    private func pause(_ tries: Int, _ spent: Duration, retryAfter: Int? = nil) -> Duration? {
+        guard spent < timeout else { return nil }
+        return configuration.retry.pause(
+            afterTries: tries, retryAfter: retryAfter, random: configuration.timing.random())
+    }
+
+    private func sleep(_ pause: Duration) async throws(ImageLoadingError) {
+        note { .retrying(after: pause) }
+        do { try await configuration.timing.sleep(pause) } catch {
+            throw .cancelled(url: exchange.url.displayText)
+        }
+    }
+
+    private func check(_ redirect: RedirectStep, _ visited: [URL]) throws(ImageLoadingError) {
+        let url = visited[0].displayText
+        let address = CanonicalURL(redirect.target.absoluteString).text
+        if !exchange.changesMethod(redirect),
+            visited.contains(where: { CanonicalURL($0.absoluteString).text == address })
+        {
+            throw .redirectLoop(url: url, location: redirect.target.displayText)
+        }
+        if visited.count > configuration.maximumRedirects {
+            throw .tooManyRedirects(url: url, limit: configuration.maximumRedirects)
+        }
+    }
+
+    /// What an attempt says about its host. Only a host that does not answer has failed: one that answers with an error
+    /// works.
+    private func report(_ step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>) -> HostReport {
+        switch step {
+        case .failure(.connectionFailed), .failure(.timedOut(_, .connect, _)): .failed
+        case .failure(.cancelled), .failure(.resourcesShort), .failure(.addressRefused),
+            .failure(.fileChanged), .failure(.unreadableFile):
+            .inconclusive
+        default: .answered
+        }
+    }
+
+    private func event(
+        _ step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>, _ metrics: TransferMetrics?
+    ) -> TransferEvent.Kind {
+        switch step {
+        case .success(.answer(let answer)):
+            .finished(status: answer.head.status, metrics: metrics ?? TransferMetrics())
+        case .success(.redirect(let redirect)): .redirected(to: redirect.target.displayText)
+        case .success(.again(let status)): .finished(status: status, metrics: metrics ?? TransferMetrics())
+        case .failure(let error): .failed(error, metrics: metrics)
+        }
+    }
+
+    private func note(_ kind: () -> TransferEvent.Kind) {
+        context.activity.note {
+            TransferEvent(transfer: number, url: exchange.url.displayText, kind: kind())
+        }
+    }
+}
+
+/// What the fetches of a downloader or an uploader share.
+struct FetchContext: Sendable {
+    let configuration: ImageDownloader.Configuration
+    let transport: any Transport
+    let broker: AuthenticationBroker?
+    let slots: SlotQueue
+    let deadlines = Deadlines()
+    let activity = NetworkActivity()
+
+    init(_ configuration: ImageDownloader.Configuration, _ transport: any Transport) {
+        self.init(
+            configuration, transport, configuration.authenticator.map { AuthenticationBroker($0) },
+            SlotQueue(
+                perHost: configuration.transfersPerHost, total: configuration.transfers,
+                breaker: HostCircuitBreaker(
+                    failures: configuration.retry.failuresOfHost, pause: configuration.retry.pauseOfHost),
+                now: configuration.timing.now))
+    }
+
+    private init(
+        _ configuration: ImageDownloader.Configuration, _ transport: any Transport,
+        _ broker: AuthenticationBroker?, _ slots: SlotQueue
+    ) {
+        self.configuration = configuration
+        self.transport = transport
+        self.broker = broker
+        self.slots = slots
+    }
+
+    /// A context with the same slots and credentials, but its own activity.
+    var sibling: FetchContext { FetchContext(configuration, transport, broker, slots) }
+
+    /// A request with the limits of the configuration.
+    func request(to url: URL, _ fields: HTTPFields, limit: Duration) -> TransportRequest {
+        var request = TransportRequest(
+            url: url, fields: fields, timeouts: configuration.timeouts,
+            security: configuration.security.transportSecurity(for: Origin(url)),
+            addresses: configuration.security.fetchGuard?.addresses)
+        request.timeouts.total = limit
+        return request
+    }
+}
+
+/// What a fetch sends, and what the answers mean: a download or an upload.
+protocol FetchExchange: Sendable {
+    associatedtype Answer: FetchAnswer
+    associatedtype Value: Sendable
+
+    /// The present URL.
+    var url: URL { get }
+    /// The host and port; empty for work without a host.
+    var host: String { get }
+    /// Whether challenges are answered: not if the request has its own `Authorization`.
+    var mayAuthenticate: Bool { get }
+    var overridesCircuitBreaker: Bool { get }
+
+    /// Whether the fetch may begin, now that it has a slot. If not, `settle` follows, without the slot.
+    func mayBegin() -> Bool
+    /// Waits until the fetch may begin; a value if another process has fetched meanwhile.
+    func settle() async throws(ImageLoadingError) -> Value?
+    /// Sends the request once.
+    mutating func attempt(
+        _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
+    ) async throws(ImageLoadingError) -> FetchStep<Answer>
+    func retries(after error: ImageLoadingError) -> Bool
+    func retries(afterStatus status: Int) -> Bool
+    /// Whether following the redirect changes the method, so that the target may have been visited before.
+    func changesMethod(_ redirect: RedirectStep) -> Bool
+    /// Goes on at the redirect's target.
+    mutating func follow(_ redirect: RedirectStep) async throws(ImageLoadingError)
+    /// The value of the final answer.
+    func value(of answer: Answer) async -> Value
+}
+
+/// The result of one attempt.
+enum FetchStep<Answer: Sendable>: Sendable {
+    /// Indirect, since it is large and passed on often.
+    indirect case answer(Answer)
+    case redirect(RedirectStep)
+    /// The request must be sent again in another form. `status` is that of the answer.
+    case again(status: Int)
+}
+
+/// The answer to a fetch.
+protocol FetchAnswer: Sendable {
+    var head: ResponseHead { get }
+    /// When the head arrived, in seconds since 1970.
+    var received: Int { get }
+}
+
+/// Calls closures at their deadlines, mostly never: nearly all are removed before. One task waits for all of them.
+final class Deadlines: Sendable {
+    private struct State {
+        var entries: [Int: (time: ContinuousClock.Instant, action: @Sendable () -> Void)] = [:]
+        var lastNumber = 0
+        var isWatched = false
+    }
+
+    /// The transport ends a transfer at the same time, and keeps what has arrived. It must come first.
+    private static let grace = Duration.seconds(1)
+
+    private let state = Lock(State())
+
+    /// - Returns: the number of the deadline.
+    func add(after time: Duration, _ action: @escaping @Sendable () -> Void) -> Int {
+        let deadline = ContinuousClock.now + time + Self.grace
+        let (number, isUnwatched) = state.withLock { state in
+            state.lastNumber += 1
+            state.entries[state.lastNumber] = (deadline, action)
+            defer { state.isWatched = true }
+            return (state.lastNumber, !state.isWatched)
+        }
+        if isUnwatched {
+            Task { [weak self] in while let next = self?.next() { await Self.sleep(until: next) } }
+        }
+        return number
+    }
+
+    func remove(_ number: Int) { state.withLock { _ = $0.entries.removeValue(forKey: number) } }
+
+    private static func sleep(until time: ContinuousClock.Instant) async {
+        // Ignored: this task is never cancelled.
+        try? await Task.sleep(until: time, clock: .continuous)
+    }
+
+    /// Calls what is due.
+    /// - Returns: the next deadline; nil if there is none, so that nobody need watch.
+    private func next() -> ContinuousClock.Instant? {
+        let now = ContinuousClock.now
+        let (due, next) = state.withLock { state in
+            let due = state.entries.filter { $0.value.time <= now }
+            for number in due.keys { state.entries[number] = nil }
+            let next = state.entries.values.map(\.time).min()
+            state.isWatched = next != nil
+            return (due.values.map(\.action), next)
+        }
+        for action in due { action() }
+        return next
+    }
+}

@@ -1,0 +1,56 @@
+import Coalescing
+
+/// An event of a load before its outcome.
+enum LoadEvent: FlightEvent {
+    /// The transfer has its slot. `queued` is the time that all its attempts have waited for slots so far.
+    case started(queued: Duration)
+    /// More of a body has arrived. Listeners must not keep the body beyond the end.
+    case progress(TransferProgress, BodyBuffer?)
+    /// The attempt has failed, and its body is void. Another attempt may follow.
+    case interrupted
+    /// More of a request's body has been sent.
+    case sent(UploadProgress)
+    case preview(ImagePreview)
+    /// The image's file is loaded and is decoded next. Only the load of an image sends this.
+    case file(LoadedFile)
+
+    func record(in recent: inout [Self]) {
+        recent.removeAll(where: replaces)
+        switch self {
+        case .started, .progress, .sent, .file: recent.append(self)
+        case .interrupted, .preview: break
+        }
+    }
+
+    private func replaces(_ earlier: Self) -> Bool {
+        switch (self, earlier) {
+        // The next body starts at zero, or with a resumed partial body.
+        case (.started, .started), (.started, .progress), (.progress, .progress), (.interrupted, .progress),
+            (.sent, .sent):
+            true
+        default: false
+        }
+    }
+}
+
+/// Hears the events of a load.
+typealias LoadListener = FlightListener<LoadEvent>
+/// One download, shared by its callers.
+typealias DownloadFlight = Flight<LoadedFile, ImageLoadingError, LoadEvent>
+/// The load of one image at one size, shared by its callers.
+typealias ImageFlight = Flight<LoadedImage, ImageLoadingError, LoadEvent>
+/// One upload.
+typealias UploadFlight = Flight<UploadResponse, ImageLoadingError, LoadEvent>
+
+extension Result {
+    var isSuccess: Bool { if case .success = self { true } else { false } }
+
+    /// The value or the error of a call.
+    static func of(_ body: () async throws(Failure) -> Success) async -> Self {
+        do {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import FoundationEssentials
+import HTTPSemantics
+
+/// An upload as a fetch: what it sends, and what the answers mean.
+struct Upload: FetchExchange {
+    private let uploader: Uploader
+    private let request: UploadRequest
+    private let flight: UploadFlight
+    private(set) var url: URL
+    private var method: HTTPMethod
+    private var body: OpenBody?
+    /// How often a request was sent, without redirects.
+    private var tries = 0
+
+    init(_ request: UploadRequest, _ body: OpenBody?, _ flight: UploadFlight, _ uploader: Uploader) {
+        self.uploader = uploader
+        self.request = request
+        self.flight = flight
+        url = request.url
+        method = request.method
+        self.body = body
+    }
+
+    var host: String { Origin(url).hostAndPort }
+    var mayAuthenticate: Bool { request.fields["authorization"] == nil }
+    var overridesCircuitBreaker: Bool { false }
+
+    func mayBegin() -> Bool { true }
+    func settle() -> UploadResponse? { nil }
+
+    /// Whether the request may reach the server twice.
+    private var mayBeRepeated: Bool { method == request.method ? request.mayBeRepeated : method.isIdempotent }
+
+    func retries(after error: ImageLoadingError) -> Bool {
+        UploadRules.retries(after: error, mayBeRepeated: mayBeRepeated)
+    }
+
+    func retries(afterStatus status: Int) -> Bool {
+        (status != 500 || !request.isAnsweredBy500)
+            && UploadRules.retries(afterStatus: status, mayBeRepeated: mayBeRepeated)
+    }
+
+    func changesMethod(_ redirect: RedirectStep) -> Bool {
+        method != .get && rule(redirect.head, to: redirect.target) == .get
+    }
+
+    mutating func follow(_ redirect: RedirectStep) throws(ImageLoadingError) {
+        let rule = rule(redirect.head, to: redirect.target)
+        if rule == .refused {
+            throw .redirectRefused(
+                url: request.url.displayText, location: redirect.target.displayText,
+                reason: "a body must not be sent to another origin")
+        }
+        url = redirect.target
+        if rule == .get { (method, body) = (.get, nil) }
+    }
+
+    private func rule(_ head: ResponseHead, to target: URL) -> UploadRules.Redirect {
+        UploadRules.redirect(
+            status: head.status, method: method, staysAtOrigin: SecurityPolicy.haveSameOrigin(target, url))
+    }
+
+    func value(of answer: UploadAnswer) -> UploadResponse {
+        UploadResponse(
+            head: answer.head, body: answer.body, isWhole: answer.isWhole, url: url, isRepeated: tries > 1)
+    }
+
+    // MARK: One attempt
+
+    mutating func attempt(
+        _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
+    ) async throws(ImageLoadingError) -> FetchStep<UploadAnswer> {
+        tries += 1
+        var fields = fields
+        if let authorization { fields["Authorization"] = authorization.field }
+        var request = uploader.context.request(to: url, fields, limit: limit)
+        request.method = method
+        request.body = body
+        let total = body?.count ?? 0
+        let answer = AnswerBuffer(limit: self.request.answerLimit) { [flight] sent in
+            flight.emit(.sent(UploadProgress(sent: sent, total: total)))
+        }
+        defer { metrics = answer.metrics }
+        let head: ResponseHead
+        var isBroken = false
+        do {
+            head = try await uploader.context.transport.perform(request, into: answer)
+        } catch {
+            // The status shows whether the write succeeded: it must not be lost, and the request must not be repeated.
+            guard !method.isSafe, let known = answer.head, error.isBreak else { throw error }
+            head = known
+            isBroken = true
+        }
+        await uploader.invalidate(after: head, to: url, method, self.request.fields)
+        if [301, 302, 303, 307, 308].contains(head.status),
+            let target = try uploader.context.configuration.security.redirect(head, from: url),
+            rule(head, to: target) != .none
+        {
+            return .redirect(RedirectStep(head: head, target: target, received: answer.received, delay: 0))
+        }
+        let (bytes, isCut) = answer.body
+        return .answer(
+            UploadAnswer(
+                head: head, body: bytes, isWhole: !isBroken && !isCut, received: answer.received))
+    }
+
+    /// Fields about a body (RFC 9110 section 8), which are left out when a redirect turns the request into a GET.
+    private static let aboutBody = [
+        "content-type", "content-encoding", "content-language", "content-location",
+    ]
+
+    /// The fields to send: the library's own; and the configuration's and the caller's, at the request's origin.
+    private var fields: HTTPFields {
+        let configuration = uploader.context.configuration
+        var fields: HTTPFields = [
+            "Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": configuration.userAgent,
+        ]
+        if let mediaType = body == nil ? nil : request.body?.mediaType { fields["Content-Type"] = mediaType }
+        if SecurityPolicy.haveSameOrigin(url, request.url) {
+            fields.replace(with: configuration.fields)
+            fields.replace(with: request.fields)
+        }
+        if method != request.method {
+            // The conditions were about the write.
+            for name in Self.aboutBody + Validators.conditional { fields[name] = nil }
+        }
+        // The transport sets these.
+        for name in ["content-length", "transfer-encoding", "expect"] { fields[name] = nil }
+        return fields
+    }
+}
+
+/// The answer to one attempt of an upload.
+struct UploadAnswer: FetchAnswer {
+    let head: ResponseHead
+    let body: [UInt8]
+    let isWhole: Bool
+    let received: Int
+}
+
+extension ImageLoadingError {
+    /// Whether the answer was incomplete.
+    fileprivate var isBreak: Bool {
+        switch self {
+        case .connectionLost, .truncated, .timedOut: true
+        default: false
+        }
+    }
+}
