@@ -1,3 +1,4 @@
+import Coalescing
 import FoundationEssentials
 import Glibc
 import Synchronization
