@@ -17,6 +17,7 @@ enum {
     MULTI_MAX_HOST_CONNECTIONS = 7,
     SOCKET_TIMEOUT = -1,
     MESSAGE_DONE = 1,
+    PAUSE_NOTHING = 0,
 };
 
 // struct CURLMsg of multi.h.
@@ -36,6 +37,7 @@ static struct {
     void (*easy_cleanup)(ccurl_easy *);
     int (*easy_setopt)(ccurl_easy *, int, ...);
     int (*easy_getinfo)(ccurl_easy *, int, ...);
+    int (*easy_pause)(ccurl_easy *, int);
     const char *(*easy_strerror)(int);
     ccurl_list *(*slist_append)(ccurl_list *, const char *);
     void (*slist_free_all)(ccurl_list *);
@@ -104,6 +106,7 @@ int ccurl_open(const char *library, char *reason, size_t reason_size) {
         {"curl_easy_cleanup", &curl.easy_cleanup},
         {"curl_easy_setopt", &curl.easy_setopt},
         {"curl_easy_getinfo", &curl.easy_getinfo},
+        {"curl_easy_pause", &curl.easy_pause},
         {"curl_easy_strerror", &curl.easy_strerror},
         {"curl_slist_append", &curl.slist_append},
         {"curl_slist_free_all", &curl.slist_free_all},
@@ -167,6 +170,7 @@ int ccurl_easy_get_integer(ccurl_easy *easy, int info, int64_t *value) {
 int ccurl_easy_get_pointer(ccurl_easy *easy, int info, void **value) {
     return curl.easy_getinfo(easy, info, value);
 }
+int ccurl_easy_resume(ccurl_easy *easy) { return curl.easy_pause(easy, PAUSE_NOTHING); }
 const char *ccurl_easy_strerror(int result) { return curl.easy_strerror(result); }
 
 ccurl_list *ccurl_list_append(ccurl_list *list, const char *line) { return curl.slist_append(list, line); }

@@ -99,6 +99,11 @@ enum {
     CCURL_READY_ERROR = 4,
 };
 
+/// Return value of the callback for a body: keep these bytes, and read no more until ccurl_easy_resume.
+enum {
+    CCURL_WRITE_PAUSE = 0x10000001,
+};
+
 /// Return values of the callbacks for a request body.
 enum {
     CCURL_READ_ABORT = 0x10000000,
@@ -173,6 +178,8 @@ int ccurl_easy_set_integer(ccurl_easy *easy, int option, int64_t value);
 int ccurl_easy_get_long(ccurl_easy *easy, int info, long *value);
 int ccurl_easy_get_integer(ccurl_easy *easy, int info, int64_t *value);
 int ccurl_easy_get_pointer(ccurl_easy *easy, int info, void **value);
+/// Continues a paused transfer. First gives the kept bytes to the callback, which may pause again. Not for callbacks.
+int ccurl_easy_resume(ccurl_easy *easy);
 const char *ccurl_easy_strerror(int result);
 
 ccurl_list *ccurl_list_append(ccurl_list *list, const char *line);

@@ -10,32 +10,29 @@ final class BodyBudget: Sendable {
     /// Bytes reserved now.
     var bytesInUse: Int { used.load(ordering: .relaxed) }
 
-    fileprivate func take(_ count: Int) -> Bool {
-        let after = used.add(count, ordering: .relaxed).newValue
-        if after <= limit { return true }
-        used.subtract(count, ordering: .relaxed)
-        return false
-    }
-
-    fileprivate func give(_ count: Int) { used.subtract(count, ordering: .relaxed) }
-
     /// One body's share of the budget, given back when the object is released.
     final class Reservation: Sendable {
         private let budget: BodyBudget
-        private let count = Atomic(0)
+        private let reserved = Atomic(0)
 
         init(of budget: BodyBudget) { self.budget = budget }
 
-        deinit { budget.give(count.load(ordering: .relaxed)) }
+        deinit { giveBack(count) }
 
-        /// Reserves `more` bytes; returns false and changes nothing if the budget has not enough left.
+        /// Bytes reserved now.
+        var count: Int { reserved.load(ordering: .relaxed) }
+
+        /// Reserves `more` bytes, even beyond the limit.
+        /// - Returns: whether the budget had so many left.
         func grow(by more: Int) -> Bool {
-            guard budget.take(more) else { return false }
-            count.add(more, ordering: .relaxed)
-            return true
+            reserved.add(more, ordering: .relaxed)
+            return budget.used.add(more, ordering: .relaxed).newValue <= budget.limit
         }
 
-        /// Gives everything back.
-        func giveBack() { budget.give(count.exchange(0, ordering: .relaxed)) }
+        /// Gives bytes back.
+        func giveBack(_ count: Int) {
+            reserved.subtract(count, ordering: .relaxed)
+            budget.used.subtract(count, ordering: .relaxed)
+        }
     }
 }

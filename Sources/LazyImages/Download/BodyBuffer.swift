@@ -5,6 +5,14 @@ import SystemSupport
 
 /// Receives the body of one answer, within the limits. `BodyStorage` holds the bytes. `finish` throws the first error.
 /// The buffer's share of the budget is free again when the buffer is released, after the callers have the body.
+///
+/// The writer does all work on files: jobs on `threads`, one at a time. So the transport's thread never waits for a
+/// disk. While too many bytes wait for the writer, the transfer pauses. The race:
+///
+/// 1. The bytes that wait reach their limit. The transport asks `mayContinue`.
+/// 2. Meanwhile the writer writes them.
+/// 3. `mayContinue` looks at the limit and records `resume` in one section under the lock. The writer records what it
+///    has written and takes `resume` in another. So either the transfer continues, or `resume` is called once.
 final class BodyBuffer: BodyReceiver {
     /// The most bytes read of an unwanted body (of a redirect or an error), so that the connection can be reused.
     private static let discardLimit = 64 * 1024
@@ -17,6 +25,8 @@ final class BodyBuffer: BodyReceiver {
         var storage: BodyStorage
         /// The earlier partial body, until the head shows whether it can be resumed.
         var earlier: PartialFile?
+        /// The earlier partial body, once it will not be resumed. The writer closes it, after removing it if asked to.
+        var unused: (file: PartialFile, isRemoved: Bool)?
         /// Whether the body is read but not kept.
         var isDiscarded = false
         /// The bytes of the resumed partial body.
@@ -29,18 +39,39 @@ final class BodyBuffer: BodyReceiver {
         var replacing: MixedReplaceReader?
         var partNumber = 0
         var metrics: TransferMetrics?
+        /// Whether the transfer has failed. The writer then closes the partial file.
+        var isInterrupted = false
+        /// Whether the writer has a job.
+        var isWriting = false
+        /// Continues the paused transfer.
+        var resume: (@Sendable () -> Void)?
+        /// Resumed when the writer has nothing left to do.
+        var waiting: [CheckedContinuation<Void, Never>] = []
 
         init(storage: BodyStorage, earlier: PartialFile?) {
             self.storage = storage
             self.earlier = earlier
         }
+
+        /// Whether the transfer must wait for the writer.
+        var isFull: Bool { failure == nil && storage.isFull }
+
+        /// The writer's next step; nil for nothing.
+        var step: Step? {
+            if unused != nil { return .close }
+            if failure == nil, storage.isWaiting { return .write }
+            return isInterrupted && storage.partial != nil ? .close : nil
+        }
     }
+
+    private enum Step { case close, write }
 
     private let source: URL
     private let maximumBytes: Int
     private let flight: DownloadFlight
     private let keepsAnyStatus: Bool
     private let plan: ResumePlan?
+    private let threads: BlockingThreads
     private let state: Lock<State>
 
     /// - Parameters:
@@ -49,19 +80,20 @@ final class BodyBuffer: BodyReceiver {
     ///   - flight: receives the progress of the body.
     ///   - partials: where partial bodies are kept; nil to keep none.
     ///   - earlier: the partial body of an earlier transfer. The buffer holds its lock.
+    ///   - threads: run the writer.
     ///   - calls: the system calls for files.
     ///   - keepsAnyStatus: whether the body of any answer is wanted, and may be empty.
     init(
         url: URL, maximumBytes: Int, budget: BodyBudget, spillFolder: String?,
         flight: DownloadFlight,
         partials: BodyStorage.PartialLocation? = nil, earlier: PartialFile? = nil,
-        calls: FileCalls = FileCalls(),
-        keepsAnyStatus: Bool = false
+        threads: BlockingThreads, calls: FileCalls = FileCalls(), keepsAnyStatus: Bool = false
     ) {
         source = url
         self.maximumBytes = maximumBytes
         self.flight = flight
         self.keepsAnyStatus = keepsAnyStatus
+        self.threads = threads
         plan = earlier.flatMap(ResumePlan.init)
         let storage = BodyStorage(
             source: url, budget: budget, spillFolder: spillFolder, partials: partials, calls: calls)
@@ -93,7 +125,9 @@ final class BodyBuffer: BodyReceiver {
 
     /// The bytes in memory after the first `start` ones; none for a body that is in a file or finished. A copy: sharing
     /// the array would make the next append copy all of it.
-    func bytes(from start: Int) -> [UInt8] { state.withLock { Array($0.storage.bytes.dropFirst(start)) } }
+    func bytes(from start: Int) -> [UInt8] {
+        state.withLock { $0.storage.isInMemory ? Array($0.storage.bytes.dropFirst(start)) : [] }
+    }
 
     /// The last complete part of a body whose parts replace each other, and its number from 1. Nil before the first
     /// part, and for other bodies.
@@ -163,8 +197,16 @@ final class BodyBuffer: BodyReceiver {
         return true
     }
 
+    func mayContinue(_ resume: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            if state.isFull { state.resume = resume }
+            return !state.isFull
+        }
+    }
+
     func receive(_ bytes: Span<UInt8>) -> Bool {
         let report = state.withLock { state -> TransferProgress? in
+            if state.failure != nil || state.isInterrupted { return nil }
             state.received += bytes.count
             if state.isDiscarded {
                 return state.received <= Self.discardLimit
@@ -184,70 +226,137 @@ final class BodyBuffer: BodyReceiver {
                 state.failure = failure(error)
                 return nil
             }
-            return TransferProgress(received: state.received, expected: state.expected)
+            startWriter(&state)
+            return state.failure == nil
+                ? TransferProgress(received: state.received, expected: state.expected) : nil
         }
         guard let report else { return false }
         if report.received > 0 { flight.emit(.progress(report, self)) }
         return true
     }
 
-    /// The body, after a successful transfer.
+    /// The body, after a successful transfer. Waits for the writer.
     /// - Throws: an error on the way; `.empty`; `.truncated` if the body is shorter than announced.
-    func finish() throws(ImageLoadingError) -> ImageBytes {
-        let outcome: Result<ImageBytes, ImageLoadingError> = state.withLock { state in
-            if let failure = state.failure {
-                state.storage.removePartial()
-                return .failure(failure)
+    func finish() async throws(ImageLoadingError) -> ImageBytes {
+        await written()
+        do throws(ImageLoadingError) {
+            let (storage, bytes, count) = try state.withLock { state throws(ImageLoadingError) in
+                try check(state)
+                return (state.storage, state.storage.takeBytes(), state.received)
             }
-            if state.received == 0 {
-                return keepsAnyStatus ? .success(ImageBytes([])) : .failure(.empty(url: url))
+            if storage.isInMemory { return ImageBytes(bytes) }
+            guard let file = try await onThreads({ storage.file() }), file.count == count else {
+                throw .storageFailed(url: url, reason: "its temporary file cannot be read")
             }
-            if state.replacing != nil, state.partNumber == 0 {
-                return .failure(.truncated(url: url, received: state.received, expected: nil))
-            }
-            if let expected = state.expected, state.received < expected {
-                interrupt(&state, keepsSmall: true)
-                return .failure(.truncated(url: url, received: state.received, expected: expected))
-            }
-            if let body = state.storage.take(count: state.received) { return .success(body) }
-            return .failure(.storageFailed(url: url, reason: "its temporary file cannot be read"))
-        }
-        return try outcome.get()
-    }
-
-    /// Ends a failed transfer. Keeps the partial body for the next attempt.
-    /// - Parameter keepsSmall: whether to keep a partial body that is not in a file yet.
-    func interrupt(keepsSmall: Bool) { state.withLock { interrupt(&$0, keepsSmall: keepsSmall) } }
-
-    // MARK: Away from the cooperative pool
-
-    /// As `finish()`. Runs on `threads` if it has to wait for the disk.
-    func finish(on threads: BlockingThreads) async throws(ImageLoadingError) -> ImageBytes {
-        guard waitsForDisk(keepsSmall: state.withLock { $0.received < $0.expected ?? 0 }) else {
-            return try finish()
-        }
-        let outcome: Result<ImageBytes, ImageLoadingError>
-        do {
-            outcome = try await threads.run {
-                Result { () throws(ImageLoadingError) in try self.finish() }
-            }
+            return ImageBytes(file)
         } catch {
-            throw ImageLoadingError(error, url: url)
+            await interrupt(keepsSmall: true)
+            throw error
         }
-        return try outcome.get()
     }
 
-    /// As `interrupt(keepsSmall:)`. Runs on `threads` if it has to wait for the disk.
-    func interrupt(keepsSmall: Bool, on threads: BlockingThreads) async {
-        guard waitsForDisk(keepsSmall: keepsSmall) else { return interrupt(keepsSmall: keepsSmall) }
-        // Losing the error is right: without a thread the partial file is closed with this object.
-        try? await threads.run { self.interrupt(keepsSmall: keepsSmall) }
+    /// Throws the reason why the body is not whole.
+    private func check(_ state: State) throws(ImageLoadingError) {
+        if let failure = state.failure { throw failure }
+        if state.received == 0 {
+            if keepsAnyStatus { return }
+            throw .empty(url: url)
+        }
+        let lacksPart = state.replacing != nil && state.partNumber == 0
+        guard !lacksPart, state.received >= state.expected ?? 0 else {
+            throw .truncated(url: url, received: state.received, expected: state.expected)
+        }
     }
 
-    private func waitsForDisk(keepsSmall: Bool) -> Bool {
-        state.withLock { state in
-            state.storage.isInFile || state.earlier != nil || keepsSmall && state.storage.isWorthFile
+    private func onThreads<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value
+    ) async throws(ImageLoadingError) -> Value {
+        do { return try await threads.run(work) } catch { throw ImageLoadingError(error, url: url) }
+    }
+
+    /// Ends a failed transfer. Keeps the partial body for the next attempt. Returns when that is done; at once if the
+    /// transfer was paused, since the disk lags then.
+    /// - Parameter keepsSmall: whether to keep a partial body that is not in a file yet.
+    func interrupt(keepsSmall: Bool) async {
+        let wasPaused = state.withLock { state in
+            state.isInterrupted = true
+            if let earlier = state.earlier.take() { state.unused = (earlier, false) }
+            if keepsSmall, state.failure == nil { state.storage.keepPartial() }
+            startWriter(&state)
+            return state.resume.take() != nil
         }
+        if !wasPaused { await written() }
+    }
+
+    // MARK: The writer
+
+    /// Returns when the writer has nothing left to do.
+    func written() async {
+        guard state.withLock(\.isWriting) else { return }
+        await withCheckedContinuation { continuation in
+            let isWriting = state.withLock { state in
+                if state.isWriting { state.waiting.append(continuation) }
+                return state.isWriting
+            }
+            if !isWriting { continuation.resume() }
+        }
+    }
+
+    /// Queues the writer's next job, if there is a step and no job yet. Called under the lock.
+    private func startWriter(_ state: inout State) {
+        guard !state.isWriting, state.step != nil else { return }
+        do {
+            try threads.enqueue { self.work() }
+            state.isWriting = true
+        } catch {
+            state.failure = ImageLoadingError(error, url: url)
+        }
+    }
+
+    /// One job of the writer: one step, so that the bodies take turns.
+    private func work() {
+        switch state.withLock(\.step) {
+        case .write: write()
+        case .close: close()
+        case nil: break
+        }
+        let waiting = state.withLock { state in
+            state.isWriting = false
+            startWriter(&state)
+            guard !state.isWriting else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Writes the bytes that wait.
+    private func write() {
+        let (storage, bytes) = state.withLock { ($0.storage, $0.storage.takeBytes()) }
+        let result = Result { () throws(FileFault) in try storage.write(bytes) }
+        let resume = state.withLock { state in
+            switch result {
+            case .success(let place): state.storage.wrote(bytes, to: place)
+            case .failure(let fault): state.failure = state.failure ?? failure(fault)
+            }
+            return state.isFull ? nil : state.resume.take()
+        }
+        resume?()
+    }
+
+    /// Closes a partial file, so that another transfer can resume it.
+    private func close() {
+        releasePartial()
+        // `ImageLoader.remove` could not remove the partial body while it was locked here.
+        if !flight.isCurrent { state.withLock(\.storage).removeClosedPartial() }
+    }
+
+    /// Closes a partial file. First removes its name if nobody may resume it. The file is closed when this returns.
+    private func releasePartial() {
+        let (file, isRemoved) = state.withLock { state in
+            state.unused.take() ?? (state.storage.takePartial(), state.failure != nil)
+        }
+        if isRemoved { file?.remove() }
     }
 
     // MARK: Where the bytes are
@@ -263,14 +372,12 @@ final class BodyBuffer: BodyReceiver {
             state.storage.resume(earlier)
             state.offset = earlier.count
             state.received = earlier.count
-        case .cannotResume:
-            state.mustRestart = true
-            earlier.remove()
-            return false
-        case .restarts: earlier.remove()
-        case .isUnrelated: break
+        case .cannotResume, .restarts: state.unused = (earlier, true)
+        case .isUnrelated: state.unused = (earlier, false)
         }
-        return true
+        startWriter(&state)
+        state.mustRestart = verdict == .cannotResume
+        return !state.mustRestart
     }
 
     /// Takes bytes of a body whose parts replace each other. Keeps only the last complete part and the bytes of the
@@ -296,18 +403,5 @@ final class BodyBuffer: BodyReceiver {
             return ImageLoadingError(shortage, url: url)
         }
         return .storageFailed(url: url, reason: SystemError.text(fault.code))
-    }
-
-    private func interrupt(_ state: inout State, keepsSmall: Bool) {
-        if state.failure != nil {
-            state.storage.removePartial()
-        } else if keepsSmall {
-            state.storage.keepPartial()
-        }
-        let hadPartial = state.storage.partial != nil || state.earlier != nil
-        state.storage.closePartial()
-        state.earlier = nil
-        // `ImageLoader.remove` could not remove the partial body while it was locked here.
-        if hadPartial, !flight.isCurrent { state.storage.removeClosedPartial() }
     }
 }

@@ -4,8 +4,10 @@ import HTTPSemantics
 import SystemSupport
 
 /// Holds the bytes of one body: in memory while the budget has room, then in a file without a name. A body that can be
-/// resumed moves to a partial file once it is large enough; that file outlives a transfer that breaks. A plain struct,
-/// not safe for concurrent use.
+/// resumed moves to a partial file once it is large enough; that file outlives a transfer that breaks.
+///
+/// A plain struct, not safe for concurrent use. `BodyBuffer` keeps it under its lock. It calls the functions that use
+/// the disk on a copy, without the lock.
 struct BodyStorage {
     /// Where partial bodies are kept, and the key of this one.
     struct PartialLocation {
@@ -14,18 +16,30 @@ struct BodyStorage {
     }
 
     /// What a partial file needs to know of the answer.
-    private struct Answer {
+    struct Answer {
         let head: ResponseHead
         let total: Int?
         /// When the head arrived, in seconds since 1970.
         let received: Int
     }
 
-    /// The bytes in memory.
+    /// Where a body is.
+    enum Place {
+        case memory
+        /// In a partial file, which is still to be made. If that fails, the body stays in memory.
+        indirect case newPartial(PartialLocation, Answer)
+        case partial(PartialFile)
+        /// In a file without a name, which is still to be made in a folder.
+        case newSpill(folder: String)
+        case spill(UnnamedFile)
+    }
+
+    /// The most bytes that wait for a file while the transfer continues.
+    private static let waitingLimit = 256 * 1024
+
+    /// The whole body in memory, or the bytes that wait to be written to its file.
     private(set) var bytes: [UInt8] = []
-    private var spill: UnnamedFile?
-    /// The body's partial file.
-    private(set) var partial: PartialFile?
+    private var place = Place.memory
     /// The answer, while its body may still move to a partial file.
     private var resumable: Answer?
 
@@ -49,14 +63,19 @@ struct BodyStorage {
         self.calls = calls
     }
 
-    /// Whether finishing has to read a file.
-    var isInFile: Bool { partial != nil || spill != nil }
+    var isInMemory: Bool { if case .memory = place { true } else { false } }
 
-    /// Whether `keepPartial()` would write the bytes to a new partial file.
-    var isWorthFile: Bool { resumable != nil && spill == nil && bytes.count >= PartialStore.smallest }
+    /// The body's partial file.
+    var partial: PartialFile? { if case .partial(let file) = place { file } else { nil } }
+
+    /// Whether bytes wait to be written.
+    var isWaiting: Bool { !isInMemory && !bytes.isEmpty }
+
+    /// Whether so many bytes wait, or are being written, that the transfer must pause.
+    var isFull: Bool { !isInMemory && reservation.count >= Self.waitingLimit }
 
     /// Appends to an earlier partial body.
-    mutating func resume(_ earlier: PartialFile) { partial = earlier }
+    mutating func resume(_ earlier: PartialFile) { place = .partial(earlier) }
 
     /// Prepares for the body of an answer.
     /// - Parameters:
@@ -68,76 +87,91 @@ struct BodyStorage {
         bytes.reserveCapacity(room)
     }
 
+    /// Adds bytes to those in memory, or to those that wait for their file.
     mutating func append(_ more: Span<UInt8>) throws(FileFault) {
-        if let partial { return try partial.append(more) }
-        if let spill { return try spill.append(more) }
-        if resumable != nil, let partials, bytes.count + more.count >= partials.store.minimum,
-            moveToPartial(),
-            let partial
-        {
-            return try partial.append(more)
+        if isInMemory, let partials, bytes.count + more.count >= partials.store.minimum { moveToPartial() }
+        if !reservation.grow(by: more.count), isInMemory {
+            guard let spillFolder else { throw FileFault(kind: .write, name: "", code: ENOMEM) }
+            place = .newSpill(folder: spillFolder)
         }
-        if reservation.grow(by: more.count) {
-            return unsafe more.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
-        }
-        guard let spillFolder else { throw FileFault(kind: .write, name: "", code: ENOMEM) }
-        let spill = try UnnamedFile(in: spillFolder, calls: calls)
-        try spill.append(bytes.span)
-        try spill.append(more)
-        self.spill = spill
-        freeMemory()
+        unsafe more.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     }
 
     /// Replaces the bytes in memory.
     mutating func replace(with bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The whole body of `count` bytes; nil if its file cannot be read.
-    mutating func take(count: Int) -> ImageBytes? {
-        if isInFile {
-            let file: (any ByteSource)? = partial?.body() ?? spill?.mapped()
-            guard let file, file.count == count else { return nil }
-            return ImageBytes(file)
-        }
-        defer { bytes = [] }
-        return ImageBytes(bytes)
-    }
-
-    /// Removes the partial file: the body is refused.
-    func removePartial() { partial?.remove() }
-
-    /// Writes the bytes in memory to a partial file, if they are worth one.
+    /// Decides that the bytes in memory move to a partial file, if they are worth one.
     mutating func keepPartial() {
-        if isWorthFile { _ = moveToPartial() }
+        if isInMemory, bytes.count >= PartialStore.smallest { moveToPartial() }
     }
 
-    /// Closes the partial file, so that another transfer can resume it.
-    mutating func closePartial() { partial = nil }
+    private mutating func moveToPartial() {
+        guard let partials, let answer = resumable.take(),
+            partials.store.accepts(answer.head, total: answer.total, now: answer.received)
+        else { return }
+        place = .newPartial(partials, answer)
+    }
 
-    /// Removes the partial file by its key, once it is closed.
+    /// Takes the partial file out, so that releasing it lets another transfer resume it.
+    mutating func takePartial() -> PartialFile? {
+        guard case .partial(let file) = place else { return nil }
+        place = .memory
+        return file
+    }
+
+    /// Takes all bytes out: the whole body in memory, or those to write.
+    mutating func takeBytes() -> [UInt8] {
+        defer { bytes = [] }
+        return bytes
+    }
+
+    /// Records the result of `write`.
+    mutating func wrote(_ written: [UInt8], to place: Place) {
+        self.place = place
+        if isInMemory { bytes = written + bytes } else { reservation.giveBack(written.count) }
+    }
+
+    // MARK: On disk
+
+    /// Writes bytes to the file, and makes it first if need be. Blocks.
+    /// - Returns: where the body is now.
+    func write(_ bytes: [UInt8]) throws(FileFault) -> Place {
+        switch place {
+        case .memory: return place
+        case .partial(let file): try file.append(bytes.span)
+        case .spill(let file): try file.append(bytes.span)
+        case .newSpill(let folder):
+            let file = try UnnamedFile(in: folder, calls: calls)
+            try file.append(bytes.span)
+            return .spill(file)
+        case .newPartial(let location, let answer):
+            guard
+                let file = location.store.begin(
+                    answer.head, total: answer.total, of: location.key, from: source, now: answer.received)
+            else { return .memory }
+            do {
+                try file.append(bytes.span)
+            } catch {
+                // The partial file has counted the fault.
+                file.remove()
+                return .memory
+            }
+            return .partial(file)
+        }
+        return place
+    }
+
+    /// The whole body in its file; nil if it cannot be read. Blocks.
+    func file() -> (any ByteSource)? {
+        switch place {
+        case .partial(let file): file.body()
+        case .spill(let file): file.mapped()
+        default: nil
+        }
+    }
+
+    /// Removes the partial file by its key, once it is closed. Blocks.
     func removeClosedPartial() {
         if let partials { partials.store.remove(partials.key) }
-    }
-
-    /// Moves the bytes from memory to a partial file; false if the answer cannot be resumed or the file fails.
-    private mutating func moveToPartial() -> Bool {
-        guard let partials, let answer = resumable.take(),
-            let partial = partials.store.begin(
-                answer.head, total: answer.total, of: partials.key, from: source, now: answer.received)
-        else { return false }
-        do {
-            try partial.append(bytes.span)
-        } catch {
-            // The partial file has counted the fault. The body stays in memory.
-            partial.remove()
-            return false
-        }
-        self.partial = partial
-        freeMemory()
-        return true
-    }
-
-    private mutating func freeMemory() {
-        bytes = []
-        reservation.giveBack()
     }
 }

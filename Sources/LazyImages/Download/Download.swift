@@ -150,13 +150,15 @@ struct Download: FetchExchange {
             let isCancelled = error.code == "cancelled"
             guard isCancelled, body.isWhole, let whole = body.head else {
                 // A cancelled caller may be scrolling fast: a small partial body is not worth a file.
-                await body.interrupt(keepsSmall: !isCancelled, on: downloader.threads)
+                await body.interrupt(keepsSmall: !isCancelled)
                 flight.emit(.interrupted)
                 throw error
             }
             // The whole body had arrived before the cancellation.
             head = whole
         }
+        // The next attempt may resume the partial body that this one could not.
+        await body.written()
         if body.mustRestart {
             ignoresPartial = true
             return .again(status: head.status)
@@ -173,7 +175,7 @@ struct Download: FetchExchange {
         if answer.head.status == 200 || configuration.acceptsAnyStatus {
             // Only an answer with 200 must be an image.
             try answer.take(
-                await body.finish(on: downloader.threads), checkedBy: configuration.decoders,
+                await body.finish(), checkedBy: configuration.decoders,
                 acceptsAnyContent: configuration.acceptsAnyContent || answer.head.status != 200)
         }
         if answer.head.status == 304, !wanted.conditions.isEmpty, !ignoresConditions,
@@ -207,7 +209,7 @@ struct Download: FetchExchange {
         let body = BodyBuffer(
             url: url, maximumBytes: configuration.maximumBytes, budget: downloader.budget,
             spillFolder: configuration.temporaryFolder, flight: flight, partials: location,
-            earlier: earlier, calls: configuration.fileCalls,
+            earlier: earlier, threads: downloader.threads, calls: configuration.fileCalls,
             keepsAnyStatus: configuration.acceptsAnyStatus)
         context.activity.read(body, for: number)
         return body

@@ -12,12 +12,20 @@ public protocol Transport: Sendable {
 }
 
 /// Receives the parts of one answer as they arrive. Called on the transport's thread, one call at a time; calls must be
-/// quick. A receiver that returns false keeps the reason itself.
+/// quick. A receiver that must wait, as for a disk, says so in ``mayContinue(_:)``. One that refuses the head or bytes
+/// keeps the reason itself.
 public protocol BodyReceiver: AnyObject, Sendable {
     /// The head has arrived (the final one, not an interim 1xx). Return false to refuse the body and free the
     /// connection.
     /// - Parameter head: status and fields of the answer.
     func receive(_ head: ResponseHead) -> Bool
+    /// Whether the receiver can take the next bytes of the body now. A transport asks before each piece of the body.
+    /// After false it keeps the piece, stops reading from the connection, and asks again after `resume` was called. The
+    /// stall timeout does not run meanwhile; the total timeout does. A transport that cannot wait does not ask: the
+    /// receiver must then take the bytes all the same. Optional; the default returns true.
+    /// - Parameter resume: continues the transfer. A receiver that returns false calls it once, from any thread, also
+    ///   before it returns. One that returns true never calls it. It does nothing after the end of the transfer.
+    func mayContinue(_ resume: @escaping @Sendable () -> Void) -> Bool
     /// More bytes of the body have arrived. Return false to stop, and free the connection.
     /// - Parameter bytes: the next piece of the body.
     func receive(_ bytes: Span<UInt8>) -> Bool
@@ -32,6 +40,10 @@ public protocol BodyReceiver: AnyObject, Sendable {
 }
 
 extension BodyReceiver {
+    /// Returns true: the receiver never waits.
+    /// - Parameter resume: not called.
+    public func mayContinue(_ resume: @escaping @Sendable () -> Void) -> Bool { true }
+
     /// Does nothing.
     /// - Parameter count: bytes of the request's body sent so far.
     public func sent(_ count: Int) {}

@@ -24,7 +24,7 @@ private struct ArrivingPicture {
         update()
         body = BodyBuffer(
             url: url, maximumBytes: 1 << 24, budget: BodyBudget(limit: 1 << 24), spillFolder: nil,
-            flight: download)
+            flight: download, threads: threads)
         #expect(body.receive(ResponseHead(status: 200)))
     }
 

@@ -35,8 +35,8 @@ struct ResourceShortageTests {
         inbox.refuse(ResourceShortage(missing: .memory, code: ENOMEM))
         #expect(inbox.isClosed)
         let request = TransportRequest(url: try URL(typed: "http://localhost/"))
-        let order = CurlOrder(number: 1, request: request, receiver: RecordingReceiver())
-        let outcome = await order.outcome { inbox.send(.start(order)) }
+        let outcome = await CurlOrder(number: 1, request: request, inbox: inbox)
+            .outcome(into: RecordingReceiver())
         #expect(
             outcome
                 == .failure(

@@ -15,7 +15,8 @@ import SystemSupport
 /// process that dies leaves a valid beginning, which a second file proves (`BlockChecksums`). Only a transfer that
 /// finishes turns it into a whole body.
 ///
-/// `@unchecked` is safe: only the `BodyBuffer` that owns the file uses the variables, under its lock.
+/// `@unchecked` is safe: only the `BodyBuffer` that owns the file uses the variables, in its writer's only job or while
+/// there is no job. Its lock orders these uses.
 @safe final class PartialFile: @unchecked Sendable {
     /// The result of opening a file.
     enum Reading {
@@ -134,16 +135,21 @@ import SystemSupport
         return "MQEP 1 \(length)\(rest)"
     }
 
-    /// Appends bytes.
+    /// Appends bytes, in pieces of at most one block: a process that dies leaves at most one piece without a checksum.
     func append(_ bytes: Span<UInt8>) throws(FileFault) {
-        do {
-            try folder.calls.write(descriptor, bytes, at: headerLength + count)
-        } catch {
-            folder.faults.note(error)
-            throw error
+        var rest = bytes
+        while !rest.isEmpty {
+            let piece = rest.extracting(first: BlockChecksums.blockSize)
+            rest = rest.extracting(droppingFirst: piece.count)
+            do {
+                try folder.calls.write(descriptor, piece, at: headerLength + count)
+            } catch {
+                folder.faults.note(error)
+                throw error
+            }
+            count += piece.count
+            noteChecksums { checksums throws(FileFault) in try checksums.add(piece) }
         }
-        count += bytes.count
-        noteChecksums { checksums throws(FileFault) in try checksums.add(bytes) }
     }
 
     /// Bytes without a checksum are not resumed, but fail no transfer: a fault is only counted.

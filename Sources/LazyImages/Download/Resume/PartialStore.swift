@@ -68,14 +68,18 @@ package final class PartialStore: Sendable {
         }
     }
 
-    /// A new partial file for an arriving body; nil if the answer cannot be resumed.
+    /// Whether an answer's body can be resumed, and is not too large for the folder. Makes no system call.
+    func accepts(_ head: ResponseHead, total: Int?, now: Int) -> Bool {
+        head.status == 200 && Validators.strong(head.fields, now: now) != nil
+            && head.fields["accept-ranges"]?.equalsIgnoringCase("none") != true
+            && kind.allowsStoring(head) && total ?? Self.assumedLength <= limit
+    }
+
+    /// A new partial file for an arriving body; nil if the answer is not accepted, or the folder fails. Blocks.
     func begin(_ head: ResponseHead, total: Int?, of key: CacheKey, from source: URL, now: Int)
         -> PartialFile?
     {
-        guard head.status == 200, Validators.strong(head.fields, now: now) != nil,
-            head.fields["accept-ranges"]?.equalsIgnoringCase("none") != true,
-            kind.allowsStoring(head),
-            let folder = folder(isForWriting: true),
+        guard accepts(head, total: total, now: now), let folder = folder(isForWriting: true),
             folder.makeRoom(for: total ?? Self.assumedLength)
         else { return nil }
         let name = key.digest.hexadecimal

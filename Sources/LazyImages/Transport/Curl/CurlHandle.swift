@@ -71,8 +71,7 @@ private func bodyCallback(
 ) -> Int {
     guard let context = unsafe context else { return 0 }
     let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return unsafe transfer.receiveBody(body) ? size * count : -1
+    return unsafe transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
 }
 
 /// A libcurl list of strings, freed with the object. Immutable.

@@ -4,11 +4,13 @@ import SystemSupport
 /// The messages of callers to the transport's thread, and the descriptor that wakes it.
 final class CurlInbox: Sendable {
     enum Message: Sendable {
-        case start(CurlOrder)
+        case start(CurlOrder, any BodyReceiver)
         case cancel(Int)
+        /// The receiver of a paused transfer wants its bytes again.
+        case resume(Int)
 
         fileprivate func refuse(_ shortage: ResourceShortage) {
-            guard case .start(let order) = self else { return }
+            guard case .start(let order, _) = self else { return }
             order.end(with: .failure(ImageLoadingError(shortage, url: order.request.url.displayText)))
         }
     }
@@ -65,12 +67,12 @@ final class CurlInbox: Sendable {
     }
 }
 
-/// One requested transfer.
+/// One requested transfer. It does not retain the receiver, which may retain it by `resume`.
 final class CurlOrder: Sendable {
     typealias Outcome = Result<ResponseHead, ImageLoadingError>
     let number: Int
     let request: TransportRequest
-    let receiver: any BodyReceiver
+    private let inbox: CurlInbox
     /// Whether the caller has cancelled. If the caller was cancelled from the start, the message `.cancel` may reach
     /// the thread before the order, and would be lost. So the caller first sets this flag, which the thread reads when
     /// it gets the order:
@@ -80,21 +82,30 @@ final class CurlOrder: Sendable {
     private let continuation = Lock<CheckedContinuation<Outcome, Never>?>(nil)
     private let resumption = ResumeOrder()
 
-    init(number: Int, request: TransportRequest, receiver: any BodyReceiver) {
+    init(number: Int, request: TransportRequest, inbox: CurlInbox) {
         self.number = number
         self.request = request
-        self.receiver = receiver
+        self.inbox = inbox
     }
 
-    /// Sends the order to the thread by `send`, and waits for its outcome.
-    func outcome(send: () -> Void) async -> Outcome {
+    /// Sends the order to the thread, and waits for its outcome.
+    func outcome(into receiver: any BodyReceiver) async -> Outcome {
         let outcome = await withCheckedContinuation { continuation in
             self.continuation.withLock { $0 = continuation }
-            send()
+            inbox.send(.start(self, receiver))
         }
         resumption.mark()
         return outcome
     }
+
+    /// Cancels the transfer.
+    func cancel() {
+        isCancelled.store(true, ordering: .releasing)
+        inbox.send(.cancel(number))
+    }
+
+    /// Continues the paused transfer, on the thread. Does nothing if it has ended: the thread knows it by its number.
+    func resume() { inbox.send(.resume(number)) }
 
     /// Resumes the caller with the outcome. Only the first call counts.
     func end(with outcome: Outcome) {

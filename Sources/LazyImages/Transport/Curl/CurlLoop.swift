@@ -97,20 +97,25 @@ import SystemSupport
 
     private func handle(_ message: CurlInbox.Message) {
         switch message {
-        case .start(let order):
+        case .start(let order, let receiver):
             if order.isCancelled.load(ordering: .acquiring) {
                 order.end(with: .failure(.cancelled(url: order.request.url.displayText)))
             } else {
-                start(order)
+                start(order, into: receiver)
             }
         case .cancel(let number):
             if let transfer = transfers[number] {
                 end(transfer, with: .failure(.cancelled(url: transfer.urlText)))
             }
+        case .resume(let number):
+            guard let transfer = transfers[number] else { return }
+            let result = transfer.resume()
+            // libcurl does not end a transfer that stops here.
+            if result != Int32(CCURLE_OK) { end(transfer, with: transfer.outcome(ofResult: result)) }
         }
     }
 
-    private func start(_ order: CurlOrder) {
+    private func start(_ order: CurlOrder, into receiver: any BodyReceiver) {
         let reused = unsafe idleHandles.popLast()
         guard let handle = unsafe reused ?? CurlHandle.make(configuration, filtersAddresses: filtersAddresses)
         else {
@@ -118,9 +123,9 @@ import SystemSupport
             order.end(with: .failure(ImageLoadingError(shortage, url: order.request.url.displayText)))
             return
         }
-        let upload = CurlUpload.of(order, clock: clock)
+        let upload = CurlUpload.of(order.request, into: receiver, clock: clock)
         let transfer = unsafe CurlTransfer(
-            order: order, handle: handle, started: Self.now(),
+            order: order, receiver: receiver, handle: handle, started: Self.now(),
             requestFields: requestFields(order.request, upload),
             connectTo: connectTo, clock: clock, upload: upload)
         if let refusal = transfer.refusal {
@@ -164,7 +169,7 @@ import SystemSupport
 
     private func end(_ transfer: CurlTransfer, with outcome: CurlOrder.Outcome) {
         transfers[transfer.number] = nil
-        transfer.order.receiver.receive(transfer.metrics)
+        transfer.receiver.receive(transfer.metrics)
         _ = unsafe ccurl_multi_remove(multi, transfer.handle)
         retire(transfer)
         transfer.order.end(with: outcome)

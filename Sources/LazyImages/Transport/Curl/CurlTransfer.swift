@@ -6,6 +6,7 @@ import SystemSupport
 /// One running transfer on the transport's thread: its libcurl handle, its header, and its timeouts.
 @safe final class CurlTransfer {
     let order: CurlOrder
+    let receiver: any BodyReceiver
     let handle: OpaquePointer
     private let started: Int64
     private var lastArrival: Int64
@@ -21,6 +22,8 @@ import SystemSupport
     private var header = CurlHeader()
     private var received = 0
     private var receiverHasEnough = false
+    /// Whether libcurl keeps bytes until the receiver takes them.
+    private var isPaused = false
     private var fault: ImageLoadingError?
     /// Whether the handle can be reused after the transfer. Not a handle that signs, or has its own authorities, a client
     /// certificate or another method than GET: libcurl cannot reset these.
@@ -43,10 +46,11 @@ import SystemSupport
 
     /// A transfer on a handle of `CurlHandle.make`, new or reused.
     init(
-        order: CurlOrder, handle: OpaquePointer, started: Int64, requestFields: CurlList,
-        connectTo: CurlList, clock: CurlLoop.Clock, upload: CurlUpload?
+        order: CurlOrder, receiver: any BodyReceiver, handle: OpaquePointer, started: Int64,
+        requestFields: CurlList, connectTo: CurlList, clock: CurlLoop.Clock, upload: CurlUpload?
     ) {
         self.order = order
+        self.receiver = receiver
         self.clock = clock
         self.upload = upload
         unsafe self.handle = handle
@@ -105,21 +109,34 @@ import SystemSupport
     }
 
     private func endHead(_ head: ResponseHead) -> Bool {
-        if order.receiver.receive(head) { return true }
+        if receiver.receive(head) { return true }
         receiverHasEnough = true
         // Without a body libcurl finishes by itself, and can keep the connection.
         return head.contentLength == 0 || order.request.method == .head
     }
 
-    /// Receives the next bytes of the body. False stops the transfer.
-    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    /// Receives the next bytes of the body. Returns their number, another one to stop the transfer, or
+    /// CCURL_WRITE_PAUSE: then libcurl gives the same bytes again after `resume`.
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         lastArrival = clock.now
-        received += bytes.count
         if !receiverHasEnough {
+            // A closure of one object costs no allocation.
+            isPaused = !receiver.mayContinue { [order] in order.resume() }
+            if isPaused { return Int(CCURL_WRITE_PAUSE) }
             let span = unsafe bytes.assumingMemoryBound(to: UInt8.self).span
-            receiverHasEnough = !order.receiver.receive(span)
+            receiverHasEnough = !receiver.receive(span)
         }
-        return !receiverHasEnough
+        received += bytes.count
+        return receiverHasEnough ? -1 : bytes.count
+    }
+
+    /// Continues after a pause. libcurl gives the kept bytes before it returns.
+    /// - Returns: a result code of libcurl.
+    func resume() -> Int32 {
+        guard isPaused else { return Int32(CCURLE_OK) }
+        isPaused = false
+        lastArrival = clock.now
+        return unsafe ccurl_easy_resume(handle)
     }
 
     private func stop(_ fault: ImageLoadingError) -> Bool {
@@ -231,6 +248,8 @@ import SystemSupport
     func deadline(now: Int64) -> (time: Int64, phase: Timeouts.Phase) {
         let timeouts = order.request.timeouts
         let total = started.adding(timeouts.total)
+        // The receiver makes it wait, not the server.
+        if isPaused { return (total, .total) }
         let next: (time: Int64, phase: Timeouts.Phase)
         if let upload, !header.isComplete, let sent = requestSent() {
             // An interim answer does not mean that the server has read the body.

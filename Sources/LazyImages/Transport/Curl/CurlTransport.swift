@@ -86,12 +86,11 @@ public final class CurlTransport: Transport {
             throw ImageLoadingError(error, url: request.url.displayText)
         }
         let number = nextNumber.add(1, ordering: .relaxed).newValue
-        let order = CurlOrder(number: number, request: request, receiver: receiver)
+        let order = CurlOrder(number: number, request: request, inbox: inbox)
         let outcome = await withTaskCancellationHandler {
-            await order.outcome { inbox.send(.start(order)) }
+            await order.outcome(into: receiver)
         } onCancel: {
-            order.isCancelled.store(true, ordering: .releasing)
-            inbox.send(.cancel(number))
+            order.cancel()
         }
         return try outcome.get()
     }

@@ -35,12 +35,11 @@ import SystemSupport
     }
 
     /// The body of a request; nil if it has none and its method needs none.
-    static func of(_ order: CurlOrder, clock: CurlLoop.Clock) -> CurlUpload? {
-        guard let body = order.request.body ?? (order.request.method.expectsBody ? .empty : nil) else {
-            return nil
-        }
-        let receiver = order.receiver
-        return CurlUpload(body, mayBeRepeated: order.request.method.isIdempotent, clock: clock) {
+    static func of(
+        _ request: TransportRequest, into receiver: any BodyReceiver, clock: CurlLoop.Clock
+    ) -> CurlUpload? {
+        guard let body = request.body ?? (request.method.expectsBody ? .empty : nil) else { return nil }
+        return CurlUpload(body, mayBeRepeated: request.method.isIdempotent, clock: clock) {
             receiver.sent($0)
         }
     }
