@@ -1,7 +1,7 @@
 #!/bin/bash
 # Checks that each folder of LazyImages uses only the folders before it: it type-checks the first folder
 # alone, then the first two, and so on. A file that uses a later folder does not compile. Checks also that
-# SystemSupport, HTTPSemantics, HTTPServer, ServiceOperations, MovieCatalogue, FilmLibrary and PictureService
+# SystemSupport, HTTPSemantics, Coalescing, HTTPServer, ServiceOperations, MovieCatalogue, FilmLibrary and PictureService
 # import only modules below them, and that no target imports a module that is missing in its dependencies.
 #
 #     Tests/Layers/check-layers.sh [options of swift build, such as -c release]
@@ -29,11 +29,12 @@ imports() {
 }
 imports SystemSupport CSystem
 imports HTTPSemantics SystemSupport
+imports Coalescing SystemSupport
 imports HTTPServer SystemSupport HTTPSemantics CSystem
 imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
 imports MovieCatalogue
 imports FilmLibrary CSQLite SystemSupport MovieCatalogue
-imports PictureService SystemSupport HTTPSemantics HTTPServer ImageCodecs LazyImages CSystem
+imports PictureService SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages CSystem
 
 swift build "$@" --explicit-target-dependency-import-check error
 output=$(swift build "$@" --show-bin-path)

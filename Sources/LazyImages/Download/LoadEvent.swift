@@ -37,10 +37,6 @@ enum LoadEvent: FlightEvent {
 typealias LoadListener = FlightListener<LoadEvent>
 /// One download, shared by its callers.
 typealias DownloadFlight = Flight<LoadedFile, ImageLoadingError, LoadEvent>
-/// The load of one image at one size, shared by its callers.
-typealias ImageFlight = Flight<LoadedImage, ImageLoadingError, LoadEvent>
-/// One upload.
-typealias UploadFlight = Flight<UploadResponse, ImageLoadingError, LoadEvent>
 
 extension Result {
     var isSuccess: Bool { if case .success = self { true } else { false } }

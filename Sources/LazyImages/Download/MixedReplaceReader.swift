@@ -38,7 +38,9 @@ struct MixedReplaceReader {
 
     /// Nil for another content type.
     init?(contentType text: String) {
-        guard let type = ContentType(text), type.mediaType == "multipart/x-mixed-replace",
+        // Nearly all bodies are plain images: the whole field is parsed only for a multipart body.
+        guard text.count > 10, text.prefix(10).lowercased() == "multipart/", let type = ContentType(text),
+            type.mediaType == "multipart/x-mixed-replace",
             let boundary = type.parameters["boundary"], !boundary.isEmpty
         else { return nil }
         mark = Array((boundary.hasPrefix("--") ? boundary : "--" + boundary).utf8)

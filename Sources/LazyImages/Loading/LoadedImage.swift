@@ -1,3 +1,4 @@
+internal import Coalescing
 public import FoundationEssentials
 public import ImageCodecs
 
@@ -53,3 +54,6 @@ public final class LoadedImage: Sendable, CachedAddress {
             response: response, fileKey: fileKey)
     }
 }
+
+/// The load of one image at one size, shared by its callers.
+typealias ImageFlight = Flight<LoadedImage, ImageLoadingError, LoadEvent>

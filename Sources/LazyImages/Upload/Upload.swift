@@ -1,3 +1,4 @@
+import Coalescing
 import FoundationEssentials
 import HTTPSemantics
 
@@ -129,6 +130,9 @@ struct Upload: FetchExchange {
         return fields
     }
 }
+
+/// One upload.
+typealias UploadFlight = Flight<UploadResponse, ImageLoadingError, LoadEvent>
 
 /// The answer to one attempt of an upload.
 struct UploadAnswer: FetchAnswer {

@@ -120,7 +120,7 @@ struct FlightRacesTests {
         _ = try await file
         try await gate.reached()
         async let removed: Void = loader.remove(request)
-        try await eventually { loader.cachedFile(for: request) == nil || gate.isOpen }
+        try await eventually { disk.body(request.storageKey) == nil }
         gate.open()
         await removed
         let stored: DiskCache.Entry? = await disk.entry(for: request.storageKey)
@@ -310,7 +310,6 @@ private final class LookGate: Sendable {
     private let state = Lock(State())
     private let arrivals = Tally()
     private let gate = Gate()
-    private let opened = Shared(false)
 
     init(_ kind: FileCalls.Kind = .open) { self.kind = kind }
 
@@ -329,8 +328,6 @@ private final class LookGate: Sendable {
         })
     }
 
-    var isOpen: Bool { opened.value }
-
     /// - Parameter fault: the fault of the held call. Default: there is no such file.
     func arm(with fault: FileCalls.InjectedFault? = .failure(ENOENT)) {
         state.withLock { ($0.isArmed, $0.fault) = (true, fault) }
@@ -338,10 +335,7 @@ private final class LookGate: Sendable {
 
     func reached() async throws { try await arrivals.wait(for: 1) }
 
-    func open() {
-        opened.change { $0 = true }
-        gate.open()
-    }
+    func open() { gate.open() }
 }
 
 /// A transport that does not end when its task is cancelled.
