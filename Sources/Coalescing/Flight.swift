@@ -12,10 +12,15 @@ public import SystemSupport
 /// newer flight of its key has begun; the work must store nothing after that. And whoever stores checks this under the
 /// lock by which a removal drops the stored value, so that one of them sees the other.
 ///
+/// Public and inlinable, so that each pair of value and event is specialised in the module that uses it: unspecialised, a
+/// flight costs five times as much. No product exports this module.
+///
 /// Safe for concurrent use. One lock guards the state. Continuations, listeners and the observer are called with the
 /// lock released.
 public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: Sendable {
+    /// The value, or the error.
     public typealias Outcome = Result<Value, Failure>
+    /// Hears the events.
     public typealias Listener = FlightListener<Event>
     @usableFromInline typealias Continuation = CheckedContinuation<Outcome, Never>
 
@@ -33,8 +38,8 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         @usableFromInline var deliveries: [(event: Event?, listeners: [Listener])] = []
         @usableFromInline var isDelivering = false
 
-        @inlinable public var isOver: Bool { isAbandoned || outcome != nil }
-        @inlinable public var isDemanded: Bool { listeners.contains { $0.listener.isDemanding } }
+        @inlinable var isOver: Bool { isAbandoned || outcome != nil }
+        @inlinable var isDemanded: Bool { listeners.contains { $0.listener.isDemanding } }
 
         @inlinable mutating func add(_ listener: Listener, for caller: Int) {
             for event in recent { deliveries.append((event, [listener])) }
@@ -68,6 +73,7 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
 
     /// One caller of a flight.
     public struct Caller: Sendable {
+        /// The flight.
         public let flight: Flight
         @usableFromInline let number: Int
 
@@ -143,7 +149,7 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         state.withLock { if !$0.isOver { $0.observer = observer } }
     }
 
-    @inlinable public func observe() { state.withLock { $0.observer }?() }
+    @inlinable func observe() { state.withLock { $0.observer }?() }
 
     /// Ends the flight: all callers get the outcome, in the order in which they joined. Cancels the work if it still
     /// runs. Does nothing if the flight is over.
@@ -231,7 +237,9 @@ extension Flight.Caller {
     @inlinable public func listen(_ listener: Flight.Listener) { flight.listen(listener, for: number) }
 
     /// Adds a demanding listener, unless this caller has one.
-    @inlinable public func demand(_ makeListener: () -> Flight.Listener) { flight.demand(makeListener, for: number) }
+    @inlinable public func demand(_ makeListener: () -> Flight.Listener) {
+        flight.demand(makeListener, for: number)
+    }
 
     /// Removes this caller's demanding listener.
     @inlinable public func endDemand() { flight.removeListeners { $0 == number && $1.isDemanding } }
@@ -297,7 +305,7 @@ extension Flight {
 
     @inlinable func priority(of caller: Int) -> Int? { state.withLock { $0.callers.priority(of: caller) } }
 
-    @inlinable public func setPriority(of caller: Int, _ priority: () -> Int) {
+    @inlinable func setPriority(of caller: Int, _ priority: () -> Int) {
         let hasChanged = state.withLock { state in
             let before = state.callers.highestPriority
             state.callers.setPriority(priority(), of: caller)
@@ -306,13 +314,13 @@ extension Flight {
         if hasChanged { observe() }
     }
 
-    @inlinable public func listen(_ listener: Listener, for caller: Int) {
+    @inlinable func listen(_ listener: Listener, for caller: Int) {
         state.withLock { $0.add(listener, for: caller) }
         deliver()
         if listener.isDemanding { observe() }
     }
 
-    @inlinable public func demand(_ makeListener: () -> Listener, for caller: Int) {
+    @inlinable func demand(_ makeListener: () -> Listener, for caller: Int) {
         state.withLock { state in
             if state.listeners.contains(where: { $0.caller == caller && $0.listener.isDemanding }) { return }
             state.add(makeListener(), for: caller)
@@ -401,7 +409,7 @@ public final class FlightListener<Event: Sendable>: Sendable {
 
     @inlinable func priority(of number: Int) -> Int? { index(of: number).map { all[$0].priority } }
 
-    @inlinable public mutating func setPriority(_ priority: Int, of number: Int) {
+    @inlinable mutating func setPriority(_ priority: Int, of number: Int) {
         guard let index = index(of: number) else { return }
         counts[all[index].priority] -= 1
         counts[priority] += 1

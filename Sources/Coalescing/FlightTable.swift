@@ -24,6 +24,7 @@ public import SystemSupport
 public final class FlightTable<
     Key: Hashable & Sendable, Value: Sendable, Failure: Error, Event: FlightEvent
 >: Sendable {
+    /// A flight of this table.
     public typealias Work = Flight<Value, Failure, Event>
 
     @usableFromInline struct State {
@@ -34,6 +35,7 @@ public final class FlightTable<
 
     @usableFromInline let state = Lock(State())
 
+    /// A table without flights.
     @inlinable public init() {}
 
     /// How many flights have ended.
@@ -43,7 +45,9 @@ public final class FlightTable<
     @inlinable public var removals: Int { state.withLock { $0.removals } }
 
     /// The flights that are not over.
-    @inlinable public var running: [Work] { state.withLock { Array($0.flights.values) }.filter { !$0.isOver } }
+    @inlinable public var running: [Work] {
+        state.withLock { Array($0.flights.values) }.filter { !$0.isOver }
+    }
 
     /// The running flight of a key.
     @inlinable public subscript(key: Key) -> Work? {

@@ -239,15 +239,19 @@ private final class Queue: TaskExecutor {
         }
         private let passage = Passage()
 
+        /// Orders no threads yet.
         public init() {}
 
+        /// Marks this point of the thread.
         public func mark() { passage.lock.withLock { _ in } }
     }
 #else
     /// Does nothing: only the thread sanitizer must be told that a continuation orders two threads.
     public struct ResumeOrder: Sendable {
+        /// Orders no threads yet.
         public init() {}
 
+        /// Marks this point of the thread.
         public func mark() {}
     }
 #endif

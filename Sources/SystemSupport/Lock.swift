@@ -19,8 +19,10 @@
         }
         private let storage: Storage
 
+        /// A lock around `state`.
         public init(_ state: consuming sending State) { storage = Storage(state) }
 
+        /// Calls `body` with the value while no other thread has it.
         public borrowing func withLock<Result, Failure: Error>(
             _ body: (inout sending State) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
@@ -38,8 +40,10 @@
     public struct Lock<State>: ~Copyable, Sendable {
         @usableFromInline let mutex: Mutex<State>
 
+        /// A lock around `state`.
         @inlinable public init(_ state: consuming sending State) { mutex = Mutex(state) }
 
+        /// Calls `body` with the value while no other thread has it.
         @inlinable public borrowing func withLock<Result, Failure: Error>(
             _ body: (inout sending State) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
