@@ -34,13 +34,12 @@ public final class ImageTask: Sendable {
     /// - Parameters:
     ///   - request: the image to load.
     ///   - work: loads the image. It is cancelled with the task.
-    public init(
+    public convenience init(
         _ request: ImageRequest,
         work: @escaping @Sendable (ImageRequest) async throws(ImageLoadingError) -> LoadedImage
     ) {
         let flight = ImageFlight { .cancelled(url: request.url.displayText) }
-        self.request = request
-        load = .running(flight.firstCaller(request.priority.rawValue))
+        self.init(request, flight.firstCaller(request.priority.rawValue))
         flight.run { () throws(ImageLoadingError) in try await work(request) }
     }
 
