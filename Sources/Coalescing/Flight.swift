@@ -70,6 +70,8 @@ package final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>:
     package struct Caller: Sendable {
         package let flight: Flight
         fileprivate let number: Int
+        /// Whether the flight began with this caller.
+        package var isFirst: Bool { number == 1 }
     }
 
     /// Adds a caller. Nil if the flight is over.
@@ -334,6 +336,11 @@ package protocol FlightEvent: Sendable {
     func record(in recent: inout [Self])
 }
 
+/// The event of a flight without events.
+extension Never: FlightEvent {
+    package func record(in recent: inout [Self]) {}
+}
+
 /// Hears the events of a flight in their order, on any thread, one at a time.
 package final class FlightListener<Event: Sendable>: Sendable {
     /// Called with each event, and with nil at the end: the flight is over, or the listener's caller has left.
@@ -350,7 +357,7 @@ package final class FlightListener<Event: Sendable>: Sendable {
 /// The callers of a flight, in the order in which they joined.
 private struct Callers<Continuation> {
     private struct Caller {
-        /// A caller that joined earlier has a smaller number.
+        /// A caller that joined earlier has a smaller number. The first one has 1.
         let number: Int
         var priority: Int
         var waiting: [Continuation] = []
