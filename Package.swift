@@ -73,7 +73,8 @@ let package = Package(
         .target(
             name: "PictureService",
             dependencies: [
-                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages", "CSystem",
+                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages", "Coalescing",
+                "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -183,8 +184,8 @@ let package = Package(
         .testTarget(
             name: "PictureServiceTests",
             dependencies: [
-                "PictureService", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages", "SystemSupport",
-                "TestSupport", "TestTraits", "TestNames",
+                "PictureService", "Coalescing", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages",
+                "SystemSupport", "TestSupport", "TestTraits", "TestNames",
             ],
             swiftSettings: swiftSettings,
             linkerSettings: ownNames),

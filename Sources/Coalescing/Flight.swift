@@ -76,6 +76,8 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         /// The flight.
         public let flight: Flight
         @usableFromInline let number: Int
+        /// Whether the flight began with this caller.
+        public var isFirst: Bool { number == 1 }
 
         @inlinable init(_ flight: Flight, _ number: Int) { (self.flight, self.number) = (flight, number) }
     }
@@ -345,6 +347,12 @@ public protocol FlightEvent: Sendable {
     func record(in recent: inout [Self])
 }
 
+/// The event of a flight without events.
+extension Never: FlightEvent {
+    /// Never happens.
+    public func record(in recent: inout [Self]) {}
+}
+
 /// Hears the events of a flight in their order, on any thread, one at a time.
 public final class FlightListener<Event: Sendable>: Sendable {
     /// Called with each event, and with nil at the end: the flight is over, or the listener's caller has left.
@@ -361,7 +369,7 @@ public final class FlightListener<Event: Sendable>: Sendable {
 /// The callers of a flight, in the order in which they joined.
 @usableFromInline struct Callers<Continuation> {
     @usableFromInline struct Caller {
-        /// A caller that joined earlier has a smaller number.
+        /// A caller that joined earlier has a smaller number. The first one has 1.
         @usableFromInline let number: Int
         @usableFromInline var priority: Int
         @usableFromInline var waiting: [Continuation] = []

@@ -29,6 +29,26 @@ struct FlightTableTests {
         #expect(work.count == 2)
     }
 
+    @Test("only the caller that began a flight is its first, also after it has left")
+    func first() async throws {
+        let callers = (0..<3).map { _ in join("a") }
+        callers[0].leave()
+        #expect(callers.map(\.isFirst) == [true, false, false] && !join("a").isFirst)
+        try await work.begun(1)
+        work.end(callers[1].flight, with: 1)
+        #expect(try await callers[1].value == 1)
+    }
+
+    @Test("the listener of a flight without events hears only the end")
+    func withoutEvents() async throws {
+        let plain = FlightTable<String, Int, Failure, Never>()
+        let heard = Tally()
+        let caller = plain.join("a", priority: 0, cancelled: { .left }) { _, _ async throws(Failure) in 7 }
+        caller.listen(FlightListener { _ in heard.add() })
+        try await heard.wait(for: 1)
+        #expect(caller.outcome == .success(7) && heard.count == 1)
+    }
+
     @Test("work looks again if any flight has ended since its caller looked, and not otherwise")
     func looks() async throws {
         let before = table.ends

@@ -30,6 +30,8 @@ struct Fetch<Exchange: FetchExchange> {
 
     /// The most attempts after a 401: for a stale nonce, a wrong password, and the right one.
     private static var mostChallenges: Int { 3 }
+    /// The transport ends a transfer at the time limit, and keeps what has arrived. It must come before the deadline.
+    private static var grace: Duration { .seconds(1) }
 
     private var configuration: ImageDownloader.Configuration { context.configuration }
     private var timeout: Duration { configuration.timeouts.total }
@@ -121,7 +123,7 @@ struct Fetch<Exchange: FetchExchange> {
             url: exchange.url.displayText, phase: .total, seconds: timeout.seconds)
         guard limit > .zero else { return (.failure(tookTooLong), .zero, nil) }
         context.activity.begin(host: exchange.host)
-        let deadline = context.deadlines.add(after: limit) { [number, context, giveUp] in
+        let deadline = context.deadlines.add(after: limit + Self.grace) { [number, context, giveUp] in
             context.activity.noteAbandoned()
             giveUp(tookTooLong)
             context.slots.revoke(number)
@@ -205,17 +207,14 @@ struct FetchContext: Sendable {
     let transport: any Transport
     let broker: AuthenticationBroker?
     let slots: SlotQueue
-    let deadlines = Deadlines()
+    /// On the system's clock, whatever the configuration's is: they end what really does not end.
+    let deadlines = Deadlines(now: RetryTiming.system.now, sleep: RetryTiming.system.sleep)
     let activity = NetworkActivity()
 
     init(_ configuration: ImageDownloader.Configuration, _ transport: any Transport) {
         self.init(
             configuration, transport, configuration.authenticator.map { AuthenticationBroker($0) },
-            SlotQueue(
-                perHost: configuration.transfersPerHost, total: configuration.transfers,
-                breaker: HostCircuitBreaker(
-                    failures: configuration.retry.failuresOfHost, pause: configuration.retry.pauseOfHost),
-                now: configuration.timing.now))
+            configuration.slots ?? configuration.makeSlots())
     }
 
     private init(
@@ -287,55 +286,4 @@ protocol FetchAnswer: Sendable {
     var head: ResponseHead { get }
     /// When the head arrived, in seconds since 1970.
     var received: Int { get }
-}
-
-/// Calls closures at their deadlines, mostly never: nearly all are removed before. One task waits for all of them.
-final class Deadlines: Sendable {
-    private struct State {
-        var entries: [Int: (time: ContinuousClock.Instant, action: @Sendable () -> Void)] = [:]
-        var lastNumber = 0
-        var isWatched = false
-    }
-
-    /// The transport ends a transfer at the same time, and keeps what has arrived. It must come first.
-    private static let grace = Duration.seconds(1)
-
-    private let state = Lock(State())
-
-    /// - Returns: the number of the deadline.
-    func add(after time: Duration, _ action: @escaping @Sendable () -> Void) -> Int {
-        let deadline = ContinuousClock.now + time + Self.grace
-        let (number, isUnwatched) = state.withLock { state in
-            state.lastNumber += 1
-            state.entries[state.lastNumber] = (deadline, action)
-            defer { state.isWatched = true }
-            return (state.lastNumber, !state.isWatched)
-        }
-        if isUnwatched {
-            Task { [weak self] in while let next = self?.next() { await Self.sleep(until: next) } }
-        }
-        return number
-    }
-
-    func remove(_ number: Int) { state.withLock { _ = $0.entries.removeValue(forKey: number) } }
-
-    private static func sleep(until time: ContinuousClock.Instant) async {
-        // Ignored: this task is never cancelled.
-        try? await Task.sleep(until: time, clock: .continuous)
-    }
-
-    /// Calls what is due.
-    /// - Returns: the next deadline; nil if there is none, so that nobody need watch.
-    private func next() -> ContinuousClock.Instant? {
-        let now = ContinuousClock.now
-        let (due, next) = state.withLock { state in
-            let due = state.entries.filter { $0.value.time <= now }
-            for number in due.keys { state.entries[number] = nil }
-            let next = state.entries.values.map(\.time).min()
-            state.isWatched = next != nil
-            return (due.values.map(\.action), next)
-        }
-        for action in due { action() }
-        return next
-    }
 }

@@ -1,3 +1,4 @@
+package import Coalescing
 import FoundationEssentials
 public import HTTPSemantics
 public import ImageCodecs
@@ -59,6 +60,8 @@ extension ImageDownloader {
         public var retry = RetryPolicy()
         /// The clock of retries.
         package var timing = RetryTiming.system
+        /// The slots of several downloaders, so that a host sees its limit once. Default: nil, a downloader's own.
+        package var slots: SlotQueue?
         /// The system calls for the files of bodies.
         package var fileCalls = FileCalls()
         /// Sent as `User-Agent`.
@@ -74,6 +77,14 @@ extension ImageDownloader {
 }
 
 extension ImageDownloader.Configuration {
+    /// New slots with the limits of the configuration.
+    package func makeSlots() -> SlotQueue {
+        SlotQueue(
+            perHost: transfersPerHost, total: transfers,
+            breaker: HostCircuitBreaker(failures: retry.failuresOfHost, pause: retry.pauseOfHost),
+            now: timing.now)
+    }
+
     /// A copy that uses no folders.
     var withoutDisk: Self {
         var configuration = self

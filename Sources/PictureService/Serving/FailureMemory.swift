@@ -20,7 +20,7 @@ package final class FailureMemory: Sendable {
 
     /// Notes a failure of the source itself. Other failures may pass at any time.
     func note(_ failure: PictureFailure, of source: CacheKey) {
-        guard failure.status == .unprocessableContent else { return }
+        guard failure.status == .unprocessableContent, failure != .needsMemory else { return }
         entries.store(Entry(failure), for: source, cost: Self.cost)
     }
 

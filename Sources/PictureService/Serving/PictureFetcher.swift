@@ -16,8 +16,11 @@ struct PictureFetcher: Sendable {
         reportFailure = configuration.reportFailure
         let rules = configuration.rules
         let disk = configuration.disk
+        // A host sees its limit once, whoever allows its address.
+        let slots = configuration.downloads.makeSlots()
         func loader(_ fetchGuard: FetchGuard) -> FileLoader {
             var downloads = configuration.downloads
+            downloads.slots = slots
             downloads.cacheKind = .shared
             downloads.acceptsAnyContent = false
             downloads.acceptsAnyStatus = false
@@ -39,13 +42,13 @@ struct PictureFetcher: Sendable {
     }
 
     /// The file at an address, from a tier or from the origin.
-    func file(_ source: PictureSource, isSigned: Bool) async throws(ImageLoadingError) -> LoadedFile {
+    func file(_ source: PictureSource, isSigned: Bool) async throws(PictureFailure) -> LoadedFile {
         do {
             return try await (isSigned ? signed : listed).validatedFile(for: ImageRequest(url: source.url))
         } catch {
             // The operator reads which address was refused. The client is not told.
             if case .addressRefused(_, .address, _) = error { reportFailure(error) }
-            throw error
+            throw PictureFailure(error)
         }
     }
 
@@ -59,8 +62,7 @@ struct PictureFetcher: Sendable {
 
     /// Returns after all stored files are on disk.
     func flush() async {
-        await listed.flush()
-        await signed.flush()
+        for loader in [listed, signed] { await loader.flush() }
     }
 
     /// Running and waiting transfers.

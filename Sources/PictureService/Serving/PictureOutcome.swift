@@ -2,20 +2,22 @@ import HTTPSemantics
 package import LazyImages
 import SystemSupport
 
-/// The result of a request for a picture.
-package enum PictureOutcome: Sendable {
-    case picture(KeptPicture, SourceRecord, CacheStatus)
-    case failure(PictureFailure)
+/// A picture, and how it was found or made.
+package struct ServedPicture: Sendable {
+    package let picture: KeptPicture
+    package let record: SourceRecord
+    package var status: CacheStatus
 
-    /// The same result for requests that joined another's work.
-    var collapsed: PictureOutcome {
-        guard case .picture(let picture, let record, var status) = self, status.forward != nil else {
-            return self
-        }
-        status.isCollapsed = true
-        return .picture(picture, record, status)
+    /// The same picture for a request that joined another's work.
+    var collapsed: ServedPicture {
+        var served = self
+        served.status.isCollapsed = status.forward != nil
+        return served
     }
 }
+
+/// The result of a request for a picture.
+package typealias PictureOutcome = Result<ServedPicture, PictureFailure>
 
 /// Why there is no picture.
 package struct PictureFailure: Error, Hashable, Sendable {
@@ -57,6 +59,10 @@ package struct PictureFailure: Error, Hashable, Sendable {
 
     /// All clients have left. Nobody gets this failure.
     static let cancelled = PictureFailure(.serviceUnavailable, "the request was cancelled", retryAfter: 1)
+
+    /// Not a failure of the source: a smaller picture of it may need less memory.
+    static let needsMemory = PictureFailure(
+        .unprocessableContent, "the source needs more memory than the service has for one picture")
 
     /// Whether a stale picture may be sent instead: the origin or the service failed, and the failure may pass.
     var mayPass: Bool { status.rawValue >= 500 }

@@ -7,11 +7,12 @@ extension PictureService {
 
     /// Answers a request like an earlier one, if memory still has the picture. Nothing is parsed again.
     package func answerKnown(_ head: RequestHead) -> HTTPResponse? {
-        guard let address = presentRuling.addresses[head.target], ["GET", "HEAD"].contains(head.method),
+        guard let address = presentRuling.addresses.value(for: KnownAddress.key(head.target)),
+            ["GET", "HEAD"].contains(head.method),
             address.recipe.expiry.map({ clock.seconds < $0 }) ?? true,
-            let outcome = pictureInMemory(address)
+            let picture = pictureInMemory(address)
         else { return nil }
-        return answer(outcome, address.recipe, of: address.original, to: head)
+        return answer(.success(picture), address, to: head)
     }
 
     /// Answers a request for `/image/{signature}/{recipe}/{source}`.
@@ -24,10 +25,10 @@ extension PictureService {
             let ruling = presentRuling
             try ruling.rules.check(address, now: clock.seconds)
             // A listed source needs no signature even if its address is signed, so the rules for listed sources apply.
-            // Losing the error is right: it only says that the source is not listed.
+            // Ignored: the error only says that the source is not listed.
             let isSigned = address.signature != nil && (try? ruling.rules.check(address.source)) == nil
             let known = KnownAddress(address.recipe, of: .address(address.source, isSigned: isSigned))
-            return serve(known, head, from: peer) { ruling.addresses.note(known, head.target) }
+            return serve(known, head, from: peer) { known.keep(in: ruling.addresses, as: head.target) }
         } catch {
             return .answer(answer(PictureFailure(error), to: head))
         }
@@ -54,17 +55,16 @@ extension PictureService {
         _ address: KnownAddress, _ head: RequestHead, from peer: Peer,
         note: @escaping @Sendable () -> Void = {}
     ) -> Admission {
-        let (recipe, original) = (address.recipe, address.original)
-        if let outcome = pictureInMemory(address) {
+        if let picture = pictureInMemory(address) {
             note()
-            return .answer(answer(outcome, recipe, of: original, to: head))
+            return .answer(answer(.success(picture), address, to: head))
         }
         let client = client(head, peer)
         if let refusal = refusalAtOnce(address, client: client) { return .answer(answer(refusal, to: head)) }
         return .later { [self] pending in
-            let leave = begin(recipe, of: original, client: client) { [self] outcome in
-                if case .picture = outcome { note() }
-                pending.send(answer(outcome, recipe, of: original, to: head))
+            let leave = begin(address, for: client) { [self] outcome in
+                if case .success = outcome { note() }
+                pending.send(answer(outcome, address, to: head))
             }
             pending.whenAbandoned(leave)
         }
@@ -82,50 +82,48 @@ extension PictureService {
 
     // MARK: Answers
 
-    private func answer(
-        _ outcome: PictureOutcome, _ recipe: PictureRecipe, of original: PictureOriginal, to head: RequestHead
-    ) -> HTTPResponse {
-        var response = content(outcome, recipe, of: original, to: head)
-        response.route = .picture
-        return response
-    }
-
-    private func content(
-        _ outcome: PictureOutcome, _ recipe: PictureRecipe, of original: PictureOriginal, to head: RequestHead
-    ) -> HTTPResponse {
-        switch outcome {
-        case .failure(let failure): return answer(failure, to: head)
-        case .picture(let picture, let record, let status):
-            var fields: HTTPFields = [
-                "ETag": picture.entityTag,
-                "Cache-Control": control(recipe, record, original),
-                // The max-age is the remaining freshness, counted from now.
-                "Age": "0", "Cache-Status": status.value,
-            ]
-            let conditions = Preconditions(head.fields, isRead: true, entityTag: picture.entityTag)
-            switch conditions.outcome {
-            case .notModified: return HTTPResponse(status: .notModified, fields: fields)
-            case .failed:
-                return answer(
-                    PictureFailure(.preconditionFailed, "the picture has another tag than If-Match names"),
-                    to: head)
-            case .proceed: break
-            }
-            // Pictures come from strangers: browsers must not run a script hidden in one.
-            fields["Content-Security-Policy"] = "default-src 'none'; sandbox"
-            fields["Content-Type"] = picture.format.mediaType
-            let count = picture.bytes.count
-            return HTTPResponse(status: .ok, fields: fields, body: .bytes(picture.bytes))
-                .part(for: head, conditions) {
-                    answer(PictureFailure(.rangeNotSatisfiable, "the picture has \(count) bytes"), to: head)
-                }
+    private func answer(_ outcome: PictureOutcome, _ address: KnownAddress, to head: RequestHead)
+        -> HTTPResponse
+    {
+        do throws(PictureFailure) {
+            var response = try content(outcome.get(), address, to: head)
+            response.route = .picture
+            return response
+        } catch {
+            return answer(error, to: head)
         }
     }
 
-    private func control(
-        _ recipe: PictureRecipe, _ record: SourceRecord, _ original: PictureOriginal
-    ) -> String {
-        if case .stored(let stored) = original, recipe.tag == nil, recipe.expiry == nil {
+    private func content(
+        _ served: ServedPicture, _ address: KnownAddress, to head: RequestHead
+    ) throws(PictureFailure) -> HTTPResponse {
+        let picture = served.picture
+        var fields: HTTPFields = [
+            "ETag": picture.entityTag, "Cache-Control": control(address, served.record),
+            // The max-age is the remaining freshness, counted from now.
+            "Age": "0", "Cache-Status": served.status.value,
+        ]
+        let conditions = Preconditions(head.fields, isRead: true, entityTag: picture.entityTag)
+        switch conditions.outcome {
+        case .notModified: return HTTPResponse(status: .notModified, fields: fields)
+        case .failed:
+            throw PictureFailure(.preconditionFailed, "the picture has another tag than If-Match names")
+        case .proceed: break
+        }
+        // Pictures come from strangers: browsers must not run a script hidden in one.
+        fields["Content-Security-Policy"] = "default-src 'none'; sandbox"
+        fields["Content-Type"] = picture.format.mediaType
+        let count = picture.bytes.count
+        return HTTPResponse(status: .ok, fields: fields, body: .bytes(picture.bytes)).part(
+            for: head, conditions
+        ) {
+            answer(PictureFailure(.rangeNotSatisfiable, "the picture has \(count) bytes"), to: head)
+        }
+    }
+
+    private func control(_ address: KnownAddress, _ record: SourceRecord) -> String {
+        let recipe = address.recipe
+        if case .stored(let stored) = address.original, recipe.tag == nil, recipe.expiry == nil {
             return stored.cacheControl
         }
         return PictureFreshness.control(of: recipe, record, now: clock.seconds)

@@ -4,6 +4,7 @@ package import ImageCodecs
 package import LazyImages
 internal import CSystem
 internal import Glibc
+import Coalescing
 import Synchronization
 import SystemSupport
 
@@ -63,7 +64,7 @@ package final class PictureService: Sendable {
     /// The rules, and the addresses that they have allowed. New rules begin with none.
     final class Ruling: Sendable {
         let rules: PictureRules
-        let addresses = KnownAddresses()
+        let addresses = KnownAddress.makeMemory()
         /// How many rules were in force before.
         let number: Int
 
@@ -71,11 +72,9 @@ package final class PictureService: Sendable {
     }
 
     private let ruling: Lock<Ruling>
-    package let counters = PictureCounters()
-    package let tiers: PictureTiers
-    package let gate: WorkGate
-    private let surroundings: SourceWork.Surroundings
-    private let flights = Lock<[CacheKey: SourceFlight]>([:])
+    private let parts: SourceWork.Dependencies
+    /// The sources in progress.
+    private let works = Lock<[CacheKey: SourceWork]>([:])
     let clock: WallClock
     let client: @Sendable (RequestHead, Peer) -> IPAddress?
     private let relief = PressureReader()
@@ -87,29 +86,31 @@ package final class PictureService: Sendable {
     package init(_ configuration: Configuration) {
         ruling = Lock(Ruling(configuration.rules))
         clock = configuration.clock
-        tiers = PictureTiers(
-            memory: configuration.pictureMemory, disk: configuration.disk, shared: configuration.shared)
         client = configuration.client
-        gate = WorkGate(
+        let tiers = PictureTiers(
+            memory: configuration.pictureMemory, disk: configuration.disk, shared: configuration.shared)
+        let gate = WorkGate(
             WorkGate.Limits(
                 workers: configuration.workers, memory: configuration.decodeMemory,
                 transfers: configuration.downloads.transfers,
                 sourceMemory: configuration.decodeMemory / Self.sourcePart,
                 queueTime: configuration.queueTime, queue: configuration.queue),
             timing: configuration.downloads.timing)
-        surroundings = SourceWork.Surroundings(
+        parts = SourceWork.Dependencies(
             tiers: tiers, gate: gate, fetcher: PictureFetcher(configuration),
             threads: BlockingThreads(count: configuration.workers, name: "marquee-picture", niceness: 5),
-            failures: FailureMemory(), revalidations: Revalidations(), counters: counters,
-            decoders: configuration.decoders,
-            limits: configuration.rules.limits, clock: configuration.clock)
-        Task { [tiers] in await tiers.readNames() }
-        relief.read(configuration.pressure) { [tiers] level in
+            decoders: configuration.decoders, limits: configuration.rules.limits, clock: configuration.clock)
+        Task { await tiers.readNames() }
+        relief.read(configuration.pressure) { level in
             tiers.pictures.relieve(level)
             // The allocator keeps freed memory. Other processes need it now.
             if level > .normal { csystem_trim_memory() }
         }
     }
+
+    package var counters: PictureCounters { parts.counters }
+    package var tiers: PictureTiers { parts.tiers }
+    package var gate: WorkGate { parts.gate }
 
     // MARK: Rules
 
@@ -138,13 +139,13 @@ package final class PictureService: Sendable {
     // MARK: Requests
 
     /// A picture in memory that may be used without asking the origin.
-    func pictureInMemory(_ address: KnownAddress) -> PictureOutcome? {
+    func pictureInMemory(_ address: KnownAddress) -> ServedPicture? {
         let now = clock.seconds
         guard let record = tiers.recordInMemory(address.recordKey), record.use(now: now) == .fresh,
             let picture = tiers.pictureInMemory(address.pictureKey(record))
         else { return nil }
         counters.count(.memoryHit)
-        return .picture(picture, record, .hit(record, now: now))
+        return ServedPicture(picture: picture, record: record, status: .hit(record, now: now))
     }
 
     /// The refusal that is certain without reading the disk: the client would wait too long, nobody works on this
@@ -153,61 +154,59 @@ package final class PictureService: Sendable {
         guard let refusal = gate.refusal(of: client), !tiers.mayHaveRecord(address.recordKey) else {
             return nil
         }
-        if let failure = surroundings.failures.failure(of: address.recordKey) { return failure }
-        let key = flightKey(address.original)
-        return flights.withLock { $0[key] == nil } ? refusal : nil
+        if let failure = parts.failures.failure(of: address.recordKey) { return failure }
+        let key = workKey(address.original)
+        return works.withLock { $0[key] == nil } ? refusal : nil
     }
 
     /// Finds or makes a picture, and delivers the picture or a failure, exactly once, on any thread. Does not block.
     /// - Parameter client: waits in turn with other clients.
-    /// - Returns: a closure that cancels this caller's wait. When the last caller cancels, the work is cancelled.
+    /// - Returns: a closure that cancels this caller's wait: it is delivered a failure. When the last caller cancels,
+    ///   the work is cancelled.
     func begin(
-        _ recipe: PictureRecipe, of original: PictureOriginal, client: IPAddress?,
-        deliver: @escaping @Sendable (PictureOutcome) -> Void
+        _ address: KnownAddress, for client: IPAddress?, deliver: @escaping @Sendable (PictureOutcome) -> Void
     ) -> @Sendable () -> Void {
-        let key = flightKey(original)
-        while true {
-            let (flight, isNew) = flights.withLock { flights in
-                if let flight = flights[key] { return (flight, false) }
-                let flight = SourceFlight(original, client: client)
-                flights[key] = flight
-                return (flight, true)
+        let key = workKey(address.original)
+        let now = clock.seconds
+        // One limit for the reads of record, picture and source together.
+        let patience = tiers.shared?.newPatience()
+        let (work, caller, isNew) = SharedTier.$patience.withValue(patience) {
+            // Joined under the lock: nobody joins work that is unlisted, which a purge would not find.
+            works.withLock { works in
+                let listed = works[key].flatMap { $0.isOpen(now: now) ? $0 : nil }
+                let work = listed ?? SourceWork(address.original, for: client, parts)
+                works[key] = work
+                return (work, work.join(address.recipe), listed == nil)
             }
-            guard let place = flight.join(recipe, now: clock.seconds, deliver) else {
-                remove(flight, key)
-                continue
-            }
-            if isNew {
-                // One limit for the reads of record, picture and source together.
-                let patience = tiers.shared?.newPatience()
-                flight.setTask(
-                    Task { await SharedTier.$patience.withValue(patience) { await run(flight, key) } })
-            } else {
-                counters.count(.joined)
-                gate.share(flight.ticket, with: client)
-                if place.isFirst { deliverStored(recipe, flight) }
-            }
-            return { [self] in
-                counters.count(.abandoned)
-                if flight.leave(recipe, place.number) { remove(flight, key) }
-            }
+        }
+        if !isNew {
+            counters.count(.joined)
+            work.share(with: client)
+        }
+        // A flight without events: the listener hears only the end.
+        caller.listen(
+            FlightListener { [self] _ in
+                end(work, key)
+                guard let outcome = caller.outcome else { return }
+                deliver(caller.isFirst ? outcome : outcome.map(\.collapsed))
+            })
+        return { [counters] in
+            counters.count(.abandoned)
+            caller.leave()
         }
     }
 
-    /// Delivers a picture from disk, without waiting behind pictures that are being made from the same source.
-    private func deliverStored(_ recipe: PictureRecipe, _ flight: SourceFlight) {
-        // Without a record in memory, the work has just begun and looks on disk itself.
-        guard let record = tiers.recordInMemory(flight.original.recordKey) else { return }
-        Task {
-            if let stored = await SourceWork.stored(recipe, of: flight.original, record, surroundings) {
-                flight.deliver(stored, for: recipe)
-            }
+    /// Unlists work whose last picture is delivered.
+    private func end(_ work: SourceWork, _ key: CacheKey) {
+        works.withLock { works in
+            if works[key] === work, work.isIdle { works[key] = nil }
         }
+        giveMemoryBack()
     }
 
     /// Signed addresses may have other rules for fetching. They then have their own transfers.
-    private func flightKey(_ original: PictureOriginal) -> CacheKey {
-        if case .address(_, isSigned: true) = original, surroundings.fetcher.tellsSigned {
+    private func workKey(_ original: PictureOriginal) -> CacheKey {
+        if case .address(_, isSigned: true) = original, parts.fetcher.tellsSigned {
             return original.recordKey.variant(Self.signedVariant)
         }
         return original.recordKey
@@ -215,34 +214,15 @@ package final class PictureService: Sendable {
 
     private static let signedVariant = "signed"
 
-    private func remove(_ flight: SourceFlight, _ key: CacheKey) {
-        flights.withLock { flights in
-            if flights[key] === flight { flights[key] = nil }
-        }
-    }
-
-    private func run(_ flight: SourceFlight, _ key: CacheKey) async {
-        var work = SourceWork(flight, surroundings)
-        while let recipe = flight.next() {
-            let outcome = await work.outcome(for: recipe)
-            flight.deliver(outcome, for: recipe)
-            await work.keepMade()
-        }
-        remove(flight, key)
-        work.end()
-        if gate.usage.sources == 0 { giveMemoryBack() }
-    }
-
     /// Makes the allocator return freed memory after a while without work.
     private func giveMemoryBack() {
         guard isTrimming.exchange(true, ordering: .relaxed) == false else { return }
         Task { [self] in
-            // Losing the error is right: this task is never cancelled.
-            try? await Task.sleep(for: Self.idleTime)
+            // Ignored: this task is never cancelled.
+            repeat { try? await Task.sleep(for: Self.idleTime) } while gate.usage.sources > 0
             isTrimming.store(false, ordering: .relaxed)
-            guard gate.usage.sources == 0 else { return }
-            // Losing the error is right: the next work tries again.
-            try? await surroundings.threads.run { csystem_trim_memory() }
+            // Ignored: the next work tries again.
+            try? await parts.threads.run { csystem_trim_memory() }
         }
     }
 
@@ -258,18 +238,18 @@ package final class PictureService: Sendable {
         let isKnown = await tiers.record(key) != nil
         for key in [key, key.variant(Self.signedVariant)] {
             // Waiting clients still get their pictures, but nothing is stored.
-            flights.withLock { $0.removeValue(forKey: key) }?.forget()
+            works.withLock { $0.removeValue(forKey: key) }?.invalidate()
         }
-        surroundings.revalidations.forget(key)
-        surroundings.failures.forget(key)
-        await surroundings.fetcher.remove(source)
+        parts.revalidations.invalidate { $0 == key }
+        parts.failures.forget(key)
+        await parts.fetcher.remove(source)
         await tiers.removeRecord(key)
         return isKnown
     }
 
     /// Returns after all pictures are on disk.
-    package func flush() async { await surroundings.fetcher.flush() }
+    package func flush() async { await parts.fetcher.flush() }
 
     /// Running and waiting transfers.
-    package var transferCount: Int { surroundings.fetcher.transferCount }
+    package var transferCount: Int { parts.fetcher.transferCount }
 }

@@ -1,7 +1,7 @@
+import Coalescing
 import HTTPSemantics
 package import ImageCodecs
 package import LazyImages
-import Synchronization
 
 /// A stored picture, ready to be sent.
 package final class KeptPicture: Sendable {
@@ -19,15 +19,13 @@ package final class KeptPicture: Sendable {
     }
 
     /// Restores a picture from its bytes and `metadata`; nil if the metadata is invalid.
-    fileprivate init?(_ bytes: ImageBytes, _ metadata: [UInt8], key: SHA256.Digest) {
-        let words = String(decoding: metadata, as: UTF8.self).split(separator: " ")
+    fileprivate convenience init?(_ entry: DiskCache.Entry, key: SHA256.Digest) {
+        let words = String(decoding: entry.metadata, as: UTF8.self).split(separator: " ")
         guard words.count == 3, let format = [ImageFormat.jpeg, .png].first(where: { $0.name == words[0] }),
-            let width = Int(words[1]), let height = Int(words[2]), bytes.count > 0
+            let width = Int(words[1]), let height = Int(words[2]), entry.body.count > 0
         else { return nil }
-        self.bytes = bytes.array
-        self.format = format
-        size = ImageSize(width: width, height: height)
-        entityTag = Self.entityTag(key)
+        let size = ImageSize(width: width, height: height)
+        self.init(Picture(bytes: entry.body, format: format, size: size), key: key)
     }
 
     /// `jpeg 342 513`, stored beside the bytes on disk.
@@ -46,13 +44,9 @@ package struct PictureTiers: Sendable {
         init(_ record: SourceRecord) { self.record = record }
     }
 
-    /// Counts removed records. A reader must not put back a record that was removed while it read the disk.
-    private final class Removals: Sendable {
-        let count = Atomic(0)
-    }
-
     private let records: MemoryCache<KeptRecord>
-    private let removals = Removals()
+    /// The reads of records that are not in memory. A removal outdates them: they must not put the record back.
+    private let reads = FlightTable<CacheKey, SourceRecord?, PictureFailure, Never>()
     package let pictures: MemoryCache<KeptPicture>
     package let disk: DiskCache?
     package let shared: SharedTier?
@@ -89,22 +83,18 @@ package struct PictureTiers: Sendable {
     /// The record in memory; nil if only the disk may have it.
     func recordInMemory(_ key: CacheKey) -> SourceRecord? { records.value(for: key)?.record }
 
-    /// The record of a source, from memory or disk.
+    /// The record of a source, from any tier. Nil for a cancelled caller.
     func record(_ key: CacheKey) async -> SourceRecord? {
         if let kept = records.value(for: key) { return kept.record }
-        let removed = removals.count.load(ordering: .sequentiallyConsistent)
-        let isRemoved = { removals.count.load(ordering: .sequentiallyConsistent) != removed }
-        if let record = await disk?.entry(for: key).flatMap(Self.record) {
-            keepInMemory(record, for: key, unless: isRemoved)
+        let read = reads.join(key, priority: 0, cancelled: { .cancelled }) { [self] flight, _ in
+            let record = await stored(key, isShared: key.isOfURL, unless: { !flight.isCurrent }) { entry in
+                SourceRecord(String(decoding: entry.body.array, as: UTF8.self))
+            }
+            if let record { keepInMemory(record, for: key) { !flight.isCurrent } }
             return record
         }
-        guard let record = await sharedRecords(key)?.entry(for: key).flatMap(Self.record) else { return nil }
-        await keepHere(record, for: key, unless: isRemoved)
-        return record
-    }
-
-    private static func record(in entry: DiskCache.Entry) -> SourceRecord? {
-        SourceRecord(String(decoding: entry.body.array, as: UTF8.self))
+        // Ignored: only a cancelled caller gets an error.
+        return try? await read.value
     }
 
     /// Stores a record in all tiers.
@@ -115,24 +105,12 @@ package struct PictureTiers: Sendable {
         _ record: SourceRecord, for key: CacheKey, known: SourceRecord? = nil,
         unless isUnwanted: () -> Bool = { false }
     ) async {
-        await keepHere(record, for: key, unless: isUnwanted)
-        // A record that came from the shared tier is not written back.
-        guard record != known else { return }
-        sharedRecords(key)?.store(
-            ByteArray(Array(record.text.utf8)), metadata: [], for: key, unless: isUnwanted)
-    }
-
-    /// The shared tier, if a record may be in it. The names of this machine's own pictures mean other pictures elsewhere.
-    private func sharedRecords(_ key: CacheKey) -> SharedTier? { key.isOfURL ? shared : nil }
-
-    /// Stores a record in memory and on disk.
-    private func keepHere(
-        _ record: SourceRecord, for key: CacheKey, unless isUnwanted: () -> Bool
-    ) async {
         keepInMemory(record, for: key, unless: isUnwanted)
-        await disk?.store(
-            ByteArray(Array(record.text.utf8)), metadata: [], for: key, unless: isUnwanted)
-        names?.insert(key)
+        // A record that came from the shared tier is not written back. The names of this machine's own pictures mean
+        // other pictures elsewhere.
+        await keep(
+            ByteArray(Array(record.text.utf8)), for: key, isShared: record != known && key.isOfURL,
+            unless: isUnwanted)
     }
 
     /// Checks `isUnwanted` before and after storing: either the check sees a concurrent removal, or the removal finds
@@ -147,9 +125,11 @@ package struct PictureTiers: Sendable {
 
     /// Removes a source's record. From now on, nobody finds its pictures.
     func removeRecord(_ key: CacheKey) async {
-        sharedRecords(key)?.remove(key)
+        reads.invalidate { $0 == key }
+        if key.isOfURL { shared?.remove(key) }
         await disk?.remove(key)
-        removals.count.add(1, ordering: .sequentiallyConsistent)
+        // Again, for reads that have found the record meanwhile.
+        reads.invalidate { $0 == key }
         records.remove(key)
     }
 
@@ -167,15 +147,8 @@ package struct PictureTiers: Sendable {
     func picture(_ digest: SHA256.Digest, isShared: Bool = true) async -> KeptPicture? {
         let key = Self.key(digest)
         if let kept = pictures.value(for: key) { return kept }
-        func picture(in entry: DiskCache.Entry) -> KeptPicture? {
-            KeptPicture(entry.body, entry.metadata, key: digest)
-        }
-        var found = await disk?.entry(for: key).flatMap(picture)
-        if found == nil, isShared, let picture = await shared?.entry(for: key).flatMap(picture) {
-            found = picture
-            await disk?.store(picture.bytes, metadata: picture.metadata, for: key)
-        }
-        if let found { pictures.store(found, for: key, cost: found.bytes.count) }
+        let found = await stored(key, isShared: isShared) { KeptPicture($0, key: digest) }
+        if let found { keepInMemory(found, as: digest) }
         return found
     }
 
@@ -186,9 +159,33 @@ package struct PictureTiers: Sendable {
 
     /// Stores a picture on disk and in the shared tier. Waits if too many writes are queued for the disk.
     func keepOnDisk(_ picture: KeptPicture, as digest: SHA256.Digest, isShared: Bool = true) async {
-        let key = Self.key(digest)
-        await disk?.store(picture.bytes, metadata: picture.metadata, for: key)
-        guard isShared else { return }
-        shared?.store(ByteArray(picture.bytes), metadata: picture.metadata, for: key)
+        await keep(
+            ByteArray(picture.bytes), metadata: picture.metadata, for: Self.key(digest), isShared: isShared)
+    }
+
+    // MARK: Disk and shared tier
+
+    /// A value from disk, or from the shared tier, which is then stored on disk.
+    private func stored<Value>(
+        _ key: CacheKey, isShared: Bool, unless isUnwanted: () -> Bool = { false },
+        reading: (DiskCache.Entry) -> Value?
+    ) async -> Value? {
+        if let value = await disk?.entry(for: key).flatMap(reading) { return value }
+        guard isShared, let entry = await shared?.entry(for: key), let value = reading(entry) else {
+            return nil
+        }
+        await keep(
+            ByteArray(entry.body.array), metadata: entry.metadata, for: key, isShared: false,
+            unless: isUnwanted)
+        return value
+    }
+
+    private func keep(
+        _ bytes: ByteArray, metadata: [UInt8] = [], for key: CacheKey, isShared: Bool,
+        unless isUnwanted: () -> Bool = { false }
+    ) async {
+        await disk?.store(bytes, metadata: metadata, for: key, unless: isUnwanted)
+        names?.insert(key)
+        if isShared { shared?.store(bytes, metadata: metadata, for: key, unless: isUnwanted) }
     }
 }

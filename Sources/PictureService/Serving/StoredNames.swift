@@ -6,10 +6,10 @@ import SystemSupport
 /// else.
 final class StoredNames: Sendable {
     private struct State {
-        /// The first 64 bits of each key's hash; nil while they are unknown.
-        var names: Set<UInt64>?
-        /// The keys stored while the folder is being read.
-        var stored: [UInt64] = []
+        /// The first 64 bits of each key's hash.
+        var names: Set<UInt64> = []
+        /// Whether the folder was read, and had not too many files.
+        var isKnown = false
         var isReading = false
     }
 
@@ -26,16 +26,15 @@ final class StoredNames: Sendable {
 
     /// Whether the disk may have a file for a key; false only if the folder was read and had none.
     func mayHold(_ key: CacheKey) -> Bool {
-        state.withLock { $0.names?.contains(key.digest.first) ?? true }
+        state.withLock { !$0.isKnown || $0.names.contains(key.digest.first) }
     }
 
     /// Adds a stored key. If there are too many names, the folder is read again, which drops evicted files.
     func insert(_ key: CacheKey) {
         let isFull = state.withLock { state in
-            state.names?.insert(key.digest.first)
-            if state.isReading { state.stored.append(key.digest.first) }
-            guard let names = state.names, names.count > limit else { return false }
-            state.names = nil
+            if state.isKnown || state.isReading { state.names.insert(key.digest.first) }
+            guard state.isKnown, state.names.count > limit else { return false }
+            state.isKnown = false
             return true
         }
         if isFull { Task { await read() } }
@@ -44,20 +43,18 @@ final class StoredNames: Sendable {
     /// Reads the names of the folder's files.
     func read() async {
         let isFirst = state.withLock { state in
-            if state.isReading { return false }
-            state.isReading = true
+            guard !state.isReading else { return false }
+            (state.names, state.isReading) = ([], true)
             return true
         }
         guard isFirst else { return }
-        // Files stored before this are in the folder then; later ones are noted.
+        // Files stored before this are in the folder then; later ones are inserted.
         await disk.flush()
         let digests = await disk.digestPrefixes()
         state.withLock { state in
             state.isReading = false
-            if let digests, digests.count + state.stored.count <= limit {
-                state.names = Set(digests).union(state.stored)
-            }
-            state.stored = []
+            state.isKnown = digests.map { $0.count + state.names.count <= limit } ?? false
+            if state.isKnown { state.names.formUnion(digests ?? []) } else { state.names = [] }
         }
     }
 }

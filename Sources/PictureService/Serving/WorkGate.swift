@@ -1,3 +1,4 @@
+import Coalescing
 import HTTPSemantics
 import LazyImages
 import SystemSupport
@@ -36,17 +37,13 @@ package final class WorkGate: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 
-    /// Resumes a waiter: with nil if it may go on.
-    private typealias Resumption = (
-        continuation: CheckedContinuation<PictureFailure?, Never>, failure: PictureFailure?
-    )
+    private typealias Continuation = CheckedContinuation<PictureFailure?, Never>
 
     private struct Waiter {
         let ticket: Ticket
-        /// The bytes for decoding.
-        let bytes: Int
-        let deadline: Duration
-        let continuation: CheckedContinuation<PictureFailure?, Never>
+        /// The bytes for decoding; nil for a source that must be fetched first.
+        let bytes: Int?
+        let continuation: Continuation
     }
 
     /// What the gate knows of a source.
@@ -54,6 +51,8 @@ package final class WorkGate: Sendable {
         var client: ClientTurns.Client
         /// Its place in the order until it is decoded.
         var turn: ClientTurns.Turn?
+        /// Until when it waits.
+        var deadline = Duration.zero
         /// Its share of the memory for sources: an estimate until it is fetched, and nothing while it is decoded.
         var held = 0
         var isFetching = false
@@ -67,25 +66,18 @@ package final class WorkGate: Sendable {
         let limits: Limits
         var sources: [Ticket: Source] = [:]
         var turns = ClientTurns()
-        var toFetch = WaitingLine<Waiter>()
-        var toDecode = WaitingLine<Waiter>()
-        var workers: Int
-        var memory: Int
-        /// The bytes of sources that are being fetched, or wait to be decoded.
-        var held = 0
+        var toFetch = WaitingLine<ClientTurns.Turn, Waiter>()
+        var toDecode = WaitingLine<ClientTurns.Turn, Waiter>()
+        /// The waiters to resume: with nil if they may go on.
+        var resumptions: [(continuation: Continuation, failure: PictureFailure?)] = []
+        /// The sources that are being decoded, and their memory for it.
+        var workers = 0, memory = 0
         /// The sources that are being fetched.
         var transfers = 0
+        /// The bytes of sources that are being fetched, or wait to be decoded.
+        var held = 0
         var decodingTime = MovingMean(first: WorkGate.assumedDecodingTime)
         var fileBytes = MovingMean(first: Double(WorkGate.leastEstimate))
-        /// No waiter's deadline is earlier; nil if nobody waits.
-        var firstDeadline: Duration?
-        /// Whether a task watches the deadlines.
-        var isWatched = false
-
-        init(_ limits: Limits) {
-            self.limits = limits
-            (workers, memory) = (limits.workers, limits.memory)
-        }
 
         // MARK: Refusals
 
@@ -93,13 +85,18 @@ package final class WorkGate: Sendable {
             .seconds(Double(turns.countAhead(of: client)) * decodingTime.value / Double(limits.workers))
         }
 
+        var isFull: Bool { limits.queue.map { sources.count >= limits.workers + $0 } ?? false }
+
         func refusal(of client: ClientTurns.Client) -> PictureFailure? {
             let wait = expectedWait(of: client)
-            let isFull = limits.queue.map { sources.count >= limits.workers + $0 } ?? false
             return isFull || wait > limits.queueTime ? .busy(.queue, wait: wait) : nil
         }
 
-        // MARK: Lines
+        func refusal(_ shortage: PictureFailure.Shortage, of ticket: Ticket) -> PictureFailure {
+            .busy(shortage, wait: expectedWait(of: sources[ticket]?.client ?? nil))
+        }
+
+        // MARK: Sources
 
         /// The source's estimated share of the memory until its size is known.
         private var estimate: Int { max(WorkGate.leastEstimate, Int(fileBytes.value)) }
@@ -108,76 +105,81 @@ package final class WorkGate: Sendable {
             transfers < limits.transfers && (held == 0 || held + estimate <= limits.sourceMemory)
         }
 
-        mutating func add(_ ticket: Ticket, _ client: ClientTurns.Client) {
-            sources[ticket] = Source(client: client, turn: turns.append(client))
+        private mutating func count(_ source: Source, _ sign: Int) {
+            held += sign * source.held
+            if source.isFetching { transfers += sign }
+            guard let decoding = source.decoding else { return }
+            workers += sign
+            memory += sign * decoding.bytes
+        }
+
+        /// Changes a source, and the totals with it.
+        mutating func update(_ ticket: Ticket, _ change: (inout Source) -> Void) {
+            guard var source = sources[ticket] else { return }
+            count(source, -1)
+            change(&source)
+            count(source, 1)
+            sources[ticket] = source
         }
 
         mutating func remove(_ ticket: Ticket) {
             guard let source = sources.removeValue(forKey: ticket) else { return }
             if let turn = source.turn { turns.remove(turn) }
-            held -= source.held
-            if source.isFetching { transfers -= 1 }
-            endDecoding(source)
-        }
-
-        mutating func setHeld(_ bytes: Int, by ticket: Ticket) {
-            held += bytes - (sources[ticket]?.held ?? 0)
-            sources[ticket]?.held = bytes
+            count(source, -1)
         }
 
         mutating func beginFetching(_ ticket: Ticket) {
-            setHeld(estimate, by: ticket)
-            sources[ticket]?.isFetching = true
-            transfers += 1
+            let estimate = estimate
+            update(ticket) { ($0.held, $0.isFetching) = (estimate, true) }
         }
 
-        mutating func endFetching(_ ticket: Ticket, _ bytes: Int) {
-            setHeld(bytes, by: ticket)
-            sources[ticket]?.fileBytes = bytes
-            sources[ticket]?.isFetching = false
-            transfers -= 1
-            fileBytes.add(Double(bytes))
+        private mutating func beginDecoding(_ ticket: Ticket, _ bytes: Int, now: Duration) {
+            if let turn = sources[ticket]?.turn { turns.begin(turn) }
+            update(ticket) { ($0.turn, $0.held, $0.decoding) = (nil, 0, (bytes, now)) }
         }
 
-        mutating func beginDecoding(_ ticket: Ticket, _ bytes: Int, now: Duration) {
-            workers -= 1
-            memory -= bytes
-            setHeld(0, by: ticket)
-            sources[ticket]?.decoding = (bytes, now)
-            if let turn = sources[ticket]?.turn.take() { turns.begin(turn) }
+        // MARK: Lines
+
+        mutating func wait(_ waiter: Waiter, until deadline: Duration) {
+            sources[waiter.ticket]?.deadline = deadline
+            insert(waiter)
         }
 
-        mutating func endDecoding(_ source: Source?) {
-            guard let decoding = source?.decoding else { return }
-            workers += 1
-            memory += decoding.bytes
-        }
-
-        mutating func wait(_ waiter: Waiter, isFetched: Bool) {
+        private mutating func insert(_ waiter: Waiter) {
             guard let turn = sources[waiter.ticket]?.turn else { return }
-            if isFetched {
-                toDecode.insert(waiter, at: turn)
-            } else {
+            if waiter.bytes == nil {
                 toFetch.insert(waiter, at: turn)
+            } else {
+                toDecode.insert(waiter, at: turn)
             }
-            firstDeadline = min(firstDeadline ?? waiter.deadline, waiter.deadline)
+        }
+
+        /// Takes a waiter out of its line; nil if the source does not wait.
+        private mutating func removeWaiter(_ ticket: Ticket) -> Waiter? {
+            guard let turn = sources[ticket]?.turn else { return nil }
+            return toFetch.remove(turn) ?? toDecode.remove(turn)
         }
 
         mutating func share(_ ticket: Ticket, with client: ClientTurns.Client) {
             guard let old = sources[ticket]?.turn, let new = turns.replace(old, for: client) else { return }
-            sources[ticket]?.turn = new
-            sources[ticket]?.client = client
-            if let waiter = toFetch.remove(old) { toFetch.insert(waiter, at: new) }
-            if let waiter = toDecode.remove(old) { toDecode.insert(waiter, at: new) }
+            let waiter = removeWaiter(ticket)
+            update(ticket) { ($0.turn, $0.client) = (new, client) }
+            if let waiter { insert(waiter) }
         }
 
-        /// The waiters that may go on, and those that have waited too long. A large waiter holds up smaller ones behind
-        /// it; otherwise it would never get its turn.
-        mutating func admit(now: Duration) -> [Resumption] {
-            var resumptions = expire(now: now)
-            while let first = toDecode.first, workers > 0, first.bytes <= memory {
+        /// Lets a source wait no longer. Does nothing if it does not wait.
+        mutating func refuse(_ ticket: Ticket, _ failure: PictureFailure) {
+            if let waiter = removeWaiter(ticket) { resumptions.append((waiter.continuation, failure)) }
+        }
+
+        /// Resumes the waiters that may go on. A large waiter holds up smaller ones behind it; otherwise it would never
+        /// get its turn.
+        mutating func admit(now: Duration) {
+            while let first = toDecode.first, workers < limits.workers, let bytes = first.bytes,
+                memory + bytes <= limits.memory
+            {
                 toDecode.removeFirst()
-                beginDecoding(first.ticket, first.bytes, now: now)
+                beginDecoding(first.ticket, bytes, now: now)
                 resumptions.append((first.continuation, nil))
             }
             while let first = toFetch.first, hasRoom {
@@ -185,25 +187,6 @@ package final class WorkGate: Sendable {
                 beginFetching(first.ticket)
                 resumptions.append((first.continuation, nil))
             }
-            return resumptions
-        }
-
-        private mutating func expire(now: Duration) -> [Resumption] {
-            guard let firstDeadline, now >= firstDeadline else { return [] }
-            let late =
-                toFetch.removeAll { $0.deadline <= now } + toDecode.removeAll { $0.deadline <= now }
-            self.firstDeadline = (toFetch.all + toDecode.all).map(\.deadline).min()
-            return late.map { waiter in
-                let client = sources[waiter.ticket]?.client
-                return (waiter.continuation, .busy(.queueTime, wait: expectedWait(of: client ?? nil)))
-            }
-        }
-
-        mutating func cancel(_ ticket: Ticket) -> Resumption? {
-            guard let turn = sources[ticket]?.turn,
-                let waiter = toFetch.remove(turn) ?? toDecode.remove(turn)
-            else { return nil }
-            return (waiter.continuation, .cancelled)
         }
     }
 
@@ -214,13 +197,15 @@ package final class WorkGate: Sendable {
 
     private let limits: Limits
     private let timing: RetryTiming
+    private let deadlines: Deadlines
     private let state: Lock<State>
 
     /// - Parameter timing: the clock of waits and of decoding.
     init(_ limits: Limits, timing: RetryTiming = .system) {
         self.limits = limits
         self.timing = timing
-        state = Lock(State(limits))
+        deadlines = Deadlines(now: timing.now, sleep: timing.sleep)
+        state = Lock(State(limits: limits))
     }
 
     /// The most bytes for decoding.
@@ -240,23 +225,19 @@ package final class WorkGate: Sendable {
         let client = client?.clientNetwork
         let refusal = state.withLock { state in
             let refusal = state.refusal(of: client)
-            if refusal == nil { state.add(ticket, client) }
+            if refusal == nil {
+                state.sources[ticket] = Source(client: client, turn: state.turns.append(client))
+            }
             return refusal
         }
         if let refusal { throw refusal }
-        do throws(PictureFailure) {
-            try await wait(ticket, bytes: 0, isFetched: false)
-        } catch {
-            leave(ticket)
-            throw error
-        }
+        try await wait(ticket)
     }
 
     /// Takes a place for a source that need not be fetched now: only if nobody waits.
     func enterAtOnce() -> Ticket? {
         state.withLock { state in
-            let isFull = limits.queue.map { state.sources.count >= limits.workers + $0 } ?? false
-            guard !isFull, state.toFetch.count == 0, state.hasRoom else { return nil }
+            guard !state.isFull, state.toFetch.count == 0, state.hasRoom else { return nil }
             let ticket = Ticket()
             state.sources[ticket] = Source(client: nil)
             state.beginFetching(ticket)
@@ -267,19 +248,11 @@ package final class WorkGate: Sendable {
     /// Lets a waiting source take the turn of another client that asks for it too, if that is earlier. Otherwise it
     /// would wait behind all that the first client has asked for.
     func share(_ ticket: Ticket, with client: IPAddress?) {
-        change { state in
-            state.share(ticket, with: client?.clientNetwork)
-            return []
-        }
+        change { $0.share(ticket, with: client?.clientNetwork) }
     }
 
     /// Gives back everything that a source has.
-    func leave(_ ticket: Ticket) {
-        change { state in
-            state.remove(ticket)
-            return []
-        }
-    }
+    func leave(_ ticket: Ticket) { change { $0.remove(ticket) } }
 
     /// Counts the bytes of a source that has been fetched, instead of the estimate. Call it once.
     /// - Throws: `.busy` if the other sources alone take more than their memory. It has been fetched in vain, which
@@ -287,12 +260,9 @@ package final class WorkGate: Sendable {
     func endFetching(_ ticket: Ticket, _ bytes: Int) throws(PictureFailure) {
         var failure: PictureFailure?
         change { state in
-            state.endFetching(ticket, bytes)
-            if state.held - bytes > limits.sourceMemory {
-                let client = state.sources[ticket]?.client
-                failure = .busy(.sourceMemory, wait: state.expectedWait(of: client ?? nil))
-            }
-            return []
+            state.update(ticket) { ($0.held, $0.fileBytes, $0.isFetching) = (bytes, bytes, false) }
+            state.fileBytes.add(Double(bytes))
+            if state.held - bytes > limits.sourceMemory { failure = state.refusal(.sourceMemory, of: ticket) }
         }
         if let failure { throw failure }
     }
@@ -306,10 +276,10 @@ package final class WorkGate: Sendable {
         state.withLock { state in
             guard let source = state.sources[ticket], source.turn == nil else { return }
             // It had a worker before, and waits again for more memory.
-            state.sources[ticket]?.turn = state.turns.append(source.client)
-            state.setHeld(source.fileBytes, by: ticket)
+            let turn = state.turns.append(source.client)
+            state.update(ticket) { ($0.turn, $0.held) = (turn, $0.fileBytes) }
         }
-        try await wait(ticket, bytes: bytes, isFetched: true)
+        try await wait(ticket, bytes: bytes)
     }
 
     /// Takes more memory for a worker, without waiting. Two workers that each hold a part could wait for each other for
@@ -317,9 +287,10 @@ package final class WorkGate: Sendable {
     /// - Returns: false if there is not enough memory.
     func extend(by bytes: Int, for ticket: Ticket) -> Bool {
         state.withLock { state in
-            guard bytes <= state.memory, state.sources[ticket]?.decoding != nil else { return false }
-            state.memory -= bytes
-            state.sources[ticket]?.decoding?.bytes += bytes
+            guard state.memory + bytes <= limits.memory, state.sources[ticket]?.decoding != nil else {
+                return false
+            }
+            state.update(ticket) { $0.decoding?.bytes += bytes }
             return true
         }
     }
@@ -328,69 +299,54 @@ package final class WorkGate: Sendable {
     func release(_ ticket: Ticket) {
         let now = timing.now()
         change { state in
-            guard let decoding = state.sources[ticket]?.decoding else { return [] }
-            state.endDecoding(state.sources[ticket])
-            state.sources[ticket]?.decoding = nil
+            guard let decoding = state.sources[ticket]?.decoding else { return }
+            state.update(ticket) { $0.decoding = nil }
             state.decodingTime.add((now - decoding.start).seconds)
-            return []
         }
     }
 
     // MARK: Waiting
 
-    private func wait(_ ticket: Ticket, bytes: Int, isFetched: Bool) async throws(PictureFailure) {
-        let deadline = timing.now() + limits.queueTime
+    private func wait(_ ticket: Ticket, bytes: Int? = nil) async throws(PictureFailure) {
+        let end = timing.now() + limits.queueTime
+        let deadline = deadlines.add(after: limits.queueTime) { [self] in refuseLate(ticket) }
         let failure = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 change { state in
                     // Checked under the lock: a cancellation either came before and is seen here, or finds the waiter.
-                    if Task.isCancelled { return [(continuation, .cancelled)] }
+                    if Task.isCancelled { return state.resumptions.append((continuation, .cancelled)) }
                     state.wait(
-                        Waiter(ticket: ticket, bytes: bytes, deadline: deadline, continuation: continuation),
-                        isFetched: isFetched)
-                    return []
+                        Waiter(ticket: ticket, bytes: bytes, continuation: continuation), until: end)
                 }
             }
         } onCancel: {
-            change { state in state.cancel(ticket).map { [$0] } ?? [] }
+            change { $0.refuse(ticket, .cancelled) }
         }
-        if let failure { throw failure }
+        deadlines.remove(deadline)
+        guard let failure else { return }
+        if bytes == nil { leave(ticket) }
+        throw failure
     }
 
-    /// Changes the state, and resumes the waiters that may go on, outside the lock.
-    private func change(_ body: (inout State) -> [Resumption]) {
-        let now = timing.now()
-        let (resumptions, isUnwatched) = state.withLock { state in
-            let resumptions = body(&state) + state.admit(now: now)
-            let isUnwatched = state.firstDeadline != nil && !state.isWatched
-            if isUnwatched { state.isWatched = true }
-            return (resumptions, isUnwatched)
-        }
-        for (continuation, failure) in resumptions { continuation.resume(returning: failure) }
-        if isUnwatched { watch() }
-    }
-
-    /// Refuses waiters at their deadlines, until nobody waits.
-    private func watch() {
-        Task { [self] in
-            while let pause = refuseLateWaiters() {
-                // Ignored: this task is never cancelled.
-                try? await timing.sleep(pause)
-            }
-        }
-    }
-
-    /// - Returns: the time until the next deadline; nil if nobody waits, so that nobody need watch.
-    private func refuseLateWaiters() -> Duration? {
-        var pause: Duration?
+    /// Refuses a source that has waited too long. It may wait for something else by now, with a later deadline.
+    private func refuseLate(_ ticket: Ticket) {
         let now = timing.now()
         change { state in
-            let resumptions = state.admit(now: now)
-            state.isWatched = state.firstDeadline != nil
-            pause = state.firstDeadline.map { max($0 - now, .milliseconds(1)) }
-            return resumptions
+            guard let source = state.sources[ticket], source.deadline <= now else { return }
+            state.refuse(ticket, state.refusal(.queueTime, of: ticket))
         }
-        return pause
+    }
+
+    /// Changes the state, and resumes the waiters that need not wait any longer, outside the lock.
+    private func change(_ body: (inout State) -> Void) {
+        let now = timing.now()
+        let resumptions = state.withLock { state in
+            body(&state)
+            state.admit(now: now)
+            defer { state.resumptions = [] }
+            return state.resumptions
+        }
+        for (continuation, failure) in resumptions { continuation.resume(returning: failure) }
     }
 
     // MARK: Usage
@@ -413,8 +369,7 @@ package final class WorkGate: Sendable {
         state.withLock { state in
             Usage(
                 sources: state.sources.count, waiting: state.toFetch.count + state.toDecode.count,
-                workers: limits.workers - state.workers, memory: limits.memory - state.memory,
-                sourceMemory: state.held)
+                workers: state.workers, memory: state.memory, sourceMemory: state.held)
         }
     }
 }

@@ -131,6 +131,38 @@ struct PictureTiersTests {
         #expect(await tiers.record(key) == nil)
     }
 
+    @Test("a record that is removed while it is read from the shared tier stays removed")
+    func removedMeanwhile() async throws {
+        let key = CacheKey(url: try PictureSource("https://images.example/a").url, variant: "record")
+        let store = try StoreServer()
+        let writer = PictureTiers(memory: 1 << 20, disk: nil, shared: try SharedTier.patient(store.address))
+        await writer.keep(try TierSamples.record(), for: key)
+        await writer.shared?.flush()
+        let gate = Gate()
+        let objects = store.objects.value
+        let held = try ScriptedOrigin([
+            .readHead, .wait(gate),
+            .replyToLast(
+                .reply { head, _ in
+                    let path = head.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+                    let object = objects[path] ?? []
+                    return Array("HTTP/1.1 200 OK\r\nContent-Length: \(object.count)\r\n\r\n".utf8) + object
+                }),
+        ])
+        let disk = DiskCache(folder: folder.file("cache"))
+        let reader = PictureTiers(
+            memory: 1 << 20, disk: disk,
+            shared: try SharedTier.patient("http://127.0.0.1:\(held.port)/posters"))
+        let found = Task { await reader.record(key) }
+        try await held.requests.wait(for: 1)
+        await reader.removeRecord(key)
+        gate.open()
+        #expect(await found.value != nil)
+        #expect(reader.recordInMemory(key) == nil)
+        await disk.flush()
+        #expect(await tiers().record(key) == nil)
+    }
+
     @Test("source, recipe and encoder decide the tag, and nothing else does")
     func tags() throws {
         let recipe = try PictureRecipe(TierSamples.recipe)

@@ -7,6 +7,19 @@ import Testing
 
 @testable import PictureService
 
+extension SharedTier {
+    /// A tier over a store. No read ends before the test does, unless the test limits it.
+    static func patient(_ address: String, limit: Duration = .seconds(600)) throws -> SharedTier {
+        var configuration = SharedTier.Configuration()
+        configuration.reading = Timeouts(connect: limit, firstByte: limit, stall: limit, total: limit)
+        configuration.writing = configuration.reading
+        configuration.timing = .patient
+        return try SharedTier(
+            SharedTier.Address(address, environment: [:]),
+            keys: [[UInt8](repeating: 7, count: 32)], configuration: configuration)
+    }
+}
+
 /// Instances with a disk each, one store and one origin, and a clock for all.
 private struct Fleet {
     let folder: TemporaryFolder
@@ -18,24 +31,13 @@ private struct Fleet {
         store = try StoreServer()
     }
 
-    /// A tier over a store. No read ends before the test does, unless the test limits it.
-    func tier(_ address: String? = nil, limit: Duration = .seconds(600)) throws -> SharedTier {
-        var configuration = SharedTier.Configuration()
-        configuration.reading = Timeouts(connect: limit, firstByte: limit, stall: limit, total: limit)
-        configuration.writing = configuration.reading
-        configuration.timing = .patient
-        return try SharedTier(
-            SharedTier.Address(address ?? store.address, environment: [:]),
-            keys: [[UInt8](repeating: 7, count: 32)], configuration: configuration)
-    }
-
     func instance(
         _ name: String, _ control: String = "max-age=600", at address: String? = nil,
         limit: Duration = .seconds(600),
         answering: (@Sendable (TransportRequest) -> HeldTransport.Answer?)? = nil
     ) throws -> PictureClient {
         let body = try Samples.jpeg()
-        let shared = try tier(address, limit: limit)
+        let shared = try SharedTier.patient(address ?? store.address, limit: limit)
         return try PictureClient(
             disk: DiskCache(folder: folder.file(name)), configure: { $0.shared = shared },
             answering: answering ?? { [asked] _ in
@@ -135,8 +137,9 @@ struct SharedStoreTests {
         let body = try Samples.jpeg()
         let stored = StoredOriginal(name: "film", tag: "1", cacheControl: "no-cache") { body }
         let answered = Tally()
-        _ = first.service.begin(try PictureRecipe("w92"), of: .stored(stored), client: nil) { outcome in
-            if case .picture = outcome { answered.add() }
+        let poster = KnownAddress(try PictureRecipe("w92"), of: .stored(stored))
+        _ = first.service.begin(poster, for: nil) { outcome in
+            if case .success = outcome { answered.add() }
         }
         try await answered.wait(for: 1)
         try await first.settle()
