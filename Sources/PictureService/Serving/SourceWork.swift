@@ -203,7 +203,8 @@ final class SourceWork: Sendable {
         }
     }
 
-    /// Reads the source, and stores its record or removes the old one.
+    /// Reads the source, and stores its record or removes the old one. Does neither after a purge: the record may be
+    /// that of a later request.
     /// - Parameters:
     ///   - record: the stored record; nil for none.
     ///   - isCurrent: whether the source was not purged meanwhile.
@@ -220,12 +221,12 @@ final class SourceWork: Sendable {
                 }
         } catch {
             // The picture is gone, so its old record must not be used when the origin fails later.
-            if !error.mayPass, record != nil { await parts.tiers.removeRecord(recordKey) }
+            if !error.mayPass, record != nil, isCurrent() { await parts.tiers.removeRecord(recordKey) }
             throw error
         }
         if loaded.record.mayBeKept {
             await parts.tiers.keep(loaded.record, for: recordKey, known: record) { !isCurrent() }
-        } else if record != nil {
+        } else if record != nil, isCurrent() {
             await parts.tiers.removeRecord(recordKey)
         }
         return loaded

@@ -140,18 +140,10 @@ package final class WorkGate: Sendable {
 
         // MARK: Lines
 
-        mutating func wait(_ waiter: Waiter, until deadline: Duration) {
-            sources[waiter.ticket]?.deadline = deadline
-            insert(waiter)
-        }
-
-        private mutating func insert(_ waiter: Waiter) {
+        mutating func insert(_ waiter: Waiter) {
             guard let turn = sources[waiter.ticket]?.turn else { return }
-            if waiter.bytes == nil {
-                toFetch.insert(waiter, at: turn)
-            } else {
-                toDecode.insert(waiter, at: turn)
-            }
+            let line = waiter.bytes == nil ? \State.toFetch : \State.toDecode
+            self[keyPath: line].insert(waiter, at: turn)
         }
 
         /// Takes a waiter out of its line; nil if the source does not wait.
@@ -315,8 +307,8 @@ package final class WorkGate: Sendable {
                 change { state in
                     // Checked under the lock: a cancellation either came before and is seen here, or finds the waiter.
                     if Task.isCancelled { return state.resumptions.append((continuation, .cancelled)) }
-                    state.wait(
-                        Waiter(ticket: ticket, bytes: bytes, continuation: continuation), until: end)
+                    state.sources[ticket]?.deadline = end
+                    state.insert(Waiter(ticket: ticket, bytes: bytes, continuation: continuation))
                 }
             }
         } onCancel: {

@@ -242,6 +242,25 @@ struct PictureAgeTests {
         #expect(client.transport.started.count == 2)
     }
 
+    @Test("an answer that comes after a purge does not remove the record of a later request")
+    func lateAnswerAfterPurge() async throws {
+        let client = try PictureClient()
+        let fields: HTTPFields = ["Cache-Control": "max-age=60"]
+        let first = try client.begin(PictureClient.path("w92"))
+        try await client.transport.transfer().answer(try Samples.jpeg(), fields: fields)
+        _ = try await first.value()
+        client.clock.advance(by: 60)
+        let outdated = try client.begin(PictureClient.path("w92"))
+        let gone = try await client.transport.transfer(1)
+        await client.service.purge(try PictureSource("https://\(PictureClient.host)/a"))
+        let later = try client.begin(PictureClient.path("w92"))
+        try await client.transport.transfer(2).answer(try Samples.jpeg(shift: 1), fields: fields)
+        #expect(try await later.value().status == 200)
+        gone.answer([], status: 404)
+        #expect(try await outdated.value().status == 404)
+        #expect(try await client.get("w92").status == 200 && client.count(.memoryHit) == 1)
+    }
+
     @Test("a purge during a revalidation keeps no part of it")
     func purgeDuringRevalidation() async throws {
         let client = try PictureClient()
