@@ -72,7 +72,9 @@ struct Fetch<Exchange: FetchExchange> {
                 try await exchange.follow(redirect)
                 challenges = 0
                 continue
-            case .success(.again) where !isAbandoned: continue
+            case .success(.again) where !isAbandoned:
+                challenges = 0
+                continue
             case .success(.answer(let answer)):
                 if answer.head.status == 401, let broker, challenges < Self.mostChallenges, !isAbandoned,
                     let next = await broker.authorization(

@@ -51,7 +51,7 @@ extension FileLoader {
     private func isSmallEnough(_ file: LoadedFile) -> Bool { file.bytes.count <= configuration.maximumBytes }
 
     private func local(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile {
-        let look = downloader.look(for: request)
+        let removals = downloader.flights.removals
         let limit = configuration.maximumBytes
         let outcome: Result<[UInt8], ImageLoadingError>
         do {
@@ -69,13 +69,13 @@ extension FileLoader {
         let file = LoadedFile(
             bytes: bytes, header: checked.header, status: nil, url: request.url, requestedURL: request.url,
             source: .local)
-        remember(file, for: request, since: look)
+        remember(file, for: request, since: removals)
         return file
     }
 
-    /// Stores a file in memory, unless it may have been removed since `look`.
-    private func remember(_ file: LoadedFile, for request: ImageRequest, since look: ImageDownloader.Look) {
-        tiers.remember(file, for: request) { downloader.flights.removals != look.removals }
+    /// Stores a file in memory, unless there were removals since `removals` was read.
+    private func remember(_ file: LoadedFile, for request: ImageRequest, since removals: Int) {
+        tiers.remember(file, for: request) { downloader.flights.removals != removals }
     }
 
     private func cachedOrFetched(
@@ -85,7 +85,7 @@ extension FileLoader {
         let isReload = request.cachePolicy == .reload
         var stored = isReload ? nil : await tiers.stored(for: request)
         if let stored, stored.source == .disk, stored.isPresent {
-            remember(stored, for: request, since: look)
+            remember(stored, for: request, since: look.removals)
         }
         while true {
             switch try rules.decision(on: stored, for: request) {

@@ -3,7 +3,7 @@ import SystemSupport
 import TestTraits
 import Testing
 
-/// A stored picture of which one byte is changed.
+/// A stored picture with one changed byte.
 enum ChangedBytes {
     /// Expects a picture of the header's size, or an error, whatever the byte.
     /// - Parameters:

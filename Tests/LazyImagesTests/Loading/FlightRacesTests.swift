@@ -51,15 +51,9 @@ struct FlightRacesTests {
     @Test("cancel, finish: what an abandoned transfer brings late changes nothing")
     func cancelAndFinish() async throws {
         let stubborn = StubbornTransport()
-        let loader = FileLoader(
-            disk: fixture.cache(), configuration: configuration(), transport: stubborn)
+        let loader = stubbornLoader(stubborn)
         let request = try request()
-        let first = Task { try await loader.file(for: request) }
-        let abandoned = try await stubborn.transfer(0)
-        first.cancel()
-        await #expect(throws: ImageLoadingError.cancelled(url: "http://localhost/a")) {
-            try await first.value
-        }
+        let abandoned = try await abandonedTransfer(of: request, by: loader, stubborn)
         async let second = loader.file(for: request)
         let transfer = try await stubborn.transfer(1)
         transfer.answer(SampleImages.png)
@@ -75,15 +69,28 @@ struct FlightRacesTests {
     @Test("cancel, finish: a transfer whose whole body had arrived is kept, if nobody has asked again")
     func abandonedButWhole() async throws {
         let stubborn = StubbornTransport()
-        let loader = FileLoader(
-            disk: fixture.cache(), configuration: configuration(), transport: stubborn)
+        let loader = stubbornLoader(stubborn)
         let request = try request()
-        let first = Task { try await loader.file(for: request) }
-        let abandoned = try await stubborn.transfer(0)
-        first.cancel()
-        _ = await first.result
+        let abandoned = try await abandonedTransfer(of: request, by: loader, stubborn)
         abandoned.answer(SampleImages.png)
         try await eventually { loader.cachedFile(for: request) != nil }
+    }
+
+    private func stubbornLoader(_ transport: StubbornTransport) -> FileLoader {
+        FileLoader(disk: fixture.cache(), configuration: configuration(), transport: transport)
+    }
+
+    /// The first transfer of a request, whose only caller has left.
+    private func abandonedTransfer(
+        of request: ImageRequest, by loader: FileLoader, _ transport: StubbornTransport
+    ) async throws -> StubbornTransport.Transfer {
+        let caller = Task { try await loader.file(for: request) }
+        let transfer = try await transport.transfer(0)
+        caller.cancel()
+        await #expect(throws: ImageLoadingError.cancelled(url: "http://localhost/a")) {
+            try await caller.value
+        }
+        return transfer
     }
 
     @Test("remove, store: callers get the file, and no tier keeps it", arguments: [0, 1, 2])
