@@ -25,6 +25,10 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
     @usableFromInline typealias Continuation = CheckedContinuation<Outcome, Never>
 
     @usableFromInline struct State {
+        @usableFromInline typealias Delivery = (
+            event: Event?, listeners: [Listener], waiting: [Continuation]
+        )
+
         @usableFromInline var callers = Callers<Continuation>()
         @usableFromInline var outcome: Outcome?
         @usableFromInline var isAbandoned = false
@@ -34,25 +38,30 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         @usableFromInline var listeners: [(caller: Int, listener: Listener)] = []
         /// The events that a late listener hears first.
         @usableFromInline var recent: [Event] = []
-        /// Events that are not delivered yet, in order. A nil event is the end.
-        @usableFromInline var deliveries: [(event: Event?, listeners: [Listener])] = []
+        /// Events that are not delivered yet, in order. A nil event is the end. The callers that wait get the outcome
+        /// after it: until then their listeners may still hear events.
+        @usableFromInline var deliveries: [Delivery] = []
         @usableFromInline var isDelivering = false
 
         @inlinable var isOver: Bool { isAbandoned || outcome != nil }
         @inlinable var isDemanded: Bool { listeners.contains { $0.listener.isDemanding } }
 
         @inlinable mutating func add(_ listener: Listener, for caller: Int) {
-            for event in recent { deliveries.append((event, [listener])) }
+            for event in recent { deliveries.append((event, [listener], [])) }
             if isOver || !callers.contains(caller) {
-                deliveries.append((nil, [listener]))
+                deliveries.append((nil, [listener], []))
             } else {
                 listeners.append((caller, listener))
             }
         }
 
-        @inlinable mutating func deliverToAll(_ event: Event?) {
-            if !listeners.isEmpty { deliveries.append((event, listeners.map { $0.listener })) }
+        @inlinable mutating func deliverToAll(_ event: Event?, waiting: [Continuation] = []) {
+            if listeners.isEmpty, waiting.isEmpty { return }
+            deliveries.append((event, listeners.map { $0.listener }, waiting))
         }
+
+        /// Whether all events are delivered.
+        @inlinable var isQuiet: Bool { !isDelivering && deliveries.isEmpty }
 
         /// Releases what only running work needs: a listener may hold what holds this flight.
         @inlinable mutating func end() -> Task<Void, Never>? {
@@ -126,8 +135,7 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         isImmediate: Bool = false, _ work: @escaping @Sendable () async throws(Failure) -> Value,
         unlist: @escaping @Sendable () -> Void = {}
     ) {
-        @concurrent @Sendable func fly() async { await flyHere() }
-        @Sendable func flyHere() async {
+        @Sendable func fly() async {
             let outcome: Outcome
             do {
                 outcome = .success(try await work())
@@ -137,7 +145,7 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
             unlist()
             _ = end(with: outcome)
         }
-        let task = isImmediate ? Task.immediate { await flyHere() } : Task { await fly() }
+        let task = isImmediate ? Task.immediate { await fly() } : Task { @concurrent in await fly() }
         let isOver = state.withLock { state in
             if !state.isOver { state.task = task }
             return state.isOver
@@ -159,15 +167,14 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
 
     /// - Returns: the task of the work.
     @inlinable func end(with outcome: Outcome) -> Task<Void, Never>? {
-        let (waiting, task) = state.withLock { state -> ([Continuation], Task<Void, Never>?) in
-            guard !state.isOver else { return ([], nil) }
+        let task = state.withLock { state -> Task<Void, Never>? in
+            guard !state.isOver else { return nil }
             state.outcome = outcome
-            state.deliverToAll(nil)
-            return (state.callers.takeWaiting(), state.end())
+            state.deliverToAll(nil, waiting: state.callers.takeWaiting())
+            return state.end()
         }
         order.mark()
         deliver()
-        for continuation in waiting { continuation.resume(returning: outcome) }
         return task
     }
 
@@ -200,13 +207,16 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
     /// one.
     @inlinable func deliver() {
         while true {
-            let next = state.withLock { state -> (event: Event?, listeners: [Listener])? in
-                guard !state.isDelivering, !state.deliveries.isEmpty else { return nil }
+            let (next, outcome) = state.withLock { state in
+                guard !state.isDelivering, !state.deliveries.isEmpty else {
+                    return (State.Delivery?.none, state.outcome)
+                }
                 state.isDelivering = true
-                return state.deliveries.removeFirst()
+                return (state.deliveries.removeFirst(), state.outcome)
             }
             guard let next else { return }
             for listener in next.listeners { listener.hear(next.event) }
+            if let outcome { for continuation in next.waiting { continuation.resume(returning: outcome) } }
             state.withLock { $0.isDelivering = false }
         }
     }
@@ -217,7 +227,7 @@ extension Flight.Caller {
     /// - Throws: the flight's error; `cancelled` for a caller that has left.
     @inlinable public var value: Value {
         get async throws(Failure) {
-            if let outcome { return try outcome.get() }
+            if let outcome = flight.deliveredOutcome(of: number) { return try outcome.get() }
             return try await flight.outcome(of: number).get()
         }
     }
@@ -268,10 +278,16 @@ extension Flight {
             await withCheckedContinuation { (continuation: Continuation) in
                 let known = state.withLock { state -> Outcome?? in
                     guard state.callers.contains(caller) else { return .some(nil) }
-                    if let outcome = state.outcome { return outcome }
-                    state.callers.wait(caller, continuation)
+                    if state.outcome == nil {
+                        state.callers.wait(caller, continuation)
+                    } else if state.isQuiet {
+                        return state.outcome
+                    } else {
+                        state.deliveries.append((nil, [], [continuation]))
+                    }
                     return nil
                 }
+                deliver()
                 if let known { continuation.resume(returning: known ?? .failure(cancelled())) }
             }
         } onCancel: {
@@ -279,6 +295,11 @@ extension Flight {
         }
         order.mark()
         return outcome
+    }
+
+    /// The outcome, once all events are delivered.
+    @inlinable func deliveredOutcome(of caller: Int) -> Outcome? {
+        state.withLock { $0.isQuiet } ? knownOutcome(of: caller) : nil
     }
 
     @inlinable func knownOutcome(of caller: Int) -> Outcome? {
@@ -292,7 +313,7 @@ extension Flight {
             state -> (waiting: [Continuation], task: Task<Void, Never>?, isLast: Bool)? in
             guard state.outcome == nil, let waiting = state.callers.remove(caller) else { return nil }
             let listeners = state.listeners.filter { $0.caller == caller }.map { $0.listener }
-            if !listeners.isEmpty { state.deliveries.append((nil, listeners)) }
+            if !listeners.isEmpty { state.deliveries.append((nil, listeners, [])) }
             state.listeners.removeAll { $0.caller == caller }
             guard state.callers.isEmpty else { return (waiting, nil, false) }
             state.isAbandoned = true

@@ -140,6 +140,36 @@ struct FlightTests {
         #expect(log.heard == [.lasting(1), .lasting(2)])
     }
 
+    @Test("a caller gets the outcome only after its listener has heard all events")
+    func outcomeAfterEvents() async throws {
+        let (log, reached, gate) = (Log(), Tally(), Gate())
+        let caller = flight.firstCaller(0)
+        caller.listen(
+            TestFlight.Listener { event in
+                if event == .passing(1) {
+                    reached.add()
+                    gate.wait()
+                }
+                log.hear(event)
+            })
+        let threads = BlockingThreads(count: 1)
+        try threads.enqueue { [flight] in flight.emit(.passing(1)) }
+        try await reached.wait(for: 1)
+        let waiting = Task {
+            _ = try await caller.value
+            return log.heard
+        }
+        flight.emit(.passing(2))
+        flight.finish(.success(7))
+        let late = Task {
+            _ = try await caller.value
+            return log.heard
+        }
+        for _ in 0..<100 { await Task.yield() }
+        gate.open()
+        for task in [waiting, late] { #expect(try await task.value == [.passing(1), .passing(2), nil]) }
+    }
+
     @Test("events of many threads reach every listener in one order")
     func order() async throws {
         let logs = [Log(), Log()]
