@@ -147,7 +147,9 @@ struct OutputPlaceTests {
     func waitingForReader(line: String) async throws {
         let fixture = try Fixture()
         // The name of the kernel's function in which a program waits for the other end of a named pipe.
-        let wait = "until cat /proc/$pid/task/*/wchan | grep -q wait_for_partner; do sleep 0.05; done"
+        // A thread may end between its listing and its reading.
+        let waits = "cat /proc/$pid/task/*/wchan 2>/dev/null | grep -q wait_for_partner"
+        let wait = "until \(waits); do sleep 0.05; done"
         let run = try await run(
             fixture,
             "cp '\(fixture.folder.file("posters/1.png"))' . && \(Self.library(fixture)) -q && mkfifo p && "
