@@ -51,7 +51,7 @@ struct HostileBytesTests {
         let original = Array(Self.samples[sample].utf8)
         var random = SeededNumbers(seed: UInt64(sample) + 1)
         var refused = 0
-        for _ in 0..<400 {
+        for _ in 0..<Rounds.count(60, many: 400) {
             var bytes = original
             for _ in 0...Int.random(in: 0..<3, using: &random) {
                 bytes[Int.random(in: bytes.indices, using: &random)] ^=

@@ -39,7 +39,9 @@ struct BrowserPlayingTests {
             environment: [
                 "XDG_CACHE_HOME": folder.path, "COLORTERM": "truecolor", "FOLDER": folder.path,
                 "MARQUEE": BuiltProgram.path("marquee"), "PATH": "/usr/bin:/bin",
-            ].merging(environment) { $1 })
+            ].merging(environment) { $1 },
+            // Wide enough for the folder's path, wherever temporary files are.
+            columns: 200)
         try #require(terminal.waits { $0.row(containing: "Faust") != nil })
         terminal.type(keys)
         try #require(terminal.waits { $0.row(containing: "Enter plays it") != nil })
@@ -128,7 +130,6 @@ struct BrowserPlayingTests {
     func poster() throws {
         let terminal = try started([])
         terminal.type("y")
-        // A long address has a line of its own, and is whole.
         #expect(
             terminal.waits {
                 $0.row(containing: "Address copied:") != nil && $0.row(containing: "/poster.png") != nil

@@ -78,7 +78,7 @@ struct FetchBodyTests {
             nil, "text/plain", "text/plain; charset=utf-8", "text/html; charset=latin1", "application/json",
             "text/plain; charset=utf-16", "text/plain; charset=utf-16le", "x", "image/svg+xml; charset=\"",
         ]
-        for _ in 0..<20_000 {
+        for _ in 0..<Rounds.count(2_000, many: 20_000) {
             let bytes = (0..<numbers.below(40)).map { _ in
                 numbers.below(3) == 0 ? UInt8(0x1B) : UInt8(numbers.below(256))
             }

@@ -78,7 +78,7 @@ struct NetworkTableTests {
         let datagram = Self.whole.flatMap(\.bytes)
         for length in 0..<datagram.count { _ = path(NetlinkMessage.messages(of: Array(datagram[..<length]))) }
         var numbers = SeededNumbers(seed: 17)
-        for _ in 0..<20_000 {
+        for _ in 0..<Rounds.count(1_000, many: 20_000) {
             var changed = datagram
             for _ in 0...numbers.below(4) {
                 let value = [0, 0xFF, 1, UInt8(numbers.below(256))][numbers.below(4)]
