@@ -43,6 +43,8 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         @usableFromInline var deliveries: [Delivery] = []
         @usableFromInline var isDelivering = false
 
+        @inlinable init() {}
+
         @inlinable var isOver: Bool { isAbandoned || outcome != nil }
         @inlinable var isDemanded: Bool { listeners.contains { $0.listener.isDemanding } }
 
@@ -72,11 +74,16 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
 
     /// Makes the error of a caller that has left.
     public let cancelled: @Sendable () -> Failure
-    @usableFromInline let state = Lock(State())
-    @usableFromInline let order = ResumeOrder()
+    @usableFromInline let state: Lock<State>
+    @usableFromInline let order: ResumeOrder
 
     /// - Parameter cancelled: makes the error of a caller that has left.
-    @inlinable public init(cancelled: @escaping @Sendable () -> Failure) { self.cancelled = cancelled }
+    @inlinable public init(cancelled: @escaping @Sendable () -> Failure) {
+        // Here, and not where they are declared: there they would be unspecialised.
+        state = Lock(State())
+        order = ResumeOrder()
+        self.cancelled = cancelled
+    }
 
     // MARK: Callers
 
@@ -396,6 +403,11 @@ public final class FlightListener<Event: Sendable>: Sendable {
         @usableFromInline var waiting: [Continuation] = []
 
         @inlinable init(number: Int, priority: Int) { (self.number, self.priority) = (number, priority) }
+
+        @inlinable mutating func takeWaiting() -> [Continuation] {
+            defer { waiting = [] }
+            return waiting
+        }
     }
 
     /// In ascending order of their numbers.
@@ -403,6 +415,8 @@ public final class FlightListener<Event: Sendable>: Sendable {
     @usableFromInline var lastNumber = 0
     /// How many callers have each priority. Saves a search for the highest one.
     @usableFromInline var counts = SIMD8<Int32>()
+
+    @inlinable init() {}
 
     @inlinable var isEmpty: Bool { all.isEmpty }
     @inlinable var count: Int { all.count }
@@ -426,12 +440,8 @@ public final class FlightListener<Event: Sendable>: Sendable {
 
     /// Removes the continuations of all callers, which stay: each may ask for the outcome later.
     @inlinable mutating func takeWaiting() -> [Continuation] {
-        var waiting: [Continuation] = []
-        for index in all.indices {
-            waiting += all[index].waiting
-            all[index].waiting = []
-        }
-        return waiting
+        if all.count == 1 { return all[0].takeWaiting() }
+        return all.indices.flatMap { all[$0].takeWaiting() }
     }
 
     @inlinable func contains(_ number: Int) -> Bool { index(of: number) != nil }

@@ -31,12 +31,14 @@ public final class FlightTable<
         @usableFromInline var flights: [Key: Work] = [:]
         @usableFromInline var ends = 0
         @usableFromInline var removals = 0
+
+        @inlinable init() {}
     }
 
-    @usableFromInline let state = Lock(State())
+    @usableFromInline let state: Lock<State>
 
     /// A table without flights.
-    @inlinable public init() {}
+    @inlinable public init() { state = Lock(State()) }
 
     /// How many flights have ended.
     @inlinable public var ends: Int { state.withLock { $0.ends } }

@@ -23,23 +23,28 @@ package struct Slots {
     }
 
     private struct Waiter {
-        let host: String
+        /// The index of its host.
+        let host: Int
         var priority: Int
         let overrides: Bool
     }
 
     private struct Host {
+        let name: String
         var running = 0
         var line = WaitingLine<Place, Int>()
     }
 
     private let perHost: Int
     private let total: Int
-    private var hosts: [String: Host] = [:]
-    private var hostsWithWaiters: Set<String> = []
+    private var hosts: [Host] = []
+    /// The indices of the hosts with work.
+    private var indices: [String: Int] = [:]
+    /// The indices of the other hosts, for new ones.
+    private var unused: [Int] = []
     private var waiters: [Int: Waiter] = [:]
-    /// The host of each running number.
-    private var running: [Int: String] = [:]
+    /// The index of the host of each running number.
+    private var running: [Int: Int] = [:]
     private var breaker: HostCircuitBreaker
 
     /// - Parameter breaker: the circuit breaker of the hosts.
@@ -58,60 +63,80 @@ package struct Slots {
     /// Adds work at its place, behind earlier work of the same priority.
     /// - Parameter overrides: whether it may run even while the host's circuit breaker is open.
     package mutating func enter(_ number: Int, host: String, priority: Int, overrides: Bool = false) {
-        waiters[number] = Waiter(host: host, priority: priority, overrides: overrides)
-        hosts[host, default: Host()].line.insert(number, at: Place(priority: priority, number: number))
-        hostsWithWaiters.insert(host)
+        wait(number, Waiter(host: index(of: host), priority: priority, overrides: overrides))
+    }
+
+    private mutating func wait(_ number: Int, _ waiter: Waiter) {
+        waiters[number] = waiter
+        hosts[waiter.host].line.insert(number, at: Place(priority: waiter.priority, number: number))
+    }
+
+    private mutating func index(of name: String) -> Int {
+        if let index = indices[name] { return index }
+        let index = unused.popLast() ?? hosts.count
+        if index == hosts.count { hosts.append(Host(name: name)) } else { hosts[index] = Host(name: name) }
+        indices[name] = index
+        return index
     }
 
     /// Removes waiting work; false if it does not wait.
     package mutating func cancel(_ number: Int) -> Bool {
-        guard let waiter = waiters.removeValue(forKey: number) else { return false }
-        _ = hosts[waiter.host]?.line.remove(Place(priority: waiter.priority, number: number))
-        update(waiter.host)
+        guard let waiter = stopWaiting(number) else { return false }
+        forget(waiter.host)
         return true
     }
 
     /// Changes the priority of waiting work. Arrival order holds within the new priority.
     package mutating func reorder(_ number: Int, _ priority: Int) {
-        guard let waiter = waiters[number], waiter.priority != priority, cancel(number) else { return }
-        enter(number, host: waiter.host, priority: priority, overrides: waiter.overrides)
+        guard waiters[number].map({ $0.priority != priority }) ?? false, var waiter = stopWaiting(number)
+        else { return }
+        waiter.priority = priority
+        wait(number, waiter)
+    }
+
+    private mutating func stopWaiting(_ number: Int) -> Waiter? {
+        guard let waiter = waiters.removeValue(forKey: number) else { return nil }
+        _ = hosts[waiter.host].line.remove(Place(priority: waiter.priority, number: number))
+        return waiter
     }
 
     /// Gives a slot back. Does nothing if the number has none.
     package mutating func leave(_ number: Int, _ report: HostReport, now: Duration) {
         guard let host = running.removeValue(forKey: number) else { return }
-        hosts[host]?.running -= 1
-        breaker.record(report, of: host, now: now)
-        update(host)
+        hosts[host].running -= 1
+        breaker.record(report, of: hosts[host].name, now: now)
+        forget(host)
     }
 
     /// The next work that need not wait any longer; nil if all must. Admitted work counts as running.
     package mutating func next(now: Duration) -> (number: Int, admission: Admission)? {
         guard running.count < total else { return nil }
-        var best: (place: Place, host: String)?
-        for host in hostsWithWaiters {
-            guard let candidate = hosts[host], candidate.running < perHost,
-                let place = candidate.line.firstPlace, best.map({ place < $0.place }) ?? true
-            else { continue }
+        var best: (place: Place, host: Int)?
+        for host in hosts.indices where hosts[host].running < perHost {
+            guard let place = hosts[host].line.firstPlace, best.map({ place < $0.place }) ?? true else {
+                continue
+            }
             best = (place, host)
         }
         guard let (place, host) = best, let waiter = waiters.removeValue(forKey: place.number) else {
             return nil
         }
-        hosts[host]?.line.removeFirst()
-        let admission = breaker.admit(host, now: now, overrides: waiter.overrides)
+        hosts[host].line.removeFirst()
+        let admission = breaker.admit(hosts[host].name, now: now, overrides: waiter.overrides)
         if admission == .admitted {
             running[place.number] = host
-            hosts[host]?.running += 1
+            hosts[host].running += 1
         }
-        update(host)
+        forget(host)
         return (place.number, admission)
     }
 
-    private mutating func update(_ host: String) {
-        guard let state = hosts[host], state.line.count == 0 else { return }
-        hostsWithWaiters.remove(host)
-        if state.running == 0 { hosts[host] = nil }
+    /// Forgets a host without work.
+    private mutating func forget(_ index: Int) {
+        let host = hosts[index]
+        guard host.running == 0, host.line.count == 0 else { return }
+        indices[host.name] = nil
+        unused.append(index)
     }
 }
 

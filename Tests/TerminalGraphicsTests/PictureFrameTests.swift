@@ -108,7 +108,7 @@ struct PictureFrameTests {
         }
         var encoder = FrameEncoder(depth: .trueColour, pictures: way)
         var screen = VirtualScreen(columns: 24, rows: 9, cellPixels: cell)
-        for frame in 0..<40 {
+        for frame in 0..<Rounds.count(24, many: 40) {
             if frame % 16 == 15 { screen.resize(columns: 20 + random.below(6), rows: 8 + random.below(3)) }
             if frame % 16 == 15 || frame % 23 == 22 { encoder.invalidate() }
             var grid = CellGrid(size: screen.size)

@@ -52,16 +52,16 @@ final class DownloadRequest: Sendable {
 
     /// The stored file, if the answer is a 304 to the download's own conditions and confirms it (RFC 9111 section
     /// 4.3.4).
-    func confirmed(by answer: DownloadedImage) -> (file: LoadedFile, response: StoredResponse)? {
-        guard answer.head.status == 304, !conditions.isEmpty, let stored, let response = stored.response,
-            Validators(response.fields)?.areConfirmed(by: answer.head.fields) == true
+    func confirmed(by head: ResponseHead) -> (file: LoadedFile, response: StoredResponse)? {
+        guard head.status == 304, !conditions.isEmpty, let stored, let response = stored.response,
+            Validators(response.fields)?.areConfirmed(by: head.fields) == true
         else { return nil }
         return (stored, response)
     }
 }
 
 /// A download as a fetch: what it sends, and what the answers mean.
-struct Download: FetchExchange {
+final class Download: FetchExchange {
     private let wanted: DownloadRequest
     private let flight: DownloadFlight
     private let downloader: ImageDownloader
@@ -69,7 +69,8 @@ struct Download: FetchExchange {
     /// The download's claim on its key; nil if it waits for no other process.
     private let claim: TransferClaim?
     private(set) var url: URL
-    private(set) var host: String
+    private(set) var host = ""
+    private var origin: Origin
     /// The redirects so far.
     private var steps: [RedirectStep] = []
     /// Whether the whole body is requested, because a partial body could not be resumed.
@@ -87,8 +88,9 @@ struct Download: FetchExchange {
         self.number = number
         self.claim = claim
         url = wanted.move.flatMap { URL(string: $0.url) } ?? wanted.request.url
+        origin = Origin(url)
         // The URL of a request with a closure is only a name.
-        host = wanted.request.data == nil ? Origin(url).hostAndPort : ""
+        if wanted.request.data == nil { host = origin.hostAndPort }
     }
 
     private var request: ImageRequest { wanted.request }
@@ -104,6 +106,7 @@ struct Download: FetchExchange {
         let found: LoadedFile?
         do {
             found = try await claim?.settle(within: configuration.timeouts.stall, configuration.timing) {
+                [downloader, wanted, flight] in
                 await downloader.tiers.storedMeanwhile(for: wanted, by: flight)
             }
         } catch {
@@ -118,10 +121,11 @@ struct Download: FetchExchange {
 
     func changesMethod(_ redirect: RedirectStep) -> Bool { false }
 
-    mutating func follow(_ redirect: RedirectStep) {
+    func follow(_ redirect: RedirectStep) {
         steps.append(redirect)
         url = redirect.target
-        host = Origin(url).hostAndPort
+        origin = Origin(url)
+        host = origin.hostAndPort
     }
 
     func value(of answer: DownloadedImage) async -> LoadedFile {
@@ -130,7 +134,7 @@ struct Download: FetchExchange {
 
     // MARK: One attempt
 
-    mutating func attempt(
+    func attempt(
         _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> FetchStep<DownloadedImage> {
         if let data = request.data {
@@ -145,7 +149,7 @@ struct Download: FetchExchange {
         let head: ResponseHead
         do {
             head = try await context.transport.perform(
-                context.request(to: url, fields, limit: limit), into: body)
+                context.request(to: url, origin, fields, limit: limit), into: body)
         } catch {
             let isCancelled = error.code == "cancelled"
             guard isCancelled, body.isWhole, let whole = body.head else {
@@ -171,25 +175,19 @@ struct Download: FetchExchange {
                     head: head, target: target, received: received.seconds, delay: delay,
                     kind: configuration.cacheKind))
         }
-        var answer = DownloadedImage(head: body.head ?? head, url: url)
-        if answer.head.status == 200 || configuration.acceptsAnyStatus {
-            // Only an answer with 200 must be an image.
-            try answer.take(
-                await body.finish(), checkedBy: configuration.decoders,
-                acceptsAnyContent: configuration.acceptsAnyContent || answer.head.status != 200)
-        }
-        if answer.head.status == 304, !wanted.conditions.isEmpty, !ignoresConditions,
-            wanted.confirmed(by: answer) == nil
+        let whole = body.head ?? head
+        let isKept = whole.status == 200 || configuration.acceptsAnyStatus
+        if whole.status == 304, !wanted.conditions.isEmpty, !ignoresConditions,
+            wanted.confirmed(by: whole) == nil
         {
             ignoresConditions = true
             return .again(status: 304)
         }
-        answer.offset = body.offset
-        answer.received = received.seconds
-        answer.delay = delay
-        answer.steps = steps
-        answer.isAuthorised = fields["authorization"] != nil
-        return .answer(answer)
+        return .answer(
+            try DownloadedImage(
+                whole, from: url, body: isKept ? await body.finish() : nil, configuration,
+                offset: body.offset, received: received.seconds, delay: delay,
+                isAuthorised: fields["authorization"] != nil, steps: steps))
     }
 
     /// The receiver of the body, with the partial body of an earlier transfer.

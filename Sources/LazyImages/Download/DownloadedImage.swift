@@ -3,72 +3,70 @@ import HTTPSemantics
 import ImageCodecs
 
 /// The answer of a transfer. Its body is checked to be a complete image.
-struct DownloadedImage: FetchAnswer {
-    /// The body.
-    private(set) var bytes = ImageBytes([])
-    /// Format and size; nil only for a body that is not an image, if any content is accepted.
-    private(set) var header: ImageHeader?
+final class DownloadedImage: FetchAnswer {
     /// The status and header of the answer.
     let head: ResponseHead
     /// The URL after redirects.
     let url: URL
-
+    /// The body; empty for an answer whose body is not kept.
+    let bytes: ImageBytes
+    /// Format and size; nil only for a body that is not an image, if any content is accepted.
+    let header: ImageHeader?
     /// The bytes of the resumed partial body.
-    var offset = 0
+    let offset: Int
     /// When the head arrived, in seconds since 1970, and how many seconds after the request was sent.
-    var received = 0
-    var delay = 0
+    let received: Int
+    let delay: Int
     /// Whether the request had an Authorization field.
-    var isAuthorised = false
+    let isAuthorised: Bool
     /// The redirects that led to it.
-    var steps: [RedirectStep] = []
+    let steps: [RedirectStep]
 
-    /// An answer without its body.
-    init(head: ResponseHead, url: URL) {
+    /// - Parameter body: checked by its bytes, not by its Content-Type; nil if it is not kept.
+    /// - Throws: `.notAnImage`, `.truncated`.
+    init(
+        _ head: ResponseHead, from url: URL, body: ImageBytes?, _ configuration: ImageDownloader.Configuration,
+        offset: Int = 0, received: Int = 0, delay: Int = 0, isAuthorised: Bool = false,
+        steps: [RedirectStep] = []
+    ) throws(ImageLoadingError) {
+        // Only an answer with 200 must be an image.
+        let acceptsAnyContent = configuration.acceptsAnyContent || head.status != 200
+        header = try body?.wholeImageHeader(
+            by: configuration.decoders, url: url, acceptsAnyContent: acceptsAnyContent)
+        bytes = body ?? ImageBytes([])
         self.head = head
         self.url = url
-    }
-
-    /// A file that was read locally.
-    init(
-        checking bytes: ImageBytes, by decoders: ImageDecoders, url: URL, acceptsAnyContent: Bool
-    ) throws(ImageLoadingError) {
-        self.init(head: ResponseHead(status: 200), url: url)
-        try take(bytes, checkedBy: decoders, acceptsAnyContent: acceptsAnyContent)
-    }
-
-    /// Sets the body. Checks by its bytes, not by its Content-Type, that it is a complete image.
-    /// - Throws: `.notAnImage`, `.truncated`.
-    mutating func take(
-        _ bytes: ImageBytes, checkedBy decoders: ImageDecoders, acceptsAnyContent: Bool
-    ) throws(ImageLoadingError) {
-        self.bytes = bytes
-        do {
-            header = try bytes.wholeImageHeader(by: decoders)
-        } catch {
-            if acceptsAnyContent { return }
-            switch error {
-            case .truncated: throw .truncated(url: url.displayText, received: bytes.count, expected: nil)
-            case .unrecognised:
-                let beginning = bytes.withBytes { ImageLoadingError.description(ofBeginning: $0) }
-                throw .notAnImage(url: url.displayText, reason: beginning)
-            default: throw .notAnImage(url: url.displayText, reason: error.description)
-            }
-        }
+        self.offset = offset
+        self.received = received
+        self.delay = delay
+        self.isAuthorised = isAuthorised
+        self.steps = steps
     }
 }
 
 extension ImageBytes {
-    /// The header of a complete image in a known format.
-    func wholeImageHeader(by decoders: ImageDecoders) throws(ImageDecodingError) -> ImageHeader {
-        let result: Result<ImageHeader, ImageDecodingError> = withBytes { bytes in
-            do throws(ImageDecodingError) {
-                return .success(try decoders.wholeHeader(of: bytes))
-            } catch {
-                return .failure(error)
-            }
+    /// The header of a complete image in a known format; nil for other content, if any is accepted.
+    /// - Throws: `.notAnImage`, `.truncated`.
+    func wholeImageHeader(
+        by decoders: ImageDecoders, url: URL, acceptsAnyContent: Bool
+    ) throws(ImageLoadingError) -> ImageHeader? {
+        switch wholeImageHeader(by: decoders) {
+        case .success(let header): return header
+        case .failure where acceptsAnyContent: return nil
+        case .failure(.truncated):
+            throw .truncated(url: url.displayText, received: count, expected: nil)
+        case .failure(.unrecognised):
+            let beginning = withBytes { ImageLoadingError.description(ofBeginning: $0) }
+            throw .notAnImage(url: url.displayText, reason: beginning)
+        case .failure(let error): throw .notAnImage(url: url.displayText, reason: error.description)
         }
-        return try result.get()
+    }
+
+    /// The header of a complete image in a known format.
+    func wholeImageHeader(by decoders: ImageDecoders) -> Result<ImageHeader, ImageDecodingError> {
+        withBytes { bytes in
+            Result { () throws(ImageDecodingError) in try decoders.wholeHeader(of: bytes) }
+        }
     }
 }
 
@@ -94,7 +92,7 @@ extension DownloadedImage {
     /// The bytes of a request's closure, as an answer that stays fresh: the tiers treat it like other answers.
     /// - Throws: `.dataFailed`, `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, and any `ImageLoadingError` that
     ///   the closure throws.
-    init(
+    convenience init(
         from data: ImageRequest.DataClosure, of url: URL, _ configuration: ImageDownloader.Configuration
     ) async throws(ImageLoadingError) {
         let bytes: [UInt8]
@@ -112,9 +110,7 @@ extension DownloadedImage {
             throw .tooLarge(url: url.displayText, limit: configuration.maximumBytes)
         }
         let fields: HTTPFields = ["Cache-Control": "max-age=\(CacheControl.maximumSeconds)"]
-        self.init(head: ResponseHead(status: 200, fields: fields), url: url)
-        try take(
-            ImageBytes(bytes), checkedBy: configuration.decoders,
-            acceptsAnyContent: configuration.acceptsAnyContent)
+        try self.init(
+            ResponseHead(status: 200, fields: fields), from: url, body: ImageBytes(bytes), configuration)
     }
 }

@@ -20,7 +20,7 @@ struct Fetch<Exchange: FetchExchange> {
     let context: FetchContext
     /// The number of the work, from `SlotQueue.makeNumber`.
     let number: Int
-    var exchange: Exchange
+    let exchange: Exchange
     /// Reads the present priority.
     let priority: @Sendable () -> Int
     /// Receives the time that all attempts have waited for slots, when an attempt has its slot.
@@ -37,12 +37,13 @@ struct Fetch<Exchange: FetchExchange> {
     private var timeout: Duration { configuration.timeouts.total }
 
     /// - Throws: the final error; `.cancelled` once the task is cancelled.
-    mutating func run() async throws(ImageLoadingError) -> Exchange.Value {
+    func run() async throws(ImageLoadingError) -> Exchange.Value {
         let broker = exchange.mayAuthenticate ? context.broker : nil
         var (tries, challenges) = (1, 0)
         var (spent, queued) = (Duration.zero, Duration.zero)
         var authorization: Authorization?
-        var visited = [exchange.url]
+        let first = exchange.url
+        var visited: [URL] = []
         while true {
             if !exchange.host.isEmpty { try configuration.security.check(exchange.url) }
             if challenges == 0 { authorization = await broker?.authorization(for: exchange.url) }
@@ -67,7 +68,7 @@ struct Fetch<Exchange: FetchExchange> {
             let isAbandoned = Task.isCancelled
             switch step {
             case .success(.redirect(let redirect)) where !isAbandoned:
-                try check(redirect, visited)
+                try check(redirect, first, visited)
                 visited.append(redirect.target)
                 try await exchange.follow(redirect)
                 challenges = 0
@@ -118,16 +119,14 @@ struct Fetch<Exchange: FetchExchange> {
     }
 
     /// One attempt, which has its slot.
-    private mutating func attempt(
+    private func attempt(
         _ authorization: Authorization?, limit: Duration
     ) async -> (step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>, Duration, TransferMetrics?) {
-        let tookTooLong = ImageLoadingError.timedOut(
-            url: exchange.url.displayText, phase: .total, seconds: timeout.seconds)
-        guard limit > .zero else { return (.failure(tookTooLong), .zero, nil) }
+        guard limit > .zero else { return (.failure(context.tookTooLong(exchange.url)), .zero, nil) }
         context.activity.begin(host: exchange.host)
-        let deadline = context.deadlines.add(after: limit + Self.grace) { [number, context, giveUp] in
+        let deadline = context.deadlines.add(after: limit + Self.grace) { [number, context, giveUp, url = exchange.url] in
             context.activity.noteAbandoned()
-            giveUp(tookTooLong)
+            giveUp(context.tookTooLong(url))
             context.slots.revoke(number)
         }
         let start = configuration.timing.now()
@@ -137,7 +136,7 @@ struct Fetch<Exchange: FetchExchange> {
             step = .success(try await exchange.attempt(authorization, limit: limit, &metrics))
         } catch {
             step = .failure(error)
-            if case .timedOut(_, .total, _) = error { step = .failure(tookTooLong) }
+            if case .timedOut(_, .total, _) = error { step = .failure(context.tookTooLong(exchange.url)) }
         }
         context.deadlines.remove(deadline)
         let duration = configuration.timing.now() - start
@@ -159,15 +158,17 @@ struct Fetch<Exchange: FetchExchange> {
         }
     }
 
-    private func check(_ redirect: RedirectStep, _ visited: [URL]) throws(ImageLoadingError) {
-        let url = visited[0].displayText
+    private func check(
+        _ redirect: RedirectStep, _ first: URL, _ visited: [URL]
+    ) throws(ImageLoadingError) {
+        let url = first.displayText
         let address = CanonicalURL(redirect.target.absoluteString).text
         if !exchange.changesMethod(redirect),
-            visited.contains(where: { CanonicalURL($0.absoluteString).text == address })
+            ([first] + visited).contains(where: { CanonicalURL($0.absoluteString).text == address })
         {
             throw .redirectLoop(url: url, location: redirect.target.displayText)
         }
-        if visited.count > configuration.maximumRedirects {
+        if visited.count >= configuration.maximumRedirects {
             throw .tooManyRedirects(url: url, limit: configuration.maximumRedirects)
         }
     }
@@ -203,8 +204,8 @@ struct Fetch<Exchange: FetchExchange> {
     }
 }
 
-/// What the fetches of a downloader or an uploader share.
-struct FetchContext: Sendable {
+/// What the fetches of a downloader or an uploader share. A class, since it is large and every fetch has it.
+final class FetchContext: Sendable {
     let configuration: ImageDownloader.Configuration
     let transport: any Transport
     let broker: AuthenticationBroker?
@@ -213,7 +214,7 @@ struct FetchContext: Sendable {
     let deadlines = Deadlines(now: RetryTiming.system.now, sleep: RetryTiming.system.sleep)
     let activity = NetworkActivity()
 
-    init(_ configuration: ImageDownloader.Configuration, _ transport: any Transport) {
+    convenience init(_ configuration: ImageDownloader.Configuration, _ transport: any Transport) {
         self.init(
             configuration, transport, configuration.authenticator.map { AuthenticationBroker($0) },
             configuration.slots ?? configuration.makeSlots())
@@ -232,19 +233,27 @@ struct FetchContext: Sendable {
     /// A context with the same slots and credentials, but its own activity.
     var sibling: FetchContext { FetchContext(configuration, transport, broker, slots) }
 
+    /// The error of a fetch that has used up its time. A transport knows only what was left for its attempt.
+    func tookTooLong(_ url: URL) -> ImageLoadingError {
+        .timedOut(url: url.displayText, phase: .total, seconds: configuration.timeouts.total.seconds)
+    }
+
     /// A request with the limits of the configuration.
-    func request(to url: URL, _ fields: HTTPFields, limit: Duration) -> TransportRequest {
+    /// - Parameter origin: that of the URL.
+    func request(
+        to url: URL, _ origin: Origin, _ fields: HTTPFields, limit: Duration
+    ) -> TransportRequest {
         var request = TransportRequest(
             url: url, fields: fields, timeouts: configuration.timeouts,
-            security: configuration.security.transportSecurity(for: Origin(url)),
+            security: configuration.security.transportSecurity(for: origin),
             addresses: configuration.security.fetchGuard?.addresses)
         request.timeouts.total = limit
         return request
     }
 }
 
-/// What a fetch sends, and what the answers mean: a download or an upload.
-protocol FetchExchange: Sendable {
+/// What a fetch sends, and what the answers mean: a download or an upload. Used by one task.
+protocol FetchExchange: AnyObject {
     associatedtype Answer: FetchAnswer
     associatedtype Value: Sendable
 
@@ -261,7 +270,7 @@ protocol FetchExchange: Sendable {
     /// Waits until the fetch may begin; a value if another process has fetched meanwhile.
     func settle() async throws(ImageLoadingError) -> Value?
     /// Sends the request once.
-    mutating func attempt(
+    func attempt(
         _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> FetchStep<Answer>
     func retries(after error: ImageLoadingError) -> Bool
@@ -269,22 +278,22 @@ protocol FetchExchange: Sendable {
     /// Whether following the redirect changes the method, so that the target may have been visited before.
     func changesMethod(_ redirect: RedirectStep) -> Bool
     /// Goes on at the redirect's target.
-    mutating func follow(_ redirect: RedirectStep) async throws(ImageLoadingError)
+    func follow(_ redirect: RedirectStep) async throws(ImageLoadingError)
     /// The value of the final answer.
     func value(of answer: Answer) async -> Value
 }
 
 /// The result of one attempt.
 enum FetchStep<Answer: Sendable>: Sendable {
-    /// Indirect, since it is large and passed on often.
-    indirect case answer(Answer)
-    case redirect(RedirectStep)
+    case answer(Answer)
+    /// Indirect, since it is large, and rare.
+    indirect case redirect(RedirectStep)
     /// The request must be sent again in another form. `status` is that of the answer.
     case again(status: Int)
 }
 
 /// The answer to a fetch.
-protocol FetchAnswer: Sendable {
+protocol FetchAnswer: AnyObject, Sendable {
     var head: ResponseHead { get }
     /// When the head arrived, in seconds since 1970.
     var received: Int { get }

@@ -5,7 +5,7 @@ import ImageCodecs
 import SystemSupport
 
 /// The tiers for files, memory before disk before the shared store, and the rules for storing (RFC 9111 section 3).
-struct FileTiers: Sendable {
+final class FileTiers: Sendable {
     /// The memory tier; nil for none.
     let memory: MemoryCache<LoadedFile>?
     /// The disk tier; nil for none.
@@ -73,10 +73,10 @@ struct FileTiers: Sendable {
         guard response.variance.members.isEmpty || response.variance.matches(fields(for: request)),
             let url = URL(string: response.url)
         else { return nil }
-        // Losing the error is right: an entry that is not a complete image is a miss, and the next transfer reports the
-        // reason.
+        // Ignored: an entry that is not a complete image is a miss, and the next transfer reports the reason.
         let header =
-            response.status == 200 ? try? entry.body.wholeImageHeader(by: configuration.decoders) : nil
+            response.status == 200
+            ? try? entry.body.wholeImageHeader(by: configuration.decoders).get() : nil
         let file = LoadedFile(
             bytes: entry.body, header: header, status: response.status, url: url,
             requestedURL: request.url, source: source, response: response)
@@ -127,7 +127,7 @@ struct FileTiers: Sendable {
     func keep(
         _ answer: DownloadedImage, _ wanted: DownloadRequest, from flight: DownloadFlight
     ) async -> LoadedFile {
-        if let confirmed = wanted.confirmed(by: answer) {
+        if let confirmed = wanted.confirmed(by: answer.head) {
             let head = confirmed.response.confirmed(by: answer.head)
             return await keep(confirmed.file, head, answer, wanted, from: flight)
         }

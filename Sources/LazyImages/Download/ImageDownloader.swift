@@ -174,7 +174,7 @@ public actor ImageDownloader {
         let claim = await tiers.claim(for: wanted, since: mark)
         let number = context.slots.makeNumber()
         flight.observe { [slots = context.slots] in slots.reorder(number) }
-        var fetch = Fetch(
+        let fetch = Fetch(
             context: context, number: number,
             exchange: Download(wanted, flight, self, number: number, claim),
             priority: { flight.priority }, started: { flight.emit(.started(queued: $0)) },

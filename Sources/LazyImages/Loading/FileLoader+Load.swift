@@ -63,11 +63,11 @@ extension FileLoader {
         }
         let bytes = ImageBytes(try outcome.get())
         try request.check(bytes)
-        let checked = try DownloadedImage(
-            checking: bytes, by: configuration.decoders, url: request.url,
+        let header = try bytes.wholeImageHeader(
+            by: configuration.decoders, url: request.url,
             acceptsAnyContent: configuration.acceptsAnyContent)
         let file = LoadedFile(
-            bytes: bytes, header: checked.header, status: nil, url: request.url, requestedURL: request.url,
+            bytes: bytes, header: header, status: nil, url: request.url, requestedURL: request.url,
             source: .local)
         remember(file, for: request, since: removals)
         return file

@@ -32,7 +32,7 @@ public final class FileLoader: Sendable {
 
     var configuration: ImageDownloader.Configuration { tiers.configuration }
     var clock: WallClock { tiers.clock }
-    var rules: CacheRules { CacheRules(configuration: configuration, clock: clock) }
+    let rules: CacheRules
 
     /// A loader with a downloader of its own.
     /// - Parameters:
@@ -61,6 +61,7 @@ public final class FileLoader: Sendable {
         }
         tiers = FileTiers(
             memory: memory, disk: disk, shared: shared, clock: clock, configuration: configuration)
+        rules = CacheRules(configuration: configuration, clock: clock)
         downloader = ImageDownloader(transport: transport, tiers: tiers)
         pressureReader.read(pressure) { [weak self] level in await self?.relieve(level) }
     }

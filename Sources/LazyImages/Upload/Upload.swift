@@ -3,7 +3,7 @@ import FoundationEssentials
 import HTTPSemantics
 
 /// An upload as a fetch: what it sends, and what the answers mean.
-struct Upload: FetchExchange {
+final class Upload: FetchExchange {
     private let uploader: Uploader
     private let request: UploadRequest
     private let flight: UploadFlight
@@ -45,7 +45,7 @@ struct Upload: FetchExchange {
         method != .get && rule(redirect.head, to: redirect.target) == .get
     }
 
-    mutating func follow(_ redirect: RedirectStep) throws(ImageLoadingError) {
+    func follow(_ redirect: RedirectStep) throws(ImageLoadingError) {
         let rule = rule(redirect.head, to: redirect.target)
         if rule == .refused {
             throw .redirectRefused(
@@ -68,13 +68,13 @@ struct Upload: FetchExchange {
 
     // MARK: One attempt
 
-    mutating func attempt(
+    func attempt(
         _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> FetchStep<UploadAnswer> {
         tries += 1
         var fields = fields
         if let authorization { fields["Authorization"] = authorization.field }
-        var request = uploader.context.request(to: url, fields, limit: limit)
+        var request = uploader.context.request(to: url, Origin(url), fields, limit: limit)
         request.method = method
         request.body = body
         let total = body?.count ?? 0
@@ -101,8 +101,7 @@ struct Upload: FetchExchange {
         }
         let (bytes, isCut) = answer.body
         return .answer(
-            UploadAnswer(
-                head: head, body: bytes, isWhole: !isBroken && !isCut, received: answer.received))
+            UploadAnswer(head, body: bytes, isWhole: !isBroken && !isCut, received: answer.received))
     }
 
     /// Fields about a body (RFC 9110 section 8), which are left out when a redirect turns the request into a GET.
@@ -135,11 +134,15 @@ struct Upload: FetchExchange {
 typealias UploadFlight = Flight<UploadResponse, ImageLoadingError, LoadEvent>
 
 /// The answer to one attempt of an upload.
-struct UploadAnswer: FetchAnswer {
+final class UploadAnswer: FetchAnswer {
     let head: ResponseHead
     let body: [UInt8]
     let isWhole: Bool
     let received: Int
+
+    init(_ head: ResponseHead, body: [UInt8], isWhole: Bool, received: Int) {
+        (self.head, self.body, self.isWhole, self.received) = (head, body, isWhole, received)
+    }
 }
 
 extension ImageLoadingError {

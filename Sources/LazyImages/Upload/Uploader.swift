@@ -83,7 +83,7 @@ public final class Uploader: Sendable {
                 text: request.url.displayText, reason: "\"\(request.method.rawValue)\" is not a valid method")
         }
         let body = try await open(request.body)
-        var fetch = Fetch(
+        let fetch = Fetch(
             context: context, number: context.slots.makeNumber(),
             exchange: Upload(request, body, flight, self), priority: { flight.priority }, started: { _ in },
             giveUp: { flight.finish(.failure($0)) })

@@ -62,9 +62,10 @@ struct DownloadedImageTests {
     private func image(_ bytes: [UInt8], type: String = "image/jpeg", any: Bool = false) throws
         -> DownloadedImage
     {
-        let head = ResponseHead(status: 200, fields: ["Content-Type": type])
-        var image = DownloadedImage(head: head, url: try #require(URL(string: address)))
-        try image.take(ImageBytes(bytes), checkedBy: .standard, acceptsAnyContent: any)
-        return image
+        var configuration = ImageDownloader.Configuration()
+        configuration.acceptsAnyContent = any
+        return try DownloadedImage(
+            ResponseHead(status: 200, fields: ["Content-Type": type]),
+            from: #require(URL(string: address)), body: ImageBytes(bytes), configuration)
     }
 }

@@ -111,7 +111,7 @@ struct EntryFormatTests {
         for count in 0..<whole.count where isGood(whole.span.extracting(first: count)) { cutsTaken += 1 }
         #expect(cutsTaken == 0)
         var (bytes, random) = (whole, SeededNumbers(seed: 5))
-        for _ in 0..<10_000 {
+        for _ in 0..<Rounds.count(1_000, many: 10_000) {
             let (index, bit) = (random.below(bytes.count), UInt8(1) << UInt8(random.below(8)))
             bytes[index] ^= bit
             if isGood(bytes.span) { Issue.record("a flipped bit \(bit) at \(index) was not noticed") }
