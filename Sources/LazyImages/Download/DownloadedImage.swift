@@ -25,7 +25,8 @@ final class DownloadedImage: FetchAnswer {
     /// - Parameter body: checked by its bytes, not by its Content-Type; nil if it is not kept.
     /// - Throws: `.notAnImage`, `.truncated`.
     init(
-        _ head: ResponseHead, from url: URL, body: ImageBytes?, _ configuration: ImageDownloader.Configuration,
+        _ head: ResponseHead, from url: URL, body: ImageBytes?,
+        _ configuration: ImageDownloader.Configuration,
         offset: Int = 0, received: Int = 0, delay: Int = 0, isAuthorised: Bool = false,
         steps: [RedirectStep] = []
     ) throws(ImageLoadingError) {

@@ -124,7 +124,8 @@ struct Fetch<Exchange: FetchExchange> {
     ) async -> (step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>, Duration, TransferMetrics?) {
         guard limit > .zero else { return (.failure(context.tookTooLong(exchange.url)), .zero, nil) }
         context.activity.begin(host: exchange.host)
-        let deadline = context.deadlines.add(after: limit + Self.grace) { [number, context, giveUp, url = exchange.url] in
+        let deadline = context.deadlines.add(after: limit + Self.grace) {
+            [number, context, giveUp, url = exchange.url] in
             context.activity.noteAbandoned()
             giveUp(context.tookTooLong(url))
             context.slots.revoke(number)
