@@ -42,7 +42,7 @@ extension Result {
     var isSuccess: Bool { if case .success = self { true } else { false } }
 
     /// The value or the error of a call.
-    static func of(_ body: () async throws(Failure) -> Success) async -> Self {
+    package static func of(_ body: () async throws(Failure) -> Success) async -> Self {
         do {
             return .success(try await body())
         } catch {

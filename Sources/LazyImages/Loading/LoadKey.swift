@@ -1,7 +1,7 @@
 /// The key by which loads are shared: the image, its size, the cache policy and the checksum. Requests that differ only
 /// in priority have equal keys: they share one load, and in a list one state.
 public struct LoadKey: Hashable, Sendable {
-    let image: CacheKey
+    package let image: CacheKey
     /// The key of the file, the same for all sizes.
     let file: CacheKey
     let policy: ImageRequest.CachePolicy

@@ -136,7 +136,7 @@ public final class Prewarmer: Sendable {
     }
 
     /// How many images wait for `resume()`.
-    var waitingCount: Int { state.withLock { $0.waiters.count } }
+    package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
     private func setPhase(_ phase: Phase) {
         let waiters = state.withLock { state in

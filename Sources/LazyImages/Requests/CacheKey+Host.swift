@@ -1,7 +1,7 @@
 extension CacheKey {
     /// The host of the URL, without the port; empty without a host. Read from the text: making a URL would take longer
     /// than the rest of a lookup.
-    var host: String { Self.host(ofURL: url) }
+    package var host: String { Self.host(ofURL: url) }
 
     /// The host in the text of a URL, in lower case, without user and port; empty without a host.
     package static func host(ofURL url: Substring) -> String {

@@ -109,7 +109,7 @@ public struct ImageRequest: Sendable, Hashable {
     /// The key of the decoded image: the file's key and the size.
     private(set) var imageKey: CacheKey
     /// The key by which transfers are shared: URL or id, and fields.
-    var transferKey: CacheKey { subject.transferKey }
+    package var transferKey: CacheKey { subject.transferKey }
 
     /// A request for `url`.
     /// - Parameters:

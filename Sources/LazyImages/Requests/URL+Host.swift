@@ -5,7 +5,7 @@ extension URL {
     package var lowercasedHost: String { (host() ?? "").lowercased() }
 
     /// Whether it is a `file:` or `data:` URL, which needs no transfer.
-    var isLocal: Bool { ["file", "data"].contains(scheme?.lowercased()) }
+    package var isLocal: Bool { ["file", "data"].contains(scheme?.lowercased()) }
 }
 
 /// Scheme, host and port of a URL (RFC 6454 section 4), parsed once: Foundation parses at every access.

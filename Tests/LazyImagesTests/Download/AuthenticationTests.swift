@@ -2,7 +2,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// Challenges for credentials, answered through the whole downloader.
 @Suite("Authentication of downloads", .bounded)

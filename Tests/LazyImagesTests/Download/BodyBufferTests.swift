@@ -214,7 +214,7 @@ struct BodyBufferTests {
     func progress() async throws {
         let flight = DownloadFlight { .cancelled(url: "") }
         let log = ProgressLog()
-        _ = flight.join(0, listener: log.listener)
+        _ = flight.join(0, listener: LoadListener(log.continuation))
         let kept = try buffer(flight: flight)
         _ = kept.receive(ResponseHead(status: 200, fields: ["Content-Length": "3"]))
         _ = kept.take([1, 2])

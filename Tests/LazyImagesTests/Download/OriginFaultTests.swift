@@ -2,7 +2,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("Faults of servers", .bounded)
 struct OriginFaultTests {

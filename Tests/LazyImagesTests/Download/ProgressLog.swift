@@ -1,4 +1,4 @@
-@testable import LazyImages
+import LazyImages
 
 /// Records a listener's progress.
 struct ProgressLog: Sendable {
@@ -6,8 +6,6 @@ struct ProgressLog: Sendable {
     private let stream: AsyncStream<TransferProgress>
 
     init() { (stream, continuation) = AsyncStream.makeStream() }
-
-    var listener: LoadListener { LoadListener(continuation) }
 
     /// Waits for the first report.
     func first() async -> TransferProgress? { await stream.first { _ in true } }

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// A manual clock for a downloader's pauses: it records each pause and advances by it, without waiting.
 private final class PauseClock: Sendable {

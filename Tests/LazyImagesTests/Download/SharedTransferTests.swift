@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// One transfer, many callers. Each test is a bug that users of another image loader reported.
 @Suite("One transfer, many callers", .bounded)

@@ -1,4 +1,4 @@
-@testable import LazyImages
+import LazyImages
 
 /// Requests with these names; `-` is a row without an image.
 func requests(_ names: String) throws -> [ImageRequest?] {

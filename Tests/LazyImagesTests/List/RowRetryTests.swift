@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// A person's retry goes past the stored failures and the circuit breaker.
 @Suite("A row's retry asks the network at once", .bounded)

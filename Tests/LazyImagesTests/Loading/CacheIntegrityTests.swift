@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("Nothing wrong is stored, and wrong entries are replaced", .bounded)
 struct CacheIntegrityTests {
@@ -64,14 +64,25 @@ struct CacheIntegrityTests {
         ])
     func undecodable(bytes: [UInt8]) async throws {
         let request = try ImageRequest(address)
-        let response = StoredResponse(ResponseHead(status: 200), address: address, received: 0)
-        let disk = DiskCache(folder: folder.file("cache"))
-        await disk.store(bytes, metadata: response.encoded, for: request.key)
-        await disk.flush()
+        let disk = try await disk(with: bytes, for: request)
         let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
         #expect(try await loader.file(for: request).source == .network)
         await loader.flush()
         #expect(await disk.entry(for: request.key)?.body.array == SampleImages.png)
+    }
+
+    /// A disk tier that has other bytes under the answer to a request.
+    private func disk(with bytes: [UInt8], for request: ImageRequest) async throws -> DiskCache {
+        let earlier = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
+        var request = request
+        request.cachePolicy = .useProtocol
+        _ = try await earlier.file(for: request)
+        await earlier.flush()
+        let disk = DiskCache(folder: folder.file("cache"))
+        let answer: DiskCache.Entry = try #require(await disk.entry(for: request.key))
+        await disk.store(bytes, metadata: answer.metadata, for: request.key)
+        await disk.flush()
+        return disk
     }
 
     @Test("a stored entry without its response is a miss, and is replaced")
@@ -88,10 +99,7 @@ struct CacheIntegrityTests {
     func undecodableOffline() async throws {
         var request = try ImageRequest(address)
         request.cachePolicy = .cacheOnly
-        let response = StoredResponse(ResponseHead(status: 200), address: address, received: 0)
-        let disk = DiskCache(folder: folder.file("cache"))
-        await disk.store(Array(SampleImages.jpeg.dropLast(9)), metadata: response.encoded, for: request.key)
-        await disk.flush()
+        _ = try await disk(with: Array(SampleImages.jpeg.dropLast(9)), for: request)
         #expect(await loader(HeldTransport()).error(for: request) == .notCached(url: address))
     }
 

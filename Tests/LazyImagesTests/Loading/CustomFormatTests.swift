@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// An image format that only the test's decoder knows.
 @Suite("A program's own format", .bounded)

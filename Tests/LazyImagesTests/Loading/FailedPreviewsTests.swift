@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// Truncated progressive posters, whose previews are read.
 @Suite("A failed load with previews leaves nothing", .bounded)

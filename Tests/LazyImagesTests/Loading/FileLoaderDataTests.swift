@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("Files from a request's closure", .bounded)
 struct FileLoaderDataTests {
@@ -135,15 +135,12 @@ struct FileLoaderDataTests {
     @Test("an error that the closure throws when cancelled is a cancellation")
     func cancelled() async throws {
         let opened = Tally()
-        let url = try #require(URL(string: "id:asset-7"))
-        let load = Task { [calls] in
-            try await DownloadedImage(
-                from: {
-                    calls.add()
-                    try await opened.wait(for: 1)
-                    return []
-                }, of: url, ImageDownloader.Configuration())
+        let request = ImageRequest(id: "asset-7") { [calls] in
+            calls.add()
+            try await opened.wait(for: 1)
+            return [UInt8]()
         }
+        let load = Task { try await ImageDownloader().download(request) }
         try await calls.wait(for: 1)
         load.cancel()
         await #expect(throws: ImageLoadingError.cancelled(url: "id:asset-7")) { _ = try await load.value }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import SystemSupport
 import TestSupport
 
-@testable import LazyImages
+import LazyImages
 
 /// File loaders over one scripted origin, with a disk tier or only memory, and a manual clock.
 final class HTTPCacheScenario: Sendable {

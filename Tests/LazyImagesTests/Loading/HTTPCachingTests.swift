@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("HTTP caching, RFC 9111", .bounded)
 struct HTTPCachingTests {

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("Loads with callbacks, and blocking loads", .bounded, .ownThread)
 struct LoadGroupTests {

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// The parameters of every loader, private ones too. `CustomFormatTests` has those for decoders,
 /// `MemoryPressureTests` those for memory pressure.

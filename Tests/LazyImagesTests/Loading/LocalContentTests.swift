@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("LocalContent", .bounded)
 struct LocalContentTests {

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("Memory's hits, misses and sources", .bounded)
 struct MemoryTierTests {

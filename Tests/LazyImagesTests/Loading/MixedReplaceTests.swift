@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// A camera's stream, in which each picture replaces the one before.
 @Suite("Pictures that replace each other", .bounded)

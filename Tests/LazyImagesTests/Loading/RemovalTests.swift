@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("Removing an image", .bounded)
 struct RemovalTests {
@@ -219,11 +219,11 @@ struct RemovalTests {
 
     /// A loader with a stale PNG on disk.
     private func staleLoader() async throws -> FileLoader {
-        let disk = DiskCache(folder: folder.file("cache"))
-        let head = ResponseHead(status: 200, fields: ["ETag": "\"1\"", "Cache-Control": "max-age=0"])
-        let response = StoredResponse(head, address: request.url.absoluteString, received: 1)
-        await disk.store(SampleImages.png, metadata: response.encoded, for: request.storageKey)
-        await disk.flush()
+        let stale = HeldTransport.Answer(
+            SampleImages.png, fields: ["ETag": "\"1\"", "Cache-Control": "max-age=0"])
+        let earlier = files(HeldTransport { _ in stale })
+        _ = try await earlier.file(for: request)
+        await earlier.flush()
         return files(transport)
     }
 }

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// Machines with a disk each, and one store and one origin for all.
 private final class Machines: Sendable {

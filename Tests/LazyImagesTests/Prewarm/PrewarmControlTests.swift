@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// An actor of a program that prewarms.
 private actor Library {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("URL(typed:)", .bounded)
 struct URLTypedTests {

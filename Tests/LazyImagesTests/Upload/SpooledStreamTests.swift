@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("SpooledStream", .bounded)
 struct SpooledStreamTests {

@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// A write's effect on the cached files of its URLs (RFC 9111 section 4.4).
 @Suite("Writes and caches", .bounded)

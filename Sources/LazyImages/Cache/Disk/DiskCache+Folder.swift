@@ -102,7 +102,7 @@ extension DiskCache {
         state.withLock { $0.faults.note(fault, writing: writing) }
     }
 
-    static func absolutePath(_ path: String) -> String {
+    package static func absolutePath(_ path: String) -> String {
         var path = path
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         guard !path.hasPrefix("/") else { return path }

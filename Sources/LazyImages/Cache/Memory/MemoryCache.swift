@@ -178,7 +178,7 @@ public enum MemoryLimit {
     /// Used if the kernel does not say.
     private static let unknown = 64 << 20
 
-    static func limit(allowance: Int?) -> Int {
+    package static func limit(allowance: Int?) -> Int {
         allowance.map { min(most, Int(Double($0) * share)) } ?? unknown
     }
 }

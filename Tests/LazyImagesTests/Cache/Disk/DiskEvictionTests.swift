@@ -4,7 +4,7 @@ import SystemSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("Disk eviction", .bounded)
 struct DiskEvictionTests {

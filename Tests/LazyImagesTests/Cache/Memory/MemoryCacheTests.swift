@@ -3,7 +3,7 @@ import Synchronization
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("Memory cache", .bounded)
 struct MemoryCacheTests {

@@ -3,7 +3,7 @@ import SystemSupport
 import TestSupport
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// A key of the store's, and what tests of the shared tier need often.
 enum SharedFixture {

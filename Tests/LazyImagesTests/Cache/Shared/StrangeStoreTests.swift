@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// Stores that we did not write.
 @Suite("Stores that we did not write", .bounded)
@@ -20,7 +20,7 @@ struct StrangeStoreTests {
         writer.put(try SharedFixture.key(1))
         await writer.flush()
         #expect(writer.counters.writes == 2 && writer.counters.failures == 0)
-        let path = "/kept/" + CacheFolder.entryName(of: key.digest)
+        let path = "/kept/\(key.digest.hexadecimal.prefix(2))/\(key.digest.hexadecimal)"
         #expect(server.contents(path)?.count ?? 0 > large.count)
         let reader = try SharedFixture.tier(address)
         #expect(await reader.body(key) == large)
@@ -40,7 +40,7 @@ struct StrangeStoreTests {
         let tier = try SharedFixture.tier("http://127.0.0.1:\(server.port)/kept")
         // A file stands where the folder would be made.
         let key = try SharedFixture.key()
-        let folder = server.file("/kept/" + CacheFolder.entryName(of: key.digest).prefix(2))
+        let folder = server.file("/kept/" + key.digest.hexadecimal.prefix(2))
         try FileManager.default.createDirectory(
             atPath: server.file("/kept"), withIntermediateDirectories: true)
         try Data().write(to: URL(filePath: folder))

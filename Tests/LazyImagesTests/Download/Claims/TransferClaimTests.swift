@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// Loaders of one folder, each with a cache of its own, share claims as processes do.
 @Suite("Claims of transfers", .bounded)

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("Resuming", .bounded)
 struct ResumeTests {
@@ -35,7 +35,7 @@ struct ResumeTests {
             ])
         let file = try await caller.outcomes[0].get()
         #expect(file.source == .resumed && file.status == 200 && file.bytes.array == body)
-        #expect(file.response?.fields["a"] == "first" && file.response?.fields["b"] == "then")
+        #expect(file.fields?["a"] == "first" && file.fields?["b"] == "then")
         await loader.flush()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("cache/partial")).isEmpty)
         #expect(

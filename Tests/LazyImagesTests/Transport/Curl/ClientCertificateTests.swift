@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// Client certificates, against OpenSSL's server, which demands one.
 @Suite(
@@ -70,12 +70,14 @@ struct ClientCertificateTests {
     private func error(
         _ url: URL, _ policy: SecurityPolicy, _ transport: CurlTransport = CurlTransport()
     ) async -> ImageLoadingError? {
-        var request = TransportRequest(url: url, timeouts: .patient)
-        request.security = policy.transportSecurity(for: Origin(url))
-        let receiver = RecordingReceiver()
+        var configuration = ImageDownloader.Configuration()
+        configuration.security = policy
+        configuration.timeouts = .patient
+        configuration.retry = .never
+        let downloader = ImageDownloader(configuration: configuration, transport: transport)
         do throws(ImageLoadingError) {
-            let head = try await transport.perform(request, into: receiver)
-            #expect(head.status == 200 && receiver.bytes == SampleImages.png)
+            let file = try await downloader.download(ImageRequest(url: url))
+            #expect(file.bytes.array == SampleImages.png)
             return nil
         } catch {
             return error

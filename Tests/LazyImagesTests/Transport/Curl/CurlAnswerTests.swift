@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// Good and bad answers of real servers, over real sockets.
 @Suite("CurlTransport: answers", .bounded)

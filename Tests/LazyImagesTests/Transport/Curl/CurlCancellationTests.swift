@@ -6,7 +6,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("CurlTransport: cancellation and end", .bounded, .serialized)
 struct CurlCancellationTests {

@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// The policy's demands on a connection, against OpenSSL's server.
 @Suite(
@@ -85,12 +85,14 @@ struct CurlSecurityTests {
     private func error(
         _ url: URL, _ policy: SecurityPolicy, transport: CurlTransport? = nil
     ) async -> ImageLoadingError? {
-        var request = TransportRequest(url: url)
-        request.security = policy.transportSecurity(for: Origin(url))
-        let receiver = RecordingReceiver()
+        var configuration = ImageDownloader.Configuration()
+        configuration.security = policy
+        configuration.timeouts = .patient
+        configuration.retry = .never
+        let downloader = ImageDownloader(configuration: configuration, transport: transport ?? self.transport)
         do throws(ImageLoadingError) {
-            let head = try await (transport ?? self.transport).perform(request, into: receiver)
-            #expect(head.status == 200 && receiver.bytes == SampleImages.png)
+            let file = try await downloader.download(ImageRequest(url: url))
+            #expect(file.bytes.array == SampleImages.png)
             return nil
         } catch {
             return error

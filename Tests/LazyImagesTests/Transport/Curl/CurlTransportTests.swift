@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 /// Successful transfers and their connections, over real sockets.
 @Suite("CurlTransport", .bounded, .ownThread)

@@ -1,7 +1,7 @@
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("AddressRules", .bounded)
 struct AddressRulesTests {

@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
 
 @Suite("FetchGuard", .bounded)
 struct FetchGuardTests {
