@@ -8,10 +8,10 @@ extension UnnamedFile {
 
 /// A file mapped into memory, until the object is released. `@unchecked` is safe: nothing changes after `init`. The
 /// mapping is private, and the file has no name by which another process could truncate it.
-@safe final class MappedFile: ByteSource, @unchecked Sendable {
+@safe package final class MappedFile: ByteSource, @unchecked Sendable {
     private let start: UnsafeMutableRawPointer
     private let skipped: Int
-    let count: Int
+    package let count: Int
 
     /// Maps `count` bytes of the open file `descriptor`, after the first `skipped` ones; nil if the system cannot.
     init?(descriptor: Int32, count: Int, skipping skipped: Int = 0) {
@@ -25,7 +25,7 @@ extension UnnamedFile {
 
     deinit { unsafe munmap(start, skipped + count) }
 
-    func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
+    package func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
         try body(
             unsafe UnsafeRawBufferPointer(start: start + skipped, count: count)
                 .assumingMemoryBound(to: UInt8.self).span

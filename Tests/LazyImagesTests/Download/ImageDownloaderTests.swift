@@ -209,7 +209,7 @@ struct ImageDownloaderTests {
         let origin = try ScriptedOrigin(.answering(image))
         let downloader = ImageDownloader(configuration: configuration { $0.memoryForBodies = 50_000 })
         let downloaded = try await downloader.download(ImageRequest(url: origin.url()))
-        #expect(!(downloaded.bytes.source is ByteArray))
+        #expect(downloaded.bytes.source is MappedFile)
         #expect(downloaded.bytes.array == image)
     }
 

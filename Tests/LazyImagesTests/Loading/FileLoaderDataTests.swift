@@ -140,10 +140,18 @@ struct FileLoaderDataTests {
             try await opened.wait(for: 1)
             return [UInt8]()
         }
-        let load = Task { try await ImageDownloader().download(request) }
+        let downloader = ImageDownloader()
+        let events = downloader.activity.events
+        let load = Task { try await downloader.download(request) }
         try await calls.wait(for: 1)
         load.cancel()
         await #expect(throws: ImageLoadingError.cancelled(url: "id:asset-7")) { _ = try await load.value }
+        // The caller has left. The attempt tells how the closure's error was read.
+        for await event in events {
+            guard case .failed(let error, _) = event.kind else { continue }
+            #expect(error == .cancelled(url: "id:asset-7"))
+            break
+        }
     }
 
     @Test("an error that the closure throws keeps its description, and is not stored")

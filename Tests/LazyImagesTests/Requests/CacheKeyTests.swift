@@ -105,7 +105,7 @@ struct CacheKeyTests {
         ]
         var random = SeededNumbers(seed: 1)
         var count = 0
-        for _ in 0..<Rounds.count(20_000, many: 100_000) {
+        for _ in 0..<100_000 {
             let rest = (0..<Int.random(in: 0...6, using: &random)).map { _ in
                 pieces[Int.random(in: pieces.indices, using: &random)]
             }
@@ -118,7 +118,7 @@ struct CacheKeyTests {
             #expect(url.absoluteString == text && url.user() == nil && url.password() == nil)
             #expect(url.host()?.isEmpty == false && (1...65_535).contains(url.port ?? 1))
         }
-        #expect(count > 200)
+        #expect(count > 1000)
     }
 
     @Test("a relative URL has the key of its absolute URL")
