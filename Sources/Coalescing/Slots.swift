@@ -112,7 +112,7 @@ package struct Slots {
     package mutating func next(now: Duration) -> (number: Int, admission: Admission)? {
         guard running.count < total else { return nil }
         var best: (place: Place, host: Int)?
-        for host in hosts.indices where hosts[host].running < perHost {
+        for host in indices.values where hosts[host].running < perHost {
             guard let place = hosts[host].line.firstPlace, best.map({ place < $0.place }) ?? true else {
                 continue
             }

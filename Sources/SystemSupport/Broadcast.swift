@@ -18,6 +18,8 @@ package struct Broadcast<Element: Sendable>: Sendable {
 
     package init() {}
 
+    package var isEmpty: Bool { readers.isEmpty }
+
     /// Adds a reader.
     /// - Returns: its number, for `remove`.
     package mutating func add(_ reader: Reader) -> Int {

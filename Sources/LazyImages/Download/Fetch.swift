@@ -42,8 +42,7 @@ struct Fetch<Exchange: FetchExchange> {
         var (tries, challenges) = (1, 0)
         var (spent, queued) = (Duration.zero, Duration.zero)
         var authorization: Authorization?
-        let first = exchange.url
-        var visited: [URL] = []
+        var visited = [exchange.url]
         while true {
             if !exchange.host.isEmpty { try configuration.security.check(exchange.url) }
             if challenges == 0 { authorization = await broker?.authorization(for: exchange.url) }
@@ -68,7 +67,7 @@ struct Fetch<Exchange: FetchExchange> {
             let isAbandoned = Task.isCancelled
             switch step {
             case .success(.redirect(let redirect)) where !isAbandoned:
-                try check(redirect, first, visited)
+                try check(redirect, visited)
                 visited.append(redirect.target)
                 try await exchange.follow(redirect)
                 challenges = 0
@@ -159,17 +158,15 @@ struct Fetch<Exchange: FetchExchange> {
         }
     }
 
-    private func check(
-        _ redirect: RedirectStep, _ first: URL, _ visited: [URL]
-    ) throws(ImageLoadingError) {
-        let url = first.displayText
+    private func check(_ redirect: RedirectStep, _ visited: [URL]) throws(ImageLoadingError) {
+        let url = visited[0].displayText
         let address = CanonicalURL(redirect.target.absoluteString).text
         if !exchange.changesMethod(redirect),
-            ([first] + visited).contains(where: { CanonicalURL($0.absoluteString).text == address })
+            visited.contains(where: { CanonicalURL($0.absoluteString).text == address })
         {
             throw .redirectLoop(url: url, location: redirect.target.displayText)
         }
-        if visited.count >= configuration.maximumRedirects {
+        if visited.count > configuration.maximumRedirects {
             throw .tooManyRedirects(url: url, limit: configuration.maximumRedirects)
         }
     }
@@ -294,7 +291,7 @@ enum FetchStep<Answer: Sendable>: Sendable {
 }
 
 /// The answer to a fetch.
-protocol FetchAnswer: AnyObject, Sendable {
+protocol FetchAnswer: Sendable {
     var head: ResponseHead { get }
     /// When the head arrived, in seconds since 1970.
     var received: Int { get }

@@ -1,4 +1,3 @@
-import Synchronization
 import SystemSupport
 
 /// The network activity of a downloader: events of all transfers, and counts by host. Can be read from any thread
@@ -84,8 +83,6 @@ public final class NetworkActivity: Sendable {
     }
 
     private let state = Lock(State())
-    /// How many readers there are, known without the lock.
-    private let readerCount = Atomic(0)
 
     deinit { state.withLock { $0.readers }.finish() }
 
@@ -95,11 +92,7 @@ public final class NetworkActivity: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: TransferEvent.self, bufferingPolicy: .bufferingNewest(Self.eventLimit))
         let number = state.withLock { $0.readers.add(continuation) }
-        readerCount.add(1, ordering: .relaxed)
-        continuation.onTermination = { [weak self] _ in
-            self?.readerCount.subtract(1, ordering: .relaxed)
-            self?.state.withLock { $0.readers.remove(number) }
-        }
+        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.readers.remove(number) } }
         return stream
     }
 
@@ -131,7 +124,7 @@ public final class NetworkActivity: Sendable {
 
     /// Passes an event on. The event is made only if somebody listens.
     func note(_ event: () -> TransferEvent) {
-        if readerCount.load(ordering: .relaxed) == 0 { return }
+        if state.withLock({ $0.readers.isEmpty }) { return }
         let event = event()
         state.withLock { $0.readers.yield(event) }
     }

@@ -8,6 +8,7 @@ final class Upload: FetchExchange {
     private let request: UploadRequest
     private let flight: UploadFlight
     private(set) var url: URL
+    private var origin: Origin
     private var method: HTTPMethod
     private var body: OpenBody?
     /// How often a request was sent, without redirects.
@@ -18,11 +19,12 @@ final class Upload: FetchExchange {
         self.request = request
         self.flight = flight
         url = request.url
+        origin = Origin(url)
         method = request.method
         self.body = body
     }
 
-    var host: String { Origin(url).hostAndPort }
+    var host: String { origin.hostAndPort }
     var mayAuthenticate: Bool { request.fields["authorization"] == nil }
     var overridesCircuitBreaker: Bool { false }
 
@@ -53,6 +55,7 @@ final class Upload: FetchExchange {
                 reason: "a body must not be sent to another origin")
         }
         url = redirect.target
+        origin = Origin(url)
         if rule == .get { (method, body) = (.get, nil) }
     }
 
@@ -74,7 +77,7 @@ final class Upload: FetchExchange {
         tries += 1
         var fields = fields
         if let authorization { fields["Authorization"] = authorization.field }
-        var request = uploader.context.request(to: url, Origin(url), fields, limit: limit)
+        var request = uploader.context.request(to: url, origin, fields, limit: limit)
         request.method = method
         request.body = body
         let total = body?.count ?? 0
@@ -101,7 +104,8 @@ final class Upload: FetchExchange {
         }
         let (bytes, isCut) = answer.body
         return .answer(
-            UploadAnswer(head, body: bytes, isWhole: !isBroken && !isCut, received: answer.received))
+            UploadAnswer(
+                head: head, body: bytes, isWhole: !isBroken && !isCut, received: answer.received))
     }
 
     /// Fields about a body (RFC 9110 section 8), which are left out when a redirect turns the request into a GET.
@@ -134,15 +138,11 @@ final class Upload: FetchExchange {
 typealias UploadFlight = Flight<UploadResponse, ImageLoadingError, LoadEvent>
 
 /// The answer to one attempt of an upload.
-final class UploadAnswer: FetchAnswer {
+struct UploadAnswer: FetchAnswer {
     let head: ResponseHead
     let body: [UInt8]
     let isWhole: Bool
     let received: Int
-
-    init(_ head: ResponseHead, body: [UInt8], isWhole: Bool, received: Int) {
-        (self.head, self.body, self.isWhole, self.received) = (head, body, isWhole, received)
-    }
 }
 
 extension ImageLoadingError {
