@@ -36,11 +36,11 @@ struct LargeUploadTests {
                 head -c 1M /dev/urandom | dd of='\(path)' bs=1M seek=$at conv=notrunc
             done
             """)
-        checksum = String(Shell.output("md5sum '\(path)'").prefix(32))
-        try #require(checksum.count == 32)
+        checksum = String(Shell.output("sha256sum '\(path)'").prefix(64))
+        try #require(checksum.count == 64)
     }
 
-    /// Records each request: its target, the MD5 sum of its body, and the client's peak memory before and
+    /// Records each request: its target, the SHA-256 of its body, and the client's peak memory before and
     /// after the body.
     private final class Room: HTTPHandler {
         struct Visit: Sendable {
@@ -69,7 +69,7 @@ struct LargeUploadTests {
             let after = Self.clientPeak(request.head)
             guard case .file(let file) = request.body else { return .plain(.badRequest) }
             let number = file.descriptor.number
-            let sum = Shell.output("md5sum </proc/$PPID/fd/\(number)").prefix(32)
+            let sum = Shell.output("sha256sum </proc/$PPID/fd/\(number)").prefix(64)
             let before = starts.withLock { $0.last ?? 0 }
             done.withLock {
                 $0.append(
@@ -138,7 +138,7 @@ struct LargeUploadTests {
         ] {
             let run = try await upload(to: server.url(target).absoluteString)
             #expect(run.status == 0, "\(run.errorText)")
-            let sum = Shell.output("md5sum '\(server.file(kept))'").prefix(32)
+            let sum = Shell.output("sha256sum '\(server.file(kept))'").prefix(64)
             #expect(sum == checksum, "\(target)")
             try FileManager.default.removeItem(atPath: server.file(kept))
         }
