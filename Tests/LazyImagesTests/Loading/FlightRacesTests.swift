@@ -388,15 +388,3 @@ private final class StubbornTransport: Transport {
         return await transfer.end()
     }
 }
-
-/// An authenticator that does not answer until the test ends.
-private final class SilentAuthenticator: Authenticator {
-    let asked = Tally()
-    let answer = Tally()
-
-    func credential(for challenge: AuthenticationChallenge) async -> Credential? {
-        asked.add()
-        while answer.count == 0 { try? await Task.sleep(for: .milliseconds(5)) }
-        return nil
-    }
-}

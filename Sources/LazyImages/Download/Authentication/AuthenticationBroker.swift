@@ -1,3 +1,4 @@
+import Coalescing
 import FoundationEssentials
 
 /// The `Authorization` of one request, and its credential: a refusal concerns only this credential.
@@ -8,7 +9,7 @@ struct Authorization: Sendable {
 }
 
 /// Answers authentication challenges for all requests. It asks the `Authenticator` once per origin and realm, however
-/// many requests wait, and keeps the credential for later requests.
+/// many requests wait, and keeps the credential for later requests. A cancelled request waits no longer.
 actor AuthenticationBroker {
     /// The last challenge of an origin, and the credential for it.
     private struct Session {
@@ -20,7 +21,7 @@ actor AuthenticationBroker {
     private let authenticator: any Authenticator
     private let clientNonce: @Sendable () -> String
     private var sessions: [URL: Session] = [:]
-    private var questions: [AuthenticationChallenge: Task<Credential?, Never>] = [:]
+    private let questions = FlightTable<AuthenticationChallenge, Bool, any Error, Never>()
 
     /// - Parameter clientNonce: makes the random text of the client for Digest.
     init(
@@ -56,48 +57,31 @@ actor AuthenticationBroker {
             }
             let challenge = AuthenticationChallenge(
                 scheme: scheme, realm: field.realm, origin: origin, isRepeated: refused != nil)
-            guard let credential = await ask(challenge), Self.fits(credential, scheme) else { continue }
-            sessions[origin] = Session(challenge: field, credential: credential)
-            return answer(at: origin, for: url)
+            guard let hasCredential = await ask(challenge, field) else { return nil }
+            if hasCredential { return answer(at: origin, for: url) }
         }
         sessions[origin] = nil
         return nil
     }
 
-    /// The most attempts after a 401: for a stale nonce, a wrong password, and the right one.
-    private static let challengesAnswered = 3
-
-    /// Authenticates: first with the last accepted credential, then with the authenticator's, until an answer is no
-    /// challenge.
-    /// - Parameters:
-    ///   - broker: nil for a request with its own `Authorization`.
-    ///   - challenge: returns the fields of an answer that is a challenge; nil for any other answer.
-    ///   - request: makes the request.
-    static func exchange<Answer>(
-        by broker: AuthenticationBroker?, with url: URL, challenge: (Answer) -> HTTPFields?,
-        _ request: (Authorization?) async throws(ImageLoadingError) -> Answer
-    ) async throws(ImageLoadingError) -> Answer {
-        guard let broker else { return try await request(nil) }
-        var authorization = await broker.authorization(for: url)
-        var answer = try await request(authorization)
-        for _ in 0..<challengesAnswered {
-            guard let asked = challenge(answer) else { break }
-            let next = await broker.authorization(for: url, asked: asked, refused: authorization)
-            guard let next else { break }
-            authorization = next
-            answer = try await request(authorization)
+    /// Asks the authenticator, or joins the question that another request has asked.
+    /// - Returns: whether there is a credential for the challenge; nil if the calling task was cancelled.
+    private func ask(_ challenge: AuthenticationChallenge, _ field: ChallengeField) async -> Bool? {
+        let question = questions.join(challenge, priority: 0, cancelled: { CancellationError() }) {
+            [self] _, _ in
+            guard let credential = await authenticator.credential(for: challenge),
+                Self.fits(credential, challenge.scheme)
+            else { return false }
+            await keep(Session(challenge: field, credential: credential), of: challenge.origin)
+            return true
         }
-        return answer
+        // `question` never leaves, and so is not abandoned: later requests join it, and nobody is asked twice.
+        // Ignored: only a cancelled caller gets an error.
+        return try? await (question.flight.join(0) ?? question).value
     }
 
-    private func ask(_ challenge: AuthenticationChallenge) async -> Credential? {
-        if let question = questions[challenge] { return await question.value }
-        let question = Task { [authenticator] in await authenticator.credential(for: challenge) }
-        questions[challenge] = question
-        let credential = await question.value
-        questions[challenge] = nil
-        return credential
-    }
+    /// Called before the question ends: a request that comes next finds the session, and does not ask again.
+    private func keep(_ session: Session, of origin: URL) { sessions[origin] = session }
 
     private func answer(at origin: URL, for url: URL) -> Authorization? {
         guard let session = sessions[origin] else { return nil }

@@ -106,4 +106,27 @@ struct AuthenticationBrokerTests {
         #expect(again?.field.contains("nonce=\"two\"") == true)
         #expect(authenticator.asked.value.count == 1)
     }
+
+    @Test("a cancelled request does not wait for the authenticator, and later requests join its question")
+    func cancelled() async throws {
+        let silent = SilentAuthenticator(password)
+        let broker = AuthenticationBroker(silent)
+        let url = try URL(typed: "https://example.org/a.png")
+        func ask() -> Task<String?, Never> {
+            Task {
+                await broker.authorization(
+                    for: url, asked: ["WWW-Authenticate": "Basic realm=x"], refused: nil)?.field
+            }
+        }
+        let first = ask()
+        try await silent.asked.wait(for: 1)
+        first.cancel()
+        #expect(await first.value == nil)
+        let second = ask()
+        let third = ask()
+        third.cancel()
+        #expect(await third.value == nil)
+        silent.answer.add()
+        #expect(await second.value == "Basic dTpw" && silent.asked.count == 1)
+    }
 }
