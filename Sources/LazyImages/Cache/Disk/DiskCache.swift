@@ -1,3 +1,4 @@
+import Synchronization
 package import SystemSupport
 
 /// A disk tier: one checksummed file for each value, in one folder that any number of instances and processes share.
@@ -46,9 +47,13 @@ public final class DiskCache: Sendable {
 
     /// The absolute path of the cache's folder.
     public let path: String
-    /// The most bytes that all entries may have.
-    public let limit: Int
+    /// The most bytes that all entries may have; 0 or more. The next store evicts what exceeds a lower limit.
+    public var limit: Int {
+        get { currentLimit.load(ordering: .relaxed) }
+        set { currentLimit.store(max(0, newValue), ordering: .relaxed) }
+    }
 
+    private let currentLimit: Atomic<Int>
     let calls: FileCalls
     let touchInterval: Int
     let largeCount: Int
@@ -80,7 +85,7 @@ public final class DiskCache: Sendable {
         }
     ) {
         path = Self.absolutePath(folder)
-        self.limit = limit
+        currentLimit = Atomic(limit)
         self.calls = calls
         self.touchInterval = touchInterval
         self.largeCount = largeCount

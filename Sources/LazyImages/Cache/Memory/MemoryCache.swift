@@ -8,8 +8,12 @@ import SystemSupport
 /// Safe for concurrent use from any thread or actor. Evicted objects are released outside the cache's lock: their
 /// `deinit` may be slow and may call the cache.
 public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
-    /// The most bytes that all values may cost.
-    public let limit: Int
+    /// The most bytes that all values may cost; 0 or more. A lower limit evicts at once what exceeds it, except pinned
+    /// values.
+    public var limit: Int {
+        get { store.withLock { $0.limit } }
+        set { release(store.withLock { $0.setLimit(max(0, newValue)) }) }
+    }
 
     private let store: Lock<MemoryStore>
     private let timeToLive: Int64?
@@ -24,7 +28,6 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
         limit: Int = MemoryLimit.standard, entryLimit: Int? = nil, timeToLive: Duration? = nil,
         clock: some Clock<Duration> = ContinuousClock()
     ) {
-        self.limit = limit
         store = Lock(MemoryStore(limit: limit, entryLimit: entryLimit))
         self.timeToLive = timeToLive?.nanoseconds
         let start = clock.now

@@ -28,9 +28,10 @@ struct MemoryStore {
     }
 
     /// The most that all values may cost.
-    let limit: Int
+    private(set) var limit: Int
     /// The most that one value may cost.
-    let entryLimit: Int
+    var entryLimit: Int { min(limit, wantedEntryLimit ?? limit) }
+    private let wantedEntryLimit: Int?
     private(set) var hits = 0
     private(set) var misses = 0
     private(set) var stores = 0
@@ -55,7 +56,7 @@ struct MemoryStore {
 
     init(limit: Int, entryLimit: Int? = nil) {
         self.limit = limit
-        self.entryLimit = min(limit, entryLimit ?? limit)
+        wantedEntryLimit = entryLimit
         trials = WindowTrials(limit: limit)
         policy = WTinyLFU(limit: limit, windowShare: trials.share)
         pendingUses.reserveCapacity(Self.maximumPendingUses)
@@ -174,6 +175,15 @@ struct MemoryStore {
         }
         removed.add(remove(index))
         return removed
+    }
+
+    /// Changes the limit, and evicts what exceeds it.
+    mutating func setLimit(_ limit: Int) -> Removed {
+        flushUses()
+        self.limit = limit
+        trials.setLimit(limit)
+        policy.setLimit(limit, windowShare: trials.share)
+        return trim(to: limit)
     }
 
     /// Evicts the least valuable entries until at most `bound` is left.

@@ -78,6 +78,12 @@ struct WTinyLFU {
         windowRest = max(0, windowCost - window)
     }
 
+    /// Changes the limit. The caller must evict what exceeds it: see `removeNext(above:)`.
+    mutating func setLimit(_ limit: Int, windowShare: Double) {
+        self.limit = limit
+        setWindow(share: windowShare)
+    }
+
     private static func window(_ limit: Int, _ share: Double) -> Int { max(1, Int(Double(limit) * share)) }
 
     /// The node of a key, or `none`.

@@ -57,6 +57,15 @@ struct WindowTrials {
         trials = Self.shares.map { Trial(policy: WTinyLFU(limit: limit, windowShare: $0)) }
     }
 
+    /// Changes the limit of the cache. The trials keep their samples and their hits.
+    mutating func setLimit(_ limit: Int) {
+        for index in trials.indices {
+            trials[index].policy.setLimit(limit >> mask.nonzeroBitCount, windowShare: Self.shares[index])
+            let bound = trials[index].policy.limit
+            while trials[index].policy.removeNext(above: bound) != nil {}
+        }
+    }
+
     /// The share of the cache of the best window.
     var share: Double { Self.shares[best] }
 

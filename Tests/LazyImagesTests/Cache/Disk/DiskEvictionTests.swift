@@ -53,6 +53,23 @@ struct DiskEvictionTests {
         #expect((88_000...90_000).contains(fixture.bytesOnDisk()))
     }
 
+    @Test("the limit can change: the next store evicts what exceeds a lower one")
+    func changedLimit() async throws {
+        let cache = fixture.cache(limit: 100_000)
+        for number in 0..<50 { await cache.store(bytes, for: key("\(number)")) }
+        await cache.flush()
+        let before = fixture.bytesOnDisk()
+        cache.limit = before / 2
+        #expect(cache.limit == before / 2 && fixture.bytesOnDisk() == before)
+        await cache.store(bytes, for: key("one more"))
+        await cache.flush()
+        #expect(fixture.bytesOnDisk() <= before / 2 && cache.contains(key("one more")))
+        cache.limit = 10
+        await cache.store(bytes, for: key("too large"))
+        await cache.flush()
+        #expect(!cache.contains(key("too large")))
+    }
+
     @Test(
         "expired entries are evicted first, however recently used; the others follow in order of use"
     )

@@ -66,6 +66,42 @@ struct MemoryCacheTests {
         #expect(cache.value(for: keys[0]) != nil)
     }
 
+    @Test("the limit can change: a lower one evicts at once, and spares what is pinned")
+    func changedLimit() throws {
+        let cache = MemoryCache<Picture>(limit: 100)
+        let keys = try (0..<20).map { try key("\($0)") }
+        for key in keys[..<10] { cache.store(Picture(), for: key, cost: 10) }
+        cache.pin(keys[0])
+        cache.limit = 35
+        #expect(cache.limit == 35 && cache.counters.bytes == 30 && cache.counters.evictions == 7)
+        #expect(keys[..<10].map { cache.value(for: $0) != nil } == (0..<10).map { $0 == 0 || $0 >= 8 })
+        cache.store(Picture(), for: keys[10], cost: 36)
+        #expect(cache.value(for: keys[10]) == nil, "it is larger than the new limit")
+        cache.limit = 200
+        for key in keys { cache.store(Picture(), for: key, cost: 10) }
+        #expect(cache.counters.entries == 20)
+        cache.limit = -1
+        #expect(cache.limit == 0 && cache.counters.entries == 1 && cache.value(for: keys[0]) != nil)
+        cache.unpin(keys[0])
+        cache.store(Picture(), for: keys[1], cost: 1)
+        #expect(cache.counters.bytes <= 10)
+    }
+
+    @Test("a cache that adapts keeps its hits through changes of the limit")
+    func changedLimitOfManyEntries() throws {
+        let cache = MemoryCache<Picture>(limit: 6_000)
+        let keys = try (0..<2_000).map { try key("\($0)") }
+        for round in 0..<6 {
+            cache.limit = round % 2 == 0 ? 6_000 : 3_000
+            for key in keys where cache.value(for: key) == nil { cache.store(Picture(), for: key, cost: 10) }
+            #expect(cache.counters.bytes <= cache.limit)
+            for key in keys[..<100] {
+                if cache.value(for: key) == nil { cache.store(Picture(), for: key, cost: 10) }
+            }
+            #expect(cache.counters.bytes <= cache.limit && cache.counters.entries >= cache.limit / 10 - 1)
+        }
+    }
+
     @Test("a value that calls the cache in its deinitializer finds it unlocked, however it was released")
     func deinitOutsideTheLock() throws {
         let cache = MemoryCache<Picture>(limit: 20)
