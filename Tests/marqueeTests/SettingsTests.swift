@@ -18,7 +18,7 @@ struct SettingsTests {
         let environment = ["MARQUEE_CATALOGUE": "e.json", "MARQUEE_CACHE_DIR": "/e"]
         let none = try settings()
         #expect(none.catalogue == nil)
-        #expect(none.cacheFolder == DiskCache.standardFolder)
+        #expect(none.cacheFolder == DiskCache.folder(named: "marquee"))
         let fromEnvironment = try settings(environment: environment)
         #expect(fromEnvironment.catalogue == "e.json")
         #expect(fromEnvironment.cacheFolder == "/e")
@@ -32,7 +32,7 @@ struct SettingsTests {
     func emptyVariable() throws {
         let read = try settings(environment: ["MARQUEE_CATALOGUE": "", "MARQUEE_CACHE_DIR": ""])
         #expect(read.catalogue == nil)
-        #expect(read.cacheFolder == DiskCache.standardFolder)
+        #expect(read.cacheFolder == DiskCache.folder(named: "marquee"))
     }
 
     @Test("limits apply to downloads")

@@ -39,7 +39,8 @@ struct Settings: Sendable {
         }
         if catalogue?.isEmpty == true { throw UsageError("--catalogue needs a file or an address") }
         cacheFolder =
-            arguments.value("cache-dir") ?? variable("MARQUEE_CACHE_DIR") ?? DiskCache.standardFolder
+            arguments.value("cache-dir") ?? variable("MARQUEE_CACHE_DIR")
+            ?? DiskCache.folder(named: "marquee")
         if cacheFolder.isEmpty { throw UsageError("--cache-dir needs a folder") }
         cacheLimit = try arguments.bytes("cache-size") ?? DiskCache.defaultLimit
         memoryLimit = try arguments.bytes("memory-size") ?? Self.standardMemoryLimit

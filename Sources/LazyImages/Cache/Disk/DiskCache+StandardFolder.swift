@@ -1,9 +1,19 @@
+import FoundationEssentials
 import SystemSupport
 
 extension DiskCache {
-    /// The default cache folder, shared by all programs of the user: `marquee` in `XDG_CACHE_HOME`, or in `~/.cache` if
-    /// that variable is not set or not absolute (XDG Base Directory Specification).
+    /// The default cache folder, the program's own: `images` in a folder with the name of the program, below
+    /// `XDG_CACHE_HOME`, or below `~/.cache` if that variable is not set or not absolute (XDG Base Directory
+    /// Specification).
     public static var standardFolder: String {
-        UserFolder.path(variable: "XDG_CACHE_HOME", standard: ".cache") + "/marquee"
+        let name = ProcessInfo.processInfo.processName
+        return folder(named: ["", ".", ".."].contains(name) ? "LazyImages" : name) + "/images"
+    }
+
+    /// A cache folder that programs share on purpose, by its name below `XDG_CACHE_HOME` or `~/.cache`. `marquee` has the
+    /// one named `marquee`.
+    /// - Parameter name: the name, without a slash.
+    public static func folder(named name: String) -> String {
+        UserFolder.path(variable: "XDG_CACHE_HOME", standard: ".cache") + "/" + name
     }
 }
