@@ -7,7 +7,7 @@ public struct Bitmap: Sendable, Hashable {
     /// The height in pixels, at least 1.
     public let height: Int
     /// Four bytes per pixel: red, green, blue, alpha (255 is opaque).
-    public let pixels: [UInt8]
+    public private(set) var pixels: [UInt8]
     /// False if the file was truncated: missing parts are grey, or coarse.
     public let isComplete: Bool
 
@@ -25,6 +25,12 @@ public struct Bitmap: Sendable, Hashable {
         self.height = height
         self.pixels = pixels
         self.isComplete = isComplete
+    }
+
+    /// Changes the pixels in place.
+    mutating func change(_ body: (inout MutableSpan<UInt8>) -> Void) {
+        var span = pixels.mutableSpan
+        body(&span)
     }
 
     /// The width and height in pixels.

@@ -25,6 +25,8 @@ package enum PictureError: Error, Hashable, Sendable {
     case tooLarge(String)
     /// The source is not a picture that can be decoded within the limits.
     case notDecodable(ImageDecodingError)
+    /// A step of the recipe does not fit this picture. Another recipe may.
+    case notProcessable(ImageProcessingError)
     /// The picture cannot be encoded.
     case notEncodable(ImageEncodingError)
     /// This line of the key file is invalid, counted from 1.
@@ -38,11 +40,11 @@ package enum PictureError: Error, Hashable, Sendable {
 }
 
 extension PictureError {
-    /// The status of the answer: 400 for a malformed address, 403 if a rule refuses it, 422 if the source is not a
+    /// The status of the answer: 400 for a malformed address or a recipe that does not fit the picture, 403 if a rule refuses it, 422 if the source is not a
     /// picture.
     package var status: HTTPStatus {
         switch self {
-        case .malformedRecipe, .malformedAddress: .badRequest
+        case .malformedRecipe, .malformedAddress, .notProcessable: .badRequest
         case .wrongSignature, .expired, .forbiddenScheme, .forbiddenSource, .forbiddenPort,
             .forbiddenCredentials, .unlistedSize, .tooLarge:
             .forbidden
@@ -54,7 +56,7 @@ extension PictureError {
     /// The refusing rule's name in metrics and logs. It contains nothing of the address.
     package var rule: String {
         switch self {
-        case .malformedRecipe: "recipe"
+        case .malformedRecipe, .notProcessable: "recipe"
         case .malformedAddress: "address"
         case .wrongSignature: "signature"
         case .expired: "expiry"
@@ -74,7 +76,7 @@ extension PictureError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .malformedRecipe(let text):
-            "\"\(text)\" is not a recipe; write a size such as w342, 342x513, x513 or original, then .fill, .q80 or .png, .e and .v"
+            "\"\(text)\" is not a recipe; write a size such as w342, 342x513, x513 or original, then .fill, steps such as .round12, .q80 or .png, .e and .v"
         case .malformedAddress:
             "not a picture address; write /image/SIGNATURE/RECIPE/SOURCE, the source in base64url without padding"
         case .wrongSignature:
@@ -92,6 +94,7 @@ extension PictureError: CustomStringConvertible {
             "\(recipe) is not a listed size; ask for a listed one, or sign the address"
         case .tooLarge(let recipe): "\(recipe) exceeds the size limit; ask for a smaller size"
         case .notDecodable(let error): "\(error)"
+        case .notProcessable(let error): "the recipe does not fit the picture: \(error)"
         case .notEncodable(let error): "\(error)"
         case .malformedKeys(let line, let fault): "line \(line): \(fault)"
         case .noKeys: "no key; write one on a line, for example from `openssl rand -hex 32`"

@@ -13,7 +13,7 @@ package import LazyImages
 /// light moves the mean by more than 2 levels at 92 pixels.
 ///
 /// A JPEG that becomes a JPEG is resized in YCbCr, as it is stored; its chroma goes straight to the size of 4:2:0. All
-/// others are resized in RGB: PNG, JPEGs of other colour spaces, and those that Exif rotates.
+/// others are resized in RGB: PNG, JPEGs of other colour spaces, those that Exif rotates, and pictures with steps.
 package struct PictureMaker: Sendable {
     /// The fewest pixels of the shorter side at the smallest scale.
     private let sharedSide: Int
@@ -58,7 +58,8 @@ package struct PictureMaker: Sendable {
     /// Makes the picture by a recipe. The source is decoded at most once at each scale. Other pictures do not change
     /// the bytes of this one. Runs for milliseconds on the caller's thread.
     ///
-    /// - Throws: `.notDecodable` if the source is corrupt or truncated, whatever the recipe; `.notEncodable`.
+    /// - Throws: `.notDecodable` if the source is corrupt or truncated, whatever the recipe;
+    ///   `.notProcessable`, `.notEncodable`.
     package mutating func picture(_ recipe: PictureRecipe) throws(PictureError) -> Picture {
         if recipe.size == .original {
             // The source's own bytes may be sent after all of them have been decoded once, at any scale.
@@ -69,10 +70,11 @@ package struct PictureMaker: Sendable {
             return Picture(bytes: source, format: format, size: size)
         }
         let scale = scale(for: recipe)
-        if scale.planes != nil, case .automatic(let quality) = recipe.encoding {
+        if scale.planes != nil, recipe.steps.isEmpty, case .automatic(let quality) = recipe.encoding {
             return try encode(resize(planes(at: scale), by: recipe), quality: quality)
         }
-        return try encode(resize(bitmap(at: scale), by: recipe), by: recipe)
+        let resized = resize(try bitmap(at: scale), by: recipe)
+        return try encode(process(resized, by: recipe), by: recipe)
     }
 
     /// The most bytes in use while `picture` makes this picture: bitmaps kept from other recipes, the decoder, the
@@ -84,13 +86,14 @@ package struct PictureMaker: Sendable {
             return kept + (bitmaps.isEmpty && planes.isEmpty ? scale.planes?.memory ?? scale.memory : 0)
         }
         let result = Self.scaled(size, by: recipe)
-        if let plan = scale.planes, recipe.encoding != .png {
+        if let plan = scale.planes, recipe.encoding != .png, recipe.steps.isEmpty {
             let making =
                 PlanarPicture.memoryToResample(from: scale.size, to: result)
                 + JPEGEncoder.memory(toEncode: result)
             return kept + (planes[scale.size] != nil ? making : max(plan.memory, plan.cost + making))
         }
-        let making = Bitmap.memoryToResample(from: scale.size, to: result) + Self.memoryToEncode(result)
+        let making =
+            Bitmap.memoryToResample(from: scale.size, to: result) + Self.memory(of: recipe.steps, result)
         let isDecoded = bitmaps[scale.size] != nil
         return kept + (isDecoded ? making : max(scale.memory, scale.size.bitmapBytes + making))
     }
@@ -155,6 +158,14 @@ package struct PictureMaker: Sendable {
         return picture.resampled(to: Self.scaled(size, by: recipe))
     }
 
+    private func process(_ bitmap: Bitmap, by recipe: PictureRecipe) throws(PictureError) -> Bitmap {
+        do {
+            return try bitmap.processed(by: recipe.steps.map(\.processor), limits: limits)
+        } catch {
+            throw .notProcessable(error)
+        }
+    }
+
     private func encode(_ picture: PlanarPicture, quality: Int?) throws(PictureError) -> Picture {
         do {
             let file = try JPEGEncoder(quality: quality ?? PictureRecipe.standardQuality).encode(picture)
@@ -180,6 +191,16 @@ package struct PictureMaker: Sendable {
             format = .png
         }
         return Picture(bytes: ImageBytes(file), format: format, size: bitmap.size)
+    }
+
+    /// The most bytes of the steps and of encoding their result, besides the picture of size `first`.
+    private static func memory(of steps: [PictureRecipe.Step], _ first: ImageSize) -> Int {
+        var (size, most) = (first, 0)
+        for step in steps {
+            let before = size == first ? 0 : size.bitmapBytes
+            most = max(most, before + step.processor.memory(changing: &size))
+        }
+        return max(most, memoryToEncode(size) + (steps.isEmpty ? 0 : size.bitmapBytes))
     }
 
     private static func memoryToEncode(_ size: ImageSize) -> Int {

@@ -23,6 +23,12 @@ extension PictureRecipe {
             guard case .box(let box) = size else { return nil }
             size = .fill(box)
         }
+        var steps: [Step] = []
+        while let part = parts.first, let step = step(part, after: steps) {
+            parts.removeFirst()
+            steps.append(step)
+        }
+        guard steps.count <= mostSteps, steps.isEmpty || size != .original else { return nil }
         var encoding = Encoding.automatic(quality: nil)
         if let digits = next("q") {
             guard let quality = number(digits, upTo: 100) else { return nil }
@@ -47,8 +53,70 @@ extension PictureRecipe {
             tag = String(rest)
         }
         guard parts.isEmpty else { return nil }
-        return PictureRecipe(size: size, encoding: encoding, expiry: expiry, tag: tag)
+        return PictureRecipe(size: size, steps: steps, encoding: encoding, expiry: expiry, tag: tag)
     }
+
+    /// The most steps of a recipe.
+    private static let mostSteps = 8
+
+    /// Reads one step; nil if the part is none.
+    /// - Parameter earlier: the steps before it.
+    private static func step(_ part: Substring, after earlier: [Step]) -> Step? {
+        let name = part.prefix { $0.isASCII && $0.isLetter }
+        let rest = part.dropFirst(name.count)
+        let processor: ImageProcessor? =
+            switch name {
+            case "crop": crop(rest)
+            case "round": side(rest).map { .roundedCorners(radius: Double($0)) }
+            case "circle": rest.isEmpty ? .circle : nil
+            case "border": border(rest, after: earlier)
+            case "blur": number(rest, upTo: longestBlur).map { .blur(radius: Double($0)) }
+            case "mirror": rest.isEmpty ? .flip(.horizontal) : nil
+            case "turn": rotations[rest].map { .rotate($0) }
+            case "pad": padding(rest)
+            default: nil
+            }
+        return processor.map { Step(text: String(part), processor: $0) }
+    }
+
+    /// The greatest standard deviation of a blur. A larger one makes every picture of one color.
+    private static let longestBlur = 1000
+    private static let rotations: [Substring: ImageRotation] = ["90": .right, "180": .half, "270": .left]
+
+    private static func crop(_ text: Substring) -> ImageProcessor? {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, let x = place(parts[0]), let y = place(parts[1]),
+            case .box(let box) = size(parts[2])
+        else { return nil }
+        return .crop(ImageRect(x: x, y: y, width: box.width, height: box.height))
+    }
+
+    private static func padding(_ text: Substring) -> ImageProcessor? {
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let inset = side(parts[0]) else { return nil }
+        guard parts.count == 2 else { return .padding(ImageInsets(inset)) }
+        return color(parts[1]).map { .padding(ImageInsets(inset), background: $0) }
+    }
+
+    private static func border(_ text: Substring, after earlier: [Step]) -> ImageProcessor? {
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let width = side(parts[0]), let color = color(parts[1]) else { return nil }
+        return .border(color, width: width, cornerRadius: earlier.last?.processor.cornerRadius ?? 0)
+    }
+
+    /// Six hexadecimal digits in lower case, or eight with an alpha below `ff`.
+    private static func color(_ digits: Substring) -> ImageColor? {
+        guard [6, 8].contains(digits.utf8.count),
+            digits.utf8.allSatisfy({ $0.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }),
+            let value = UInt32(digits.utf8.count == 6 ? digits + "ff" : digits, radix: 16),
+            digits.utf8.count == 6 || value & 0xFF != 0xFF
+        else { return nil }
+        func channel(_ bits: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: value >> bits) }
+        return ImageColor(red: channel(24), green: channel(16), blue: channel(8), alpha: channel(0))
+    }
+
+    /// A column or a row: a whole number without leading zeros.
+    private static func place(_ digits: Substring) -> Int? { digits == "0" ? 0 : side(digits) }
 
     private static func size(_ text: Substring) -> Size? {
         if text == "original" { return .original }

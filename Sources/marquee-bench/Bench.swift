@@ -35,6 +35,9 @@ struct Bench {
         marquee-bench encode FILE... [--quality Q]
                                        milliseconds to a JPEG of quality Q (80), beside tjbench; bytes and PSNR, beside
                                        cjpeg -optimize
+        marquee-bench process FILE...
+                                       milliseconds of the steps of a pipeline, beside Pillow; how many times its pixels an
+                                       image takes in twenty steps
         marquee-bench soak [--seconds S] [--concurrency N]
                                        loads without a pause: loads/s, memory, descriptors
         marquee-bench draw FILE... [--size COLSxROWS] [--graphics MODE]
@@ -96,6 +99,7 @@ struct Bench {
                 results = []
             case "decode": results = try await decodeBenchmark(options)
             case "encode": results = try await encodeBenchmark(options)
+            case "process": results = try await processBenchmark(options)
             case "overload": results = try await overloadBenchmark(options)
             case "burst": results = try await burstBenchmark(options)
             case "crowd": results = try await crowdBenchmark(options)

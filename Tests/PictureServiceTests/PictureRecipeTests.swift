@@ -10,6 +10,8 @@ struct PictureRecipeTests {
         arguments: [
             "w342", "w1", "w65535", "x513", "342x513", "342x513.fill", "original", "w342.q1", "w342.q80",
             "w342.q100", "w342.png", "342x513.fill.png.e1790000000.v2", "342x513.fill.q60.e1.vA-b_c~9",
+            "w342.round12", "w342.circle.border2-ff8000", "342x513.fill.crop0-20-30x40.turn90.mirror.q60",
+            "w342.blur8.pad4.png.e5.vx", "w342.pad8-10203040", "w342.turn180.turn270.blur1000",
             "original.e99999999999.v1", "x1.e5", "w92.v" + String(repeating: "a", count: 64),
         ])
     func spelling(text: String) throws { #expect(try PictureRecipe(text).description == text) }
@@ -41,6 +43,13 @@ struct PictureRecipeTests {
             "w342.e-1", "w342.e100000000000", "w342.e5.e5", "w342.v", "w342.v1.v2", "w342.v1.e5",
             "w342.e5.q80",
             "w342.va b", "w342.va%20", "w342.vé", "w342.va/b", "w342.", ".w342", "w342..q80", "w342.q80.",
+            "w342.round", "w342.round0", "w342.round012", "w342.round1.5", "w342.circle1", "w342.Circle",
+            "w342.blur0", "w342.blur1001", "w342.mirror1", "w342.turn", "w342.turn0", "w342.turn45",
+            "w342.turn090", "w342.border2", "w342.border0-ff8000", "w342.border2-FF8000",
+            "w342.border2-ff80", "w342.border2-ff8000ff", "w342.border2-ff8000-", "w342.pad0", "w342.pad",
+            "w342.pad2-", "w342.crop0-0-3", "w342.crop00-0-3x4", "w342.crop0-0-0x4", "w342.crop0-0-w3",
+            "w342.crop-1-0-3x4", "w342.round12.fill", "w342.q80.round12", "original.round12",
+            "w342" + String(repeating: ".mirror", count: 9),
             "w342:q80", "w342.v" + String(repeating: "a", count: 65),
         ])
     func malformed(text: String) {
@@ -59,6 +68,30 @@ struct PictureRecipeTests {
         let different = try ["w342", "x342", "342x342", "342x342.fill", "w342.q79", "w342.png", "original"]
             .map(derivation)
         #expect(Set(different).count == different.count)
+    }
+
+    @Test("steps have their order and their meaning, and a border follows the corners before it")
+    func steps() throws {
+        func processors(_ text: String) throws -> [ImageProcessor] {
+            try PictureRecipe(text).steps.map(\.processor)
+        }
+        let orange = ImageColor(red: 255, green: 128, blue: 0)
+        #expect(
+            try processors("w342.crop1-2-3x4.round12.border2-ff8000.pad8") == [
+                .crop(ImageRect(x: 1, y: 2, width: 3, height: 4)), .roundedCorners(radius: 12),
+                .border(orange, width: 2, cornerRadius: 12), .padding(ImageInsets(8)),
+            ])
+        #expect(
+            try processors("w342.circle.border2-ff8000.turn90.mirror.blur8") == [
+                .circle, .border(orange, width: 2, cornerRadius: .infinity), .rotate(.right),
+                .flip(.horizontal), .blur(radius: 8),
+            ])
+        #expect(
+            try processors("w342.pad1-ff800040") == [
+                .padding(ImageInsets(1), background: ImageColor(red: 255, green: 128, blue: 0, alpha: 64))
+            ])
+        #expect(try PictureRecipe("w342.circle.blur8.v1").derivation == "w342.circle.blur8.q80")
+        #expect(try PictureRecipe("w342.circle.e5.v1").asPNG.description == "w342.circle.png.e5.v1")
     }
 
     @Test("a malformed recipe is always 400")

@@ -61,6 +61,35 @@ struct PictureTests {
         #expect(decoded.pixels.enumerated().allSatisfy { $0 % 4 != 3 || $1 == 100 })
     }
 
+    @Test("steps follow the size; transparency makes a PNG; a step that does not fit is a 400")
+    func steps() throws {
+        let source = try jpeg(100, 150)
+        var maker = try PictureMaker(source)
+        func made(_ recipe: String) throws -> Picture { try maker.picture(PictureRecipe(recipe)) }
+        let round = try made("w40.round8.pad2")
+        #expect(round.format == .png && round.size == ImageSize(width: 44, height: 64))
+        let turned = try made("w40.turn90")
+        #expect(turned.format == .jpeg && turned.size == ImageSize(width: 60, height: 40))
+        let resized = try ImageDecoders.standard.decode(made("w40.png").bytes.array)
+        #expect(
+            try ImageDecoders.standard.decode(round.bytes.array)
+                == (try resized.processed(by: [.roundedCorners(radius: 8), .padding(ImageInsets(2))])))
+        let error = #expect(throws: PictureError.self) { try made("w40.crop40-0-5x5") }
+        #expect(error?.status == .badRequest && error?.rule == "recipe")
+        #expect(throws: PictureError.self) { try made("w40.pad65535.pad65535") }
+        #expect(try made("w40.blur3").size == ImageSize(width: 40, height: 60))
+    }
+
+    @Test("the memory of a recipe covers its steps")
+    func memoryOfSteps() throws {
+        let maker = try PictureMaker(jpeg(100, 150))
+        func memory(_ recipe: String) throws -> Int { try maker.memory(for: PictureRecipe(recipe)) }
+        #expect(try memory("w40.png.v1") == memory("w40.png"))
+        #expect(try memory("w40.blur8.png") > memory("w40.png"))
+        #expect(try memory("w40.pad1000") > 2040 * 2060 * 4)
+        #expect(try memory("w40.pad1000.turn90") > 2 * 2040 * 2060 * 4)
+    }
+
     @Test("the quality is the recipe's, by default 80")
     func quality() throws {
         let source = try jpeg(100, 150)

@@ -79,7 +79,7 @@ struct PictureLayout: Equatable {
     /// The size of the result.
     var size: ImageSize { ImageSize(width: columns.count, height: rows.count) }
 
-    private init(scaled: ImageSize, columns: Range<Int>, rows: Range<Int>) {
+    init(scaled: ImageSize, columns: Range<Int>, rows: Range<Int>) {
         self.scaled = scaled
         self.columns = columns
         self.rows = rows

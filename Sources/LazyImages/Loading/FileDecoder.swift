@@ -9,47 +9,94 @@ struct FileDecoder: Sendable {
     let pressure: MemoryPressure?
     let threads: BlockingThreads
 
-    /// Decodes a file to about the size that the request wants.
-    /// - Throws: `.undecodable`, `.memoryShort`; and for lack of a thread `.resourcesShort`.
+    /// Decodes a file to about the size that the request wants, and processes it.
+    /// - Throws: `.undecodable`, `.processingFailed`, `.memoryShort`; and for lack of a thread `.resourcesShort`.
     func image(
         in file: LoadedFile, for request: ImageRequest
     ) async throws(ImageLoadingError) -> LoadedImage {
+        try await image(file.bytes, of: file, for: request, request.pipeline)
+    }
+
+    /// - Parameter bytes: the file's, or those of its stored result.
+    private func image(
+        _ bytes: ImageBytes, of file: LoadedFile, for request: ImageRequest, _ pipeline: ImagePipeline
+    ) async throws(ImageLoadingError) -> LoadedImage {
         if pressure?.level == .critical { throw .memoryShort(url: request.url.displayText) }
-        let outcome: Result<LoadedImage, ImageDecodingError>
+        let outcome: Result<LoadedImage, ImageLoadingError>
         do {
             outcome = try await threads.run {
-                Result { () throws(ImageDecodingError) in try decode(file, for: request) }
+                bytes.withBytes { decode($0, of: file, for: request, pipeline) }
             }
         } catch {
             throw ImageLoadingError(error, url: request.url.displayText)
         }
-        switch outcome {
-        case .success(let image): return image
-        case .failure(let error): throw .undecodable(url: request.url.displayText, reason: error)
-        }
+        return try outcome.get()
     }
 
     private func decode(
-        _ file: LoadedFile, for request: ImageRequest
-    ) throws(ImageDecodingError) -> LoadedImage {
-        let outcome: Result<LoadedImage, ImageDecodingError> = file.bytes.withBytes { bytes in
-            do throws(ImageDecodingError) {
-                let bitmap = try decoders.decode(bytes, sizing: request.sizing, limits: limits)
-                // An incomplete image must not be stored.
-                guard bitmap.isComplete else { return .failure(.truncated(offset: bytes.count)) }
-                // Known already, unless the loader accepts any content.
-                let header = if let header = file.header { header } else { try decoders.header(of: bytes) }
-                return .success(
-                    LoadedImage(
-                        bitmap: bitmap, header: header, url: file.url, requestedURL: request.url,
-                        // Only an image that memory had decoded is from memory.
-                        source: file.source == .memory ? .decoded : file.source,
-                        response: file.response, fileKey: request.key))
-            } catch {
-                return .failure(error)
-            }
+        _ bytes: Span<UInt8>, of file: LoadedFile, for request: ImageRequest, _ pipeline: ImagePipeline
+    ) -> Result<LoadedImage, ImageLoadingError> {
+        do throws(ImageDecodingError) {
+            let bitmap = try decoders.decode(bytes, sizing: pipeline.sizing, limits: limits)
+            // An incomplete image must not be stored.
+            guard bitmap.isComplete else { throw .truncated(offset: bytes.count) }
+            // Known already, unless the loader accepts any content.
+            let header = if let header = file.header { header } else { try decoders.header(of: bytes) }
+            return Result { () throws(ImageProcessingError) in
+                try bitmap.processed(by: pipeline.steps, limits: limits)
+            }.map { bitmap in
+                LoadedImage(
+                    bitmap: bitmap, header: header, url: file.url, requestedURL: request.url,
+                    // Only an image that memory had decoded is from memory.
+                    source: file.source == .memory ? .decoded : file.source,
+                    response: file.response, fileKey: request.key)
+            }.mapError { .processingFailed(url: request.url.displayText, reason: $0) }
+        } catch {
+            return .failure(.undecodable(url: request.url.displayText, reason: error))
         }
-        return try outcome.get()
+    }
+}
+
+// MARK: Results on disk
+
+extension FileDecoder {
+    /// As `image(in:for:)`, with a disk tier that keeps the results of requests that ask for it.
+    /// - Parameter mayStore: whether the result may be stored now.
+    func image(
+        in file: LoadedFile, for request: ImageRequest, _ disk: DiskCache?, mayStore: () -> Bool
+    ) async throws(ImageLoadingError) -> LoadedImage {
+        let pipeline = request.pipeline
+        guard let disk, let format = pipeline.resultFormat,
+            let key = await key(of: file, pipeline)
+        else { return try await image(in: file, for: request) }
+        // Ignored: a result that cannot be used is made anew.
+        if let entry = await disk.entry(for: key),
+            let image = try? await image(entry.body, of: file, for: request, .none)
+        {
+            return image
+        }
+        let image = try await image(in: file, for: request)
+        // Ignored: without a thread, or for a picture beyond a JPEG's size, only the original is stored.
+        guard mayStore(), let bytes = try? await threads.run({ try? format.encode(image.bitmap) }) else {
+            return image
+        }
+        await disk.store(bytes, for: key)
+        return image
+    }
+
+    private func key(of file: LoadedFile, _ pipeline: ImagePipeline) async -> CacheKey? {
+        // Ignored: without a thread there is no stored result; decoding then fails for the same reason.
+        try? await threads.run { pipeline.resultKey(ofContent: file.bytes.checksum) }
+    }
+}
+
+extension ImageRequest.ResultFormat {
+    fileprivate func encode(_ bitmap: Bitmap) throws(ImageEncodingError) -> [UInt8] {
+        let isOpaque = bitmap.isOpaque
+        if case .jpeg(let quality) = self, isOpaque {
+            return try JPEGEncoder(quality: min(max(quality, 1), 100)).encode(bitmap)
+        }
+        return PNGEncoder(colours: isOpaque ? .rgb : .rgba).encode(bitmap)
     }
 }
 

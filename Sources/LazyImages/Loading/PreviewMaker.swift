@@ -44,13 +44,13 @@ final class PreviewMaker: Sendable {
     }
 
     private let flight: ImageFlight
-    private let sizing: ImageSizing?
+    private let pipeline: ImagePipeline
     private let decoder: FileDecoder
     private let state = Lock(State())
 
-    private init(_ flight: ImageFlight, _ sizing: ImageSizing?, _ decoder: FileDecoder) {
+    private init(_ flight: ImageFlight, _ pipeline: ImagePipeline, _ decoder: FileDecoder) {
         self.flight = flight
-        self.sizing = sizing
+        self.pipeline = pipeline
         self.decoder = decoder
     }
 
@@ -62,7 +62,7 @@ final class PreviewMaker: Sendable {
         while true {
             let isWanted = flight.isDemanded
             if isWanted {
-                download.demand { PreviewMaker(flight, request.sizing, decoder).listener }
+                download.demand { PreviewMaker(flight, request.pipeline, decoder).listener }
             } else {
                 download.endDemand()
             }
@@ -113,7 +113,12 @@ final class PreviewMaker: Sendable {
                 if let part = body.replacement { self.preview(of: body, part) } else {
                     preview(of: body, body.bytes(from: start))
                 }
-            if let preview { flight.emit(.preview(preview)) }
+            // Ignored: a processor that fails makes the load fail.
+            if let preview,
+                let bitmap = try? preview.bitmap.processed(by: pipeline.steps, limits: decoder.limits)
+            {
+                flight.emit(.preview(ImagePreview(bitmap: bitmap, number: preview.number)))
+            }
         }
     }
 
@@ -137,7 +142,8 @@ final class PreviewMaker: Sendable {
         let bytes = part.bytes
         // Ignored: the next part replaces a damaged one.
         guard isWanted,
-            let bitmap = try? decoder.decoders.decode(bytes.span, sizing: sizing, limits: decoder.limits)
+            let bitmap = try? decoder.decoders.decode(
+                bytes.span, sizing: pipeline.sizing, limits: decoder.limits)
         else {
             return nil
         }
@@ -154,7 +160,7 @@ final class PreviewMaker: Sendable {
             if piece.isEmpty || decoder.pressure?.level == .critical { state.end() }
             guard state.body === body else { return nil }
             state.taken += piece.count
-            return state.reader.take() ?? ImagePreviews(sizing: sizing, limits: decoder.limits)
+            return state.reader.take() ?? ImagePreviews(sizing: pipeline.sizing, limits: decoder.limits)
         }
         guard var reader = taken else { return nil }
         var bitmap: Bitmap?

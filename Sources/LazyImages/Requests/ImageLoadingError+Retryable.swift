@@ -11,8 +11,8 @@ extension ImageLoadingError {
             .secureConnectionFailed,
             .malformedResponse, .tooManyRedirects, .redirectLoop, .redirectRefused, .encodedContent, .empty,
             .tooLarge,
-            .notAnImage, .undecodable, .checksumMismatch, .notCached, .storageFailed, .transportUnavailable,
-            .unreadableFile, .fileChanged, .dataFailed:
+            .notAnImage, .undecodable, .processingFailed, .checksumMismatch, .notCached, .storageFailed,
+            .transportUnavailable, .unreadableFile, .fileChanged, .dataFailed:
             false
         }
     }

@@ -47,6 +47,8 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
     case notAnImage(url: String, reason: String)
     /// The image's format or size is not supported, or the file is damaged.
     case undecodable(url: String, reason: ImageDecodingError)
+    /// A processor of ``ImageRequest/processors`` gives no image.
+    case processingFailed(url: String, reason: ImageProcessingError)
     /// The SHA-256 of the bytes is not the expected one.
     case checksumMismatch(url: String, expected: String, found: String)
     /// The ``ImageRequest/cachePolicy`` allows only the cache, which does not have the image.
@@ -91,6 +93,7 @@ public enum ImageLoadingError: Error, Sendable, Hashable {
         case .tooLarge: "too-large"
         case .notAnImage: "not-an-image"
         case .undecodable: "undecodable"
+        case .processingFailed: "processing-failed"
         case .checksumMismatch: "checksum-mismatch"
         case .notCached: "not-cached"
         case .storageFailed: "storage-failed"
@@ -143,6 +146,7 @@ extension ImageLoadingError: CustomStringConvertible {
         case .tooLarge(let url, let limit): "\(url): larger than \(limit) bytes"
         case .notAnImage(let url, let reason): "\(url): not an image: \(reason)"
         case .undecodable(let url, let reason): "\(url): cannot be decoded: \(reason)"
+        case .processingFailed(let url, let reason): "\(url): cannot be processed: \(reason)"
         case .checksumMismatch(let url, let expected, let found):
             "\(url): the SHA-256 is \(found), not \(expected)"
         case .notCached(let url): "\(url): offline: not in the cache"

@@ -30,6 +30,14 @@ public struct ImageRequest: Sendable, Hashable {
         case reload
     }
 
+    /// The format of a stored result.
+    public enum ResultFormat: Sendable, Hashable {
+        /// Exactly the pixels.
+        case png
+        /// Smaller, with a quality of 1 to 100. A result with transparency becomes a PNG.
+        case jpeg(quality: Int)
+    }
+
     /// Returns the bytes of an image's file, in place of a transfer.
     typealias DataClosure = @Sendable () async throws -> [UInt8]
 
@@ -89,14 +97,18 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// The wanted size in pixels, applied as ``contentMode`` says; images are never enlarged. Default: nil, the image's
     /// own size.
-    public var targetSize: ImageSize? {
-        didSet { imageKey = Self.imageKey(key, targetSize, contentMode) }
-    }
+    public var targetSize: ImageSize? { didSet { updateImageKey() } }
     /// How an image of another shape is scaled to ``targetSize``: it fits into it (the default), or fills it and is
     /// cropped. Has no effect without a ``targetSize``.
-    public var contentMode: ContentMode {
-        didSet { imageKey = Self.imageKey(key, targetSize, contentMode) }
-    }
+    public var contentMode: ContentMode { didSet { updateImageKey() } }
+    /// Changes the decoded image: step by step, after it has its ``targetSize``. Without a `targetSize`, a first step
+    /// that resizes is the size to decode to. Requests with equal steps share a load and an image in memory; the disk
+    /// has the original file. Default: none.
+    public var processors: [ImageProcessor] { didSet { updateImageKey() } }
+    /// The format in which the disk tier keeps the result of size and processors too, beside the original file. The next
+    /// load of the same content then decodes the result alone. Has no effect on an image as it is. Default: nil, the
+    /// original only.
+    public var storesResult: ResultFormat? { didSet { updateImageKey() } }
     /// The SHA-256 that the bytes must have, 64 lower-case hexadecimal digits; nil for any. Requests with different
     /// checksums share a transfer, and each load checks its own.
     public var checksum: String? { subject.checksum }
@@ -106,7 +118,7 @@ public struct ImageRequest: Sendable, Hashable {
     /// The key of the file on disk: URL or id, Authorization and the caller's variant. A lookup compares the other
     /// fields only if the answer's Vary names them.
     public var storageKey: CacheKey { subject.storageKey }
-    /// The key of the decoded image: the file's key and the size.
+    /// The key of the decoded image: the file's key, the size and the processors.
     private(set) var imageKey: CacheKey
     /// The key by which transfers are shared: URL or id, and fields.
     package var transferKey: CacheKey { subject.transferKey }
@@ -118,6 +130,7 @@ public struct ImageRequest: Sendable, Hashable {
     ///     place of the URL, so it must always name the same image. Default: none.
     ///   - targetSize: the wanted size in pixels; nil for the image's own size.
     ///   - contentMode: how an image of another shape is scaled to that size.
+    ///   - processors: change the decoded image, in their order. Default: none.
     ///   - priority: how urgent the load is.
     ///   - cachePolicy: which sources may answer.
     ///   - fields: header fields to send beside the library's own. Default: none.
@@ -126,15 +139,15 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - ignored: query items that the cache key leaves out. The request still sends them. Default: none.
     public init(
         url: URL, id: String? = nil, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
-        priority: Priority = .normal, cachePolicy: CachePolicy = .useProtocol,
-        fields: HTTPFields = HTTPFields(), checksum: String? = nil, variant: String? = nil,
-        ignoring ignored: IgnoredQuery = IgnoredQuery()
+        processors: [ImageProcessor] = [], priority: Priority = .normal,
+        cachePolicy: CachePolicy = .useProtocol, fields: HTTPFields = HTTPFields(), checksum: String? = nil,
+        variant: String? = nil, ignoring ignored: IgnoredQuery = IgnoredQuery()
     ) {
         var fields = fields
         let bare = Self.movingCredentials(of: url, into: &fields)
         let subject = Subject(
             url: bare, id: id, fields: fields, checksum: checksum, variant: variant, ignored: ignored)
-        self.init(subject, targetSize, contentMode, priority, cachePolicy)
+        self.init(subject, targetSize, contentMode, processors, priority, cachePolicy)
     }
 
     /// A request for a URL as a person types it, read by `URL(typed:relativeTo:)`.
@@ -144,6 +157,7 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - id: a name for an image whose address changes; nil for none.
     ///   - targetSize: the wanted size in pixels; nil for the image's own size.
     ///   - contentMode: how an image of another shape is scaled to that size.
+    ///   - processors: change the decoded image, in their order. Default: none.
     ///   - priority: how urgent the load is.
     ///   - cachePolicy: which sources may answer.
     ///   - fields: header fields to send beside the library's own.
@@ -153,14 +167,14 @@ public struct ImageRequest: Sendable, Hashable {
     /// - Throws: `.invalidURL`, `.unsupportedScheme`.
     public init(
         _ text: String, relativeTo base: URL? = nil, id: String? = nil, targetSize: ImageSize? = nil,
-        contentMode: ContentMode = .fit, priority: Priority = .normal,
+        contentMode: ContentMode = .fit, processors: [ImageProcessor] = [], priority: Priority = .normal,
         cachePolicy: CachePolicy = .useProtocol, fields: HTTPFields = HTTPFields(), checksum: String? = nil,
         variant: String? = nil, ignoring ignored: IgnoredQuery = IgnoredQuery()
     ) throws(ImageLoadingError) {
         self.init(
             url: try URL(typed: text, relativeTo: base), id: id, targetSize: targetSize,
-            contentMode: contentMode, priority: priority, cachePolicy: cachePolicy, fields: fields,
-            checksum: checksum, variant: variant, ignoring: ignored)
+            contentMode: contentMode, processors: processors, priority: priority, cachePolicy: cachePolicy,
+            fields: fields, checksum: checksum, variant: variant, ignoring: ignored)
     }
 
     /// A request for an image whose file the closure `data` returns.
@@ -175,31 +189,35 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - id: the image's name, as in the other initialisers. Each image needs its own.
     ///   - targetSize: the wanted size in pixels; nil for the image's own size.
     ///   - contentMode: how an image of another shape is scaled to that size.
+    ///   - processors: change the decoded image, in their order. Default: none.
     ///   - priority: how urgent the load is.
     ///   - cachePolicy: which sources may answer; the closure takes the place of the network.
     ///   - checksum: the SHA-256 that the bytes must have, in hexadecimal; nil for any.
     ///   - data: returns the bytes of the image's file, as `[UInt8]` or `Data`.
     public init<Bytes: Sequence<UInt8> & Sendable>(
         id: String, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
-        priority: Priority = .normal, cachePolicy: CachePolicy = .useProtocol, checksum: String? = nil,
+        processors: [ImageProcessor] = [], priority: Priority = .normal,
+        cachePolicy: CachePolicy = .useProtocol, checksum: String? = nil,
         data: @escaping @Sendable () async throws -> Bytes
     ) {
         let subject = Subject(
             url: Self.url(ofID: id), id: id, data: { [UInt8](try await data()) }, fields: HTTPFields(),
             checksum: checksum, variant: nil, ignored: IgnoredQuery())
-        self.init(subject, targetSize, contentMode, priority, cachePolicy)
+        self.init(subject, targetSize, contentMode, processors, priority, cachePolicy)
     }
 
     private init(
-        _ subject: Subject, _ targetSize: ImageSize?, _ contentMode: ContentMode, _ priority: Priority,
-        _ cachePolicy: CachePolicy
+        _ subject: Subject, _ targetSize: ImageSize?, _ contentMode: ContentMode,
+        _ processors: [ImageProcessor], _ priority: Priority, _ cachePolicy: CachePolicy
     ) {
         self.subject = subject
         self.targetSize = targetSize
         self.contentMode = contentMode
+        self.processors = processors
         self.priority = priority
         self.cachePolicy = cachePolicy
-        imageKey = Self.imageKey(subject.key, targetSize, contentMode)
+        imageKey = subject.key
+        updateImageKey()
     }
 
     /// `id:asset-7`, a scheme that is never fetched. An id that cannot be part of a URL is shown as a path.
@@ -210,16 +228,9 @@ public struct ImageRequest: Sendable, Hashable {
         return URL(string: "id:" + name) ?? URL(filePath: id)
     }
 
-    private static func imageKey(_ key: CacheKey, _ size: ImageSize?, _ mode: ContentMode) -> CacheKey {
-        guard let size else { return key }
-        let name = "\(size.width)x\(size.height)"
-        return switch mode {
-        case .fit: key.variant(name)
-        case .fill(let anchor): key.variant("\(name)-fill-\(anchor.rawValue)")
-        }
-    }
+    private mutating func updateImageKey() { imageKey = pipeline.name.map(key.variant) ?? key }
 
-    /// Whether both name the same image, at the same size, to be loaded in the same way.
+    /// Whether both name the same image, at the same size and with the same processors, to be loaded in the same way.
     public static func == (one: Self, other: Self) -> Bool {
         one.priority == other.priority && one.cachePolicy == other.cachePolicy
             && one.imageKey == other.imageKey
@@ -250,8 +261,19 @@ public struct ImageRequest: Sendable, Hashable {
 }
 
 extension ImageRequest {
-    /// The size to decode to; nil for the image's own size.
-    var sizing: ImageSizing? { targetSize.map { ImageSizing($0, mode: contentMode) } }
+    /// What to make of the file.
+    var pipeline: ImagePipeline {
+        ImagePipeline(targetSize, contentMode, processors, storing: storesResult)
+    }
+
+    /// Throws `.processingFailed` for a processor with a parameter that no image can have.
+    func checkProcessors() throws(ImageLoadingError) {
+        for processor in processors {
+            do { try processor.check() } catch {
+                throw .processingFailed(url: url.displayText, reason: error)
+            }
+        }
+    }
 
     /// The directives of the request's own Cache-Control.
     var directives: CacheControl { CacheControl(fields) }

@@ -180,7 +180,7 @@ struct ImageLoaderTests {
 }
 
 /// Decodes JPEG and PNG, and counts the files.
-private final class CountingDecoder: ImageDecoding {
+final class CountingDecoder: ImageDecoding {
     private let decoded = Atomic(0)
     let formats: Set<ImageFormat> = [.jpeg, .png]
 

@@ -2,6 +2,17 @@ import LazyImages
 
 /// The Swift of the article Getting started, word for word except for the indentation.
 enum GettingStartedExamples {
+    static func process(_ loader: ImageLoader) async throws {
+        var avatar = try ImageRequest("https://example.org/posters/1.jpg")
+        avatar.processors = [
+            .resize(to: ImageSize(width: 96, height: 96), mode: .fill(.top)), .circle,
+            .border(.white, width: 3, cornerRadius: .infinity),
+            ImageProcessor("half 1") { image in image.resized(to: ImageSize(width: 48, height: 48)) },
+        ]
+        avatar.storesResult = .png  // or .jpeg(quality: 80)
+        print(try await loader.image(for: avatar).bitmap.size)
+    }
+
     static func follow(_ loader: ImageLoader) async throws {
         let size = ImageSize(width: 200, height: 300)
         let poster = try ImageRequest(

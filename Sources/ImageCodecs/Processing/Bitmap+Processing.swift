@@ -1,0 +1,126 @@
+extension Bitmap {
+    /// The image after some processors, in their order. At most this image and one more exist at a time.
+    /// - Parameters:
+    ///   - processors: the steps.
+    ///   - limits: the limits for the size of each result.
+    public consuming func processed(
+        by processors: [ImageProcessor], limits: DecodingLimits = .standard
+    ) throws(ImageProcessingError) -> Bitmap {
+        for processor in processors { try processor.check() }
+        var image = consume self
+        for processor in processors { image = try processor.process(consume image, limits) }
+        return image
+    }
+}
+
+extension ImageProcessor {
+    /// The greatest standard deviation of a blur, in pixels.
+    private static let greatestBlur = 10_000.0
+
+    /// Checks the parameters, without an image.
+    /// - Throws: `invalidParameter`.
+    package func check() throws(ImageProcessingError) {
+        func require(_ condition: Bool, _ reason: String) throws(ImageProcessingError) {
+            if !condition { throw .invalidParameter(processor: identifier, reason: reason) }
+        }
+        switch step {
+        case .resize(let sizing):
+            try require(sizing.target.width > 0 && sizing.target.height > 0, "a side must be at least 1")
+        case .crop(let rect):
+            try require(rect.size.width > 0 && rect.size.height > 0, "a side must be at least 1")
+        case .roundedCorners(let radius):
+            try require(radius >= 0, "the radius must be 0 or more")
+        case .border(_, let width, let radius):
+            try require(width >= 0, "the width must be 0 or more")
+            try require(radius >= 0, "the radius must be 0 or more")
+        case .blur(let radius):
+            try require(0...Self.greatestBlur ~= radius, "the radius must be 0 to 10,000")
+        case .padding(let insets, _):
+            try require(
+                [insets.top, insets.left, insets.bottom, insets.right].allSatisfy { 0...65_535 ~= $0 },
+                "an inset must be 0 to 65,535")
+        case .circle, .turn, .custom: break
+        }
+    }
+
+    fileprivate func process(
+        _ image: consuming Bitmap, _ limits: DecodingLimits
+    ) throws(ImageProcessingError) -> Bitmap {
+        switch step {
+        case .resize(let sizing): return image.resampled(to: sizing)
+        case .crop(let rect):
+            guard let part = rect.clipped(to: image.size) else {
+                throw .unsuitable(
+                    processor: identifier,
+                    reason: "an image of \(image.width) x \(image.height) has no such part")
+            }
+            return image.cropped(to: part)
+        case .roundedCorners(let radius): image.roundCorners(radius: radius)
+        case .circle:
+            let side = min(image.width, image.height)
+            image = image.cropped(
+                to: ImageRect(
+                    x: (image.width - side) / 2, y: (image.height - side) / 2, width: side, height: side))
+            image.roundCorners(radius: .infinity)
+        case .border(let color, let width, let radius):
+            image.drawBorder(color, width: width, radius: radius)
+        case .blur(let radius): image.blur(radius: radius)
+        case .turn(let orientation): return image.turned(orientation)
+        case .padding(let insets, let background):
+            let size = ImageSize(
+                width: image.width + insets.left + insets.right,
+                height: image.height + insets.top + insets.bottom)
+            do { try limits.check(size) } catch { throw .tooLarge(processor: identifier, size: size) }
+            return image.padded(to: size, at: insets, background)
+        case .custom(let processing):
+            do { return try processing.process(image) } catch {
+                throw .failed(processor: identifier, reason: "\(error)")
+            }
+        }
+        return image
+    }
+}
+
+extension ImageRect {
+    /// The part of it that lies in an image; nil if there is none.
+    fileprivate func clipped(to image: ImageSize) -> ImageRect? {
+        func range(_ start: Int, _ length: Int, _ limit: Int) -> Range<Int>? {
+            let (end, overflows) = start.addingReportingOverflow(length)
+            let (low, high) = (max(0, start), overflows ? limit : min(limit, end))
+            return low < high ? low..<high : nil
+        }
+        guard let columns = range(x, size.width, image.width), let rows = range(y, size.height, image.height)
+        else { return nil }
+        return ImageRect(x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count)
+    }
+}
+
+extension Bitmap {
+    fileprivate func cropped(to part: ImageRect) -> Bitmap {
+        cropped(
+            to: PictureLayout(
+                scaled: size, columns: part.x..<part.x + part.size.width,
+                rows: part.y..<part.y + part.size.height))
+    }
+
+    fileprivate func padded(
+        to size: ImageSize, at insets: ImageInsets, _ background: ImageColor
+    ) -> Bitmap {
+        let source = pixels.span
+        let color = [background.red, background.green, background.blue, background.alpha]
+        let rowBytes = width &* 4
+        let result = [UInt8](capacity: size.bitmapBytes) { output in
+            func fill(_ count: Int) {
+                for _ in 0..<count { for channel in color { output.append(channel) } }
+            }
+            fill(insets.top * size.width)
+            for row in 0..<height {
+                fill(insets.left)
+                for index in row &* rowBytes..<(row &+ 1) &* rowBytes { output.append(source[index]) }
+                fill(insets.right)
+            }
+            fill(insets.bottom * size.width)
+        }
+        return Bitmap(width: size.width, height: size.height, pixels: result, isComplete: isComplete)
+    }
+}
