@@ -264,14 +264,18 @@ extension Flight.Caller {
     @inlinable public func endDemand() { flight.removeListeners { $0 == number && $1.isDemanding } }
 
     /// A stream of events for one reader. It ends with the flight. When its reader stops, its listener is removed.
+    /// - Parameters:
+    ///   - first: what the reader gets at once; nil for nothing.
+    ///   - element: what the reader gets of an event, and of the end, which is nil.
     @inlinable public func stream<Element: Sendable>(
         _ policy: AsyncStream<Element>.Continuation.BufferingPolicy, isDemanding: Bool = false,
-        of element: @escaping @Sendable (Event) -> Element?
+        beginningWith first: Element? = nil, of element: @escaping @Sendable (Event?) -> Element?
     ) -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: policy) { reader in
+            if let first { reader.yield(first) }
             let listener = Flight.Listener(isDemanding: isDemanding) { event in
-                guard let event else { return reader.finish() }
                 if let element = element(event) { reader.yield(element) }
+                if event == nil { reader.finish() }
             }
             reader.onTermination = { [weak flight] _ in flight?.removeListeners { $1 === listener } }
             listen(listener)

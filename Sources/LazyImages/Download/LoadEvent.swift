@@ -13,11 +13,13 @@ enum LoadEvent: FlightEvent {
     case preview(ImagePreview)
     /// The image's file is loaded and is decoded next. Only the load of an image sends this.
     case file(LoadedFile)
+    /// The metrics of a load that is about to end. Only the load of an image sends this.
+    case measured(LoadMetrics)
 
     func record(in recent: inout [Self]) {
         recent.removeAll(where: replaces)
         switch self {
-        case .started, .progress, .sent, .file: recent.append(self)
+        case .started, .progress, .sent, .file, .measured: recent.append(self)
         case .interrupted, .preview: break
         }
     }

@@ -214,21 +214,38 @@ public final class ImageLoader: Sendable {
         ) { [self] flight, _ throws(ImageLoadingError) in
             // A load may have ended between the caller's look and this one.
             if let image = usableImage(for: request, isFirstLook: false) { return image }
-            let file = try await file(for: request, flight)
-            if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
-            flight.emit(.file(file))
-            return try await image(in: file, for: request, flight)
+            let meter = LoadMeter()
+            let outcome = await Result.of { () async throws(ImageLoadingError) in
+                try await load(request, flight, meter)
+            }
+            flight.emit(.measured(meter.end(outcome)))
+            return try outcome.get()
         }
     }
 
+    private func load(
+        _ request: ImageRequest, _ flight: ImageFlight, _ meter: LoadMeter
+    ) async throws(ImageLoadingError) -> LoadedImage {
+        try request.checkProcessors()
+        let file = try await file(for: request, flight, meter)
+        if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
+        meter.fileLoaded()
+        flight.emit(.file(file))
+        return try await image(in: file, for: request, flight)
+    }
+
     private func file(
-        for request: ImageRequest, _ flight: ImageFlight
+        for request: ImageRequest, _ flight: ImageFlight, _ meter: LoadMeter
     ) async throws(ImageLoadingError) -> LoadedFile {
         try await files.file(
             for: request,
             FileLoader.Client(
                 priority: { flight.priority },
-                listener: LoadListener { event in if let event { flight.emit(event) } },
+                listener: LoadListener { event in
+                    guard let event else { return }
+                    meter.note(event)
+                    flight.emit(event)
+                },
                 joined: { [decoder] download in
                     let update = { @Sendable [weak flight] in
                         guard let flight else { return }
@@ -245,7 +262,9 @@ public final class ImageLoader: Sendable {
     ) async throws(ImageLoadingError) -> LoadedImage {
         let image: LoadedImage
         do {
-            image = try await decoder.image(in: file, for: request)
+            image = try await decoder.image(in: file, for: request, disk) {
+                flight.isCurrent && file.mayBeKept
+            }
         } catch {
             // The next load downloads the file again.
             if error.isDamagedFile {

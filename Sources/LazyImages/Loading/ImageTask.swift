@@ -1,6 +1,7 @@
 import Coalescing
 import FoundationEssentials
 import ImageCodecs
+import SystemSupport
 
 /// One caller's load of one image. The load begins with the task. All tasks for the same image and size share it.
 ///
@@ -12,6 +13,44 @@ import ImageCodecs
 public final class ImageTask: Sendable {
     /// The request of the load.
     public let request: ImageRequest
+
+    /// An event of a load.
+    public enum Event: Sendable {
+        /// The load waits: for its turn, or for another try.
+        case waiting
+        /// A transfer has begun. `queued` is how long it has waited for its turns so far.
+        case started(queued: Duration)
+        /// More of the file has arrived.
+        case progress(TransferProgress)
+        /// A picture of the bytes so far.
+        case preview(ImagePreview)
+        /// The image, or the reason why there is none. The last event.
+        case finished(Result<LoadedImage, ImageLoadingError>, LoadMetrics)
+    }
+
+    /// Sends the events of a load of another program's loader.
+    public struct Feed: Sendable {
+        fileprivate let flight: ImageFlight
+
+        /// The load begins to transfer bytes.
+        /// - Parameter queued: how long it has waited.
+        public func started(queued: Duration = .zero) { flight.emit(.started(queued: queued)) }
+
+        /// More bytes have arrived.
+        /// - Parameter progress: the bytes so far.
+        public func progress(_ progress: TransferProgress) { flight.emit(.progress(progress, nil)) }
+
+        /// A picture of the bytes so far.
+        /// - Parameter preview: the picture.
+        public func preview(_ preview: ImagePreview) { flight.emit(.preview(preview)) }
+
+        /// The metrics of the load, before it ends.
+        /// - Parameter metrics: the metrics.
+        public func measured(_ metrics: LoadMetrics) { flight.emit(.measured(metrics)) }
+
+        /// Whether somebody reads previews.
+        public var wantsPreviews: Bool { flight.isDemanded }
+    }
 
     private enum Load {
         case running(ImageFlight.Caller)
@@ -38,9 +77,20 @@ public final class ImageTask: Sendable {
         _ request: ImageRequest,
         work: @escaping @Sendable (ImageRequest) async throws(ImageLoadingError) -> LoadedImage
     ) {
+        self.init(request, feeding: { request, _ async throws(ImageLoadingError) in try await work(request) })
+    }
+
+    /// A task for loaders of other programs that send events.
+    /// - Parameters:
+    ///   - request: the image to load.
+    ///   - work: loads the image, and sends its events. It is cancelled with the task.
+    public convenience init(
+        _ request: ImageRequest,
+        feeding work: @escaping @Sendable (ImageRequest, Feed) async throws(ImageLoadingError) -> LoadedImage
+    ) {
         let flight = ImageFlight { .cancelled(url: request.url.displayText) }
         self.init(request, flight.firstCaller(request.priority.rawValue))
-        flight.run { () throws(ImageLoadingError) in try await work(request) }
+        flight.run { () throws(ImageLoadingError) in try await work(request, Feed(flight: flight)) }
     }
 
     private var caller: ImageFlight.Caller? { if case .running(let caller) = load { caller } else { nil } }
@@ -80,9 +130,35 @@ public final class ImageTask: Sendable {
         }
     }
 
+    /// What happens to the load, in order: `waiting`, then what came last and all that follows, and `finished` at the end,
+    /// with the metrics of the whole load. A slow reader gets the newest 64. Reading it asks for previews. Each use makes
+    /// a new sequence.
+    public var events: AsyncStream<Event> {
+        guard let caller else {
+            return AsyncStream { reader in
+                if let outcome { reader.yield(.finished(outcome, LoadMetrics(source: .memory))) }
+                reader.finish()
+            }
+        }
+        let metrics = Lock(LoadMetrics())
+        return caller.stream(.bufferingNewest(64), isDemanding: true, beginningWith: .waiting) { event in
+            switch event {
+            case .interrupted: return .waiting
+            case .started(let queued): return .started(queued: queued)
+            case .progress(let progress, _): return .progress(progress)
+            case .preview(let preview): return .preview(preview)
+            case .measured(let measured):
+                metrics.withLock { $0 = measured }
+                return nil
+            case .file, .sent: return nil
+            case nil: return caller.outcome.map { .finished($0, metrics.withLock(\.self)) }
+            }
+        }
+    }
+
     private func stream<Element: Sendable>(
         _ policy: AsyncStream<Element>.Continuation.BufferingPolicy, isDemanding: Bool = false,
-        of element: @escaping @Sendable (LoadEvent) -> Element?
+        of element: @escaping @Sendable (LoadEvent?) -> Element?
     ) -> AsyncStream<Element> {
         caller?.stream(policy, isDemanding: isDemanding, of: element) ?? AsyncStream { $0.finish() }
     }
