@@ -1,11 +1,13 @@
+public import ImageCodecs
+import SystemSupport
+
 /// The images of a scrolling list: loads those of the visible rows, then those of the page ahead, and releases all
 /// others.
 ///
-///     let posters: [ImageRequest?] = films.map(\.poster)
-///     let model = ImageListModel(loader: ImageLoader(), rows: posters)
+///     let model = ImageListModel(loader: ImageLoader(), rows: films.map(\.poster), placeholder: grey)
 ///     await model.setVisible(0..<10)
 ///     for await update in model.updates {
-///         for row in 0..<10 where posters[row].map(LoadKey.init) == update.key { draw(row, update.state) }
+///         for row in update.rows { draw(row, update.bitmap) }
 ///     }
 ///
 /// Rows are identified by their requests. Rows with equal requests share one load and one state. When the rows are
@@ -29,6 +31,11 @@ public actor ImageListModel {
         let image: LoadedImage
     }
 
+    private struct Posted: Equatable {
+        var status = ScrollWindow<LoadKey>.Status.placeholder
+        var rows: [Int] = []
+    }
+
     /// Every change of a state. The state of a request that is neither visible nor in the page ahead is `.placeholder`.
     public nonisolated let updates: RowUpdates
 
@@ -44,9 +51,12 @@ public actor ImageListModel {
     /// Failed images for which a person wants a retry. Their next load uses the network, even if the failure is
     /// remembered.
     private var retried: Set<LoadKey> = []
-    /// The last posted status of each wanted key; none for a placeholder.
-    private var posted: [LoadKey: ScrollWindow<LoadKey>.Status] = [:]
+    /// The last posted status of each wanted key, and its rows; none for a placeholder.
+    private var posted: [LoadKey: Posted] = [:]
     private let wantsPreviews: Bool
+    /// What callers that cannot wait have said, in order.
+    private nonisolated let said = Lock((phase: ScrollPhase.idle, visible: 0..<0))
+    private nonisolated let commands: AsyncStream<Command>.Continuation
     private let pressureReader = PressureReader()
 
     /// A list without visible rows.
@@ -55,17 +65,19 @@ public actor ImageListModel {
     ///   - rows: the request of each row; nil for a row without an image. A visible row loads with its request's
     ///     priority, but at least `.high`; a row in the page ahead with at most `.low`.
     ///   - wantsPreviews: whether rows show previews while their images load. Default: false.
+    ///   - placeholder: the picture of rows that have no image yet. Default: nil, none.
+    ///   - failurePicture: the picture of rows whose load failed. Default: nil, none.
     ///   - pauses: how long failures and memory warnings have an effect. Default: 30 s each.
     ///   - clock: measures the pauses.
     ///   - pressure: the memory pressure; every rise is a memory warning. Default: the system's; nil for none.
     public init(
         loader: any ImageLoading, rows: [ImageRequest?] = [], wantsPreviews: Bool = false,
-        pauses: ScrollPauses = ScrollPauses(), clock: some Clock<Duration> = ContinuousClock(),
-        pressure: MemoryPressure? = .system
+        placeholder: Bitmap? = nil, failurePicture: Bitmap? = nil, pauses: ScrollPauses = ScrollPauses(),
+        clock: some Clock<Duration> = ContinuousClock(), pressure: MemoryPressure? = .system
     ) {
         self.loader = loader
         self.wantsPreviews = wantsPreviews
-        board = RowBoard()
+        board = RowBoard(pictures: RowPictures(placeholder: placeholder, failure: failurePicture))
         updates = RowUpdates(board: board)
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
@@ -73,6 +85,9 @@ public actor ImageListModel {
         requests = ListRows(rows)
         // No row is visible, so there are no actions yet.
         _ = window.handle(requests.replacing(visible: 0..<0), at: .zero) { _ in false }
+        let (stream, commands) = AsyncStream.makeStream(of: Command.self)
+        self.commands = commands
+        Task { [weak self] in for await command in stream { await self?.follow(command) } }
         pressureReader.read(pressure) { [weak self] level in
             if level != .normal { await self?.didReceiveMemoryWarning() }
         }
@@ -82,6 +97,7 @@ public actor ImageListModel {
         for load in loads.values { load.task.cancel() }
         for key in pinned { if let request = held[key]?.request { loader.setPinned(false, for: request) } }
         board.finish()
+        commands.finish()
     }
 
     // MARK: What the rows show
@@ -90,10 +106,60 @@ public actor ImageListModel {
     /// - Parameter request: the request of the rows.
     public nonisolated func state(of request: ImageRequest) -> RowState { board.state(of: LoadKey(request)) }
 
+    /// What to draw in the rows with this request now: see ``RowUpdate/bitmap``.
+    /// - Parameter request: the request of the rows; its priority does not matter.
+    public nonisolated func bitmap(for request: ImageRequest) -> Bitmap? {
+        board.pictures.bitmap(for: state(of: request))
+    }
+
+    /// Calls a closure with each update, for a program whose main loop is not Swift's: the closure passes the update on.
+    /// - Parameter body: called on no particular thread, with one update after the other.
+    /// - Returns: the observation, which ends when it is cancelled or released, or with the model.
+    public nonisolated func observe(_ body: @escaping @Sendable (RowUpdate) -> Void) -> RowObservation {
+        RowObservation(updates, body)
+    }
+
     /// How many images are in each state now.
     public nonisolated var counters: ImageListCounters { board.counters }
 
     // MARK: What the person does
+
+    /// How the list moves, for callers that cannot wait. Setting it returns at once. The model follows this and
+    /// ``visibleRows`` in the order in which they were set; no order holds between them and the methods below.
+    public nonisolated var scrollPhase: ScrollPhase {
+        get { said.withLock { $0.phase } }
+        set {
+            said.withLock { said in
+                said.phase = newValue
+                // Under the lock, so that the order of the commands is that of the values.
+                commands.yield(.scrolled(newValue))
+            }
+        }
+    }
+
+    /// The visible rows, for callers that cannot wait: see ``setVisible(_:focus:)`` and ``scrollPhase``.
+    public nonisolated var visibleRows: Range<Int> {
+        get { said.withLock { $0.visible } }
+        set {
+            said.withLock { said in
+                said.visible = newValue
+                commands.yield(.showed(newValue))
+            }
+        }
+    }
+
+    private enum Command {
+        case scrolled(ScrollPhase)
+        case showed(Range<Int>)
+    }
+
+    private func follow(_ command: Command) {
+        switch command {
+        case .scrolled(let phase):
+            handle(.scrolling(isDragging: phase == .dragging, isDecelerating: phase == .decelerating))
+        case .showed(let rows): handle(.showed(rows))
+        }
+    }
 
     /// Whether the list is being dragged, or keys are held down.
     public var isDragging: Bool { window.isDragging }
@@ -175,9 +241,12 @@ public actor ImageListModel {
         for action in actions { perform(action, found) }
         var changed = before.filter { !window.isWanted($0) && posted.removeValue(forKey: $0) != nil }
         for key in window.wantedKeys {
-            let status = window.status(of: key)
-            guard status != posted[key, default: .placeholder] else { continue }
-            posted[key] = status
+            let now = Posted(status: window.status(of: key), rows: window.rows[key, default: []].sorted())
+            let last = posted[key] ?? Posted()
+            guard now.status != last.status || now.status != .placeholder && now.rows != last.rows else {
+                continue
+            }
+            posted[key] = now
             changed.append(key)
         }
         post(changed)
@@ -271,7 +340,7 @@ public actor ImageListModel {
     private func post(_ keys: [LoadKey]) {
         var counters = window.counters
         counters.started = started
-        board.post(keys.map { ($0, state(of: $0)) }, counters: counters)
+        board.post(keys.map { ($0, state(of: $0)) }, rows: window.rows, counters: counters)
     }
 
     private func state(of key: LoadKey) -> RowState {
@@ -283,6 +352,30 @@ public actor ImageListModel {
         case .failed(let reason): .failed(reason: reason, isRetryable: reason.isRetryable)
         }
     }
+}
+
+/// How a list moves. While it does, no load starts.
+public enum ScrollPhase: Sendable, Hashable {
+    /// The list rests.
+    case idle
+    /// A person drags the list, or holds a key down.
+    case dragging
+    /// The list still moves after it was dragged.
+    case decelerating
+}
+
+/// An observation of a list: see ``ImageListModel/observe(_:)``. Ends when it is released.
+public final class RowObservation: Sendable {
+    private let task: Task<Void, Never>
+
+    init(_ updates: RowUpdates, _ body: @escaping @Sendable (RowUpdate) -> Void) {
+        task = Task { for await update in updates { body(update) } }
+    }
+
+    deinit { task.cancel() }
+
+    /// Ends the observation. A call of the closure may still be running.
+    public func cancel() { task.cancel() }
 }
 
 extension ImageRequest {

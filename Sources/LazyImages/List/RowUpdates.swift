@@ -1,3 +1,4 @@
+public import ImageCodecs
 import SystemSupport
 
 /// The state of a row: what it shows.
@@ -14,11 +15,31 @@ public enum RowState: Sendable {
 
 /// A new state of all rows with one request.
 public struct RowUpdate: Sendable {
-    /// The key of the request, `LoadKey(request)`. Ignore an update whose key belongs to none of the present rows: the
-    /// list may have changed meanwhile.
-    public let key: LoadKey
+    /// The rows with the request that are visible or in the page ahead now, in ascending order. Empty if they have left:
+    /// there is nothing to draw.
+    public let rows: [Int]
     /// The new state.
     public let state: RowState
+    /// What to draw: the image; while it loads its last preview, or the model's placeholder; after a failure the model's
+    /// picture for it. Nil for nothing.
+    public let bitmap: Bitmap?
+    /// The key of the request, `LoadKey(request)`.
+    public let key: LoadKey
+}
+
+/// The pictures of rows without an image.
+struct RowPictures: Sendable {
+    var placeholder: Bitmap?
+    var failure: Bitmap?
+
+    func bitmap(for state: RowState) -> Bitmap? {
+        switch state {
+        case .placeholder: placeholder
+        case .loading(_, let preview): preview?.bitmap ?? placeholder
+        case .loaded(let image): image.bitmap
+        case .failed: failure
+        }
+    }
 }
 
 /// The updates of a list: see ``ImageListModel/updates``. A new reader first gets all states that are not
@@ -76,23 +97,36 @@ public struct RowUpdates: AsyncSequence, Sendable {
 /// The states of a list's requests. `ImageListModel` writes them, readers read them on any thread or actor.
 final class RowBoard: Sendable {
     private struct State {
-        var notices = RowNotices()
+        var notices: RowNotices
         /// Wake the readers: streams that keep at most one element.
         var bells: [Int: AsyncStream<Void>.Continuation] = [:]
         var isFinished = false
     }
 
-    private let state = Lock(State())
+    private let state: Lock<State>
+    let pictures: RowPictures
+
+    init(pictures: RowPictures = RowPictures()) {
+        self.pictures = pictures
+        var notices = RowNotices()
+        notices.pictures = pictures
+        state = Lock(State(notices: notices))
+    }
 
     var counters: ImageListCounters { state.withLock { $0.notices.counters } }
 
     func state(of key: LoadKey) -> RowState { state.withLock { $0.notices.state(of: key) } }
 
     /// Writes all changes at once and wakes the readers.
-    func post(_ changes: [(key: LoadKey, state: RowState)], counters: ImageListCounters) {
+    /// - Parameter rows: the rows of each key now.
+    func post(
+        _ changes: [(key: LoadKey, state: RowState)], rows: [LoadKey: [Int]] = [:],
+        counters: ImageListCounters
+    ) {
         // The replaced states are released outside the lock: releasing an image takes time.
         let (bells, replaced) = state.withLock { state in
             state.notices.counters = counters
+            state.notices.rows = rows
             let replaced = changes.map { state.notices.post($0.state, for: $0.key) }
             return (changes.isEmpty ? [] : Array(state.bells.values), replaced)
         }
@@ -153,6 +187,9 @@ struct RowNotices {
         var reported: Set<LoadKey> = []
     }
 
+    var pictures = RowPictures()
+    /// The rows of the wanted keys.
+    var rows: [LoadKey: [Int]] = [:]
     /// The states other than `.placeholder`, each with the number of its post.
     private var states: [LoadKey: (state: RowState, post: Int)] = [:]
     private(set) var readers: [Int: Reader] = [:]
@@ -201,10 +238,16 @@ struct RowNotices {
             reader.pending[key] = nil
             if let state = states[key]?.state {
                 reader.reported.insert(key)
-                return RowUpdate(key: key, state: state)
+                return update(key, state)
             }
             // A state that came and went between two reads needs no update.
-            if reader.reported.remove(key) != nil { return RowUpdate(key: key, state: .placeholder) }
+            if reader.reported.remove(key) != nil { return update(key, .placeholder) }
         }
+    }
+
+    private func update(_ key: LoadKey, _ state: RowState) -> RowUpdate {
+        RowUpdate(
+            rows: rows[key, default: []].sorted(), state: state, bitmap: pictures.bitmap(for: state), key: key
+        )
     }
 }

@@ -98,6 +98,8 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     private var warning: Duration?
     private var wants: [Want] = []
     private var urgencies: [Key: Urgency] = [:]
+    /// The visible rows, and those of the page ahead, by their keys.
+    private(set) var rows: [Key: [Int]] = [:]
     private var phases: [Key: Phase] = [:]
     private var failures: [Key: Failure] = [:]
     /// Whether to prefetch the page ahead.
@@ -179,12 +181,15 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     private mutating func updateWants() {
         wants.removeAll(keepingCapacity: true)
         urgencies.removeAll(keepingCapacity: true)
+        rows.removeAll(keepingCapacity: true)
         for row in span.visibleNearestFirst { want(row, row == span.focus ? .focused : .visible) }
         if looksAhead { for row in span.aheadNearestFirst { want(row, .ahead) } }
     }
 
     private mutating func want(_ row: Int, _ urgency: Urgency) {
-        guard let key = key(row), urgencies[key] == nil else { return }
+        guard let key = key(row) else { return }
+        rows[key, default: []].append(row)
+        guard urgencies[key] == nil else { return }
         urgencies[key] = urgency
         wants.append(Want(key: key, row: row, urgency: urgency))
     }

@@ -1,6 +1,7 @@
 import ImageCodecs
 import LazyImages
 import SystemSupport
+import TestSupport
 import TestTraits
 import Testing
 
@@ -205,6 +206,92 @@ struct ImageListModelTests {
         model = nil
         #expect(loader.takeRecord().sorted() == ["cancel a", "cancel b"])
         for await _ in updates {}
+    }
+
+    @Test("an update names the rows that have its request now, and what to draw in them")
+    func rows() async throws {
+        let loader = HeldLoader(memory: ["a"])
+        let waiting = Bitmap(width: 1, height: 1, pixels: [9, 9, 9, 255])
+        let broken = Bitmap(width: 1, height: 1, pixels: [255, 0, 0, 255])
+        let model = ImageListModel(
+            loader: loader, rows: try requests("a b a c a"), placeholder: waiting, failurePicture: broken,
+            pressure: nil)
+        var updates = model.updates.makeAsyncIterator()
+        /// The next update of an image.
+        func next(_ name: String) async throws -> RowUpdate? {
+            let key = LoadKey(try request(name))
+            while let update = await updates.next() { if update.key == key { return update } }
+            return nil
+        }
+        await model.setVisible(0..<2)
+        let loaded = try await next("a")
+        #expect(loaded?.rows == [0, 2])
+        #expect(try loaded?.bitmap == model.bitmap(for: request("a")))
+        let loading = try await next("b")
+        #expect(loading?.rows == [1] && loading?.bitmap == waiting)
+        loader.fail("b", .httpStatus(url: "b", status: 404))
+        let failed = try await next("b")
+        #expect(failed?.rows == [1] && failed?.bitmap == broken)
+        // The image is the same, in other rows.
+        await model.setVisible(2..<5)
+        #expect(try await next("a")?.rows == [2, 4])
+        await model.setRows(try requests("c a"), visible: 0..<1)
+        let moved = try await next("a")
+        #expect(moved?.rows == [1])
+        await model.setRows([], visible: 0..<0)
+        let gone = try await next("a")
+        #expect(gone?.rows == [] && gone?.bitmap == waiting)
+    }
+
+    @Test("what a thread says without waiting is followed in order")
+    func withoutWaiting() async throws {
+        let loader = HeldLoader(memory: ["c"])
+        let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
+        let shown = Tally()
+        let observation = model.observe { update in if case .loaded = update.state { shown.add() } }
+        model.scrollPhase = .dragging
+        model.visibleRows = 0..<2
+        model.scrollPhase = .decelerating
+        // The image in memory shows that all of the above has been followed.
+        model.visibleRows = 2..<3
+        #expect(model.scrollPhase == .decelerating && model.visibleRows == 2..<3)
+        try await shown.wait(for: 1)
+        #expect(await model.isDecelerating)
+        #expect(await !model.isDragging)
+        #expect(loader.takeRecord() == ["pin c"], "nothing loads while the list moves")
+        model.visibleRows = 0..<1
+        model.scrollPhase = .idle
+        try await eventually { loader.takeRecord().contains("load a") }
+        observation.cancel()
+    }
+
+    @Test("an observation ends when it is released, and with the model")
+    func observation() async throws {
+        final class Witness: Sendable {}
+        let loader = HeldLoader(memory: ["a"])
+        var model: ImageListModel? = ImageListModel(loader: loader, rows: try requests("a"), pressure: nil)
+        let heard = Tally()
+        /// An observation whose closure holds an object; it is released when the observation has ended.
+        func observe() throws -> (observation: RowObservation, witness: () -> Bool) {
+            let witness = Witness()
+            weak let released = witness
+            let observation = try #require(model).observe { _ in
+                withExtendedLifetime(witness) { heard.add() }
+            }
+            return (observation, { released == nil })
+        }
+        var (first, firstHasEnded): (RowObservation?, () -> Bool) = try observe()
+        let (second, secondHasEnded) = try observe()
+        await model?.setVisible(0..<1)
+        try await heard.wait(for: 2)
+        #expect(!firstHasEnded() && !secondHasEnded())
+        withExtendedLifetime(first) {}
+        first = nil
+        try await eventually { firstHasEnded() }
+        #expect(!secondHasEnded())
+        model = nil
+        try await eventually { secondHasEnded() }
+        withExtendedLifetime(second) {}
     }
 
     @Test("images of the real loader reach their rows")

@@ -42,6 +42,14 @@ enum ArticleExamples {
         await model.didEndDecelerating()  // all visible rows load, the focus first
     }
 
+    static func scrollWithoutWaiting(_ model: ImageListModel) -> RowObservation {
+        model.scrollPhase = .dragging
+        model.visibleRows = 40..<50
+        model.scrollPhase = .idle
+        let observation = model.observe { update in print(update.rows, update.state) }  // on any thread
+        return observation
+    }
+
     static func longList(_ model: ImageListModel) async {
         let films = ListRows(count: 100_000) { row in
             ImageRequest(id: "film-\(row)") { [UInt8]() }

@@ -8,5 +8,5 @@ let rows = try addresses.map { try ImageRequest($0, targetSize: ImageSize(width:
 let model = ImageListModel(loader: loader, rows: rows)
 await model.setVisible(0..<10)  // again whenever the list has moved
 for await update in model.updates {
-    for row in 0..<10 where LoadKey(rows[row]) == update.key { print(row, update.state) }
+    for row in update.rows { print(row, update.state) }
 }
