@@ -60,6 +60,18 @@ public struct Bitmap: Sendable, Hashable {
     }
 }
 
+extension Bitmap {
+    /// The image as a file: a JPEG, or a PNG if it has transparency.
+    /// - Parameter quality: of the JPEG, 1 to 100; nil for a PNG in any case.
+    package func encoded(
+        quality: Int?
+    ) throws(ImageEncodingError) -> (file: [UInt8], format: ImageFormat) {
+        let isOpaque = isOpaque
+        if let quality, isOpaque { return (try JPEGEncoder(quality: quality).encode(self), .jpeg) }
+        return (PNGEncoder(colours: isOpaque ? .rgb : .rgba).encode(self), .png)
+    }
+}
+
 /// Builds a bitmap from rows, top to bottom. Averages them to a smaller size on arrival, so that a large image never
 /// exists at its full size, and crops it to the layout.
 struct BitmapBuilder {

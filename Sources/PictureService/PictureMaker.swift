@@ -176,21 +176,17 @@ package struct PictureMaker: Sendable {
     }
 
     private func encode(_ bitmap: Bitmap, by recipe: PictureRecipe) throws(PictureError) -> Picture {
-        let isOpaque = bitmap.isOpaque
-        let file: [UInt8]
-        let format: ImageFormat
-        if isOpaque, case .automatic(let quality) = recipe.encoding {
-            do {
-                file = try JPEGEncoder(quality: quality ?? PictureRecipe.standardQuality).encode(bitmap)
-            } catch {
-                throw .notEncodable(error)
+        let quality: Int? =
+            switch recipe.encoding {
+            case .automatic(let quality): quality ?? PictureRecipe.standardQuality
+            case .png: nil
             }
-            format = .jpeg
-        } else {
-            file = PNGEncoder(colours: isOpaque ? .rgb : .rgba).encode(bitmap)
-            format = .png
+        do {
+            let (file, format) = try bitmap.encoded(quality: quality)
+            return Picture(bytes: ImageBytes(file), format: format, size: bitmap.size)
+        } catch {
+            throw .notEncodable(error)
         }
-        return Picture(bytes: ImageBytes(file), format: format, size: bitmap.size)
     }
 
     /// The most bytes of the steps and of encoding their result, besides the picture of size `first`.

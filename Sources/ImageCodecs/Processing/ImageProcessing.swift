@@ -2,7 +2,7 @@
 ///
 ///     struct Sepia: ImageProcessing {
 ///         let identifier = "sepia 1"
-///         func process(_ image: Bitmap) throws -> Bitmap { image.mapped(Self.tone) }
+///         func process(_ image: Bitmap) throws -> Bitmap { … }
 ///     }
 ///     request.processors = [.circle, .custom(Sepia())]
 public protocol ImageProcessing: Sendable {

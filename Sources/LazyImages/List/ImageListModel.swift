@@ -241,7 +241,7 @@ public actor ImageListModel {
         for action in actions { perform(action, found) }
         var changed = before.filter { !window.isWanted($0) && posted.removeValue(forKey: $0) != nil }
         for key in window.wantedKeys {
-            let now = Posted(status: window.status(of: key), rows: window.rows[key, default: []].sorted())
+            let now = Posted(status: window.status(of: key), rows: window.rows[key, default: []])
             let last = posted[key] ?? Posted()
             guard now.status != last.status || now.status != .placeholder && now.rows != last.rows else {
                 continue

@@ -247,7 +247,7 @@ struct RowNotices {
 
     private func update(_ key: LoadKey, _ state: RowState) -> RowUpdate {
         RowUpdate(
-            rows: rows[key, default: []].sorted(), state: state, bitmap: pictures.bitmap(for: state), key: key
+            rows: rows[key, default: []], state: state, bitmap: pictures.bitmap(for: state), key: key
         )
     }
 }

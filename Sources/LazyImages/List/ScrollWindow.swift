@@ -98,7 +98,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     private var warning: Duration?
     private var wants: [Want] = []
     private var urgencies: [Key: Urgency] = [:]
-    /// The visible rows, and those of the page ahead, by their keys.
+    /// The visible rows, and those of the page ahead, by their keys, in ascending order.
     private(set) var rows: [Key: [Int]] = [:]
     private var phases: [Key: Phase] = [:]
     private var failures: [Key: Failure] = [:]
@@ -184,6 +184,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         rows.removeAll(keepingCapacity: true)
         for row in span.visibleNearestFirst { want(row, row == span.focus ? .focused : .visible) }
         if looksAhead { for row in span.aheadNearestFirst { want(row, .ahead) } }
+        for (key, shared) in rows where shared.count > 1 { rows[key] = shared.sorted() }
     }
 
     private mutating func want(_ row: Int, _ urgency: Urgency) {

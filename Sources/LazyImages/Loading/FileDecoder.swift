@@ -92,11 +92,10 @@ extension FileDecoder {
 
 extension ImageRequest.ResultFormat {
     fileprivate func encode(_ bitmap: Bitmap) throws(ImageEncodingError) -> [UInt8] {
-        let isOpaque = bitmap.isOpaque
-        if case .jpeg(let quality) = self, isOpaque {
-            return try JPEGEncoder(quality: min(max(quality, 1), 100)).encode(bitmap)
+        switch self {
+        case .png: try bitmap.encoded(quality: nil).file
+        case .jpeg(let quality): try bitmap.encoded(quality: min(max(quality, 1), 100)).file
         }
-        return PNGEncoder(colours: isOpaque ? .rgb : .rgba).encode(bitmap)
     }
 }
 

@@ -218,7 +218,7 @@ public final class ImageLoader: Sendable {
             let outcome = await Result.of { () async throws(ImageLoadingError) in
                 try await load(request, flight, meter)
             }
-            flight.emit(.measured(meter.end(outcome)))
+            flight.emit(.measured(meter.metrics(of: outcome)))
             return try outcome.get()
         }
     }
@@ -229,8 +229,9 @@ public final class ImageLoader: Sendable {
         try request.checkProcessors()
         let file = try await file(for: request, flight, meter)
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
-        meter.fileLoaded()
-        flight.emit(.file(file))
+        let event = LoadEvent.file(file)
+        meter.note(event)
+        flight.emit(event)
         return try await image(in: file, for: request, flight)
     }
 

@@ -1,35 +1,56 @@
 import SystemSupport
 
-/// Measures one load from its events.
+/// Measures one load from its events, counted from when the meter is made.
 final class LoadMeter: Sendable {
-    private let start = ContinuousClock.now
-    private let metrics = Lock(LoadMetrics())
+    private struct State {
+        /// Nil before the first slot.
+        var queued: Duration?
+        var firstByte: Duration?
+        var received = 0
+        var file: (file: LoadedFile, time: Duration)?
+    }
 
-    /// Notes an event of the download.
+    private let start = ContinuousClock.now
+    private let state = Lock(State())
+
+    var listener: LoadListener { LoadListener { [self] event in if let event { note(event) } } }
+
     func note(_ event: LoadEvent) {
-        switch event {
-        case .started(let queued): metrics.withLock { $0.queued = queued }
-        case .progress(let progress, _) where progress.received > 0:
-            metrics.withLock { metrics in
-                if metrics.firstByte == nil { metrics.firstByte = .now - start }
-                metrics.received = progress.received
+        state.withLock { state in
+            switch event {
+            case .started(let queued): state.queued = queued
+            case .progress(let progress, _) where progress.received > 0:
+                if state.firstByte == nil { state.firstByte = .now - start }
+                state.received = progress.received
+            case .file(let file): state.file = (file, .now - start)
+            default: break
             }
-        default: break
         }
     }
 
-    /// The file is there.
-    func fileLoaded() { metrics.withLock { $0.file = .now - start } }
+    /// The file, if the load had one.
+    var file: LoadedFile? { state.withLock { $0.file?.file } }
 
     /// The metrics at the end of the load.
-    func end(_ outcome: Result<LoadedImage, ImageLoadingError>) -> LoadMetrics {
-        metrics.withLock { metrics in
-            metrics.total = .now - start
-            if case .success(let image) = outcome {
-                metrics.source = image.source
-                metrics.decoding = metrics.file.map { metrics.total - $0 }
-            }
-            return metrics
+    func metrics(of outcome: Result<LoadedImage, ImageLoadingError>) -> LoadMetrics {
+        let (state, total) = (state.withLock { $0 }, ContinuousClock.now - start)
+        var metrics = LoadMetrics(
+            total: total, queued: state.queued ?? .zero, firstByte: state.firstByte,
+            received: state.received, file: state.file?.time)
+        if case .success(let image) = outcome {
+            metrics.source = image.source
+            metrics.decoding = metrics.file.map { total - $0 }
         }
+        return metrics
+    }
+
+    /// The time until the file was there, or until the end of the load without one. A load that is cancelled before its
+    /// first slot has only waited.
+    func timing<Value>(of outcome: Result<Value, ImageLoadingError>) -> LoadTiming {
+        let state = state.withLock { $0 }
+        let total = state.file?.time ?? .now - start
+        var queued = state.queued ?? .zero
+        if case .failure(.cancelled) = outcome, state.queued == nil { queued = total }
+        return LoadTiming(total: total, queued: queued)
     }
 }

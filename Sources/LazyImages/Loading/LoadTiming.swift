@@ -1,5 +1,3 @@
-import SystemSupport
-
 /// The duration of a load.
 package struct LoadTiming: Sendable, Hashable {
     /// From the call to its return.
@@ -22,11 +20,11 @@ extension FileLoader {
     package func timedFile(
         for request: ImageRequest
     ) async -> (file: Result<LoadedFile, ImageLoadingError>, timing: LoadTiming) {
-        let watch = LoadWatch()
+        let meter = LoadMeter()
         let file = await Result.of { () async throws(ImageLoadingError) in
-            try await self.file(for: request, Client(listener: watch.listener))
+            try await self.file(for: request, Client(listener: meter.listener))
         }
-        return (file, watch.end(file).timing)
+        return (file, meter.timing(of: file))
     }
 }
 
@@ -37,45 +35,9 @@ extension ImageLoader {
     package func timedImage(
         for request: ImageRequest
     ) async -> (image: Result<LoadedImage, ImageLoadingError>, file: LoadedFile?, timing: LoadTiming) {
-        let watch = LoadWatch()
-        let task = task(for: request, listener: watch.listener)
+        let meter = LoadMeter()
+        let task = task(for: request, listener: meter.listener)
         let image = await Result.of { () async throws(ImageLoadingError) in try await task.value }
-        let (file, timing) = watch.end(image)
-        return (image, file, timing)
-    }
-}
-
-/// Measures one load from its events.
-private final class LoadWatch: Sendable {
-    private struct State {
-        var queued: Duration?
-        var file: LoadedFile?
-        var total: Duration?
-    }
-
-    private let start = ContinuousClock.now
-    private let state = Lock(State())
-
-    var listener: LoadListener {
-        LoadListener { [self] event in
-            state.withLock { state in
-                switch event {
-                case .started(let queued): state.queued = queued
-                case .file(let file): (state.file, state.total) = (file, .now - start)
-                default: break
-                }
-            }
-        }
-    }
-
-    /// The file, if the load had one, and the timing.
-    func end<Value>(
-        _ outcome: Result<Value, ImageLoadingError>
-    ) -> (file: LoadedFile?, timing: LoadTiming) {
-        let state = state.withLock { $0 }
-        let total = state.total ?? .now - start
-        var queued = state.queued ?? .zero
-        if case .failure(.cancelled) = outcome, state.queued == nil { queued = total }
-        return (state.file, LoadTiming(total: total, queued: queued))
+        return (image, meter.file, meter.timing(of: image))
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import ImageCodecs
 import TestTraits
 import Testing
@@ -14,13 +15,6 @@ struct BlurTests {
                 sum + levels[min(max(place + tap.0, 0), levels.count - 1)] * tap.1 / total
             }
         }
-    }
-
-    private func exp(_ power: Double) -> Double {
-        // Foundation is not needed for one function: e^x = (e^(x/1024))^1024.
-        var value = 1 + power / 1024 + power * power / (2 * 1024 * 1024)
-        for _ in 0..<10 { value *= value }
-        return value
     }
 
     /// An image whose rows are all equal, or whose columns are.
