@@ -33,11 +33,11 @@ struct BrowserStateTests {
     func burst() {
         var state = state()
         #expect(state.handle(key("j"), now: 10) == [])
-        #expect(state.handle(key("j"), now: 10.05) == [.motion(.beganDragging)])
+        #expect(state.handle(key("j"), now: 10.05) == [.motion(.dragging)])
         #expect(state.handle(key("j"), now: 10.1) == [])
         #expect(state.advance(now: 10.21) == [])
         #expect(state.motion.nextDeadline(now: 10.21) == 10.1 + ScrollMotion.burstPause)
-        #expect(state.advance(now: 10.23) == [.motion(.endedDragging)])
+        #expect(state.advance(now: 10.23) == [.motion(.idle)])
         #expect(state.motion.nextDeadline(now: 10.23) == nil)
         #expect(state.handle(key("j"), now: 10.4) == [])
     }
@@ -45,11 +45,11 @@ struct BrowserStateTests {
     @Test("a page glides over a few frames and then rests")
     func glide() {
         var state = state()
-        #expect(state.handle(key(" "), now: 1) == [.motion(.beganGliding)])
+        #expect(state.handle(key(" "), now: 1) == [.motion(.decelerating)])
         _ = state.advance(now: 1.05)
         let onTheWay = state.motion.offset
         #expect(onTheWay > 0 && onTheWay < state.motion.destination)
-        #expect(state.advance(now: 1.2) == [.motion(.endedGliding)])
+        #expect(state.advance(now: 1.2) == [.motion(.idle)])
         #expect(state.motion.offset == state.motion.destination)
         #expect(state.visible.contains(state.list.selected))
     }
@@ -104,7 +104,7 @@ struct BrowserStateTests {
         #expect(state.handle(.key(TerminalKey(.enter)), now: 1) == [.rowsChanged])
         #expect(state.handle(key("n"), now: 2) == [])
         #expect(state.visibleInFull == 1..<2 && state.visible.isEmpty)
-        #expect(state.handle(key("n"), now: 2.05) == [.motion(.beganDragging)])
+        #expect(state.handle(key("n"), now: 2.05) == [.motion(.dragging)])
         #expect(state.visibleInFull == 2..<3)
     }
 

@@ -5,7 +5,7 @@ import SystemSupport
 /// others.
 ///
 ///     let model = ImageListModel(loader: ImageLoader(), rows: films.map(\.poster), placeholder: grey)
-///     await model.setVisible(0..<10)
+///     model.setVisible(0..<10)
 ///     for await update in model.updates {
 ///         for row in update.rows { draw(row, update.bitmap) }
 ///     }
@@ -14,11 +14,15 @@ import SystemSupport
 /// replaced, a request that both lists have keeps its state.
 ///
 /// While the list is dragged or decelerates no load starts, but images from the memory cache are shown at once. When
-/// the list rests, all visible rows load, those nearest the focus first. `ScrollWindow` decides; this actor performs.
+/// the list rests, all visible rows load, those nearest the focus first. `ScrollWindow` decides; the model performs.
 ///
-/// ``state(of:)``, ``counters`` and ``updates`` can be read from any thread without waiting. The model keeps the images
-/// of visible rows and of the page ahead, and no others. When it is released, its loads are cancelled.
-public actor ImageListModel {
+/// Safe for concurrent use from any thread or actor. No method waits: each has its effect when it returns, and calls from
+/// one thread have their effects in order. A loader's methods, and the closure of ``ListRows``, are called during such a
+/// call, and may not call the model themselves.
+///
+/// The model keeps the images of visible rows and of the page ahead, and no others. When it is released, its loads are
+/// cancelled.
+public final class ImageListModel: Sendable {
     private struct Load {
         let request: ImageRequest
         let task: ImageTask
@@ -26,37 +30,38 @@ public actor ImageListModel {
         var preview: ImagePreview?
     }
 
-    private struct Held {
+    private struct Entry {
         let request: ImageRequest
         let image: LoadedImage
     }
 
-    private struct Posted: Equatable {
+    /// What readers know of a key; none for a placeholder.
+    private struct Published: Equatable {
         var status = ScrollWindow<LoadKey>.Status.placeholder
         var rows: [Int] = []
     }
 
+    private struct State {
+        var window: ScrollWindow<LoadKey>
+        var requests: ListRows
+        var loads: [LoadKey: Load] = [:]
+        var images: [LoadKey: Entry] = [:]
+        var pinned: Set<LoadKey> = []
+        var started = 0
+        /// Failed images for which a person wants a retry. Their next load uses the network, even if the failure is
+        /// remembered.
+        var retried: Set<LoadKey> = []
+        var published: [LoadKey: Published] = [:]
+    }
+
     /// Every change of a state. The state of a request that is neither visible nor in the page ahead is `.placeholder`.
-    public nonisolated let updates: RowUpdates
+    public let updates: RowUpdates
 
     private let loader: any ImageLoading
-    private let board: RowBoard
+    private let states: RowStates
     private let elapsed: @Sendable () -> Duration
-    private var window: ScrollWindow<LoadKey>
-    private var requests = ListRows([])
-    private var loads: [LoadKey: Load] = [:]
-    private var held: [LoadKey: Held] = [:]
-    private var pinned: Set<LoadKey> = []
-    private var started = 0
-    /// Failed images for which a person wants a retry. Their next load uses the network, even if the failure is
-    /// remembered.
-    private var retried: Set<LoadKey> = []
-    /// The last posted status of each wanted key, and its rows; none for a placeholder.
-    private var posted: [LoadKey: Posted] = [:]
+    private let state: Lock<State>
     private let wantsPreviews: Bool
-    /// What callers that cannot wait have said, in order.
-    private nonisolated let said = Lock((phase: ScrollPhase.idle, visible: 0..<0))
-    private nonisolated let commands: AsyncStream<Command>.Continuation
     private let pressureReader = PressureReader()
 
     /// A list without visible rows.
@@ -77,95 +82,77 @@ public actor ImageListModel {
     ) {
         self.loader = loader
         self.wantsPreviews = wantsPreviews
-        board = RowBoard(pictures: RowPictures(placeholder: placeholder, failure: failurePicture))
-        updates = RowUpdates(board: board)
+        states = RowStates(pictures: RowPictures(placeholder: placeholder, failure: failurePicture))
+        updates = RowUpdates(states: states)
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
-        window = ScrollWindow(pauses: pauses)
-        requests = ListRows(rows)
+        let rows = ListRows(rows)
+        var window = ScrollWindow<LoadKey>(pauses: pauses)
         // No row is visible, so there are no actions yet.
-        _ = window.handle(requests.replacing(visible: 0..<0), at: .zero) { _ in false }
-        let (stream, commands) = AsyncStream.makeStream(of: Command.self)
-        self.commands = commands
-        Task { [weak self] in for await command in stream { await self?.follow(command) } }
+        _ = window.handle(rows.replacing(visible: 0..<0), at: .zero) { _ in false }
+        state = Lock(State(window: window, requests: rows))
         pressureReader.read(pressure) { [weak self] level in
-            if level != .normal { await self?.didReceiveMemoryWarning() }
+            if level != .normal { self?.didReceiveMemoryWarning() }
         }
     }
 
     deinit {
-        for load in loads.values { load.task.cancel() }
-        for key in pinned { if let request = held[key]?.request { loader.setPinned(false, for: request) } }
-        board.finish()
-        commands.finish()
+        state.withLock { state in
+            for load in state.loads.values { load.task.cancel() }
+            for key in state.pinned {
+                if let request = state.images[key]?.request { loader.setPinned(false, for: request) }
+            }
+        }
+        states.finish()
     }
 
     // MARK: What the rows show
 
     /// The present state of the rows with this request; its priority does not matter.
     /// - Parameter request: the request of the rows.
-    public nonisolated func state(of request: ImageRequest) -> RowState { board.state(of: LoadKey(request)) }
+    public func state(of request: ImageRequest) -> RowState { states.state(of: LoadKey(request)) }
 
     /// What to draw in the rows with this request now: see ``RowUpdate/bitmap``.
     /// - Parameter request: the request of the rows; its priority does not matter.
-    public nonisolated func bitmap(for request: ImageRequest) -> Bitmap? {
-        board.pictures.bitmap(for: state(of: request))
+    public func bitmap(for request: ImageRequest) -> Bitmap? {
+        states.pictures.bitmap(for: state(of: request))
     }
 
     /// Calls a closure with each update, for a program whose main loop is not Swift's: the closure passes the update on.
     /// - Parameter body: called on no particular thread, with one update after the other.
     /// - Returns: the observation, which ends when it is cancelled or released, or with the model.
-    public nonisolated func observe(_ body: @escaping @Sendable (RowUpdate) -> Void) -> RowObservation {
+    public func observe(_ body: @escaping @Sendable (RowUpdate) -> Void) -> RowObservation {
         RowObservation(updates, body)
     }
 
     /// How many images are in each state now.
-    public nonisolated var counters: ImageListCounters { board.counters }
+    public var counters: ImageListCounters { states.counters }
 
     // MARK: What the person does
 
-    /// How the list moves, for callers that cannot wait. Setting it returns at once. The model follows this and
-    /// ``visibleRows`` in the order in which they were set; no order holds between them and the methods below.
-    public nonisolated var scrollPhase: ScrollPhase {
-        get { said.withLock { $0.phase } }
-        set {
-            said.withLock { said in
-                said.phase = newValue
-                // Under the lock, so that the order of the commands is that of the values.
-                commands.yield(.scrolled(newValue))
+    /// How the list moves. While it does, no load starts. Default: `.idle`.
+    public var scrollPhase: ScrollPhase {
+        get {
+            state.withLock { state in
+                state.window.isDragging ? .dragging : state.window.isDecelerating ? .decelerating : .idle
             }
         }
-    }
-
-    /// The visible rows, for callers that cannot wait: see ``setVisible(_:focus:)`` and ``scrollPhase``.
-    public nonisolated var visibleRows: Range<Int> {
-        get { said.withLock { $0.visible } }
         set {
-            said.withLock { said in
-                said.visible = newValue
-                commands.yield(.showed(newValue))
-            }
-        }
-    }
-
-    private enum Command {
-        case scrolled(ScrollPhase)
-        case showed(Range<Int>)
-    }
-
-    private func follow(_ command: Command) {
-        switch command {
-        case .scrolled(let phase):
-            handle(.scrolling(isDragging: phase == .dragging, isDecelerating: phase == .decelerating))
-        case .showed(let rows): handle(.showed(rows))
+            handle(.scrolling(isDragging: newValue == .dragging, isDecelerating: newValue == .decelerating))
         }
     }
 
     /// Whether the list is being dragged, or keys are held down.
-    public var isDragging: Bool { window.isDragging }
+    public var isDragging: Bool { scrollPhase == .dragging }
 
     /// Whether the list still moves after it was dragged.
-    public var isDecelerating: Bool { window.isDecelerating }
+    public var isDecelerating: Bool { scrollPhase == .decelerating }
+
+    /// The visible rows, within the list. Setting it is ``setVisible(_:focus:)`` with the focus in the middle.
+    public var visibleRows: Range<Int> {
+        get { state.withLock { $0.window.span.visible } }
+        set { setVisible(newValue) }
+    }
 
     /// Makes these rows visible. Ignores rows outside the list.
     /// - Parameters:
@@ -174,18 +161,19 @@ public actor ImageListModel {
     ///     is not visible: the middle.
     public func setVisible(_ rows: Range<Int>, focus: Int? = nil) { handle(.showed(rows, focus: focus)) }
 
-    /// The list is dragged: no load starts. Ends a deceleration.
-    public func willBeginDragging() { handle(.scrolling(isDragging: true, isDecelerating: false)) }
+    /// The list is dragged: ``scrollPhase`` becomes `.dragging`.
+    public func willBeginDragging() { scrollPhase = .dragging }
 
     /// The person lets go of the list. It rests, or decelerates until ``didEndDecelerating()``.
     /// - Parameter willDecelerate: whether the list still moves.
-    public func didEndDragging(willDecelerate: Bool) {
-        handle(.scrolling(isDragging: false, isDecelerating: willDecelerate))
-    }
+    public func didEndDragging(willDecelerate: Bool) { scrollPhase = willDecelerate ? .decelerating : .idle }
 
-    /// The list has come to rest.
+    /// The list has come to rest, unless it is dragged again.
     public func didEndDecelerating() {
-        handle(.scrolling(isDragging: window.isDragging, isDecelerating: false))
+        state.withLock { state in
+            guard !state.window.isDragging else { return }
+            handle(.scrolling(isDragging: false, isDecelerating: false), &state)
+        }
     }
 
     /// Replaces the rows. A request that both lists have keeps its load and its image.
@@ -203,8 +191,10 @@ public actor ImageListModel {
     ///   - visible: the visible rows. Default: the same as before, within the new list.
     ///   - focus: the row that a person looks at: see ``setVisible(_:focus:)``.
     public func setRows(_ rows: ListRows, visible: Range<Int>? = nil, focus: Int? = nil) {
-        requests = rows
-        handle(rows.replacing(visible: visible ?? window.span.visible, focus: focus))
+        state.withLock { state in
+            state.requests = rows
+            handle(rows.replacing(visible: visible ?? state.window.span.visible, focus: focus), &state)
+        }
     }
 
     /// Retries a failed request: at once if a row with it is visible and the list rests. The load uses the network,
@@ -212,15 +202,21 @@ public actor ImageListModel {
     /// - Parameter request: the request of the rows; its priority does not matter.
     public func retry(_ request: ImageRequest) {
         let key = LoadKey(request)
-        if case .failed = window.status(of: key) { retried.insert(key) }
-        handle(.retry(key))
+        state.withLock { state in
+            if case .failed = state.window.status(of: key) { state.retried.insert(key) }
+            handle(.retry(key), &state)
+        }
     }
 
     /// Retries all failed requests: those of visible rows at once, the others when their rows are visible again. The
     /// loads use the network, as in ``retry(_:)``.
     public func retryFailed() {
-        retried.formUnion(failedKeys)
-        handle(.retryAll)
+        state.withLock { state in
+            for key in state.window.wantedKeys {
+                if case .failed = state.window.status(of: key) { state.retried.insert(key) }
+            }
+            handle(.retryAll, &state)
+        }
     }
 
     /// Call it when memory runs short. Cancels loads and releases images of rows that are not visible, and prefetches
@@ -229,32 +225,33 @@ public actor ImageListModel {
 
     // MARK: Performing
 
-    /// Passes an event to the window, performs its actions, and posts every status that has changed.
-    private func handle(_ event: ScrollWindow<LoadKey>.Event) {
-        let before = window.wantedKeys
-        var found: [LoadKey: Held] = [:]
-        let actions = window.handle(event, at: elapsed()) { row in
+    private func handle(_ event: ScrollWindow<LoadKey>.Event) { state.withLock { handle(event, &$0) } }
+
+    /// Passes an event to the window, performs its actions, and publishes every status that has changed.
+    private func handle(_ event: ScrollWindow<LoadKey>.Event, _ state: inout State) {
+        let before = state.window.wantedKeys
+        let requests = state.requests
+        var found: [LoadKey: Entry] = [:]
+        let actions = state.window.handle(event, at: elapsed()) { row in
             guard let request = requests[row], let image = cachedImage(for: request) else { return false }
-            found[LoadKey(request)] = Held(request: request, image: image)
+            found[LoadKey(request)] = Entry(request: request, image: image)
             return true
         }
-        for action in actions { perform(action, found) }
-        var changed = before.filter { !window.isWanted($0) && posted.removeValue(forKey: $0) != nil }
-        for key in window.wantedKeys {
-            let now = Posted(status: window.status(of: key), rows: window.rows[key, default: []])
-            let last = posted[key] ?? Posted()
+        for action in actions { perform(action, found, &state) }
+        var changed = before.filter {
+            !state.window.isWanted($0) && state.published.removeValue(forKey: $0) != nil
+        }
+        for key in state.window.wantedKeys {
+            let now = Published(
+                status: state.window.status(of: key), rows: state.window.rows[key, default: []])
+            let last = state.published[key] ?? Published()
             guard now.status != last.status || now.status != .placeholder && now.rows != last.rows else {
                 continue
             }
-            posted[key] = now
+            state.published[key] = now
             changed.append(key)
         }
-        post(changed)
-    }
-
-    /// The wanted keys whose loads failed.
-    private var failedKeys: [LoadKey] {
-        window.wantedKeys.filter { if case .failed = window.status(of: $0) { true } else { false } }
+        publish(changed, state)
     }
 
     /// The image from the memory cache, unless the request must load: to verify its checksum, or with `.reload`.
@@ -262,38 +259,42 @@ public actor ImageListModel {
         request.allowsMemory ? loader.cachedImage(for: request) : nil
     }
 
-    private func perform(_ action: ScrollWindow<LoadKey>.Action, _ found: [LoadKey: Held]) {
+    private func perform(
+        _ action: ScrollWindow<LoadKey>.Action, _ found: [LoadKey: Entry], _ state: inout State
+    ) {
         switch action {
-        case .cancel(let key): loads.removeValue(forKey: key)?.task.cancel()
-        case .release(let key): held[key] = nil
-        case .pin(let key): setPinned(true, key)
-        case .unpin(let key): setPinned(false, key)
+        case .cancel(let key): state.loads.removeValue(forKey: key)?.task.cancel()
+        case .release(let key): state.images[key] = nil
+        case .pin(let key): setPinned(true, key, &state)
+        case .unpin(let key): setPinned(false, key, &state)
         case .setUrgency(let key, let urgency):
-            if let load = loads[key] { load.task.priority = load.request.priority(urgency) }
+            if let load = state.loads[key] { load.task.priority = load.request.priority(urgency) }
         case .hold(let row):
-            if let key = requests[row].map(LoadKey.init) { held[key] = found[key] }
+            if let key = state.requests[row].map(LoadKey.init) { state.images[key] = found[key] }
         case .load(let row, let urgency):
-            if let request = requests[row] { begin(request, urgency) }
+            if let request = state.requests[row] { load(request, urgency, &state) }
         }
     }
 
-    private func setPinned(_ isPinned: Bool, _ key: LoadKey) {
-        guard let request = held[key]?.request else { return }
-        if isPinned { pinned.insert(key) } else { pinned.remove(key) }
+    private func setPinned(_ isPinned: Bool, _ key: LoadKey, _ state: inout State) {
+        guard let request = state.images[key]?.request else { return }
+        if isPinned { state.pinned.insert(key) } else { state.pinned.remove(key) }
         loader.setPinned(isPinned, for: request)
     }
 
-    private func begin(_ request: ImageRequest, _ urgency: ScrollWindow<LoadKey>.Urgency) {
+    private func load(
+        _ request: ImageRequest, _ urgency: ScrollWindow<LoadKey>.Urgency, _ state: inout State
+    ) {
         let key = LoadKey(request)
         var urgent = request
         urgent.priority = request.priority(urgency)
-        if retried.remove(key) != nil, request.cachePolicy != .cacheOnly {
+        if state.retried.remove(key) != nil, request.cachePolicy != .cacheOnly {
             urgent.cachePolicy = .reload
             urgent.overridesCircuitBreaker = true
         }
         let task = loader.task(for: urgent)
-        loads[key] = Load(request: request, task: task)
-        started += 1
+        state.loads[key] = Load(request: request, task: task)
+        state.started += 1
         follow(task, key)
     }
 
@@ -302,53 +303,58 @@ public actor ImageListModel {
     private func follow(_ task: ImageTask, _ key: LoadKey) {
         let progress = task.progress
         Task { [weak self] in
-            for await value in progress { await self?.change(key, task) { $0.progress = value } }
+            for await value in progress { self?.change(key, task) { $0.progress = value } }
         }
         if wantsPreviews {
             let previews = task.previews
             Task { [weak self] in
-                for await preview in previews { await self?.change(key, task) { $0.preview = preview } }
+                for await preview in previews { self?.change(key, task) { $0.preview = preview } }
             }
         }
         Task { [weak self] in
             let outcome = await Result.of { () async throws(ImageLoadingError) in try await task.value }
-            await self?.end(key, task, outcome)
+            self?.end(key, task, outcome)
         }
     }
 
     /// Takes a load's outcome, unless the load was cancelled: another one may be running for the same key.
     private func end(_ key: LoadKey, _ task: ImageTask, _ outcome: Result<LoadedImage, ImageLoadingError>) {
-        guard let load = loads[key], load.task === task else { return }
-        loads[key] = nil
-        switch outcome {
-        case .success(let image):
-            held[key] = Held(request: load.request, image: image)
-            handle(.loaded(key))
-        case .failure(let error): handle(.failed(key, error))
+        state.withLock { state in
+            guard let load = state.loads[key], load.task === task else { return }
+            state.loads[key] = nil
+            switch outcome {
+            case .success(let image):
+                state.images[key] = Entry(request: load.request, image: image)
+                handle(.loaded(key), &state)
+            case .failure(let error): handle(.failed(key, error), &state)
+            }
         }
     }
 
     /// Takes a load's progress or preview, unless the load has ended: a late preview must not replace the image.
-    private func change(_ key: LoadKey, _ task: ImageTask, _ apply: @Sendable (inout Load) -> Void) {
-        guard var load = loads[key], load.task === task else { return }
-        apply(&load)
-        loads[key] = load
-        post([key])
+    private func change(_ key: LoadKey, _ task: ImageTask, _ apply: (inout Load) -> Void) {
+        state.withLock { state in
+            guard var load = state.loads[key], load.task === task else { return }
+            apply(&load)
+            state.loads[key] = load
+            publish([key], state)
+        }
     }
 
-    /// Posts the present states of these keys.
-    private func post(_ keys: [LoadKey]) {
-        var counters = window.counters
-        counters.started = started
-        board.post(keys.map { ($0, state(of: $0)) }, rows: window.rows, counters: counters)
+    /// Publishes the present states of these keys.
+    private func publish(_ keys: [LoadKey], _ state: State) {
+        var counters = state.window.counters
+        counters.started = state.started
+        states.publish(
+            keys.map { ($0, rowState(of: $0, state)) }, rows: state.window.rows, counters: counters)
     }
 
-    private func state(of key: LoadKey) -> RowState {
-        switch window.status(of: key) {
+    private func rowState(of key: LoadKey, _ state: State) -> RowState {
+        switch state.window.status(of: key) {
         case .placeholder: .placeholder
         case .loading:
-            loads[key].map { .loading(progress: $0.progress, preview: $0.preview) } ?? .placeholder
-        case .loaded: held[key].map { .loaded($0.image) } ?? .placeholder
+            state.loads[key].map { .loading(progress: $0.progress, preview: $0.preview) } ?? .placeholder
+        case .loaded: state.images[key].map { .loaded($0.image) } ?? .placeholder
         case .failed(let reason): .failed(reason: reason, isRetryable: reason.isRetryable)
         }
     }

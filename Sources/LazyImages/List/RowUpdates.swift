@@ -51,33 +51,33 @@ public struct RowUpdates: AsyncSequence, Sendable {
     /// Never fails.
     public typealias Failure = Never
 
-    let board: RowBoard
+    let states: RowStates
 
     /// Adds a reader.
-    public func makeAsyncIterator() -> Iterator { Iterator(board) }
+    public func makeAsyncIterator() -> Iterator { Iterator(states) }
 
     /// One reader.
     public struct Iterator: AsyncIteratorProtocol {
-        /// Removes the reader from the board when its iterator is released.
+        /// Removes the reader from the states when its iterator is released.
         private final class Subscription: Sendable {
-            let board: RowBoard
+            let states: RowStates
             let reader: Int
 
-            init(_ board: RowBoard, _ reader: Int) {
-                self.board = board
+            init(_ states: RowStates, _ reader: Int) {
+                self.states = states
                 self.reader = reader
             }
 
-            deinit { board.removeReader(reader) }
+            deinit { states.removeReader(reader) }
         }
 
         private let subscription: Subscription
-        private var bell: AsyncStream<Void>.Iterator
+        private var waker: AsyncStream<Void>.Iterator
 
-        init(_ board: RowBoard) {
-            let (reader, bell) = board.addReader()
-            subscription = Subscription(board, reader)
-            self.bell = bell.makeAsyncIterator()
+        init(_ states: RowStates) {
+            let (reader, waker) = states.addReader()
+            subscription = Subscription(states, reader)
+            self.waker = waker.makeAsyncIterator()
         }
 
         /// Waits for the next update; nil at the end.
@@ -87,19 +87,19 @@ public struct RowUpdates: AsyncSequence, Sendable {
         ) async -> RowUpdate? {
             repeat {
                 if Task.isCancelled { return nil }
-                if let update = subscription.board.next(for: subscription.reader) { return update }
-            } while await bell.next(isolation: actor) != nil
+                if let update = subscription.states.next(for: subscription.reader) { return update }
+            } while await waker.next(isolation: actor) != nil
             return nil
         }
     }
 }
 
 /// The states of a list's requests. `ImageListModel` writes them, readers read them on any thread or actor.
-final class RowBoard: Sendable {
+final class RowStates: Sendable {
     private struct State {
-        var notices: RowNotices
+        var table: RowStateTable
         /// Wake the readers: streams that keep at most one element.
-        var bells: [Int: AsyncStream<Void>.Continuation] = [:]
+        var wakers: [Int: AsyncStream<Void>.Continuation] = [:]
         var isFinished = false
     }
 
@@ -108,30 +108,30 @@ final class RowBoard: Sendable {
 
     init(pictures: RowPictures = RowPictures()) {
         self.pictures = pictures
-        var notices = RowNotices()
-        notices.pictures = pictures
-        state = Lock(State(notices: notices))
+        var table = RowStateTable()
+        table.pictures = pictures
+        state = Lock(State(table: table))
     }
 
-    var counters: ImageListCounters { state.withLock { $0.notices.counters } }
+    var counters: ImageListCounters { state.withLock { $0.table.counters } }
 
-    func state(of key: LoadKey) -> RowState { state.withLock { $0.notices.state(of: key) } }
+    func state(of key: LoadKey) -> RowState { state.withLock { $0.table.state(of: key) } }
 
     /// Writes all changes at once and wakes the readers.
     /// - Parameter rows: the rows of each key now.
-    func post(
+    func publish(
         _ changes: [(key: LoadKey, state: RowState)], rows: [LoadKey: [Int]] = [:],
         counters: ImageListCounters
     ) {
         // The replaced states are released outside the lock: releasing an image takes time.
-        let (bells, replaced) = state.withLock { state in
-            state.notices.counters = counters
-            state.notices.rows = rows
-            let replaced = changes.map { state.notices.post($0.state, for: $0.key) }
-            return (changes.isEmpty ? [] : Array(state.bells.values), replaced)
+        let (wakers, replaced) = state.withLock { state in
+            state.table.counters = counters
+            state.table.rows = rows
+            let replaced = changes.map { state.table.publish($0.state, for: $0.key) }
+            return (changes.isEmpty ? [] : Array(state.wakers.values), replaced)
         }
         release(replaced)
-        for bell in bells { bell.yield() }
+        for waker in wakers { waker.yield() }
     }
 
     /// Never inlined: the optimiser would release the states while the lock is still held.
@@ -140,45 +140,45 @@ final class RowBoard: Sendable {
 
     /// Ends every reader's sequence after its pending updates.
     func finish() {
-        let bells = state.withLock { state in
+        let wakers = state.withLock { state in
             state.isFinished = true
-            return Array(state.bells.values)
+            return Array(state.wakers.values)
         }
-        for bell in bells { bell.finish() }
+        for waker in wakers { waker.finish() }
     }
 
     /// Adds a reader. The stream has an element when there may be updates.
-    func addReader() -> (reader: Int, bell: AsyncStream<Void>) {
-        let (stream, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    func addReader() -> (reader: Int, waker: AsyncStream<Void>) {
+        let (stream, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (reader, isFinished) = state.withLock { state in
-            let reader = state.notices.addReader()
-            state.bells[reader] = bell
+            let reader = state.table.addReader()
+            state.wakers[reader] = waker
             return (reader, state.isFinished)
         }
-        if isFinished { bell.finish() }
+        if isFinished { waker.finish() }
         return (reader, stream)
     }
 
     func removeReader(_ reader: Int) {
         state.withLock { state in
-            state.notices.removeReader(reader)
-            state.bells[reader] = nil
+            state.table.removeReader(reader)
+            state.wakers[reader] = nil
         }
     }
 
-    func next(for reader: Int) -> RowUpdate? { state.withLock { $0.notices.next(for: reader) } }
+    func next(for reader: Int) -> RowUpdate? { state.withLock { $0.table.next(for: reader) } }
 }
 
 /// The states of a list's requests, and each reader's pending updates. A plain struct, not safe for concurrent use:
-/// `RowBoard` holds it under its lock.
+/// `RowStates` holds it under its lock.
 ///
 /// A slow reader misses intermediate states and gets the newest one of each request. A reader's memory is bounded,
 /// however slow it is: only present states retain images, and a reader has only keys with a state now or at its last
 /// update.
-struct RowNotices {
+struct RowStateTable {
     /// The pending updates of one reader.
     struct Reader {
-        /// Keys with a pending update, each with the number of its first unread post.
+        /// Keys with a pending update, each with the number of its first unread change.
         var pending: [LoadKey: Int] = [:]
         /// The pending keys when this list was made, the oldest last. It is read to its end before a new one is made,
         /// so that a request with many updates does not delay the others.
@@ -190,27 +190,27 @@ struct RowNotices {
     var pictures = RowPictures()
     /// The rows of the wanted keys.
     var rows: [LoadKey: [Int]] = [:]
-    /// The states other than `.placeholder`, each with the number of its post.
-    private var states: [LoadKey: (state: RowState, post: Int)] = [:]
+    /// The states other than `.placeholder`, each with the number of its change.
+    private var states: [LoadKey: (state: RowState, number: Int)] = [:]
     private(set) var readers: [Int: Reader] = [:]
     private var lastReader = 0
-    private var lastPost = 0
+    private var lastNumber = 0
     var counters = ImageListCounters()
 
     /// The state of a key.
     func state(of key: LoadKey) -> RowState { states[key]?.state ?? .placeholder }
 
     /// Sets a state, and returns the replaced one.
-    mutating func post(_ state: RowState, for key: LoadKey) -> RowState? {
-        lastPost += 1
+    mutating func publish(_ state: RowState, for key: LoadKey) -> RowState? {
+        lastNumber += 1
         let before = states.removeValue(forKey: key)?.state
         var isPlaceholder = false
-        if case .placeholder = state { isPlaceholder = true } else { states[key] = (state, lastPost) }
+        if case .placeholder = state { isPlaceholder = true } else { states[key] = (state, lastNumber) }
         for reader in readers.keys {
             if isPlaceholder, readers[reader]?.reported.contains(key) == false {
                 readers[reader]?.pending[key] = nil
             } else if readers[reader]?.pending[key] == nil {
-                readers[reader]?.pending[key] = lastPost
+                readers[reader]?.pending[key] = lastNumber
             }
         }
         return before
@@ -219,7 +219,7 @@ struct RowNotices {
     /// Adds a reader. All present states are pending updates for it.
     mutating func addReader() -> Int {
         lastReader += 1
-        readers[lastReader] = Reader(pending: states.mapValues(\.post))
+        readers[lastReader] = Reader(pending: states.mapValues(\.number))
         return lastReader
     }
 

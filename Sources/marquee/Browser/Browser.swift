@@ -86,7 +86,7 @@ final class Browser: Sendable {
             ending = .failure(error)
         }
         terminal.leave()
-        for task in list.tasks + film.tasks + [reading, watching] { task.cancel() }
+        for task in [list.updates, film.updates, reading, watching] { task.cancel() }
         await reading.value
         return try ending.get()
     }
@@ -128,20 +128,17 @@ final class Browser: Sendable {
         return try ending.get()
     }
 
-    /// A list model with two tasks: one passes its updates on, the other sends it commands. `make` makes its feed, on
-    /// the browser's thread.
+    /// A list model with a task that passes its updates on. `make` makes its feed, on the browser's thread.
     private func feed(_ pane: PosterFeed.Pane) -> (
-        make: @Sendable () -> PosterFeed, tasks: [Task<Void, Never>]
+        make: @Sendable () -> PosterFeed, updates: Task<Void, Never>
     ) {
         let model = ImageListModel(loader: loader, wantsPreviews: true)
-        let (commands, continuation) = AsyncStream.makeStream(of: PosterFeed.Command.self)
-        let driver = Task { for await command in commands { await command(model) } }
         let updates = Task { [mailbox] in
             for await update in model.updates { mailbox.send(.poster(update.state)) }
         }
         let canvas = subject.graphics.canvas(depth: subject.depth)
         let make = { @Sendable [mailbox, drawing] in
-            PosterFeed(model, commands: continuation, canvas: canvas) { draw in
+            PosterFeed(model, canvas: canvas) { draw in
                 do {
                     try drawing.enqueue { mailbox.send(.drawn(pane, draw())) }
                 } catch {
@@ -150,7 +147,7 @@ final class Browser: Sendable {
                 }
             }
         }
-        return (make, [driver, updates])
+        return (make, updates)
     }
 
     /// The feeds of both panes.

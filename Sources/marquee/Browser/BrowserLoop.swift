@@ -127,7 +127,7 @@ final class BrowserLoop {
             case .open(let text): open(text)
             case .showAnswer: showAnswer()
             case .stopOpening: opening.stop()
-            case .motion(let change): for pane in PosterFeed.Pane.allCases { feeds[pane].tell(change) }
+            case .motion(let phase): for pane in PosterFeed.Pane.allCases { feeds[pane].scroll(phase) }
             }
         }
     }

@@ -15,7 +15,7 @@ struct BrowserState {
         case redraw
         /// The rows or their order have changed.
         case rowsChanged
-        case motion(ScrollMotion.Change)
+        case motion(ScrollPhase)
         /// Load the failed posters again.
         case retry
         /// Read the catalogue again.

@@ -2,8 +2,7 @@ import ImageCodecs
 import LazyImages
 import TerminalGraphics
 
-/// One list model as the browser's thread uses it: the model's rows, its commands, and the pictures drawn of its
-/// images. Each picture is drawn once for its size. The model knows the state of every row. A picture stays until it is
+/// One list model as the browser's thread uses it: the model's rows, and the pictures drawn of its images. Each picture is drawn once for its size. The model knows the state of every row. A picture stays until it is
 /// drawn again, so a row still shows its poster after memory has evicted the image.
 struct PosterFeed {
     /// The two parts of the screen that show posters, each from a model of its own.
@@ -13,9 +12,6 @@ struct PosterFeed {
         /// The selected film in full.
         case film
     }
-
-    /// A call to the model. Calls run in order.
-    typealias Command = @Sendable (ImageListModel) async -> Void
 
     /// The image that a picture was drawn from.
     struct Subject: Equatable {
@@ -49,7 +45,6 @@ struct PosterFeed {
     private static let largest = 600
 
     let model: ImageListModel
-    private let commands: AsyncStream<Command>.Continuation
     /// Draws a picture on another thread and passes it to `take` later.
     private let drawElsewhere: (@escaping @Sendable () -> Drawing) -> Void
     /// Nil if pictures are switched off.
@@ -62,39 +57,31 @@ struct PosterFeed {
     private var isDrawingElsewhere = false
 
     init(
-        _ model: ImageListModel, commands: AsyncStream<Command>.Continuation, canvas: (any Canvas)?,
+        _ model: ImageListModel, canvas: (any Canvas)?,
         drawElsewhere: @escaping (@escaping @Sendable () -> Drawing) -> Void
     ) {
         self.model = model
-        self.commands = commands
         self.canvas = canvas
         self.drawElsewhere = drawElsewhere
     }
 
-    // MARK: Commands to the model
+    // MARK: The list
 
     /// - Parameter focus: the selected row, whose poster loads first.
     mutating func setRows(_ rows: ListRows, visible: Range<Int>, focus: Int) {
         (self.rows, self.visible, self.focus) = (rows, visible, focus)
-        commands.yield { await $0.setRows(rows, visible: visible, focus: focus) }
+        model.setRows(rows, visible: visible, focus: focus)
     }
 
     mutating func setVisible(_ visible: Range<Int>, focus: Int) {
         guard visible != self.visible || focus != self.focus else { return }
         (self.visible, self.focus) = (visible, focus)
-        commands.yield { await $0.setVisible(visible, focus: focus) }
+        model.setVisible(visible, focus: focus)
     }
 
-    func retry() { commands.yield { await $0.retryFailed() } }
+    func retry() { model.retryFailed() }
 
-    func tell(_ change: ScrollMotion.Change) {
-        switch change {
-        case .beganDragging: commands.yield { await $0.willBeginDragging() }
-        case .endedDragging: commands.yield { await $0.didEndDragging(willDecelerate: false) }
-        case .beganGliding: commands.yield { await $0.didEndDragging(willDecelerate: true) }
-        case .endedGliding: commands.yield { await $0.didEndDecelerating() }
-        }
-    }
+    func scroll(_ phase: ScrollPhase) { model.scrollPhase = phase }
 
     // MARK: Pictures
 

@@ -1,3 +1,5 @@
+import LazyImages
+
 /// How the films move: at rest, in a burst of key presses, or gliding after a page key. A plain struct that gets the
 /// time from its caller, in seconds of any clock.
 struct ScrollMotion {
@@ -6,14 +8,6 @@ struct ScrollMotion {
     /// The length of a glide; and the time between its frames.
     static let glideTime = 0.130
     static let frameTime = 0.016
-
-    /// What changes for the loader.
-    enum Change: Equatable {
-        case beganDragging
-        case endedDragging
-        case beganGliding
-        case endedGliding
-    }
 
     private struct Glide {
         let start: Int
@@ -33,11 +27,11 @@ struct ScrollMotion {
     var destination: Int { glide?.end ?? offset }
 
     /// Moves at once, after an arrow key or the wheel. A second press within `burstPause` begins a drag.
-    mutating func step(to target: Int, now: Double) -> [Change] {
+    mutating func step(to target: Int, now: Double) -> [ScrollPhase] {
         var changes = endGlide()
         if now - lastPress < Self.burstPause, !isDragging {
             isDragging = true
-            changes.append(.beganDragging)
+            changes.append(.dragging)
         }
         lastPress = now
         offset = target
@@ -45,32 +39,32 @@ struct ScrollMotion {
     }
 
     /// Glides to the target over a few frames, after a page key.
-    mutating func glide(to target: Int, now: Double) -> [Change] {
-        var changes: [Change] = []
+    mutating func glide(to target: Int, now: Double) -> [ScrollPhase] {
+        var changes: [ScrollPhase] = []
         if isDragging {
             isDragging = false
-            changes.append(.endedDragging)
+            changes.append(.idle)
         }
         lastPress = -.infinity
         guard target != offset else { return changes + endGlide() }
-        if glide == nil { changes.append(.beganGliding) }
+        if glide == nil { changes.append(.decelerating) }
         glide = Glide(start: offset, end: target, began: now)
         return changes
     }
 
     /// Sets the offset without motion: after a resize, a filter or a sort.
-    mutating func setOffset(_ target: Int) -> [Change] {
+    mutating func setOffset(_ target: Int) -> [ScrollPhase] {
         let changes = endGlide()
         offset = target
         return changes
     }
 
     /// Moves a glide on, or ends a burst, according to the time.
-    mutating func advance(now: Double) -> [Change] {
-        var changes: [Change] = []
+    mutating func advance(now: Double) -> [ScrollPhase] {
+        var changes: [ScrollPhase] = []
         if isDragging, now - lastPress >= Self.burstPause {
             isDragging = false
-            changes.append(.endedDragging)
+            changes.append(.idle)
         }
         if let glide {
             let part = min(1, max(0, (now - glide.began) / Self.glideTime))
@@ -89,10 +83,10 @@ struct ScrollMotion {
         return [burst, frame].compactMap(\.self).min()
     }
 
-    private mutating func endGlide() -> [Change] {
+    private mutating func endGlide() -> [ScrollPhase] {
         guard let ended = glide else { return [] }
         offset = ended.end
         glide = nil
-        return [.endedGliding]
+        return [.idle]
     }
 }

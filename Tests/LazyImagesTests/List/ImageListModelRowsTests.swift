@@ -16,9 +16,9 @@ struct ImageListModelRowsTests {
             // Losing the error is right: the address is valid.
             return try? request("\(row)")
         }
-        await model.setRows(rows, visible: 500..<502)
+        model.setRows(rows, visible: 500..<502)
         #expect(loader.takeRecord() == ["load 500", "load 501", "prefetch 502", "prefetch 503"])
-        await model.setVisible(99_999..<100_000)
+        model.setVisible(99_999..<100_000)
         #expect(loader.takeRecord().contains("load 99999"))
         #expect(asked.withLock { $0 } == [500, 501, 502, 503, 99_999])
         #expect(rows[-1] == nil && rows[100_000] == nil)
@@ -29,9 +29,9 @@ struct ImageListModelRowsTests {
         let loader = HeldLoader(memory: ["a", "x"])
         let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
         var updates = model.updates.makeAsyncIterator()
-        await model.setVisible(0..<2)
+        model.setVisible(0..<2)
         #expect(await read(&updates, until: "b: loading 0") == ["a: a", "b: loading 0"])
-        await model.setRows(try requests("x"))
+        model.setRows(try requests("x"))
         #expect(await read(&updates, until: "x: x") == ["a: placeholder", "b: placeholder", "x: x"])
         #expect(loader.takeRecord() == ["pin a", "load b", "unpin a", "cancel b", "pin x"])
     }
@@ -41,7 +41,7 @@ struct ImageListModelRowsTests {
         let loader = HeldLoader()
         let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
         var updates = model.updates.makeAsyncIterator()
-        await model.setVisible(0..<3)
+        model.setVisible(0..<3)
         loader.finish("a")
         loader.report("b", TransferProgress(received: 7, expected: 9))
         _ = await read(&updates, until: "a: a", "b: loading 7")
@@ -50,7 +50,7 @@ struct ImageListModelRowsTests {
             Issue.record("a has no image")
             return
         }
-        await model.setRows(try requests("x b a"))
+        model.setRows(try requests("x b a"))
         #expect(loader.takeRecord() == ["cancel c", "load x"])
         #expect(await read(&updates, until: "x: loading 0") == ["c: placeholder", "x: loading 0"])
         #expect(try model.text(of: "b") == "loading 7")
@@ -65,10 +65,10 @@ struct ImageListModelRowsTests {
     func goneRequest() async throws {
         let loader = HeldLoader()
         let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
-        await model.setVisible(0..<2)
+        model.setVisible(0..<2)
         var updates = model.updates.makeAsyncIterator()
         loader.report("a", TransferProgress(received: 7, expected: 9))
-        await model.setRows(try requests("x"))
+        model.setRows(try requests("x"))
         // The load was cancelled: neither its outcome nor its progress has an effect.
         loader.report("a", TransferProgress(received: 8, expected: 9))
         loader.finish("a")
@@ -83,7 +83,7 @@ struct ImageListModelRowsTests {
         let urgent = try ImageRequest("https://example.org/a", priority: .veryHigh)
         let model = ImageListModel(loader: loader, rows: [try request("a"), urgent], pressure: nil)
         var updates = model.updates.makeAsyncIterator()
-        await model.setVisible(0..<2)
+        model.setVisible(0..<2)
         #expect(loader.takeRecord() == ["load a"])
         loader.finish("a")
         #expect(await read(&updates, until: "a: a").filter { $0 == "a: a" }.count == 1)
@@ -97,11 +97,11 @@ struct ImageListModelRowsTests {
         let hundred = try (0..<100).map { try request("\($0)") }
         let model = ImageListModel(
             loader: loader, rows: (0..<10_000).map { hundred[$0 % 100] }, pressure: nil)
-        await model.willBeginDragging()
-        for top in 0..<1_000 { await model.setVisible(top..<top + 10) }
+        model.willBeginDragging()
+        for top in 0..<1_000 { model.setVisible(top..<top + 10) }
         #expect(loader.lookups == 1_009)
         #expect(loader.takeRecord() == [])
-        await model.didEndDragging(willDecelerate: false)
+        model.didEndDragging(willDecelerate: false)
         #expect(loader.takeRecord().count == 20)
         #expect(model.counters.started == 20)
     }

@@ -50,7 +50,7 @@ struct RowRetryTests {
         let loader = ImageLoader.ephemeral(configuration: configuration, transport: transport)
         let request = try ImageRequest("https://example.org/a.png")
         let model = ImageListModel(loader: loader, rows: [request], pressure: nil)
-        await model.setVisible(0..<1)
+        model.setVisible(0..<1)
         var failures = 0
         for await update in model.updates {
             if case .failed = update.state {
@@ -59,7 +59,7 @@ struct RowRetryTests {
                 // This load is no retry: the stored failure answers it.
                 await #expect(throws: ImageLoadingError.self) { try await loader.image(for: request) }
                 #expect(transport.performed.withLock { $0 } == 1)
-                await model.retryFailed()
+                model.retryFailed()
             }
             if case .loaded = update.state { break }
         }

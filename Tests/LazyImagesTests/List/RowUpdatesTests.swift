@@ -10,106 +10,106 @@ struct RowUpdatesTests {
 
     @Test("a slow reader gets the latest state of each request once, in order of the first unread update")
     func newest() throws {
-        var notices = RowNotices()
-        let reader = notices.addReader()
+        var table = RowStateTable()
+        let reader = table.addReader()
         for state in [
             RowState.loading(progress: none, preview: nil), .loaded(.named("a")), .loaded(.named("b")),
         ] {
-            _ = notices.post(state, for: try key(3))
+            _ = table.publish(state, for: try key(3))
         }
-        _ = notices.post(.loaded(.named("c")), for: try key(1))
-        _ = notices.post(.loaded(.named("d")), for: try key(3))
-        #expect(read(&notices, reader) == ["3: d", "1: c"])
-        #expect(read(&notices, reader) == [])
+        _ = table.publish(.loaded(.named("c")), for: try key(1))
+        _ = table.publish(.loaded(.named("d")), for: try key(3))
+        #expect(read(&table, reader) == ["3: d", "1: c"])
+        #expect(read(&table, reader) == [])
     }
 
     @Test("an unread image that is gone again causes no update, and a read one does")
     func gone() throws {
-        var notices = RowNotices()
-        let reader = notices.addReader()
-        _ = notices.post(.loaded(.named("a")), for: try key(0))
-        #expect(read(&notices, reader) == ["0: a"])
-        _ = notices.post(.placeholder, for: try key(0))
-        _ = notices.post(.loaded(.named("b")), for: try key(1))
-        _ = notices.post(.placeholder, for: try key(1))
-        #expect(read(&notices, reader) == ["0: placeholder"])
+        var table = RowStateTable()
+        let reader = table.addReader()
+        _ = table.publish(.loaded(.named("a")), for: try key(0))
+        #expect(read(&table, reader) == ["0: a"])
+        _ = table.publish(.placeholder, for: try key(0))
+        _ = table.publish(.loaded(.named("b")), for: try key(1))
+        _ = table.publish(.placeholder, for: try key(1))
+        #expect(read(&table, reader) == ["0: placeholder"])
     }
 
     @Test("a request with many updates does not delay the others")
     func fair() throws {
-        var notices = RowNotices()
-        let reader = notices.addReader()
-        for row in 0..<3 { _ = notices.post(.loaded(.named("a")), for: try key(row)) }
+        var table = RowStateTable()
+        let reader = table.addReader()
+        for row in 0..<3 { _ = table.publish(.loaded(.named("a")), for: try key(row)) }
         var names: [String] = []
         for _ in 0..<3 {
-            if let update = notices.next(for: reader) { names.append(update.key.name) }
-            _ = notices.post(.loaded(.named("b")), for: try key(0))
+            if let update = table.next(for: reader) { names.append(update.key.name) }
+            _ = table.publish(.loaded(.named("b")), for: try key(0))
         }
         #expect(names == ["0", "1", "2"])
     }
 
     @Test("the buffer of a reader that never reads is bounded by what is shown")
     func bounded() throws {
-        var notices = RowNotices()
-        let reader = notices.addReader()
+        var table = RowStateTable()
+        let reader = table.addReader()
         for row in 0..<10_000 {
-            _ = notices.post(.loaded(.named("a")), for: try key(row))
-            if row >= 10 { _ = notices.post(.placeholder, for: try key(row - 10)) }
+            _ = table.publish(.loaded(.named("a")), for: try key(row))
+            if row >= 10 { _ = table.publish(.placeholder, for: try key(row - 10)) }
         }
-        #expect(notices.readers[reader]?.pending.count == 10)
+        #expect(table.readers[reader]?.pending.count == 10)
     }
 
     @Test("a late reader gets the state of everything that is shown")
     func lateReader() throws {
-        var notices = RowNotices()
-        _ = notices.post(.loaded(.named("a")), for: try key(5))
-        _ = notices.post(.loaded(.named("b")), for: try key(2))
-        let reader = notices.addReader()
-        #expect(read(&notices, reader) == ["5: a", "2: b"])
+        var table = RowStateTable()
+        _ = table.publish(.loaded(.named("a")), for: try key(5))
+        _ = table.publish(.loaded(.named("b")), for: try key(2))
+        let reader = table.addReader()
+        #expect(read(&table, reader) == ["5: a", "2: b"])
     }
 
     @Test("two readers each get every update")
     func twoReaders() async throws {
-        let board = RowBoard()
-        var one = RowUpdates(board: board).makeAsyncIterator()
-        var other = RowUpdates(board: board).makeAsyncIterator()
-        board.post([(key: try key(0), state: .loaded(.named("a")))], counters: ImageListCounters())
+        let states = RowStates()
+        var one = RowUpdates(states: states).makeAsyncIterator()
+        var other = RowUpdates(states: states).makeAsyncIterator()
+        states.publish([(key: try key(0), state: .loaded(.named("a")))], counters: ImageListCounters())
         #expect(try await one.next()?.key == key(0))
         #expect(try await other.next()?.key == key(0))
     }
 
     @Test("a cancelled reader's sequence ends")
     func cancelled() async throws {
-        let board = RowBoard()
+        let states = RowStates()
         let reading = Tally()
         let reader = Task {
             var updates: [String] = []
-            for await update in RowUpdates(board: board) {
+            for await update in RowUpdates(states: states) {
                 updates.append(update.text)
                 reading.add()
             }
             return updates
         }
-        board.post([(key: try key(0), state: .loaded(.named("a")))], counters: ImageListCounters())
+        states.publish([(key: try key(0), state: .loaded(.named("a")))], counters: ImageListCounters())
         try await reading.wait(for: 1)
         reader.cancel()
-        board.post([(key: try key(1), state: .loaded(.named("b")))], counters: ImageListCounters())
+        states.publish([(key: try key(1), state: .loaded(.named("b")))], counters: ImageListCounters())
         #expect(await reader.value == ["0: a"])
     }
 
-    @Test("a sequence finishes with the board, after its unread updates")
+    @Test("a sequence finishes with the states, after its unread updates")
     func finished() async throws {
-        let board = RowBoard()
-        board.post([(key: try key(0), state: .loaded(.named("a")))], counters: ImageListCounters())
-        board.finish()
+        let states = RowStates()
+        states.publish([(key: try key(0), state: .loaded(.named("a")))], counters: ImageListCounters())
+        states.finish()
         var keys: [LoadKey] = []
-        for await update in RowUpdates(board: board) { keys.append(update.key) }
+        for await update in RowUpdates(states: states) { keys.append(update.key) }
         #expect(try keys == [key(0)])
     }
 
-    private func read(_ notices: inout RowNotices, _ reader: Int) -> [String] {
+    private func read(_ table: inout RowStateTable, _ reader: Int) -> [String] {
         var updates: [String] = []
-        while let update = notices.next(for: reader) { updates.append(update.text) }
+        while let update = table.next(for: reader) { updates.append(update.text) }
         return updates
     }
 

@@ -58,7 +58,7 @@ struct CustomFormatTests {
         let model = ImageListModel(
             loader: loader(decoders, disk: false), rows: [request], pressure: nil)
         var updates = model.updates.makeAsyncIterator()
-        await model.setVisible(0..<1)
+        model.setVisible(0..<1)
         var format: ImageFormat?
         while format == nil, let update = await updates.next() {
             if case .failed(let reason, _) = update.state { throw reason }

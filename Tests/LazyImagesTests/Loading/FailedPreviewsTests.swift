@@ -27,7 +27,7 @@ struct FailedPreviewsTests {
         let model = ImageListModel(
             loader: PosterServer.loader(), rows: (0..<20).map(server.truncated), wantsPreviews: true,
             pressure: nil)
-        await model.setVisible(0..<20)
+        model.setVisible(0..<20)
         var failed = 0
         for await update in model.updates {
             guard case .failed(let reason, _) = update.state else { continue }
@@ -35,7 +35,7 @@ struct FailedPreviewsTests {
             failed += 1
             if failed == 20 { break }
         }
-        await model.setRows([server.good], visible: 0..<1)
+        model.setRows([server.good], visible: 0..<1)
         for await update in model.updates where update.key == LoadKey(server.good) {
             if case .failed(let reason, _) = update.state { Issue.record(reason) }
             if case .loading = update.state { continue }

@@ -209,7 +209,7 @@ struct MemoryPressureTests {
         let loader = ImageLoader(disk: nil, transport: transport, pressure: nil)
         let rows = try (0..<6).map { try ImageRequest("https://example.org/\($0)") }
         let model = ImageListModel(loader: loader, rows: rows, pressure: pressure)
-        await model.setVisible(0..<3)
+        model.setVisible(0..<3)
         // The order of their start is not fixed.
         for transfer in try await transport.transfers(6)
         where ["/0", "/1", "/2"].contains(transfer.request.url.path) { transfer.answer(SampleImages.png) }

@@ -35,11 +35,11 @@ enum ArticleExamples {
     }
 
     static func scroll(_ model: ImageListModel) async {
-        await model.willBeginDragging()  // nothing new starts; images in memory are shown at once
-        await model.setVisible(40..<50)
-        await model.didEndDragging(willDecelerate: true)
-        await model.setVisible(60..<70, focus: 62)
-        await model.didEndDecelerating()  // all visible rows load, the focus first
+        model.willBeginDragging()  // nothing new starts; images in memory are shown at once
+        model.setVisible(40..<50)
+        model.didEndDragging(willDecelerate: true)
+        model.setVisible(60..<70, focus: 62)
+        model.didEndDecelerating()  // all visible rows load, the focus first
     }
 
     static func scrollWithoutWaiting(_ model: ImageListModel) -> RowObservation {
@@ -54,7 +54,7 @@ enum ArticleExamples {
         let films = ListRows(count: 100_000) { row in
             ImageRequest(id: "film-\(row)") { [UInt8]() }
         }
-        await model.setRows(films, visible: 0..<10)
+        model.setRows(films, visible: 0..<10)
     }
 
     static func fail(_ loader: ImageLoader, _ request: ImageRequest) async {

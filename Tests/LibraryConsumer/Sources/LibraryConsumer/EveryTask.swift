@@ -154,7 +154,7 @@ struct EveryTask {
     /// A list over a custom loader.
     private func bring() async throws {
         let model = ImageListModel(loader: DotLoader(), rows: [try request()])
-        await model.setVisible(0..<1)
+        model.setVisible(0..<1)
         for await update in model.updates {
             guard case .loaded(let image) = update.state else { continue }
             print("own loader: \(image.size) \(image.header.format)")

@@ -34,7 +34,7 @@ enum OwnFormat {
     private static func listed(_ request: ImageRequest, by loader: ImageLoader) async throws -> String {
         let model = ImageListModel(loader: loader, rows: [request])
         var updates = model.updates.makeAsyncIterator()
-        await model.setVisible(0..<1)
+        model.setVisible(0..<1)
         while let update = await updates.next() {
             switch update.state {
             case .loaded(let image): return text(image)
