@@ -10,7 +10,7 @@ extension HTTPResponse {
         let conditions = Preconditions(
             request.fields, isRead: true, entityTag: metadata.entityTag, lastModified: metadata.seconds,
             now: now)
-        var fields: HTTPFields = [
+        var fields: HeaderFields = [
             "ETag": metadata.entityTag,
             // A date must not be later than the answer's own (RFC 9110 section 8.8.2.1).
             "Last-Modified": HTTPDate.format(min(metadata.seconds, now)),

@@ -1,13 +1,15 @@
 import SystemSupport
 
-/// Calls closures at their deadlines, mostly never: nearly all are removed before. One task waits for all of them.
+/// Calls closures at their deadlines, mostly never: nearly all are removed before. One task waits for all of them; an
+/// earlier deadline than its next one gets a task that takes over.
 ///
 /// Safe for concurrent use. The closures are called with the lock released, in that task.
 package final class Deadlines: Sendable {
     private struct State {
         var entries: [Int: (time: Duration, action: @Sendable () -> Void)] = [:]
         var lastNumber = 0
-        var isWatched = false
+        /// When the watching task wakes; nil if none watches.
+        var wake: Duration?
     }
 
     private let now: @Sendable () -> Duration
@@ -26,16 +28,22 @@ package final class Deadlines: Sendable {
     /// - Returns: the number of the deadline.
     package func add(after time: Duration, _ action: @escaping @Sendable () -> Void) -> Int {
         let deadline = now() + time
-        let (number, isUnwatched) = state.withLock { state in
+        let (number, isEarliest) = state.withLock { state in
             state.lastNumber += 1
             state.entries[state.lastNumber] = (deadline, action)
-            defer { state.isWatched = true }
-            return (state.lastNumber, !state.isWatched)
+            let isEarliest = state.wake.map { deadline < $0 } ?? true
+            if isEarliest { state.wake = deadline }
+            return (state.lastNumber, isEarliest)
         }
-        if isUnwatched {
+        if isEarliest {
             Task { [weak self, sleep] in
-                // Ignored: this task is never cancelled.
-                while let pause = self?.next() { try? await sleep(pause) }
+                var (wake, pause) = (deadline, time)
+                while true {
+                    // Ignored: this task is never cancelled.
+                    try? await sleep(pause)
+                    guard let next = self?.next(after: wake) else { return }
+                    (wake, pause) = next
+                }
             }
         }
         return number
@@ -44,17 +52,18 @@ package final class Deadlines: Sendable {
     package func remove(_ number: Int) { state.withLock { _ = $0.entries.removeValue(forKey: number) } }
 
     /// Calls what is due.
-    /// - Returns: the time until the next deadline; nil if there is none, so that nobody need watch.
-    private func next() -> Duration? {
+    /// - Parameter wake: when the watching task meant to wake.
+    /// - Returns: the next deadline and the time until then; nil if there is none, or if another task watches.
+    private func next(after wake: Duration) -> (wake: Duration, pause: Duration)? {
         let now = now()
         let (due, next) = state.withLock { state in
+            guard state.wake == wake else { return ([@Sendable () -> Void](), Duration?.none) }
             let due = state.entries.filter { $0.value.time <= now }
             for number in due.keys { state.entries[number] = nil }
-            let next = state.entries.values.map(\.time).min()
-            state.isWatched = next != nil
-            return (due.sorted { $0.key < $1.key }.map(\.value.action), next)
+            state.wake = state.entries.values.map(\.time).min()
+            return (due.sorted { $0.key < $1.key }.map(\.value.action), state.wake)
         }
         for action in due { action() }
-        return next.map { $0 - now }
+        return next.map { ($0, max(.zero, $0 - now)) }
     }
 }

@@ -30,6 +30,8 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         )
 
         @usableFromInline var callers = Callers<Continuation>()
+        /// The errors of callers that have left for a reason of their own.
+        @usableFromInline var reasons: [Int: Failure] = [:]
         @usableFromInline var outcome: Outcome?
         @usableFromInline var isAbandoned = false
         @usableFromInline var isCurrent = true
@@ -243,7 +245,8 @@ extension Flight.Caller {
     @inlinable public var outcome: Flight.Outcome? { flight.knownOutcome(of: number) }
 
     /// Leaves: this caller gets `cancelled`. Does nothing once the flight is finished.
-    @inlinable public func leave() { flight.remove(number) }
+    /// - Parameter reason: the error in place of `cancelled`. Default: nil, none.
+    @inlinable public func leave(because reason: Failure? = nil) { flight.remove(number, because: reason) }
 
     /// This caller's priority; nil if it has left.
     @inlinable public var priority: Int? { flight.priority(of: number) }
@@ -287,8 +290,10 @@ extension Flight {
     @inlinable func outcome(of caller: Int) async -> Outcome {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: Continuation) in
-                let known = state.withLock { state -> Outcome?? in
-                    guard state.callers.contains(caller) else { return .some(nil) }
+                let known = state.withLock { state -> Outcome? in
+                    guard state.callers.contains(caller) else {
+                        return .failure(state.reasons[caller] ?? cancelled())
+                    }
                     if state.outcome == nil {
                         state.callers.wait(caller, continuation)
                     } else if state.isQuiet {
@@ -299,7 +304,7 @@ extension Flight {
                     return nil
                 }
                 deliver()
-                if let known { continuation.resume(returning: known ?? .failure(cancelled())) }
+                if let known { continuation.resume(returning: known) }
             }
         } onCancel: {
             remove(caller)
@@ -314,15 +319,18 @@ extension Flight {
     }
 
     @inlinable func knownOutcome(of caller: Int) -> Outcome? {
-        let (isPresent, outcome) = state.withLock { ($0.callers.contains(caller), $0.outcome) }
-        return isPresent ? outcome : .failure(cancelled())
+        let (isPresent, outcome, reason) = state.withLock { state in
+            (state.callers.contains(caller), state.outcome, state.reasons[caller])
+        }
+        return isPresent ? outcome : .failure(reason ?? cancelled())
     }
 
     /// Decides in one section whether the caller was the last one: nobody can join in between.
-    @inlinable func remove(_ caller: Int) {
+    @inlinable func remove(_ caller: Int, because reason: Failure? = nil) {
         let left = state.withLock {
             state -> (waiting: [Continuation], task: Task<Void, Never>?, isLast: Bool)? in
             guard state.outcome == nil, let waiting = state.callers.remove(caller) else { return nil }
+            if let reason { state.reasons[caller] = reason }
             let listeners = state.listeners.filter { $0.caller == caller }.map { $0.listener }
             if !listeners.isEmpty { state.deliveries.append((nil, listeners, [])) }
             state.listeners.removeAll { $0.caller == caller }
@@ -332,7 +340,9 @@ extension Flight {
         }
         guard let left else { return }
         deliver()
-        for continuation in left.waiting { continuation.resume(returning: .failure(cancelled())) }
+        for continuation in left.waiting {
+            continuation.resume(returning: .failure(reason ?? cancelled()))
+        }
         left.task?.cancel()
         if !left.isLast { observe() }
     }

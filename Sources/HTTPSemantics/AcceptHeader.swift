@@ -22,7 +22,7 @@ package struct AcceptHeader: Sendable {
     /// Whether there is no Accept field, or an empty one: the client accepts all types.
     private let acceptsAll: Bool
 
-    package init(_ fields: HTTPFields) {
+    package init(_ fields: HeaderFields) {
         let members = FieldList.members(of: fields.values(of: "accept").map { $0.lowercased() })
         acceptsAll = members.isEmpty
         ranges = members.compactMap(Self.range)

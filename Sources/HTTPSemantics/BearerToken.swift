@@ -1,7 +1,7 @@
 /// Bearer tokens (RFC 6750 section 2.1): `Authorization: Bearer mF_9.B5f-4.1JqM`.
 package enum BearerToken {
     /// The token of a request; nil if there is none, another scheme, or more than one Authorization field.
-    package static func token(in fields: HTTPFields) -> String? {
+    package static func token(in fields: HeaderFields) -> String? {
         let values = fields.values(of: "authorization")
         guard values.count == 1 else { return nil }
         let words = values[0].split(separator: " ", maxSplits: 1)

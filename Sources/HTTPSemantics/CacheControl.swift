@@ -40,7 +40,7 @@ package struct CacheControl: Hashable, Sendable {
     package static let maximumSeconds = 1 << 31
 
     /// Reads every Cache-Control field.
-    package init(_ fields: HTTPFields) {
+    package init(_ fields: HeaderFields) {
         let values = fields.values(of: "cache-control")
         guard !values.isEmpty else { return }
         var seen: Set<String> = []

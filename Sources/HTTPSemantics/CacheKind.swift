@@ -12,7 +12,7 @@ public enum CacheKind: Sendable, Hashable {
 extension CacheKind {
     /// The directives of a response for this kind of cache. For a shared cache s-maxage overrides max-age (section
     /// 5.2.2.10), and s-maxage and proxy-revalidate imply must-revalidate (sections 5.2.2.8 and 5.2.2.10).
-    package func control(_ fields: HTTPFields) -> CacheControl {
+    package func control(_ fields: HeaderFields) -> CacheControl {
         var control = CacheControl(fields)
         guard self == .shared else { return control }
         let shared = Self.directives(fields)
@@ -35,7 +35,7 @@ extension CacheKind {
     ///   - isWhole: whether the request asked for the complete representation.
     package func allowsStoring(
         _ head: ResponseHead, isAuthorised: Bool = false,
-        directives: CacheControl = CacheControl(HTTPFields()), isWhole: Bool = true
+        directives: CacheControl = CacheControl(HeaderFields()), isWhole: Bool = true
     ) -> Bool {
         guard self == .shared else {
             return Storability.allows(head, directives: directives, isWhole: isWhole)
@@ -54,7 +54,7 @@ extension CacheKind {
     /// Section 3 counts s-maxage, like max-age, as permission to store.
     private static func withMaxAge(_ head: ResponseHead) -> ResponseHead {
         var fields = head.fields
-        fields.append(HTTPFields.Field(name: "Cache-Control", value: "max-age=0"))
+        fields.append(HeaderFields.Field(name: "Cache-Control", value: "max-age=0"))
         return ResponseHead(status: head.status, fields: fields)
     }
 
@@ -65,7 +65,7 @@ extension CacheKind {
         var revalidates = false
     }
 
-    private static func directives(_ fields: HTTPFields) -> Directives {
+    private static func directives(_ fields: HeaderFields) -> Directives {
         var directives = Directives()
         for member in FieldList.members(of: fields.values(of: "cache-control")) {
             let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

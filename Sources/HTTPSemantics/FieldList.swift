@@ -72,7 +72,7 @@ package enum FieldList {
 package enum Vary {
     /// The names in the Vary of a response, in lower case and sorted; nil if `*` is among them: no request matches
     /// then.
-    package static func names(in response: HTTPFields) -> [String]? {
+    package static func names(in response: HeaderFields) -> [String]? {
         let values = response.values(of: "vary")
         guard !values.isEmpty else { return [] }
         let names = Set(FieldList.members(of: values).map { $0.lowercased() })
@@ -83,7 +83,7 @@ package enum Vary {
     ///
     /// Repeated fields become one list without surrounding white space. Order and case do not count in the Accept
     /// fields.
-    package static func value(of name: String, in request: HTTPFields) -> String? {
+    package static func value(of name: String, in request: HeaderFields) -> String? {
         let values = request.values(of: name)
         guard !values.isEmpty else { return nil }
         var members = FieldList.members(of: values).map(String.init)

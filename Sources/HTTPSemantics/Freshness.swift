@@ -48,7 +48,7 @@ package struct Freshness: Hashable, Sendable {
     }
 
     /// RFC 9111 section 4.2.3, on arrival.
-    private static func initialAge(_ fields: HTTPFields, date: Int, received: Int, delay: Int) -> Int {
+    private static func initialAge(_ fields: HeaderFields, date: Int, received: Int, delay: Int) -> Int {
         // The first member of a list counts; a malformed one does not (section 5.1).
         let stated = fields["age"].flatMap { FieldList.members(of: $0).first }.flatMap(CacheControl.seconds)
         let apparent = max(0, received - date)
@@ -71,7 +71,7 @@ package struct Freshness: Hashable, Sendable {
         [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
     }
 
-    private static func date(_ name: String, in fields: HTTPFields, now: Int) -> Int? {
+    private static func date(_ name: String, in fields: HeaderFields, now: Int) -> Int? {
         fields[name].flatMap { HTTPDate.parse($0, now: now) }
     }
 }

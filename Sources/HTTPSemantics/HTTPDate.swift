@@ -149,7 +149,7 @@ package enum HTTPDate {
 /// How long a client should wait before its next request: `Retry-After: 120`, or a date (RFC 9110 section 10.2.3).
 package enum RetryAfter {
     /// The seconds from `now`, at least 0; nil if the field is absent or malformed.
-    package static func seconds(_ fields: HTTPFields, now: Int) -> Int? {
+    package static func seconds(_ fields: HeaderFields, now: Int) -> Int? {
         guard let value = fields["retry-after"] else { return nil }
         let text = FieldList.trimmed(value[...])
         if let seconds = CacheControl.seconds(text) { return seconds }

@@ -5,7 +5,7 @@
 /// Reading a field stops at malformed text; the links before it count.
 package enum LinkField {
     /// The target of the first link with this relation, as written: relative to the URL of the response.
-    package static func target(_ relation: String, in fields: HTTPFields) -> String? {
+    package static func target(_ relation: String, in fields: HeaderFields) -> String? {
         for value in fields.values(of: "link") {
             for (target, relations) in links(in: value) where relations.contains(relation) { return target }
         }

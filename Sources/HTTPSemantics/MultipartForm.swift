@@ -63,7 +63,7 @@ package struct MultipartForm: Sendable {
 
     /// RFC 7578 section 4.2: a part has a name. Transfer encodings are deprecated (section 4.7).
     private static func part(
-        _ fields: HTTPFields, _ body: ArraySlice<UInt8>, at offset: Int
+        _ fields: HeaderFields, _ body: ArraySlice<UInt8>, at offset: Int
     ) throws(Failure) -> Part {
         guard let disposition = fields["content-disposition"],
             let parameters = ParameterList.parameters(ParameterList.pieces(of: disposition).dropFirst()),
@@ -127,8 +127,8 @@ private struct MultipartReader {
     }
 
     /// Reads the header of the next part.
-    mutating func header(limit: Int) throws(MultipartForm.Failure) -> HTTPFields {
-        var fields = HTTPFields()
+    mutating func header(limit: Int) throws(MultipartForm.Failure) -> HeaderFields {
+        var fields = HeaderFields()
         let start = index
         while true {
             guard let end = endOfLine(within: start + limit) else {
@@ -143,10 +143,10 @@ private struct MultipartReader {
             }
             let name = String(line[..<colon])
             let value = String(FieldList.trimmed(line[line.index(after: colon)...]))
-            guard HTTPFields.fault(name: name, value: value) == nil, fields[name] == nil else {
+            guard HeaderFields.fault(name: name, value: value) == nil, fields[name] == nil else {
                 throw .malformed(reason: "bad header line of a part", offset: offset)
             }
-            fields.append(HTTPFields.Field(name: name, value: value))
+            fields.append(HeaderFields.Field(name: name, value: value))
         }
     }
 

@@ -7,7 +7,7 @@ package struct Preconditions: Sendable {
         case failed
     }
 
-    package let request: HTTPFields
+    package let request: HeaderFields
     /// Whether the method is GET or HEAD: for other methods a false If-None-Match means 412, not 304.
     package let isRead: Bool
     /// The strong entity tag of the representation; nil if there is none.
@@ -20,7 +20,7 @@ package struct Preconditions: Sendable {
     package let now: Int
 
     package init(
-        _ request: HTTPFields, isRead: Bool, entityTag: String?, equivalentTags: [String] = [],
+        _ request: HeaderFields, isRead: Bool, entityTag: String?, equivalentTags: [String] = [],
         lastModified: Int? = nil, now: Int = 0
     ) {
         self.request = request

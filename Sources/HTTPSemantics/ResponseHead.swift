@@ -3,13 +3,13 @@ public struct ResponseHead: Sendable, Hashable {
     /// The status code: 200 to 599 in a valid response.
     public var status: Int
     /// The header.
-    public var fields: HTTPFields
+    public var fields: HeaderFields
 
     /// Creates a head.
     /// - Parameters:
     ///   - status: the status code.
     ///   - fields: the header fields.
-    public init(status: Int, fields: HTTPFields = HTTPFields()) {
+    public init(status: Int, fields: HeaderFields = HeaderFields()) {
         self.status = status
         self.fields = fields
     }

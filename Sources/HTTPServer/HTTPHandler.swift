@@ -68,7 +68,7 @@ package struct HTTPResponse: Sendable {
 
     package var status: HTTPStatus
     /// The fields that the server does not add itself.
-    package var fields: HTTPFields { didSet { preparedFields = nil } }
+    package var fields: HeaderFields { didSet { preparedFields = nil } }
     /// The lines of the fields, written beforehand; nil if they are written for each sending.
     private(set) var preparedFields: [UInt8]?
     package var body: Body
@@ -79,7 +79,7 @@ package struct HTTPResponse: Sendable {
     /// The name of the token that allowed the write, for the log; nil if there was none. Not sent.
     package var writer: String?
 
-    package init(status: HTTPStatus, fields: HTTPFields = HTTPFields(), body: Body = .none) {
+    package init(status: HTTPStatus, fields: HeaderFields = HeaderFields(), body: Body = .none) {
         self.status = status
         self.fields = fields
         self.body = body

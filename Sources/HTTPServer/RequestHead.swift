@@ -13,7 +13,7 @@ package struct RequestHead: Sendable {
     /// The minor version: 0 or 1.
     package let minorVersion: Int
     /// In the order of the request; values without white space at their ends.
-    package let fields: HTTPFields
+    package let fields: HeaderFields
     /// How the body's length is given.
     package let framing: BodyFraming
     /// The id of the request, for logs and answers: the client's X-Request-Id, or the server's own. Empty for a head
@@ -47,7 +47,7 @@ package struct RequestHead: Sendable {
         let text = bytes.span
         var index = 0
         (method, target, minorVersion) = try Self.requestLine(text, &index)
-        var fields = HTTPFields()
+        var fields = HeaderFields()
         var hosts = 0
         var hasLength = false
         while index < text.count {
@@ -98,7 +98,7 @@ package struct RequestHead: Sendable {
 
     /// Refuses a request with both lengths, as RFC 9112 section 6.1 allows.
     private static func framing(
-        _ fields: HTTPFields, minorVersion: Int
+        _ fields: HeaderFields, minorVersion: Int
     ) throws(Refusal) -> BodyFraming {
         let lengths = fields.values(of: "content-length")
         let codings = fields.values(of: "transfer-encoding")
@@ -149,7 +149,7 @@ package struct RequestHead: Sendable {
     /// is not part of a name, so it is refused.
     private static func field(
         _ text: Span<UInt8>, _ index: inout Int
-    ) throws(Refusal) -> HTTPFields.Field {
+    ) throws(Refusal) -> HeaderFields.Field {
         let start = index
         let colon = end(of: text, from: start) { $0.isTokenCharacter }
         guard colon > start, colon < text.count, text[colon] == UInt8(ascii: ":") else {
@@ -160,7 +160,7 @@ package struct RequestHead: Sendable {
         var valueEnd = index
         while valueEnd > value, text[valueEnd - 1].isBlank { valueEnd -= 1 }
         try endLine(text, &index, else: "control character in a header")
-        return HTTPFields.Field(name: string(text, start..<colon), value: string(text, value..<valueEnd))
+        return HeaderFields.Field(name: string(text, start..<colon), value: string(text, value..<valueEnd))
     }
 
     /// The index of the first byte from `start` on that does not meet the condition; else of the text's end.

@@ -38,7 +38,7 @@ extension SourceRecord {
         for line in lines[4..<(lines.count - 2)] {
             let value = String(line.dropFirst(Self.control.count))
             guard line.hasPrefix(Self.control),
-                HTTPFields.fault(name: "cache-control", value: value) == nil
+                HeaderFields.fault(name: "cache-control", value: value) == nil
             else { return nil }
             control.append(value)
         }

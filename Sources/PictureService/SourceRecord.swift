@@ -60,14 +60,14 @@ extension SourceRecord {
     package func use(now: Int) -> CacheUse {
         CacheUse(
             age: age(now: now), lifetime: lifetime, control: directives,
-            directives: CacheControl(HTTPFields()))
+            directives: CacheControl(HeaderFields()))
     }
 
     /// Whether its pictures may be sent stale, because the origin fails or the service is busy.
     package func allowsStale(now: Int) -> Bool {
         CacheUse.allowsStaleOnError(
             age: age(now: now), lifetime: lifetime, control: directives,
-            directives: CacheControl(HTTPFields()))
+            directives: CacheControl(HeaderFields()))
     }
 
     /// Whether no cache may ever use its pictures stale.
@@ -75,8 +75,8 @@ extension SourceRecord {
 
     /// The directives that apply to a shared cache.
     private var directives: CacheControl {
-        var fields = HTTPFields()
-        for value in control { fields.append(HTTPFields.Field(name: "Cache-Control", value: value)) }
+        var fields = HeaderFields()
+        for value in control { fields.append(HeaderFields.Field(name: "Cache-Control", value: value)) }
         return CacheKind.shared.control(fields)
     }
 }

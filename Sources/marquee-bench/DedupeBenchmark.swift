@@ -18,7 +18,7 @@ func dedupeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     var times: [Double] = []
     for run in 0..<max(1, options.runs) {
         let loader = FileLoader(disk: nil)
-        let request = try ImageRequest("http://127.0.0.1:\(origin.port)/pixel.png?run=\(run)")
+        let request = ImageRequest("http://127.0.0.1:\(origin.port)/pixel.png?run=\(run)")
         let before = origin.statistics.requests
         times.append(
             try await seconds {

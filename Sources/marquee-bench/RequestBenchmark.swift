@@ -40,9 +40,11 @@ func requestBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
                 name: "request \(name)", unit: "ns", ours: times.ours * each,
                 reference: times.reference.map { $0 * each }, referenceName: "Foundation's URL"))
     }
-    try await measure("from text", plain) { try ImageRequest(plain[$0]) }
-    try await measure("from a URL", plain) { ImageRequest(url: urls[$0]) }
-    try await measure("from text, with a size", plain) { try ImageRequest(plain[$0], targetSize: size) }
-    try await measure("from odd text", odd) { try ImageRequest(odd[$0]) }
+    try await measure("from text", plain) { try ImageRequest(.text(plain[$0])) }
+    try await measure("from a URL", plain) { ImageRequest(.url(urls[$0])) }
+    try await measure("from text, with a size", plain) {
+        try ImageRequest(.text(plain[$0]), targetSize: size)
+    }
+    try await measure("from odd text", odd) { try ImageRequest(.text(odd[$0])) }
     return results
 }

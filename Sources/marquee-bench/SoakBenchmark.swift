@@ -62,7 +62,7 @@ private func load(
         func start() throws {
             started += 1
             let number = first + started
-            let request = try ImageRequest("http://127.0.0.1:\(port)/poster.png?\(number)")
+            let request = ImageRequest("http://127.0.0.1:\(port)/poster.png?\(number)")
             group.addTask {
                 if number.isMultiple(of: 50) {
                     let load = Task { try await loader.file(for: request) }

@@ -142,13 +142,14 @@ struct Session: Sendable {
     /// - Parameter fields: further fields; the user's own win over them.
     func request(
         for text: String, relativeTo base: BaseURL?, checksum: String? = nil,
-        adding fields: HTTPFields = HTTPFields()
+        adding fields: HeaderFields = HeaderFields()
     ) throws(ImageLoadingError) -> ImageRequest {
         let url = try URL(typed: text, relativeTo: base?.url)
         var fields = fields
         if base?.sharesFields(with: url) ?? true { fields.replace(with: settings.fields) }
         var request = ImageRequest(
-            url: url, fields: fields, checksum: checksum, ignoring: settings.ignoredQuery)
+            .url(url), options: .init(fields: fields, checksum: checksum, ignoredQuery: settings.ignoredQuery)
+        )
         if settings.isOffline, !LibraryTransport.serves(url) { request.cachePolicy = .cacheOnly }
         return request
     }

@@ -8,7 +8,8 @@ import Testing
 struct DeadlinesTests {
     /// A clock that the test advances.
     private final class Clock: Sendable {
-        private let state = Lock((now: Duration.zero, sleeper: CheckedContinuation<Void, Never>?.none))
+        private typealias Sleeper = (wake: Duration, continuation: CheckedContinuation<Void, Never>)
+        private let state = Lock((now: Duration.zero, sleepers: [Sleeper]()))
         /// The pauses of the watching task.
         let pauses = Lock<[Duration]>([])
         let sleeps = Tally()
@@ -17,18 +18,20 @@ struct DeadlinesTests {
 
         func sleep(_ pause: Duration) async {
             await withCheckedContinuation { continuation in
-                state.withLock { $0.sleeper = continuation }
+                state.withLock { $0.sleepers.append(($0.now + pause, continuation)) }
                 pauses.withLock { $0.append(pause) }
                 sleeps.add()
             }
         }
 
         func advance(by time: Duration) {
-            let sleeper = state.withLock { state in
+            let woken = state.withLock { state in
                 state.now += time
-                return state.sleeper.take()
+                let now = state.now
+                defer { state.sleepers.removeAll { $0.wake <= now } }
+                return state.sleepers.filter { $0.wake <= now }
             }
-            sleeper?.resume()
+            for sleeper in woken { sleeper.continuation.resume() }
         }
     }
 
@@ -72,5 +75,21 @@ struct DeadlinesTests {
         try await clock.sleeps.wait(for: 3)
         clock.advance(by: .seconds(1))
         try await eventually { log.value == ["b", "c"] }
+    }
+    @Test("a deadline before the next one is called in time, and both tasks do not watch the rest")
+    func earlier() async throws {
+        _ = add("late", after: .seconds(60))
+        _ = add("early", after: .seconds(2))
+        try await clock.sleeps.wait(for: 2)
+        clock.advance(by: .seconds(2))
+        try await eventually { log.value == ["early"] }
+        try await clock.sleeps.wait(for: 3)
+        _ = add("last", after: .seconds(90))
+        clock.advance(by: .seconds(58))
+        try await eventually { log.value == ["early", "late"] }
+        try await clock.sleeps.wait(for: 4)
+        clock.advance(by: .seconds(32))
+        try await eventually { log.value == ["early", "late", "last"] }
+        #expect(clock.sleeps.count == 4)
     }
 }

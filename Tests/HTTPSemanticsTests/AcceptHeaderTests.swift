@@ -7,7 +7,7 @@ struct AcceptHeaderTests {
     private let offers = [["application/json"], ["application/xml", "text/xml"]]
 
     private func preferred(_ value: String?) -> String? {
-        let fields: HTTPFields = value.map { ["Accept": $0] } ?? [:]
+        let fields: HeaderFields = value.map { ["Accept": $0] } ?? [:]
         return AcceptHeader(fields).preferred(offers) { $0 }?.first
     }
 
@@ -37,7 +37,7 @@ struct AcceptHeaderTests {
 
     @Test("repeated fields are one list")
     func severalFields() {
-        var fields: HTTPFields = ["Accept": "text/html"]
+        var fields: HeaderFields = ["Accept": "text/html"]
         fields.append(.init(name: "accept", value: "application/xml"))
         #expect(AcceptHeader(fields).quality(of: "application/xml") == 1000)
         #expect(AcceptHeader(fields).quality(of: "application/json") == 0)

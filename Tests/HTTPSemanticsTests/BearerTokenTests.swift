@@ -11,7 +11,7 @@ struct BearerTokenTests {
         for value in ["Basic abc", "Bearer", "Bearer ", "abc", "Bearer a b", "Bearer a,b"] {
             #expect(BearerToken.token(in: ["Authorization": value]) == nil)
         }
-        var twice: HTTPFields = ["Authorization": "Bearer abc"]
+        var twice: HeaderFields = ["Authorization": "Bearer abc"]
         twice.append(.init(name: "Authorization", value: "Bearer abc"))
         #expect(BearerToken.token(in: twice) == nil)
     }

@@ -72,8 +72,8 @@ struct CacheControlTests {
     }
 
     private func read(_ values: String...) -> CacheControl {
-        var fields = HTTPFields()
-        for value in values { fields.append(HTTPFields.Field(name: "cache-control", value: value)) }
+        var fields = HeaderFields()
+        for value in values { fields.append(HeaderFields.Field(name: "cache-control", value: value)) }
         return CacheControl(fields)
     }
 }

@@ -58,7 +58,7 @@ struct CacheKindTests {
             ("s-maxage=60, no-cache", 0), ("s-maxage=99999999999999999999", 1 << 31),
         ])
     func lifetime(control: String, seconds: Int) {
-        let fields: HTTPFields = ["Cache-Control": control, "Expires": HTTPDate.format(Self.now + 9)]
+        let fields: HeaderFields = ["Cache-Control": control, "Expires": HTTPDate.format(Self.now + 9)]
         let head = ResponseHead(status: 200, fields: fields)
         let freshness = Freshness(head, CacheKind.shared.control(fields), received: Self.now, delay: 0)
         #expect(freshness.lifetime == seconds)
@@ -75,7 +75,7 @@ struct CacheKindTests {
         ])
     func stale(control: String, use: CacheUse, onError: Bool) {
         let shared = CacheKind.shared.control(["Cache-Control": control])
-        let none = CacheControl(HTTPFields())
+        let none = CacheControl(HeaderFields())
         #expect(CacheUse(age: 70, lifetime: 60, control: shared, directives: none) == use)
         #expect(
             CacheUse.allowsStaleOnError(age: 70, lifetime: 60, control: shared, directives: none) == onError)

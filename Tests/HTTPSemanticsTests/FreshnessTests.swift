@@ -49,7 +49,7 @@ struct FreshnessTests {
             (503, false), (504, false), (599, false),
         ])
     func heuristicStatuses(status: Int, isCacheable: Bool) {
-        let fields: HTTPFields = ["Last-Modified": date(-1000), "Date": date(0)]
+        let fields: HeaderFields = ["Last-Modified": date(-1000), "Date": date(0)]
         #expect((freshness(fields, status: status).lifetime > 0) == isCacheable)
         var open = fields
         open["Cache-Control"] = "public"
@@ -115,13 +115,13 @@ struct FreshnessTests {
         }
         let far = HTTPDate.format(.max)
         let early = HTTPDate.format(.min)
-        let odd: HTTPFields = [
+        let odd: HeaderFields = [
             "Date": early, "Expires": far, "Age": "9223372036854775807", "Last-Modified": early,
         ]
         #expect(freshness(odd, delay: .max - (1 << 32)).lifetime == 1 << 31)
     }
 
-    private func freshness(_ fields: HTTPFields, status: Int = 200, delay: Int = 0) -> Freshness {
+    private func freshness(_ fields: HeaderFields, status: Int = 200, delay: Int = 0) -> Freshness {
         Freshness(
             ResponseHead(status: status, fields: fields), CacheControl(fields), received: now, delay: delay)
     }

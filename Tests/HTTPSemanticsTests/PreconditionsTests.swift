@@ -5,7 +5,7 @@ import Testing
 @Suite("Preconditions, RFC 9110 section 13", .bounded)
 struct PreconditionsTests {
     private func outcome(
-        _ fields: HTTPFields, isRead: Bool = true, tag: String? = "\"7.json\""
+        _ fields: HeaderFields, isRead: Bool = true, tag: String? = "\"7.json\""
     ) -> Preconditions.Outcome {
         Preconditions(
             fields, isRead: isRead, entityTag: tag, equivalentTags: ["\"7.json\"", "\"7.xml\""],
@@ -49,7 +49,7 @@ struct PreconditionsTests {
 
     @Test("If-Range allows a range only for the same version of the file")
     func ifRange() {
-        func allows(_ fields: HTTPFields, now: Int = 2_000_000) -> Bool {
+        func allows(_ fields: HeaderFields, now: Int = 2_000_000) -> Bool {
             Preconditions(fields, isRead: true, entityTag: "\"a\"", lastModified: 1_000_000, now: now)
                 .allowsRange
         }

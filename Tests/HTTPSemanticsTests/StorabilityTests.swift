@@ -51,7 +51,7 @@ struct StorabilityTests {
         #expect(isStorable(["Vary": "Foo"]))
     }
 
-    private func isStorable(_ fields: HTTPFields, status: Int = 200, directives: String = "") -> Bool {
+    private func isStorable(_ fields: HeaderFields, status: Int = 200, directives: String = "") -> Bool {
         Storability.allows(
             ResponseHead(status: status, fields: fields),
             directives: CacheControl(["Cache-Control": directives]))

@@ -30,7 +30,7 @@ struct ValidatorsTests {
     @Test(
         "RFC 9110 section 8.8.2: a strong validator is a strong tag, or a date at least a minute before Date")
     func strong() {
-        func strong(_ fields: HTTPFields) -> String? { Validators.strong(fields, now: now) }
+        func strong(_ fields: HeaderFields) -> String? { Validators.strong(fields, now: now) }
         #expect(strong(["ETag": "\"a\""]) == "\"a\"")
         #expect(strong(["ETag": "W/\"a\"", "Last-Modified": changed, "Date": HTTPDate.format(now)]) == nil)
         #expect(strong(["ETag": "a"]) == nil && strong(["ETag": "\""]) == nil)
@@ -51,7 +51,7 @@ struct ValidatorsTests {
 
     @Test("section 4.3.2: If-None-Match goes before If-Modified-Since")
     func precedence() {
-        let stored: HTTPFields = ["ETag": "\"a\"", "Last-Modified": changed]
+        let stored: HeaderFields = ["ETag": "\"a\"", "Last-Modified": changed]
         #expect(!isMet(["If-None-Match": "\"b\"", "If-Modified-Since": HTTPDate.format(now)], stored))
         #expect(isMet(["If-None-Match": "\"a\"", "If-Modified-Since": HTTPDate.format(0)], stored))
     }
@@ -68,7 +68,7 @@ struct ValidatorsTests {
         #expect(!isMet([:], ["Last-Modified": changed]))
     }
 
-    private func isMet(_ request: HTTPFields, _ response: HTTPFields) -> Bool {
+    private func isMet(_ request: HeaderFields, _ response: HeaderFields) -> Bool {
         Validators.isNotModified(request, by: response, now: now)
     }
 }

@@ -10,7 +10,7 @@ struct FileLoaderPictureTests {
     func made() async throws {
         let source = try Samples.jpeg(120, 90)
         let loader = FileLoader.ephemeral()
-        let request = ImageRequest(id: "sample") { source }
+        let request = ImageRequest(.data(id: "sample") { source })
         let picture = try await loader.picture(for: request, "60x60.fill.q70")
         #expect(picture.header == ImageHeader(format: .jpeg, size: ImageSize(width: 60, height: 60)))
         let expected = try Picture.picture(of: ImageBytes(source), PictureRecipe("60x60.fill.q70"))
@@ -22,14 +22,14 @@ struct FileLoaderPictureTests {
     func refused() async throws {
         let loader = FileLoader.ephemeral()
         let whole = try Samples.jpeg(60, 60)
-        let request = ImageRequest(id: "sample") { whole }
+        let request = ImageRequest(.data(id: "sample") { whole })
         await #expect(throws: PictureError.malformedRecipe("large")) {
             try await loader.picture(for: request, "large")
         }
         // The file has its end, and corrupt data within.
         var damaged = whole
         for index in damaged.count - 200..<damaged.count - 2 { damaged[index] = 0xFF }
-        let broken = ImageRequest(id: "broken") { [damaged] in damaged }
+        let broken = ImageRequest(.data(id: "broken") { [damaged] in damaged })
         await #expect(throws: ImageLoadingError.self) { try await loader.picture(for: broken, "w20") }
     }
 }

@@ -18,7 +18,7 @@ public final class HeldTransport: Transport {
         }
 
         /// An answer with this body, status and fields.
-        public init(_ body: [UInt8], status: Int = 200, fields: HTTPFields = HTTPFields()) {
+        public init(_ body: [UInt8], status: Int = 200, fields: HeaderFields = HeaderFields()) {
             head = ResponseHead(status: status, fields: fields)
             self.body = body
         }
@@ -103,7 +103,7 @@ public final class HeldTransfer: Sendable {
     }
 
     /// Sends a head.
-    public func respond(_ status: Int = 200, _ fields: HTTPFields = HTTPFields()) {
+    public func respond(_ status: Int = 200, _ fields: HeaderFields = HeaderFields()) {
         let head = ResponseHead(status: status, fields: fields)
         state.withLock { $0.head = head }
         if !receiver.receive(head) { finish() }
@@ -124,7 +124,7 @@ public final class HeldTransfer: Sendable {
     public func fail(_ error: ImageLoadingError) { end(.failure(error)) }
 
     /// Sends head and body, and ends the transfer.
-    public func answer(_ body: [UInt8], status: Int = 200, fields: HTTPFields = HTTPFields()) {
+    public func answer(_ body: [UInt8], status: Int = 200, fields: HeaderFields = HeaderFields()) {
         answer(HeldTransport.Answer(body, status: status, fields: fields))
     }
 

@@ -52,7 +52,7 @@ struct FetchRecordTests {
     func image() async throws {
         let loader = FileLoader(disk: nil)
         let address = "data:image/png;base64," + Fixture.pixel.base64EncodedString()
-        let image = try await loader.file(for: ImageRequest(address))
+        let image = try await loader.file(for: ImageRequest(.text(address)))
         let timing = LoadTiming(total: .microseconds(1260), queued: .zero)
         let bare = FetchRecord(image, of: "u", timing: timing, wantsChecksum: false)
         let object = try object(bare)

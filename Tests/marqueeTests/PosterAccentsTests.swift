@@ -18,7 +18,7 @@ struct PosterAccentsTests {
 
     private func accent(of bitmap: Bitmap, _ depth: ColourDepth = .trueColour) throws -> CellColour? {
         var accents = PosterAccents()
-        return accents.accent(of: bitmap, key: try ImageRequest("https://example.org/a").key, depth: depth)
+        return accents.accent(of: bitmap, key: ImageRequest("https://example.org/a").key, depth: depth)
     }
 
     @Test("the most colourful hue counts, not the most frequent colour, and a grey poster has none")
@@ -54,7 +54,7 @@ struct PosterAccentsTests {
     @Test("an image is analysed once")
     func once() throws {
         var accents = PosterAccents()
-        let key = try ImageRequest("https://example.org/a").key
+        let key = ImageRequest("https://example.org/a").key
         let red = accents.accent(of: picture([([200, 0, 0], 10)]), key: key, depth: .trueColour)
         #expect(accents.accent(of: picture([([0, 0, 200], 10)]), key: key, depth: .trueColour) == red)
     }

@@ -10,7 +10,7 @@ enum ContentCoding: Sendable, Hashable {
     private static let leastBytes = 1 << 10
 
     /// The coding that a client prefers (section 12.5.3). Without the field it gets the text as it is.
-    static func negotiated(_ fields: HTTPFields) -> ContentCoding {
+    static func negotiated(_ fields: HeaderFields) -> ContentCoding {
         let values = fields.values(of: "accept-encoding")
         if values.isEmpty { return .identity }
         var qualities: [Substring: Double] = [:]

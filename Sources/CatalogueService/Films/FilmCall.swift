@@ -37,7 +37,7 @@ struct FilmCall: Sendable {
     /// How the answer's text is coded.
     let coding: ContentCoding
 
-    var fields: HTTPFields { head.fields }
+    var fields: HeaderFields { head.fields }
     var method: String { head.method }
     var isRead: Bool { head.method == "GET" || head.method == "HEAD" }
 
@@ -135,7 +135,7 @@ struct FilmCall: Sendable {
 
     /// An answer in the format that the client wants.
     func response(
-        _ body: [UInt8], status: HTTPStatus = .ok, fields: HTTPFields = HTTPFields()
+        _ body: [UInt8], status: HTTPStatus = .ok, fields: HeaderFields = HeaderFields()
     ) -> HTTPResponse {
         var response = HTTPResponse(status: status, fields: fields, body: .bytes(body))
         response.fields.append(.init(name: "Content-Type", value: format.mediaType))

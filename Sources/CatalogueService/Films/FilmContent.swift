@@ -35,7 +35,7 @@ enum FilmContent: Sendable, Hashable {
     }
 
     /// Throws 415 if the body is compressed (RFC 9110 section 15.5.16).
-    static func checkCoding(_ fields: HTTPFields) throws(FilmRefusal) {
+    static func checkCoding(_ fields: HeaderFields) throws(FilmRefusal) {
         let codings = FieldList.members(of: fields.values(of: "content-encoding")).map { $0.lowercased() }
         guard codings.allSatisfy({ $0 == "identity" }) else {
             throw FilmRefusal(
@@ -46,7 +46,7 @@ enum FilmContent: Sendable, Hashable {
 
     /// The field that lists the accepted types of a method: Accept-Post (W3C LDP 7.1), Accept-Patch (RFC 5789 section
     /// 3.1), or Accept (RFC 9110 section 12.5.1).
-    static func accepted(_ method: String) -> HTTPFields {
+    static func accepted(_ method: String) -> HeaderFields {
         switch method {
         case "POST": ["Accept-Post": mediaTypes]
         case "PATCH": ["Accept-Patch": patchTypes]

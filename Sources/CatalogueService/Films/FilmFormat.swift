@@ -34,14 +34,14 @@ enum FilmFormat: String, CaseIterable, Sendable {
     /// - Parameter offers: the available formats. Default: all.
     /// - Returns: nil if the client accepts none of them.
     static func negotiated(
-        _ ending: FilmFormat?, _ fields: HTTPFields, among offers: [FilmFormat] = allCases
+        _ ending: FilmFormat?, _ fields: HeaderFields, among offers: [FilmFormat] = allCases
     ) -> FilmFormat? {
         if let ending { return offers.contains(ending) ? ending : nil }
         return AcceptHeader(fields).preferred(offers) { $0.mediaTypes }
     }
 
     /// The format of an error: JSON if the client accepts none.
-    static func ofProblems(_ ending: FilmFormat?, _ fields: HTTPFields) -> FilmFormat {
+    static func ofProblems(_ ending: FilmFormat?, _ fields: HeaderFields) -> FilmFormat {
         ending ?? AcceptHeader(fields).preferred(allCases) { $0.mediaTypes + [$0.problemType] } ?? .json
     }
 

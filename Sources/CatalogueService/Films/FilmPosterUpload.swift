@@ -12,7 +12,7 @@ enum FilmPosterUpload {
     static let mediaTypes = ImageDecoders.standard.mediaTypes.joined(separator: ", ")
 
     /// Throws if the Content-Type is not of a picture. The format follows from the bytes.
-    static func checkType(_ fields: HTTPFields) throws(FilmRefusal) {
+    static func checkType(_ fields: HeaderFields) throws(FilmRefusal) {
         try FilmContent.checkCoding(fields)
         for value in fields.values(of: "content-type") {
             guard let type = ContentType(value)?.mediaType,

@@ -5,11 +5,11 @@ import HTTPServer
 struct FilmRefusal: Error {
     var problem: ProblemDetails
     /// Fields that belong to the status, such as Allow.
-    var fields: HTTPFields
+    var fields: HeaderFields
 
     init(
         _ status: HTTPStatus, _ detail: String, errors: [ProblemDetails.FieldError] = [],
-        members: [(name: String, value: ProblemDetails.Value)] = [], fields: HTTPFields = HTTPFields()
+        members: [(name: String, value: ProblemDetails.Value)] = [], fields: HeaderFields = HeaderFields()
     ) {
         problem = ProblemDetails(status, detail, errors: errors, members: members)
         self.fields = fields
@@ -33,7 +33,7 @@ struct FilmRefusal: Error {
     static func notFound(_ id: String) -> FilmRefusal { FilmRefusal(.notFound, "there is no film \"\(id)\"") }
 
     /// 412, named after the failed condition.
-    static func failedCondition(_ fields: HTTPFields, isThere: Bool) -> FilmRefusal {
+    static func failedCondition(_ fields: HeaderFields, isThere: Bool) -> FilmRefusal {
         let detail =
             if !isThere {
                 "If-Match needs a film that exists"

@@ -32,7 +32,7 @@ final class KeptAnswer: Sendable {
         case .failed: return FilmRefusal.failedCondition(head.fields, isThere: true).response(to: head)
         case .notModified:
             // Section 15.4.5: the fields of the 200 answer that caches use.
-            var fields = HTTPFields()
+            var fields = HeaderFields()
             for name in ["ETag", "Vary", "Cache-Control"] { fields[name] = response.fields[name] }
             var answer = HTTPResponse(status: .notModified, fields: fields)
             answer.route = response.route

@@ -22,7 +22,7 @@ struct RequestGate: Sendable {
 
     /// Throws if the host is not this service's.
     /// - Parameter authority: the authority of a target in absolute form, which counts like Host.
-    func checkHost(_ fields: HTTPFields, authority: String?) throws(FilmRefusal) {
+    func checkHost(_ fields: HeaderFields, authority: String?) throws(FilmRefusal) {
         for text in fields.values(of: "host") + (authority.map { [$0] } ?? []) {
             if isUsual(text) { continue }
             guard let name = HostAndPort(text) else { throw FilmRefusal(.badRequest, "bad Host") }
@@ -55,7 +55,7 @@ struct RequestGate: Sendable {
     }
 
     /// Throws if a proxy has forwarded the request to a service that trusts this machine: a stranger may have sent it.
-    func checkForwarding(_ fields: HTTPFields) throws(FilmRefusal) {
+    func checkForwarding(_ fields: HeaderFields) throws(FilmRefusal) {
         guard configuration.isWritable, configuration.writers.trustsLocal, Self.isForwarded(fields) else {
             return
         }
@@ -65,7 +65,7 @@ struct RequestGate: Sendable {
     }
 
     /// Whether a proxy says that it has forwarded the request. A proxy that adds no field cannot be seen.
-    private static func isForwarded(_ fields: HTTPFields) -> Bool {
+    private static func isForwarded(_ fields: HeaderFields) -> Bool {
         fields.fields.contains { field in
             let name = field.name.lowercased()
             return ["forwarded", "via", "x-real-ip"].contains(name) || name.hasPrefix("x-forwarded-")
@@ -75,7 +75,7 @@ struct RequestGate: Sendable {
     /// Throws if another site's page writes, or if the sender may not write.
     /// - Returns: the writer's name in logs.
     @discardableResult
-    func checkWrite(_ fields: HTTPFields, from peer: Peer) throws(FilmRefusal) -> String {
+    func checkWrite(_ fields: HeaderFields, from peer: Peer) throws(FilmRefusal) -> String {
         try checkSite(fields)
         if let writer = writer(fields, from: peer) { return writer }
         let isWrong = BearerToken.token(in: fields) != nil
@@ -89,7 +89,7 @@ struct RequestGate: Sendable {
     }
 
     /// The name of a request's writer in logs; nil if it may not write.
-    func writer(_ fields: HTTPFields, from peer: Peer) -> String? {
+    func writer(_ fields: HeaderFields, from peer: Peer) -> String? {
         let writers = configuration.writers
         if writers.trustsLocal, peer.isLocal { return "local" }
         if let token = BearerToken.token(in: fields) { return writers.token(token)?.name }
@@ -98,7 +98,7 @@ struct RequestGate: Sendable {
     }
 
     /// Throws if another site's page sends the request.
-    func checkSite(_ fields: HTTPFields) throws(FilmRefusal) {
+    func checkSite(_ fields: HeaderFields) throws(FilmRefusal) {
         // Another port or subdomain of the same site may be another program, so only the same origin may write.
         let sites = fields.values(of: "sec-fetch-site").map { $0.lowercased() }
         guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else {
@@ -112,7 +112,7 @@ struct RequestGate: Sendable {
     }
 
     /// Whether a page of this origin is the service's own: from the requested host, or from a public address.
-    private func isOwn(_ origin: WebOrigin, _ fields: HTTPFields) -> Bool {
+    private func isOwn(_ origin: WebOrigin, _ fields: HeaderFields) -> Bool {
         if configuration.publicAddresses.contains(where: { $0.origin == origin }) { return true }
         guard let host = fields["host"].flatMap({ HostAndPort($0) }) else { return false }
         return origin == WebOrigin(scheme: origin.scheme, host)

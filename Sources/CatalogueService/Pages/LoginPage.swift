@@ -84,7 +84,7 @@ extension FilmService {
         return answer(LoginPage(page: page, destination: destination, fault: fault).html, status, call)
     }
 
-    private func goOn(to path: String, _ call: FilmCall, _ cookie: HTTPFields.Field?) -> HTTPResponse {
+    private func goOn(to path: String, _ call: FilmCall, _ cookie: HeaderFields.Field?) -> HTTPResponse {
         var response = seeOther(path, call)
         if let cookie { response.fields.append(cookie) }
         return response

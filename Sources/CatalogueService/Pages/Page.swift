@@ -18,7 +18,7 @@ struct Page {
 
     /// Header fields of all pages. Pages run no scripts, load nothing from other sites and cannot be framed. With a
     /// stricter Referrer-Policy, browsers would send `Origin: null` with the forms.
-    static let protection: HTTPFields = [
+    static let protection: HeaderFields = [
         "Content-Security-Policy":
             "default-src 'none'; img-src 'self'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         "Referrer-Policy": "same-origin",

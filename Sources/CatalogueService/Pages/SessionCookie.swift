@@ -12,7 +12,7 @@ struct SessionCookie {
     private let isSecure: Bool
 
     /// The cookie for requests with these fields: their Host is the address that the browser used.
-    init(_ fields: HTTPFields, _ configuration: FilmServiceConfiguration) {
+    init(_ fields: HeaderFields, _ configuration: FilmServiceConfiguration) {
         let host = fields["host"] ?? ""
         let address = configuration.publicAddress(host)
         isSecure = address?.origin.scheme == "https"
@@ -21,7 +21,7 @@ struct SessionCookie {
     }
 
     /// The cookie's value in a request; nil if it is absent.
-    func value(in fields: HTTPFields) -> String? {
+    func value(in fields: HeaderFields) -> String? {
         for line in fields.values(of: "cookie") {
             for pair in line.split(separator: ";") {
                 let pair = FieldList.trimmed(pair)
@@ -34,7 +34,7 @@ struct SessionCookie {
     }
 
     /// The field that sets the cookie until the browser ends; with nil the field that removes it.
-    func field(_ value: String?) -> HTTPFields.Field {
+    func field(_ value: String?) -> HeaderFields.Field {
         let attributes = "; Path=\(path); HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
         return .init(
             name: "Set-Cookie",

@@ -56,7 +56,7 @@ package struct SoapEnvelope: Sendable {
 
     /// Throws 415 if the head does not name SOAP. A message of SOAP 1.2 passes: the answer to its envelope is
     /// VersionMismatch (SOAP 1.2 part 1, appendix A).
-    static func checkType(_ fields: HTTPFields) throws(FilmRefusal) {
+    static func checkType(_ fields: HeaderFields) throws(FilmRefusal) {
         let values = fields.values(of: "content-type")
         guard values.count == 1, let type = ContentType(values[0]), type.isUTF8,
             [mediaType, laterMediaType].contains(type.mediaType)

@@ -101,7 +101,7 @@ final class BodyBuffer: BodyReceiver {
     }
 
     /// The fields that request the rest of a partial body; nil without one.
-    var conditions: HTTPFields? { plan?.fields }
+    var conditions: HeaderFields? { plan?.fields }
 
     /// The URL for messages. Computed on demand: most transfers need no message.
     private var url: String { source.displayText }

@@ -11,7 +11,7 @@ final class DownloadRequest: Sendable {
     /// The key by which downloads are shared.
     let key: CacheKey
     /// Sent only to the URL of the stored answer, or to the first URL of a request with an id.
-    let conditions: HTTPFields
+    let conditions: HeaderFields
     /// Whether the download revalidates the stored file.
     let revalidates: Bool
     /// A stored permanent redirect, to start at its target instead of at the request's URL.
@@ -23,7 +23,7 @@ final class DownloadRequest: Sendable {
         self.request = request
         self.stored = stored
         key = request.transferKey
-        conditions = HTTPFields()
+        conditions = HeaderFields()
         revalidates = false
         move = nil
     }
@@ -33,7 +33,7 @@ final class DownloadRequest: Sendable {
         self.request = request
         self.stored = stored
         revalidates = true
-        conditions = Validators(response.fields)?.conditions ?? HTTPFields()
+        conditions = Validators(response.fields)?.conditions ?? HeaderFields()
         // A stored redirect belongs to the old URL: a request with an id may have another URL by now.
         move = request.id == nil ? response.moved.flatMap { now < $0.until ? $0 : nil } : nil
         var about = conditions.fields.map { "\($0.name): \($0.value)" }
@@ -215,7 +215,7 @@ final class Download: FetchExchange {
 
     /// The fields to send: the library's own; the configuration's and the caller's, at the request's origin; and the
     /// conditions, at the URL of the stored answer or for a request with an id, whose first URL may change.
-    private var fields: HTTPFields {
+    private var fields: HeaderFields {
         var fields = downloader.tiers.ownFields
         let isMoved = !steps.isEmpty || wanted.move != nil
         if !isMoved || SecurityPolicy.haveSameOrigin(url, request.url) {

@@ -110,7 +110,7 @@ extension DownloadedImage {
         guard bytes.count <= configuration.maximumBytes else {
             throw .tooLarge(url: url.displayText, limit: configuration.maximumBytes)
         }
-        let fields: HTTPFields = ["Cache-Control": "max-age=\(CacheControl.maximumSeconds)"]
+        let fields: HeaderFields = ["Cache-Control": "max-age=\(CacheControl.maximumSeconds)"]
         try self.init(
             ResponseHead(status: 200, fields: fields), from: url, body: ImageBytes(bytes), configuration)
     }

@@ -236,10 +236,22 @@ final class FetchContext: Sendable {
         .timedOut(url: url.displayText, phase: .total, seconds: configuration.timeouts.total.seconds)
     }
 
+    /// Makes a caller leave its flight after a time.
+    func limit<Value>(
+        _ caller: Flight<Value, ImageLoadingError, LoadEvent>.Caller, to limit: Duration,
+        _ request: ImageRequest
+    ) {
+        let number = deadlines.add(after: limit) {
+            caller.leave(
+                because: .timedOut(url: request.url.displayText, phase: .total, seconds: limit.seconds))
+        }
+        caller.listen(LoadListener { [deadlines] event in if event == nil { deadlines.remove(number) } })
+    }
+
     /// A request with the limits of the configuration.
     /// - Parameter origin: that of the URL.
     func request(
-        to url: URL, _ origin: Origin, _ fields: HTTPFields, limit: Duration
+        to url: URL, _ origin: Origin, _ fields: HeaderFields, limit: Duration
     ) -> TransportRequest {
         var request = TransportRequest(
             url: url, fields: fields, timeouts: configuration.timeouts,

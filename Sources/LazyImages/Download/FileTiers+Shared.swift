@@ -7,7 +7,7 @@ extension FileTiers {
     /// may be stale: the caller judges it like a file on disk.
     func shared(for wanted: DownloadRequest, _ flight: DownloadFlight) async -> LoadedFile? {
         let request = wanted.request
-        guard let shared, mayBeShared(request), request.cachePolicy != .reload,
+        guard let shared = shared(for: request), mayBeShared(request), request.cachePolicy != .reload,
             wanted.stored?.source != .shared,
             let entry = await shared.entry(for: request.storageKey),
             entry.body.count <= configuration.maximumBytes,
@@ -24,7 +24,7 @@ extension FileTiers {
         from flight: DownloadFlight
     ) {
         let request = wanted.request
-        guard let shared, mayBeShared(request), !answer.isAuthorised,
+        guard let shared = shared(for: request), mayBeShared(request), !answer.isAuthorised,
             Self.isKnownToAll(file.status), fields(for: request)["cookie"] == nil,
             CacheKind.shared.allowsStoring(
                 head, directives: request.directives, isWhole: !request.isPartial)

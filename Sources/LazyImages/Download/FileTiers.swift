@@ -6,16 +6,14 @@ import SystemSupport
 
 /// The tiers for files, memory before disk before the shared store, and the rules for storing (RFC 9111 section 3).
 final class FileTiers: Sendable {
-    /// The memory tier; nil for none.
+    /// Each tier, nil for none. Loads use the tiers of their requests, below.
     let memory: MemoryCache<LoadedFile>?
-    /// The disk tier; nil for none.
     let disk: DiskCache?
-    /// Nil for none.
     let shared: SharedTier?
     let clock: WallClock
     let configuration: ImageDownloader.Configuration
     /// The library's fields, sent with every request.
-    let ownFields: HTTPFields
+    let ownFields: HeaderFields
 
     init(
         memory: MemoryCache<LoadedFile>?, disk: DiskCache?, shared: SharedTier? = nil, clock: WallClock,
@@ -33,13 +31,18 @@ final class FileTiers: Sendable {
         ]
     }
 
+    /// The tiers that a request may use.
+    func memory(for request: ImageRequest) -> MemoryCache<LoadedFile>? { request.usesMemory ? memory : nil }
+    func disk(for request: ImageRequest) -> DiskCache? { request.usesDisk ? disk : nil }
+    func shared(for request: ImageRequest) -> SharedTier? { request.usesDisk ? shared : nil }
+
     /// Prefers the formats of the decoders, then other images, then anything (RFC 9110 section 12.5.1).
     private static func accept(_ decoders: ImageDecoders) -> String {
         (decoders.mediaTypes + ["image/*;q=0.5", "*/*;q=0.1"]).joined(separator: ", ")
     }
 
     /// The fields sent for a request at its origin.
-    func fields(for request: ImageRequest) -> HTTPFields {
+    func fields(for request: ImageRequest) -> HeaderFields {
         var fields = ownFields
         if !configuration.fields.isEmpty { fields.replace(with: configuration.fields) }
         if !request.fields.isEmpty { fields.replace(with: request.fields) }
@@ -51,7 +54,8 @@ final class FileTiers: Sendable {
     /// The stored file for a request, fresh or stale, if it matches the request's checksum. Counts no lookup in memory:
     /// the load has already looked there. Does not copy a file from disk to memory.
     func stored(for request: ImageRequest) async -> LoadedFile? {
-        if let file = memory?.uncountedValue(for: request.key), request.accepts(file.bytes) || !file.isPresent
+        if let file = memory(for: request)?.uncountedValue(for: request.key),
+            request.accepts(file.bytes) || !file.isPresent
         {
             return file.from(.memory)
         }
@@ -60,7 +64,7 @@ final class FileTiers: Sendable {
 
     /// What the disk tier has for the request, fresh or not, if it is what the request wants.
     func storedOnDisk(for request: ImageRequest) async -> LoadedFile? {
-        guard let entry = await disk?.entry(for: request.storageKey) else { return nil }
+        guard let entry = await disk(for: request)?.entry(for: request.storageKey) else { return nil }
         return file(of: entry, for: request, from: .disk)
     }
 
@@ -89,7 +93,7 @@ final class FileTiers: Sendable {
     /// - Parameter isUnwanted: whether the file was removed from the tiers meanwhile. Checked before storing, to keep a
     ///   newer file, and again after it, so that either the removal or this call sees the other.
     func remember(_ file: LoadedFile, for request: ImageRequest, unless isUnwanted: () -> Bool) {
-        guard let memory, !isUnwanted() else { return }
+        guard let memory = memory(for: request), !isUnwanted() else { return }
         memory.store(file, for: request.key, cost: file.bytes.count)
         if isUnwanted() { memory.remove(request.key, ifStill: file) }
     }
@@ -103,7 +107,9 @@ final class FileTiers: Sendable {
             file.response != wanted.stored?.response
                 && (file.isPresent ? request.accepts(file.bytes) : file.status == 404 || file.status == 410)
         }
-        if let file = memory?.uncountedValue(for: request.key), answers(file) { return file.from(.memory) }
+        if let file = memory(for: request)?.uncountedValue(for: request.key), answers(file) {
+            return file.from(.memory)
+        }
         guard let file = await storedOnDisk(for: request), answers(file) else { return nil }
         remember(file, for: request) { !flight.isCurrent }
         return file
@@ -114,7 +120,8 @@ final class FileTiers: Sendable {
     /// - Parameter mark: from before the look on disk that led to the download.
     func claim(for wanted: DownloadRequest, since mark: ClaimFile.Mark?) async -> TransferClaim? {
         let request = wanted.request
-        guard let disk, request.cachePolicy != .reload, request.data == nil, !request.isPartial,
+        guard let disk = disk(for: request), request.cachePolicy != .reload, request.data == nil,
+            !request.isPartial,
             request.fields["cache-control"] == nil, let claims = await disk.claims()
         else { return nil }
         return TransferClaim(claims, of: disk, on: request.transferKey, since: mark)
@@ -188,7 +195,7 @@ final class FileTiers: Sendable {
         _ file: LoadedFile, for request: ImageRequest, unless isUnwanted: () -> Bool = { false }
     ) async {
         remember(file, for: request, unless: isUnwanted)
-        guard let disk, let response = file.response else { return }
+        guard let disk = disk(for: request), let response = file.response else { return }
         await disk.store(
             file.bytes.source, metadata: response.encoded, expiry: response.expiry, for: request.storageKey,
             unless: isUnwanted)

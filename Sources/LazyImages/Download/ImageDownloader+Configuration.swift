@@ -69,7 +69,7 @@ extension ImageDownloader {
         /// Sent with every request to its own origin. The request's fields replace equal ones. Do not put credentials
         /// here: loaders that share a disk tier would share the answers. Use ``authenticator`` or the request's fields.
         /// Default: none.
-        public var fields = HTTPFields()
+        public var fields = HeaderFields()
 
         /// The default settings.
         public init() {}

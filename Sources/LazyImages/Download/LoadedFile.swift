@@ -78,7 +78,7 @@ public final class LoadedFile: Sendable, CachedAddress {
     }
 
     /// The fields of the answer that a cache keeps; nil for `file:` and `data:`.
-    package var fields: HTTPFields? { response?.fields }
+    package var fields: HeaderFields? { response?.fields }
 
     /// When the answer arrived or was confirmed, in seconds since 1970; its age at that time, and its freshness
     /// lifetime, in seconds. Nil for a file that is always fresh.

@@ -81,7 +81,7 @@ struct MixedReplaceReader {
     }
 
     private mutating func readHeader() -> Bool {
-        var fields = HTTPFields()
+        var fields = HeaderFields()
         var start = 0
         var isFirst = true
         while let end = pending[start...].firstIndex(of: UInt8(ascii: "\n")), end < Self.longestHeader {

@@ -6,7 +6,7 @@ import SystemSupport
 /// The process that works on a background job, started by ``JobCommand``.
 ///
 ///     let process = try JobProcess()
-///     let requests = process.order.items.map { ImageRequest(url: ...) }
+///     let requests = process.order.items.map { ImageRequest(.url(...)) }
 ///     exit(await process.run(requests, with: loader))
 public final class JobProcess: Sendable {
     /// The job's name.

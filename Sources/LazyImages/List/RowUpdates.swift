@@ -23,8 +23,7 @@ public struct RowUpdate: Sendable {
     /// What to draw: the image; while it loads its last preview, or the model's placeholder; after a failure the model's
     /// picture for it. Nil for nothing.
     public let bitmap: Bitmap?
-    /// The key of the request, `LoadKey(request)`.
-    public let key: LoadKey
+    package let key: LoadKey
 }
 
 /// The pictures of rows without an image.

@@ -89,7 +89,7 @@ struct CacheRules: Sendable {
 extension StoredResponse {
     fileprivate func use(for directives: CacheControl, as kind: CacheKind, now: Int) -> CacheUse {
         // The common case, without parsing the fields: a fresh file and no directives.
-        if isFresh(at: now), directives == CacheControl(HTTPFields()) { return .fresh }
+        if isFresh(at: now), directives == CacheControl(HeaderFields()) { return .fresh }
         return CacheUse(
             age: age(at: now), lifetime: lifetime, control: kind.control(fields), directives: directives)
     }

@@ -13,6 +13,8 @@ extension FileLoader {
         var listener: LoadListener?
         /// Called when the caller has joined a transfer.
         var joined: ((DownloadFlight.Caller) -> Void)?
+        /// The longest time in a transfer; nil for none.
+        var timeLimit: Duration?
         /// Whether the caller waits for a revalidation that others leave to the background (RFC 5861 section 3).
         var waitsForServer = false
     }
@@ -29,7 +31,8 @@ extension FileLoader {
         for request: ImageRequest, _ client: Client
     ) async throws(ImageLoadingError) -> LoadedFile {
         // Of all lookups of a load in memory, only this one is counted.
-        if let file = memory?.value(for: request.key), file.isPresent, !configuration.acceptsAnyStatus,
+        if let file = tiers.memory(for: request)?.value(for: request.key), file.isPresent,
+            !configuration.acceptsAnyStatus,
             isSmallEnough(file), request.accepts(file.bytes),
             request.accepts(file.response, now: clock.seconds)
         {
@@ -119,6 +122,7 @@ extension FileLoader {
                 wanted, client.priority?() ?? request.priority.rawValue, listener: client.listener,
                 since: look)
             client.joined?(caller)
+            if let limit = client.timeLimit { downloader.context.limit(caller, to: limit, request) }
             file = try await caller.value
         } catch let error where error.isRetryable {
             if let file = try rules.fileOnError(for: wanted) { return file }

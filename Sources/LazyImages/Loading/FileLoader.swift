@@ -95,7 +95,9 @@ public final class FileLoader: Sendable {
     /// The file in the memory tier, at once and however old. Counts a hit, but no miss: a following load counts that.
     /// - Parameter request: the image to load.
     public func cachedFile(for request: ImageRequest) -> LoadedFile? {
-        guard let file = memory?.value(for: request.key, countsMiss: false), file.isPresent else {
+        guard let file = tiers.memory(for: request)?.value(for: request.key, countsMiss: false),
+            file.isPresent
+        else {
             return nil
         }
         return file.from(.memory)
@@ -114,7 +116,7 @@ public final class FileLoader: Sendable {
         let listener = progress.map { progress in
             LoadListener { if case .progress(let value, _) = $0 { progress.yield(value) } }
         }
-        return try await file(for: request, Client(listener: listener))
+        return try await file(for: request, Client(listener: listener, timeLimit: request.options.timeLimit))
     }
 
     /// Removes a request's file from all tiers, and its partial body.
@@ -143,8 +145,8 @@ public final class FileLoader: Sendable {
     /// - Parameters:
     ///   - url: the URL of the write.
     ///   - fields: the header fields of the write. Default: none.
-    public func invalidate(_ url: URL, fields: HTTPFields = HTTPFields()) async {
-        let requests = [ImageRequest(url: url), ImageRequest(url: url, fields: fields)]
+    public func invalidate(_ url: URL, fields: HeaderFields = HeaderFields()) async {
+        let requests = [ImageRequest(.url(url)), ImageRequest(.url(url), options: .init(fields: fields))]
         let address = CacheKey(url: url).url
         downloader.flights.invalidate { $0.url == address }
         for key in Set(requests.map(\.storageKey)) {

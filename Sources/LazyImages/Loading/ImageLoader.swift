@@ -111,7 +111,7 @@ public final class ImageLoader: Sendable {
     /// no miss: a following load counts that.
     /// - Parameter request: the image to load.
     public func cachedImage(for request: ImageRequest) -> LoadedImage? {
-        memory.value(for: request.imageKey, countsMiss: false)
+        request.usesMemory ? memory.value(for: request.resultKey, countsMiss: false) : nil
     }
 
     /// Loads an image. Cancelling the calling task makes only this caller leave; when the last caller leaves, the load
@@ -148,7 +148,7 @@ public final class ImageLoader: Sendable {
     /// - Parameters:
     ///   - url: the URL of the write.
     ///   - fields: the header fields of the write. Default: none.
-    public func invalidate(_ url: URL, fields: HTTPFields = HTTPFields()) async {
+    public func invalidate(_ url: URL, fields: HeaderFields = HeaderFields()) async {
         await files.invalidate(url, fields: fields)
         let address = CacheKey(url: url).url
         loads.invalidate { $0.file.url == address }
@@ -186,7 +186,7 @@ public final class ImageLoader: Sendable {
     ///   - isPinned: whether the image is on the screen now.
     ///   - request: the request of the image and its size.
     public func setPinned(_ isPinned: Bool, for request: ImageRequest) {
-        if isPinned { memory.pin(request.imageKey) } else { memory.unpin(request.imageKey) }
+        if isPinned { memory.pin(request.resultKey) } else { memory.unpin(request.resultKey) }
     }
 
     /// Returns when all stored files are on disk.
@@ -198,7 +198,7 @@ public final class ImageLoader: Sendable {
     /// - Parameter isFirstLook: whether to count a hit or a miss.
     func usableImage(for request: ImageRequest, isFirstLook: Bool) -> LoadedImage? {
         guard request.allowsMemory else { return nil }
-        let key = request.imageKey
+        let key = request.resultKey
         guard let image = isFirstLook ? memory.value(for: key) : memory.uncountedValue(for: key),
             request.accepts(image.response, now: files.clock.seconds)
         else { return nil }
@@ -208,7 +208,7 @@ public final class ImageLoader: Sendable {
     /// Joins the load of a request, or begins it.
     /// - Parameter listener: hears all events of the load.
     private func join(_ request: ImageRequest, _ listener: LoadListener? = nil) -> ImageFlight.Caller {
-        loads.join(
+        let caller = loads.join(
             LoadKey(request), priority: request.priority.rawValue, listener: listener,
             cancelled: { .cancelled(url: request.url.displayText) }
         ) { [self] flight, _ throws(ImageLoadingError) in
@@ -221,9 +221,34 @@ public final class ImageLoader: Sendable {
             flight.emit(.measured(meter.metrics(of: outcome)))
             return try outcome.get()
         }
+        if let limit = request.options.timeLimit {
+            files.downloader.context.limit(caller, to: limit, request)
+        }
+        return caller
     }
 
+    /// Loads the image from the first of the request's addresses that has one.
+    /// - Throws: the error of the last address.
     private func load(
+        _ request: ImageRequest, _ flight: ImageFlight, _ meter: LoadMeter
+    ) async throws(ImageLoadingError) -> LoadedImage {
+        var addresses = request.options.alternatives
+        if addresses.isEmpty { return try await loadAtAddress(request, flight, meter) }
+        var request = request
+        while true {
+            do {
+                return try await loadAtAddress(request, flight, meter)
+            } catch {
+                if addresses.isEmpty || error.code == "cancelled" { throw error }
+                var options = request.options
+                options.alternatives = []
+                request = ImageRequest(addresses.removeFirst(), like: request, options)
+                if let image = usableImage(for: request, isFirstLook: true) { return image }
+            }
+        }
+    }
+
+    private func loadAtAddress(
         _ request: ImageRequest, _ flight: ImageFlight, _ meter: LoadMeter
     ) async throws(ImageLoadingError) -> LoadedImage {
         try request.checkProcessors()
@@ -263,7 +288,7 @@ public final class ImageLoader: Sendable {
     ) async throws(ImageLoadingError) -> LoadedImage {
         let image: LoadedImage
         do {
-            image = try await decoder.image(in: file, for: request, disk) {
+            image = try await decoder.image(in: file, for: request, files.tiers.disk(for: request)) {
                 flight.isCurrent && file.mayBeKept
             }
         } catch {
@@ -275,16 +300,16 @@ public final class ImageLoader: Sendable {
             throw error
         }
         // An image whose file must not be stored is not stored either (RFC 9111 section 5.2.2.5).
-        if !flight.isCurrent || !file.mayBeKept { return image }
+        if !flight.isCurrent || !file.mayBeKept || !request.usesMemory { return image }
         let kept = image.from(.memory)
-        memory.store(kept, for: request.imageKey, cost: image.bitmap.cost)
+        memory.store(kept, for: request.resultKey, cost: image.bitmap.cost)
         // Checked again after the store: a later removal finds the image in memory.
-        if !flight.isCurrent { memory.remove(request.imageKey, ifStill: kept) }
+        if !flight.isCurrent { memory.remove(request.resultKey, ifStill: kept) }
         return image
     }
 }
 
 extension ImageRequest {
     /// Whether the memory tier may answer: not if the bytes must be verified or loaded again.
-    var allowsMemory: Bool { cachePolicy != .reload && checksum == nil }
+    var allowsMemory: Bool { cachePolicy != .reload && checksum == nil && usesMemory }
 }

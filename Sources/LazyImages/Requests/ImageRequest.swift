@@ -1,12 +1,15 @@
 public import FoundationEssentials
 public import ImageCodecs
 
-/// Names an image to load, by a URL or by a closure that returns the bytes, and says how to load it. The initialiser
-/// computes the cache keys: make a request once and keep it.
+/// Names an image to load, by its address, and says how to load it. The initialiser computes the cache keys: make a
+/// request once and keep it.
 ///
-///     try ImageRequest("https://example.org/posters/1.jpg", targetSize: size, contentMode: .fill(.top))
-///     ImageRequest(url: signedURL, id: "poster-7")
-///     ImageRequest(id: "asset-7", data: { try await library.bytes(of: 7) })
+///     ImageRequest("https://example.org/posters/1.jpg", targetSize: size, contentMode: .fill(.top))
+///     ImageRequest(.url(signedURL, id: "poster-7"), options: .init(priority: .high))
+///     ImageRequest(.data(id: "asset-7") { try await library.bytes(of: 7) })
+///
+/// Two requests are equal if they name the same image, at the same size and with the same processors, to be loaded in
+/// the same way. Two closures with the same id are the same image.
 public struct ImageRequest: Sendable, Hashable {
     /// How urgent a load is. The queue serves higher priorities first, and equal ones in order of arrival.
     public enum Priority: Int, Sendable, Hashable, Comparable, CaseIterable {
@@ -38,36 +41,32 @@ public struct ImageRequest: Sendable, Hashable {
         case jpeg(quality: Int)
     }
 
-    /// Returns the bytes of an image's file, in place of a transfer.
-    typealias DataClosure = @Sendable () async throws -> [UInt8]
-
     /// The immutable part of a request, shared by its copies. A load copies its request often.
-    private final class Subject: Sendable {
+    private final class Identity: Sendable {
+        let address: Address
         let url: URL
-        let id: String?
-        let data: DataClosure?
-        let fields: HTTPFields
-        let checksum: String?
+        let options: Options
+        let fields: HeaderFields
         let key: CacheKey
         let transferKey: CacheKey
         let storageKey: CacheKey
 
-        init(
-            url: URL, id: String?, data: DataClosure? = nil, fields: HTTPFields, checksum: String?,
-            variant: String?, ignored: IgnoredQuery
-        ) {
+        init(_ address: Address, _ options: Options) {
+            self.address = address
+            self.options = options
+            var fields = options.fields
+            let url =
+                address.isData ? address.url : ImageRequest.movingCredentials(of: address.url, into: &fields)
             self.url = url
-            self.id = id
-            self.data = data
             self.fields = fields
-            self.checksum = checksum?.lowercased()
             func makeKey(
                 _ headers: [(name: String, value: String)], _ variant: String?, _ ignored: IgnoredQuery
             ) -> CacheKey {
-                if let id { return CacheKey(id: id, headers: headers, variant: variant) }
+                if let id = address.id { return CacheKey(id: id, headers: headers, variant: variant) }
                 return CacheKey(url: url, headers: headers, variant: variant, ignoring: ignored)
             }
             let named = fields.fields.map { (name: $0.name, value: $0.value) }
+            let (variant, ignored) = (options.variant, options.ignoredQuery)
             transferKey = makeKey(named, nil, IgnoredQuery())
             key = variant == nil && ignored.isEmpty ? transferKey : makeKey(named, variant, ignored)
             let authorization = named.filter { $0.name.equalsIgnoringCase("authorization") }
@@ -75,175 +74,119 @@ public struct ImageRequest: Sendable, Hashable {
         }
     }
 
-    private let subject: Subject
+    private var identity: Identity
 
-    /// The image's URL: https, http, file or data. A user name and password in it have moved to ``fields``. A request
+    /// Where the image's file comes from.
+    public var address: Address { identity.address }
+    /// How to load the image. Setting it computes the cache keys again, unless only priority and cache policy change.
+    public var options: Options {
+        get {
+            var options = identity.options
+            (options.priority, options.cachePolicy) = (priority, cachePolicy)
+            return options
+        }
+        set {
+            (priority, cachePolicy) = (newValue.priority, newValue.cachePolicy)
+            if newValue.differs(from: identity.options) { identity = Identity(address, newValue) }
+            updateResultKey()
+        }
+    }
+    /// The image's URL: https, http, file or data. A user name and password in it have moved to the fields. A request
     /// with a closure has `id:` and its id here, for messages, and no host.
-    public var url: URL { subject.url }
-    /// The caller's name for the image. All tiers and transfers use it in place of the URL. Nil for none.
-    public var id: String? { subject.id }
+    public var url: URL { identity.url }
+    /// The header fields to send: the caller's, and credentials from the URL.
+    public var fields: HeaderFields { identity.fields }
+    /// The caller's name for the image: see ``Address``. Nil for none.
+    var id: String? { address.id }
     /// Returns the bytes in place of a transfer; nil for a request with a URL.
-    var data: DataClosure? { subject.data }
-    /// The caller's header fields, such as `Authorization`. Requests with different fields share no transfer and no
-    /// entry in memory. They share an entry on disk if its Vary allows that and their Authorization is the same. The
-    /// loader obeys a Cache-Control among them. A redirect to another origin does not send them.
-    public var fields: HTTPFields { subject.fields }
-    /// How urgent the load is. Default: `.normal`.
-    public var priority: Priority
-    /// Which sources may answer: the caches, the network, or both. Default: `.useProtocol`.
-    public var cachePolicy: CachePolicy
+    var data: DataClosure? { address.data }
+    /// As in ``Options``, which has them for the caller: a load reads and changes these two often.
+    package var priority: Priority
+    package var cachePolicy: CachePolicy
     /// Whether to load even while the host's circuit breaker is open: a person asks for another try.
     var overridesCircuitBreaker = false
 
     /// The wanted size in pixels, applied as ``contentMode`` says; images are never enlarged. Default: nil, the image's
     /// own size.
-    public var targetSize: ImageSize? { didSet { updateImageKey() } }
+    public var targetSize: ImageSize? { didSet { updateResultKey() } }
     /// How an image of another shape is scaled to ``targetSize``: it fits into it (the default), or fills it and is
     /// cropped. Has no effect without a ``targetSize``.
-    public var contentMode: ContentMode { didSet { updateImageKey() } }
+    public var contentMode: ContentMode { didSet { updateResultKey() } }
     /// Changes the decoded image: step by step, after it has its ``targetSize``. Without a `targetSize`, a first step
     /// that resizes is the size to decode to. Requests with equal steps share a load and an image in memory; the disk
     /// has the original file. Default: none.
-    public var processors: [ImageProcessor] { didSet { updateImageKey() } }
+    public var processors: [ImageProcessor] { didSet { updateResultKey() } }
     /// The format in which the disk tier keeps the result of size and processors too, beside the original file. The next
     /// load of the same content then decodes the result alone. Has no effect on an image as it is. Default: nil, the
     /// original only.
-    public var storesResult: ResultFormat? { didSet { updateImageKey() } }
-    /// The SHA-256 that the bytes must have, 64 lower-case hexadecimal digits; nil for any. Requests with different
-    /// checksums share a transfer, and each load checks its own.
-    public var checksum: String? { subject.checksum }
+    public var storesResult: ResultFormat? { didSet { updateResultKey() } }
+    /// As in ``Options``.
+    var usesMemory: Bool { identity.options.usesMemory }
+    var usesDisk: Bool { identity.options.usesDisk }
+    var alternatives: [Address] { identity.options.alternatives }
+    /// The SHA-256 that the bytes must have; nil for any.
+    package var checksum: String? { identity.options.checksum }
 
-    /// The key of the file in memory: URL or id, fields and the caller's variant.
-    public var key: CacheKey { subject.key }
-    /// The key of the file on disk: URL or id, Authorization and the caller's variant. A lookup compares the other
-    /// fields only if the answer's Vary names them.
-    public var storageKey: CacheKey { subject.storageKey }
-    /// The key of the decoded image: the file's key, the size and the processors.
-    private(set) var imageKey: CacheKey
-    /// The key by which transfers are shared: URL or id, and fields.
-    package var transferKey: CacheKey { subject.transferKey }
+    /// The key of the file in memory: address, fields and the caller's variant.
+    public var key: CacheKey { identity.key }
+    /// The key of the file on disk: address, Authorization and the caller's variant. A lookup compares the other fields
+    /// only if the answer's Vary names them.
+    public var storageKey: CacheKey { identity.storageKey }
+    /// The key of the decoded image in memory: the file's key, the size and the processors.
+    public private(set) var resultKey: CacheKey
+    /// The key by which transfers are shared: address and fields.
+    package var transferKey: CacheKey { identity.transferKey }
 
-    /// A request for `url`.
+    /// A request for the image at an address.
     /// - Parameters:
-    ///   - url: the image's URL: https, http, file or data.
-    ///   - id: a name for an image whose address changes, such as a signed URL. Cache entries and transfers use it in
-    ///     place of the URL, so it must always name the same image. Default: none.
-    ///   - targetSize: the wanted size in pixels; nil for the image's own size.
-    ///   - contentMode: how an image of another shape is scaled to that size.
+    ///   - address: where the image's file comes from. A literal is a URL.
+    ///   - targetSize: the wanted size in pixels. Default: nil, the image's own size.
+    ///   - contentMode: how an image of another shape is scaled to that size. Default: it fits into it.
     ///   - processors: change the decoded image, in their order. Default: none.
-    ///   - priority: how urgent the load is.
-    ///   - cachePolicy: which sources may answer.
-    ///   - fields: header fields to send beside the library's own. Default: none.
-    ///   - checksum: the SHA-256 that the bytes must have, in hexadecimal; nil for any.
-    ///   - variant: any text. Requests with different variants share no cache entry. Default: none.
-    ///   - ignored: query items that the cache key leaves out. The request still sends them. Default: none.
+    ///   - options: how to load the image.
     public init(
-        url: URL, id: String? = nil, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
-        processors: [ImageProcessor] = [], priority: Priority = .normal,
-        cachePolicy: CachePolicy = .useProtocol, fields: HTTPFields = HTTPFields(), checksum: String? = nil,
-        variant: String? = nil, ignoring ignored: IgnoredQuery = IgnoredQuery()
+        _ address: Address, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
+        processors: [ImageProcessor] = [], options: Options = Options()
     ) {
-        var fields = fields
-        let bare = Self.movingCredentials(of: url, into: &fields)
-        let subject = Subject(
-            url: bare, id: id, fields: fields, checksum: checksum, variant: variant, ignored: ignored)
-        self.init(subject, targetSize, contentMode, processors, priority, cachePolicy)
-    }
-
-    /// A request for a URL as a person types it, read by `URL(typed:relativeTo:)`.
-    /// - Parameters:
-    ///   - text: the URL, as a person types it.
-    ///   - base: the base of a relative URL; nil for none.
-    ///   - id: a name for an image whose address changes; nil for none.
-    ///   - targetSize: the wanted size in pixels; nil for the image's own size.
-    ///   - contentMode: how an image of another shape is scaled to that size.
-    ///   - processors: change the decoded image, in their order. Default: none.
-    ///   - priority: how urgent the load is.
-    ///   - cachePolicy: which sources may answer.
-    ///   - fields: header fields to send beside the library's own.
-    ///   - checksum: the SHA-256 that the bytes must have, in hexadecimal; nil for any.
-    ///   - variant: any text. Requests with different variants share no cache entry.
-    ///   - ignored: query items that the cache key leaves out.
-    /// - Throws: `.invalidURL`, `.unsupportedScheme`.
-    public init(
-        _ text: String, relativeTo base: URL? = nil, id: String? = nil, targetSize: ImageSize? = nil,
-        contentMode: ContentMode = .fit, processors: [ImageProcessor] = [], priority: Priority = .normal,
-        cachePolicy: CachePolicy = .useProtocol, fields: HTTPFields = HTTPFields(), checksum: String? = nil,
-        variant: String? = nil, ignoring ignored: IgnoredQuery = IgnoredQuery()
-    ) throws(ImageLoadingError) {
-        self.init(
-            url: try URL(typed: text, relativeTo: base), id: id, targetSize: targetSize,
-            contentMode: contentMode, processors: processors, priority: priority, cachePolicy: cachePolicy,
-            fields: fields, checksum: checksum, variant: variant, ignoring: ignored)
-    }
-
-    /// A request for an image whose file the closure `data` returns.
-    ///
-    /// The loader calls the closure in place of a transfer: when no tier has the bytes, or with `.reload`. It waits in
-    /// the queue by priority, runs on no particular actor, and runs once for all callers that wait. When the last
-    /// caller leaves, its task is cancelled. The bytes are limited to ``ImageDownloader/Configuration/maximumBytes``,
-    /// must be an image, and are kept in memory and on disk under `id`, where they stay fresh. An error becomes
-    /// `.dataFailed`, unless it is an ``ImageLoadingError``. An error for which a transfer would be retried calls the
-    /// closure again.
-    /// - Parameters:
-    ///   - id: the image's name, as in the other initialisers. Each image needs its own.
-    ///   - targetSize: the wanted size in pixels; nil for the image's own size.
-    ///   - contentMode: how an image of another shape is scaled to that size.
-    ///   - processors: change the decoded image, in their order. Default: none.
-    ///   - priority: how urgent the load is.
-    ///   - cachePolicy: which sources may answer; the closure takes the place of the network.
-    ///   - checksum: the SHA-256 that the bytes must have, in hexadecimal; nil for any.
-    ///   - data: returns the bytes of the image's file, as `[UInt8]` or `Data`.
-    public init<Bytes: Sequence<UInt8> & Sendable>(
-        id: String, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
-        processors: [ImageProcessor] = [], priority: Priority = .normal,
-        cachePolicy: CachePolicy = .useProtocol, checksum: String? = nil,
-        data: @escaping @Sendable () async throws -> Bytes
-    ) {
-        let subject = Subject(
-            url: Self.url(ofID: id), id: id, data: { [UInt8](try await data()) }, fields: HTTPFields(),
-            checksum: checksum, variant: nil, ignored: IgnoredQuery())
-        self.init(subject, targetSize, contentMode, processors, priority, cachePolicy)
-    }
-
-    private init(
-        _ subject: Subject, _ targetSize: ImageSize?, _ contentMode: ContentMode,
-        _ processors: [ImageProcessor], _ priority: Priority, _ cachePolicy: CachePolicy
-    ) {
-        self.subject = subject
+        identity = Identity(address, options)
         self.targetSize = targetSize
         self.contentMode = contentMode
         self.processors = processors
-        self.priority = priority
-        self.cachePolicy = cachePolicy
-        imageKey = subject.key
-        updateImageKey()
+        (priority, cachePolicy) = (options.priority, options.cachePolicy)
+        resultKey = identity.key
+        updateResultKey()
     }
 
-    /// `id:asset-7`, a scheme that is never fetched. An id that cannot be part of a URL is shown as a path.
-    private static func url(ofID id: String) -> URL {
-        var name = URL.percentEncoded(id)
-        // Two slashes would begin a host (RFC 3986, section 3), and an id has none.
-        if name.hasPrefix("//") { name = "%2F" + name.dropFirst() }
-        return URL(string: "id:" + name) ?? URL(filePath: id)
+    /// The request of another address for the same picture.
+    init(_ address: Address, like request: ImageRequest, _ options: Options) {
+        self.init(
+            address, targetSize: request.targetSize, contentMode: request.contentMode,
+            processors: request.processors, options: options)
+        storesResult = request.storesResult
+        overridesCircuitBreaker = request.overridesCircuitBreaker
     }
 
-    private mutating func updateImageKey() { imageKey = pipeline.name.map(key.variant) ?? key }
+    private mutating func updateResultKey() {
+        var name = pipeline.name
+        if let decoders = identity.options.decoders { name = (name ?? "") + "|by " + decoders.name }
+        resultKey = name.map(key.variant) ?? key
+    }
 
-    /// Whether both name the same image, at the same size and with the same processors, to be loaded in the same way.
+    /// Whether both name the same image, to be loaded in the same way.
     public static func == (one: Self, other: Self) -> Bool {
         one.priority == other.priority && one.cachePolicy == other.cachePolicy
-            && one.imageKey == other.imageKey
-            && (one.subject === other.subject
-                || one.url == other.url && one.fields == other.fields && one.checksum == other.checksum)
+            && one.resultKey == other.resultKey
+            && (one.identity === other.identity
+                || one.address == other.address
+                    && !one.identity.options.differs(from: other.identity.options))
     }
 
     /// Hashes the image's key, which differs in nearly all requests that differ.
-    public func hash(into hasher: inout Hasher) { hasher.combine(imageKey) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(resultKey) }
 
     /// Moves credentials from the URL to an Authorization field (RFC 7617), unless the caller gives one. In the URL
     /// they would be logged and stored.
-    static func movingCredentials(of url: URL, into fields: inout HTTPFields) -> URL {
+    static func movingCredentials(of url: URL, into fields: inout HeaderFields) -> URL {
         // A URL without `@` has no credentials. This test is the cheapest.
         guard url.absoluteString.utf8.contains(UInt8(ascii: "@")), url.user() != nil || url.password() != nil,
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)

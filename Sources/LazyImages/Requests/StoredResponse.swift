@@ -27,7 +27,7 @@ struct StoredResponse: Equatable, Sendable {
 
     /// The fields of the answer: all of them as they arrived, or the text of those that were kept.
     private enum Answer {
-        case fields(HTTPFields)
+        case fields(HeaderFields)
         case lines(ArraySlice<UInt8>)
     }
 
@@ -48,7 +48,7 @@ struct StoredResponse: Equatable, Sendable {
     ///   - kind: private or shared.
     init(
         _ head: ResponseHead, address: String, received: Int, delay: Int = 0,
-        request: HTTPFields = HTTPFields(),
+        request: HeaderFields = HeaderFields(),
         redirects: [RedirectStep] = [], movedBefore: PermanentMove? = nil,
         kind: CacheKind = .private
     ) {
@@ -82,12 +82,12 @@ struct StoredResponse: Equatable, Sendable {
     }
 
     /// The fields of an answer that a cache keeps.
-    private static func kept(of fields: HTTPFields, received: Int) -> HTTPFields {
+    private static func kept(of fields: HeaderFields, received: Int) -> HeaderFields {
         var dropped = CacheControl(fields).noCacheFields
         if let connection = fields["connection"], !["keep-alive", "close"].contains(connection.lowercased()) {
             dropped += FieldList.members(of: fields.values(of: "connection")).map { $0.lowercased() }
         }
-        var kept = HTTPFields()
+        var kept = HeaderFields()
         for field in fields.fields where !isUnkept(field.name) {
             // Compared as bytes: as characters, CR LF is one, and a combining mark joins the character before it.
             guard !field.name.utf8.contains(lineFeed), !field.value.utf8.contains(lineFeed),
@@ -97,7 +97,7 @@ struct StoredResponse: Equatable, Sendable {
         }
         // RFC 9110 section 6.6.1: a cache adds the missing date.
         if fields["date"] == nil {
-            kept.append(HTTPFields.Field(name: "Date", value: HTTPDate.format(received)))
+            kept.append(HeaderFields.Field(name: "Date", value: HTTPDate.format(received)))
         }
         return kept
     }
@@ -162,19 +162,19 @@ struct StoredResponse: Equatable, Sendable {
     }
 
     /// The fields of the answer that a cache keeps.
-    var fields: HTTPFields {
+    var fields: HeaderFields {
         switch answer {
         case .fields(let fields): Self.kept(of: fields, received: received)
         case .lines(let lines): Self.fields(in: lines)
         }
     }
 
-    private static func fields(in lines: ArraySlice<UInt8>) -> HTTPFields {
-        var fields = HTTPFields()
+    private static func fields(in lines: ArraySlice<UInt8>) -> HeaderFields {
+        var fields = HeaderFields()
         for line in lines.split(separator: lineFeed) {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
             fields.append(
-                HTTPFields.Field(
+                HeaderFields.Field(
                     name: text(line[..<colon]), value: text(line[(colon + 1)...].dropFirst())))
         }
         return fields

@@ -10,18 +10,18 @@ struct Variance: Hashable, Sendable {
     init(members: [(name: String, hash: String)]) { self.members = members }
 
     /// The fields of `request` that the Vary of `response` names; nil for `*`, which matches no request.
-    init?(_ response: HTTPFields, request: HTTPFields) {
+    init?(_ response: HeaderFields, request: HeaderFields) {
         guard let names = Vary.names(in: response) else { return nil }
         members = names.map { (name: $0, hash: Self.hash(of: $0, in: request)) }
     }
 
     /// Whether a request has the same values in these fields.
-    func matches(_ request: HTTPFields) -> Bool {
+    func matches(_ request: HeaderFields) -> Bool {
         members.allSatisfy { Self.hash(of: $0.name, in: request) == $0.hash }
     }
 
     /// The hash of a field's value as a request has it, or `-` for a field that was not sent.
-    private static func hash(of name: String, in request: HTTPFields) -> String {
+    private static func hash(of name: String, in request: HeaderFields) -> String {
         Vary.value(of: name, in: request).map { SHA256.hash(of: $0).hexadecimal } ?? "-"
     }
 

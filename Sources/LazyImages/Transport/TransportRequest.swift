@@ -7,7 +7,7 @@ public struct TransportRequest: Sendable {
     /// An absolute http or https URL.
     public var url: URL
     /// The header fields to send, without those that the transport adds (Host, Content-Length).
-    public var fields: HTTPFields
+    public var fields: HeaderFields
     /// The body. Default: nil, none.
     public var body: OpenBody?
     /// How long each phase may take.
@@ -25,14 +25,14 @@ public struct TransportRequest: Sendable {
     ///   - url: an absolute http or https URL.
     ///   - fields: header fields to send. Default: none.
     ///   - timeouts: how long each phase may take.
-    public init(url: URL, fields: HTTPFields = HTTPFields(), timeouts: Timeouts = Timeouts()) {
+    public init(url: URL, fields: HeaderFields = HeaderFields(), timeouts: Timeouts = Timeouts()) {
         self.init(
             url: url, fields: fields, timeouts: timeouts,
             security: SecurityPolicy().transportSecurity(for: Origin(url)))
     }
 
     init(
-        url: URL, fields: HTTPFields, timeouts: Timeouts, security: TransportSecurity?,
+        url: URL, fields: HeaderFields, timeouts: Timeouts, security: TransportSecurity?,
         addresses: AddressRules? = nil
     ) {
         self.url = url

@@ -114,9 +114,9 @@ final class Upload: FetchExchange {
     ]
 
     /// The fields to send: the library's own; and the configuration's and the caller's, at the request's origin.
-    private var fields: HTTPFields {
+    private var fields: HeaderFields {
         let configuration = uploader.context.configuration
-        var fields: HTTPFields = [
+        var fields: HeaderFields = [
             "Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": configuration.userAgent,
         ]
         if let mediaType = body == nil ? nil : request.body?.mediaType { fields["Content-Type"] = mediaType }

@@ -17,7 +17,7 @@ public struct UploadRequest: Sendable {
     public let body: UploadBody?
     /// The caller's header fields, such as `If-Match`. A redirect to another origin does not send them.
     /// `Content-Length`, `Transfer-Encoding` and `Expect` are ignored.
-    public var fields: HTTPFields
+    public var fields: HeaderFields
     /// The most bytes to keep of the answer's body. Default: ``standardAnswerLimit``.
     public var answerLimit = standardAnswerLimit
     /// Whether the request may reach the server twice, and so is sent again after its answer is lost. Default: whether
@@ -34,7 +34,7 @@ public struct UploadRequest: Sendable {
     ///   - body: the body. Default: nil, none.
     ///   - fields: the caller's header fields. Default: none.
     public init(
-        url: URL, _ method: HTTPMethod, _ body: UploadBody? = nil, fields: HTTPFields = HTTPFields()
+        url: URL, _ method: HTTPMethod, _ body: UploadBody? = nil, fields: HeaderFields = HeaderFields()
     ) {
         var fields = fields
         self.url = ImageRequest.movingCredentials(of: url, into: &fields)
@@ -52,7 +52,7 @@ public struct UploadRequest: Sendable {
     ///   - fields: the caller's header fields. Default: none.
     /// - Throws: `.invalidURL`, `.unsupportedScheme`.
     public init(
-        _ text: String, _ method: HTTPMethod, _ body: UploadBody? = nil, fields: HTTPFields = HTTPFields()
+        _ text: String, _ method: HTTPMethod, _ body: UploadBody? = nil, fields: HeaderFields = HeaderFields()
     ) throws(ImageLoadingError) {
         self.init(url: try URL(typed: text), method, body, fields: fields)
     }
@@ -74,5 +74,5 @@ public struct UploadResponse: Sendable {
     /// The answer's status.
     public var status: Int { head.status }
     /// The answer's header.
-    public var fields: HTTPFields { head.fields }
+    public var fields: HeaderFields { head.fields }
 }

@@ -24,7 +24,7 @@ public final class Uploader: Sendable {
     public let activity: NetworkActivity
 
     let context: FetchContext
-    private let invalidate: @Sendable (URL, HTTPFields) async -> Void
+    private let invalidate: @Sendable (URL, HeaderFields) async -> Void
     /// Open the files of bodies.
     private let threads = BlockingThreads(count: 2, name: "LazyImages.upload")
 
@@ -52,7 +52,7 @@ public final class Uploader: Sendable {
     }
 
     private init(
-        _ context: FetchContext, invalidate: @escaping @Sendable (URL, HTTPFields) async -> Void
+        _ context: FetchContext, invalidate: @escaping @Sendable (URL, HeaderFields) async -> Void
     ) {
         self.context = context
         activity = context.activity
@@ -105,7 +105,7 @@ public final class Uploader: Sendable {
 
     /// Invalidates what a successful write has changed.
     func invalidate(
-        after head: ResponseHead, to url: URL, _ method: HTTPMethod, _ fields: HTTPFields
+        after head: ResponseHead, to url: URL, _ method: HTTPMethod, _ fields: HeaderFields
     ) async {
         guard UploadRules.invalidates(method, status: head.status) else { return }
         await invalidate(url, fields)

@@ -44,7 +44,7 @@ struct PictureFetcher: Sendable {
     /// The file at an address, from a tier or from the origin.
     func file(_ source: PictureSource, isSigned: Bool) async throws(PictureFailure) -> LoadedFile {
         do {
-            return try await (isSigned ? signed : listed).validatedFile(for: ImageRequest(url: source.url))
+            return try await (isSigned ? signed : listed).validatedFile(for: ImageRequest(.url(source.url)))
         } catch {
             // The operator reads which address was refused. The client is not told.
             if case .addressRefused(_, .address, _) = error { reportFailure(error) }
@@ -57,7 +57,7 @@ struct PictureFetcher: Sendable {
 
     /// Removes the stored file of an address.
     func remove(_ source: PictureSource) async {
-        for loader in [listed, signed] { await loader.remove(ImageRequest(url: source.url)) }
+        for loader in [listed, signed] { await loader.remove(ImageRequest(.url(source.url))) }
     }
 
     /// Returns after all stored files are on disk.

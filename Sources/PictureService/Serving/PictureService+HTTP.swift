@@ -98,7 +98,7 @@ extension PictureService {
         _ served: ServedPicture, _ address: KnownAddress, to head: RequestHead
     ) throws(PictureFailure) -> HTTPResponse {
         let picture = served.picture
-        var fields: HTTPFields = [
+        var fields: HeaderFields = [
             "ETag": picture.entityTag, "Cache-Control": control(address, served.record),
             // The max-age is the remaining freshness, counted from now.
             "Age": "0", "Cache-Status": served.status.value,

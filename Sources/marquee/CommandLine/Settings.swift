@@ -17,7 +17,7 @@ struct Settings: Sendable {
     var isOffline: Bool
     /// The query items that cache keys leave out.
     let ignoredQuery: IgnoredQuery
-    let fields: HTTPFields
+    let fields: HeaderFields
     let wantsJSON: Bool
     let wantsChecksum: Bool
     let colourDepth: ColourDepth
@@ -131,18 +131,18 @@ struct Settings: Sendable {
     /// The most columns or rows of a picture.
     private static let mostCells = 1000
 
-    private static func fields(_ texts: [String]) throws(UsageError) -> HTTPFields {
-        var fields = HTTPFields()
+    private static func fields(_ texts: [String]) throws(UsageError) -> HeaderFields {
+        var fields = HeaderFields()
         for text in texts {
             guard let colon = text.firstIndex(of: ":") else {
                 throw UsageError("--header needs 'Name: value', not \"\(text)\"")
             }
             let name = String(text[..<colon])
             let value = text[text.index(after: colon)...].drop { $0 == " " }
-            if let fault = HTTPFields.fault(name: name, value: String(value)) {
+            if let fault = HeaderFields.fault(name: name, value: String(value)) {
                 throw UsageError("--header: \(fault)")
             }
-            fields.append(HTTPFields.Field(name: name, value: String(value)))
+            fields.append(HeaderFields.Field(name: name, value: String(value)))
         }
         return fields
     }

@@ -36,7 +36,7 @@ struct FilmClient: Sendable {
     /// The library's file, for messages; nil for a service on the network, which its addresses name.
     private let library: String?
     private let uploader: Uploader
-    private let fields: HTTPFields
+    private let fields: HeaderFields
     /// Nil if the service is used by REST.
     let soap: SoapCaller?
     private let log: Task<Void, Never>?
@@ -45,7 +45,7 @@ struct FilmClient: Sendable {
     ///   - opened: the loader that reaches the service. `close` closes it.
     ///   - fields: the user's own header fields.
     ///   - library: the path of the library, if the service is a file's.
-    init(_ address: FilmsAddress, _ opened: OpenLoader, fields: HTTPFields, library: String?) {
+    init(_ address: FilmsAddress, _ opened: OpenLoader, fields: HeaderFields, library: String?) {
         self.address = address
         self.opened = opened
         self.library = library
@@ -133,12 +133,12 @@ struct FilmClient: Sendable {
             try await send(url, .put, .bytes(Array(vote.text.utf8), mediaType: "application/json")))
     }
 
-    private func condition(_ film: Film) -> HTTPFields {
-        film.tag.map { ["If-Match": $0] } ?? HTTPFields()
+    private func condition(_ film: Film) -> HeaderFields {
+        film.tag.map { ["If-Match": $0] } ?? HeaderFields()
     }
 
     private func send(
-        _ url: URL, _ method: HTTPMethod, _ body: UploadBody? = nil, _ more: HTTPFields = HTTPFields(),
+        _ url: URL, _ method: HTTPMethod, _ body: UploadBody? = nil, _ more: HeaderFields = HeaderFields(),
         mayBeRepeated: Bool = false
     ) async throws(ImageLoadingError) -> UploadResponse {
         var fields = fields

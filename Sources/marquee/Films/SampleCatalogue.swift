@@ -110,7 +110,7 @@ struct SampleTransport: Transport {
         }
         // The files change only with the program.
         let tag = "\"marquee-\(Marquee.version)-\(bytes.count)\""
-        var fields: HTTPFields = ["ETag": tag, "Cache-Control": "max-age=3600"]
+        var fields: HeaderFields = ["ETag": tag, "Cache-Control": "max-age=3600"]
         let conditions = Preconditions(
             request.fields, isRead: true, entityTag: tag, lastModified: nil, now: WallClock.system.seconds)
         if case .notModified = conditions.outcome {

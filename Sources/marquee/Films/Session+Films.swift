@@ -34,7 +34,7 @@ extension Session {
         if let wire { address.isSoap = wire == .soap }
         let opened = writing().makeLoader(keepsFiles: false, acceptsAnyContent: true, writing: library)
         return FilmClient(
-            address, opened, fields: library == nil ? settings.fields : HTTPFields(),
+            address, opened, fields: library == nil ? settings.fields : HeaderFields(),
             library: library == nil ? nil : source.name)
     }
 

@@ -73,7 +73,7 @@ extension Session {
         }
         return SoapCaller(
             url: address.soap, uploader: Uploader(opened.loader),
-            fields: LibraryTransport.serves(address.soap) ? HTTPFields() : settings.fields,
+            fields: LibraryTransport.serves(address.soap) ? HeaderFields() : settings.fields,
             name: address.soap.displayText)
     }
 

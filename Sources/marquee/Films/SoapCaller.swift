@@ -9,7 +9,7 @@ struct SoapCaller: Sendable {
     let url: URL
     let uploader: Uploader
     /// The user's own header fields.
-    let fields: HTTPFields
+    let fields: HeaderFields
     /// The service's name in messages.
     let name: String
 

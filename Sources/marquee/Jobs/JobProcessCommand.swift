@@ -39,8 +39,10 @@ extension Session {
     fileprivate func request(for item: JobOrder.Item) throws(ImageLoadingError) -> ImageRequest {
         let url = try URL(typed: item.url)
         var request = ImageRequest(
-            url: url, fields: item.sendsFields ? settings.fields : HTTPFields(), checksum: item.checksum,
-            ignoring: settings.ignoredQuery)
+            .url(url),
+            options: .init(
+                fields: item.sendsFields ? settings.fields : HeaderFields(), checksum: item.checksum,
+                ignoredQuery: settings.ignoredQuery))
         if settings.isOffline, !LibraryTransport.serves(url) { request.cachePolicy = .cacheOnly }
         return request
     }

@@ -7,7 +7,7 @@ extension PrewarmCommand {
         let settings = try JobSettings(session)
         var items: [JobOrder.Item] = []
         for (request, sendsFields) in list.requests {
-            guard request.fields == (sendsFields ? session.settings.fields : HTTPFields()) else {
+            guard request.fields == (sendsFields ? session.settings.fields : HeaderFields()) else {
                 throw Failure(
                     "\(request.url.displayText): its address holds a password, which a job would store; give it with --credentials-file",
                     code: "credentials-in-address")

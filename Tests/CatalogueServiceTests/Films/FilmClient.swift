@@ -29,7 +29,7 @@ final class FilmClient: Sendable {
     }
 
     func send(
-        _ method: String, _ target: String, _ fields: HTTPFields = [:], body: [UInt8]? = nil,
+        _ method: String, _ target: String, _ fields: HeaderFields = [:], body: [UInt8]? = nil,
         peer: Peer = local
     ) throws -> Answer {
         let head = try Self.head(method, target, fields, body)
@@ -55,19 +55,19 @@ final class FilmClient: Sendable {
     /// Sends a body, by default of the type `application/json`.
     func send(
         _ method: String, _ target: String, _ body: String, type: String = "application/json",
-        _ more: HTTPFields = [:]
+        _ more: HeaderFields = [:]
     ) throws -> Answer {
         var fields = more
         fields["Content-Type"] = type
         return try send(method, target, fields, body: Array(body.utf8))
     }
 
-    func get(_ target: String, _ fields: HTTPFields = [:]) throws -> Answer {
+    func get(_ target: String, _ fields: HeaderFields = [:]) throws -> Answer {
         try send("GET", target, fields)
     }
 
     static func head(
-        _ method: String, _ target: String, _ fields: HTTPFields, _ body: [UInt8]?
+        _ method: String, _ target: String, _ fields: HeaderFields, _ body: [UInt8]?
     ) throws -> RequestHead {
         var text = "\(method) \(target) HTTP/1.1\r\n"
         if fields["host"] == nil { text += "Host: 127.0.0.1:8080\r\n" }

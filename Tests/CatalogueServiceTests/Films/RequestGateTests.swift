@@ -52,7 +52,7 @@ struct RequestGateTests {
     @Test("a body that will be refused is refused before it is sent")
     func bodies() throws {
         let client = try FilmClient()
-        func early(_ method: String, _ target: String, _ fields: HTTPFields) throws -> FilmClient.Answer {
+        func early(_ method: String, _ target: String, _ fields: HeaderFields) throws -> FilmClient.Answer {
             let answer = try client.send(method, target, fields)
             #expect(answer.isEarly)
             return answer
@@ -130,14 +130,14 @@ struct RequestGateTests {
         let client = try FilmClient {
             $0.publicAddresses = [PublicAddress("http://localhost:9000/films/")].compactMap { $0 }
         }
-        func status(_ fields: HTTPFields) throws -> Int {
+        func status(_ fields: HeaderFields) throws -> Int {
             try client.send("POST", "/films", body, fields).status
         }
         for fields in [
             ["Origin": "http://127.0.0.1:8080"], ["Origin": "http://localhost:9000"],
             ["Sec-Fetch-Site": "same-origin"],
             ["Sec-Fetch-Site": "none"],
-        ] as [HTTPFields] {
+        ] as [HeaderFields] {
             #expect(try status(fields) == 201, "\(fields)")
         }
         for fields in [
@@ -146,7 +146,7 @@ struct RequestGateTests {
             ["Origin": "https://127.0.0.1"], ["Sec-Fetch-Site": "cross-site"],
             ["Sec-Fetch-Site": "same-site"],
             ["Sec-Fetch-Site": "nonsense"],
-        ] as [HTTPFields] {
+        ] as [HeaderFields] {
             let answer = try client.send("POST", "/films", body, fields)
             #expect(answer.status == 403 && answer.isEarly, "\(fields)")
         }
@@ -157,7 +157,7 @@ struct RequestGateTests {
     func tokens() throws {
         let client = try FilmClient { $0.writers = writers }
         for peer in [FilmClient.local, far, Peer(address: nil, isLocal: true)] {
-            func send(_ fields: HTTPFields) throws -> FilmClient.Answer {
+            func send(_ fields: HeaderFields) throws -> FilmClient.Answer {
                 var fields = fields
                 fields["Content-Type"] = "application/json"
                 return try client.send("POST", "/films", fields, body: Array(body.utf8), peer: peer)
@@ -177,7 +177,7 @@ struct RequestGateTests {
     @Test("a service that trusts this machine takes its writes, and nothing that a proxy forwarded")
     func trustLocal() throws {
         let client = try FilmClient()
-        let fields: HTTPFields = ["Content-Type": "application/json"]
+        let fields: HeaderFields = ["Content-Type": "application/json"]
         #expect(try client.send("POST", "/films", fields, body: Array(body.utf8), peer: far).status == 401)
         #expect(try client.send("POST", "/films", fields, body: Array(body.utf8)).status == 201)
         for (name, value) in [
@@ -197,7 +197,7 @@ struct RequestGateTests {
     @Test("exchanged tokens count at once, and a removed token ends with its sessions")
     func exchange() throws {
         let client = try FilmClient { $0.writers = writers }
-        func write(_ fields: HTTPFields) throws -> Int {
+        func write(_ fields: HeaderFields) throws -> Int {
             try client.send("POST", "/films", body, fields).status
         }
         let login = try client.get("/login?token=\(token)")
@@ -215,7 +215,7 @@ struct RequestGateTests {
     func shortMessages() throws {
         let client = try FilmClient { $0.writers = writers }
         for (authorization, limit) in [(nil, 64 << 10), ("Bearer \(token)", 1 << 20)] {
-            var fields: HTTPFields = ["Content-Type": "text/xml"]
+            var fields: HeaderFields = ["Content-Type": "text/xml"]
             fields["Authorization"] = authorization
             let head = try FilmClient.head("POST", "/soap", fields, [1])
             guard case .handle(limit) = client.service.admit(head, from: FilmClient.local) else {

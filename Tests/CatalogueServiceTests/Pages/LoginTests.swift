@@ -8,7 +8,7 @@ import Testing
 @Suite("Signing in", .bounded)
 struct LoginTests {
     private let token = "0123456789abcdefghijklmn"
-    private let html: HTTPFields = ["Accept": "text/html"]
+    private let html: HeaderFields = ["Accept": "text/html"]
 
     private func client(_ configure: (inout FilmServiceConfiguration) -> Void = { _ in }) throws -> FilmClient
     {
@@ -21,11 +21,11 @@ struct LoginTests {
         return client
     }
 
-    private func html(_ cookie: Substring) -> HTTPFields {
+    private func html(_ cookie: Substring) -> HeaderFields {
         ["Accept": "text/html", "Cookie": String(cookie)]
     }
 
-    private func form(_ client: FilmClient, _ target: String, _ body: String, _ fields: HTTPFields = [:])
+    private func form(_ client: FilmClient, _ target: String, _ body: String, _ fields: HeaderFields = [:])
         throws
         -> FilmClient.Answer
     {
@@ -72,7 +72,7 @@ struct LoginTests {
         #expect(try client.get("/login?token=x", html).status == 401)
         let right = try form(client, "/login", "token=\(token)&to=add", html)
         #expect(right.status == 303 && right["location"] == "add" && right["set-cookie"] != nil)
-        let elsewhere: HTTPFields = ["Accept": "text/html", "Origin": "http://evil.example"]
+        let elsewhere: HeaderFields = ["Accept": "text/html", "Origin": "http://evil.example"]
         #expect(try form(client, "/login", "token=\(token)", elsewhere).status == 403)
     }
 

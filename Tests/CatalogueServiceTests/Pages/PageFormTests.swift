@@ -19,8 +19,9 @@ struct PageFormTests {
         _ = try client.send("POST", "/films", film)
     }
 
-    private func post(_ target: String, _ body: String, _ more: HTTPFields = [:]) throws -> FilmClient.Answer
-    {
+    private func post(
+        _ target: String, _ body: String, _ more: HeaderFields = [:]
+    ) throws -> FilmClient.Answer {
         try client.send("POST", target, body, type: form, more)
     }
 
@@ -114,8 +115,8 @@ struct PageFormTests {
         arguments: [
             ["Origin": "http://evil.example"], ["Origin": "null"], ["Sec-Fetch-Site": "cross-site"],
             ["Sec-Fetch-Site": "same-site"],
-        ] as [HTTPFields])
-    func crossSite(fields: HTTPFields) throws {
+        ] as [HeaderFields])
+    func crossSite(fields: HeaderFields) throws {
         for target in ["/add", "/films/a/edit", "/films/a/rate", "/films/a/remove"] {
             let body = "revision=\(try revision())&film[title]=B&rater=me&value=1"
             let answer = try post(target, body, fields)

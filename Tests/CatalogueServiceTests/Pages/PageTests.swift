@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Pages", .bounded)
 struct PageTests {
-    static let browser: HTTPFields = [
+    static let browser: HeaderFields = [
         "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
     ]
     static let hostile = [
@@ -49,7 +49,7 @@ struct PageTests {
         #expect(
             page.status == 200 && page["content-type"] == "text/html; charset=utf-8"
                 && page["vary"] == "Accept, Accept-Encoding")
-        for fields in [HTTPFields(), ["Accept": "*/*"], ["Accept": "application/json"]] as [HTTPFields] {
+        for fields in [HeaderFields(), ["Accept": "*/*"], ["Accept": "application/json"]] as [HeaderFields] {
             let answer = try client.get(target, fields)
             #expect(answer["content-type"] == "application/json")
             #expect(answer["etag"] != page["etag"] && answer["content-security-policy"] == nil)

@@ -23,7 +23,7 @@ struct SoapTests {
         return client
     }
 
-    private func soap(_ client: FilmClient, _ content: String, _ fields: HTTPFields = [:]) throws -> Reply {
+    private func soap(_ client: FilmClient, _ content: String, _ fields: HeaderFields = [:]) throws -> Reply {
         let message =
             "<e:Envelope xmlns:e=\"http://schemas.xmlsoap.org/soap/envelope/\" "
             + "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"><e:Body>\(content)</e:Body></e:Envelope>"
@@ -211,7 +211,7 @@ struct SoapTests {
         arguments: [nil, "", "\"\"", "\"urn:marquee:films/Remove\"", "urn:marquee:films/Film", "Film"])
     func action(value: String?) throws {
         let client = try client()
-        let fields: HTTPFields = value.map { ["SOAPAction": $0] } ?? [:]
+        let fields: HeaderFields = value.map { ["SOAPAction": $0] } ?? [:]
         #expect(
             try soap(client, operation("Film", "<id>film-1</id>"), fields).film?["id"]?.string == "film-1")
     }

@@ -35,20 +35,20 @@ struct AuthenticationTests {
         try await withThrowingTaskGroup { group in
             for number in 0..<20 {
                 group.addTask {
-                    try await downloader.download(try ImageRequest("http://localhost/\(number)")).bytes.array
+                    try await downloader.download(ImageRequest("http://localhost/\(number)")).bytes.array
                 }
             }
             for try await bytes in group { #expect(bytes == SampleImages.png) }
         }
         #expect(knowing.asked.count == 1)
         let before = guarded.requests.count
-        _ = try await downloader.download(try ImageRequest("http://localhost/later"))
+        _ = try await downloader.download(ImageRequest("http://localhost/later"))
         #expect(guarded.requests.count == before + 1)
     }
 
     @Test("a rejected credential is an error, and so is none")
     func refused() async throws {
-        let request = try ImageRequest("http://localhost/a")
+        let request = ImageRequest("http://localhost/a")
         let error = ImageLoadingError.httpStatus(url: "http://localhost/a", status: 401)
         await #expect(throws: error) {
             _ = try await downloader(CountingAuthenticator("wrong")).download(request)
@@ -59,7 +59,8 @@ struct AuthenticationTests {
     @Test("the caller's own Authorization field stays")
     func ownField() async throws {
         let knowing = CountingAuthenticator("p")
-        let request = try ImageRequest("http://localhost/a", fields: ["Authorization": "Basic eDp5"])
+        let request = ImageRequest(
+            "http://localhost/a", options: .init(fields: ["Authorization": "Basic eDp5"]))
         await #expect(throws: ImageLoadingError.self) { _ = try await downloader(knowing).download(request) }
         #expect(knowing.asked.count == 0)
         #expect(guarded.requests.map { $0.fields.values(of: "authorization") } == [["Basic eDp5"]])
@@ -69,7 +70,7 @@ struct AuthenticationTests {
     func events() async throws {
         let downloader = downloader(CountingAuthenticator("p"))
         let events = downloader.activity.events
-        _ = try await downloader.download(try ImageRequest("http://localhost/a"))
+        _ = try await downloader.download(ImageRequest("http://localhost/a"))
         var kinds: [String] = []
         for await event in events {
             #expect(event.url == "http://localhost/a")

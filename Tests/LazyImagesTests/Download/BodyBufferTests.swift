@@ -36,7 +36,7 @@ struct BodyBufferTests {
         arguments: [nil, "5"])
     func tooMuch(promised: String?) async throws {
         let buffer = try buffer(maximum: 10)
-        var fields = HTTPFields()
+        var fields = HeaderFields()
         fields["Content-Length"] = promised
         #expect(buffer.receive(ResponseHead(status: 200, fields: fields)))
         #expect(buffer.take([UInt8](repeating: 1, count: 10)))
@@ -163,7 +163,7 @@ struct BodyBufferTests {
     @Test("an empty body is an error", arguments: [nil, "0"])
     func empty(promised: String?) async throws {
         let buffer = try buffer()
-        var fields = HTTPFields()
+        var fields = HeaderFields()
         fields["Content-Length"] = promised
         #expect(buffer.receive(ResponseHead(status: 200, fields: fields)))
         await #expect(throws: ImageLoadingError.empty(url: url)) { _ = try await buffer.finish() }

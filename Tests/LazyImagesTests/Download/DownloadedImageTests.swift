@@ -67,6 +67,6 @@ struct DownloadedImageTests {
         let answer = HeldTransport.Answer(bytes, fields: ["Content-Type": type])
         let downloader = ImageDownloader(
             configuration: configuration, transport: HeldTransport { _ in answer })
-        return try await downloader.download(ImageRequest(address))
+        return try await downloader.download(ImageRequest(.text(address)))
     }
 }

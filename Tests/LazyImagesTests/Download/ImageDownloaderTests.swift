@@ -16,7 +16,7 @@ struct ImageDownloaderTests {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(png.count)\r\n\r\n"
         let origin = try ScriptedOrigin([.readHead, .wait(gate), .send(head), .sendBytes(png)])
         let downloader = ImageDownloader(configuration: configuration { $0.timeouts = .patient })
-        let callers = try await downloader.callers(10_000, of: ImageRequest(url: origin.url()))
+        let callers = try await downloader.callers(10_000, of: ImageRequest(.url(origin.url())))
         gate.open()
         let answered = await callers.outcomes.count { $0.error == nil }
         #expect(answered == 10_000)
@@ -28,7 +28,7 @@ struct ImageDownloaderTests {
     func answer() async throws {
         let origin = try ScriptedOrigin(.answering(SampleImages.jpeg))
         let url = origin.url("/El%20Cami%C3%B3n.jpg")
-        let image = try await ImageDownloader().download(ImageRequest(url: url))
+        let image = try await ImageDownloader().download(ImageRequest(.url(url)))
         #expect(image.bytes.array == SampleImages.jpeg)
         #expect(image.header?.format == .jpeg)
         #expect(image.status == 200)
@@ -39,7 +39,7 @@ struct ImageDownloaderTests {
     @Test("each caller has its own progress, and a caller that joins late gets the present one")
     func progress() async throws {
         let downloader = ImageDownloader(transport: transport)
-        let request = try ImageRequest("http://localhost/a.png")
+        let request = ImageRequest("http://localhost/a.png")
         let png = SampleImages.png
         let (early, late) = (ProgressLog(), ProgressLog())
         async let first = downloader.download(request, progress: early.continuation)
@@ -60,7 +60,7 @@ struct ImageDownloaderTests {
     @Test("a cancelled caller gets no more progress, and its stream finishes")
     func progressOfALeaver() async throws {
         let downloader = ImageDownloader(transport: transport)
-        let request = try ImageRequest("http://localhost/a.png")
+        let request = ImageRequest("http://localhost/a.png")
         let log = ProgressLog()
         let leaver = Task { try await downloader.download(request, progress: log.continuation) }
         let stayer = try await downloader.callers(1, of: request)
@@ -81,7 +81,7 @@ struct ImageDownloaderTests {
         for number in 0..<100 {
             let host = number < 50 ? "many" : "host\(number % 10)"
             callers.append(
-                try await downloader.callers(1, of: try ImageRequest("http://\(host).localhost/\(number)")))
+                try await downloader.callers(1, of: ImageRequest("http://\(host).localhost/\(number)")))
         }
         let first = try await transport.transfers(32)
         #expect(first.count == 32)
@@ -100,12 +100,12 @@ struct ImageDownloaderTests {
         for (path, priority) in [
             ("running", ImageRequest.Priority.normal), ("low", .low), ("high", .high), ("changed", .low),
         ] {
-            var request = try ImageRequest("http://localhost/\(path)")
+            var request = ImageRequest("http://localhost/\(path)")
             request.priority = priority
             waiting.append(try await downloader.callers(1, of: request))
         }
         waiting[3].setPriority(.veryHigh)
-        try await downloader.waitForPriority(.veryHigh, of: try ImageRequest("http://localhost/changed"))
+        try await downloader.waitForPriority(.veryHigh, of: ImageRequest("http://localhost/changed"))
         for index in 0..<4 { try await transport.transfer(index).answer(SampleImages.png) }
         for caller in waiting { #expect(await caller.outcomes[0].error == nil) }
         #expect(transport.requests.map(\.url.path) == ["/running", "/changed", "/high", "/low"])
@@ -117,16 +117,16 @@ struct ImageDownloaderTests {
     func priorityOfTheCallers() async throws {
         let downloader = ImageDownloader(
             transport: transport, configuration: configuration { $0.transfers = 1 })
-        let running = try await downloader.callers(1, of: try ImageRequest("http://localhost/running"))
-        let normal = try await downloader.callers(1, of: try ImageRequest("http://localhost/normal"))
-        var request = try ImageRequest("http://localhost/joined", priority: .low)
+        let running = try await downloader.callers(1, of: ImageRequest("http://localhost/running"))
+        let normal = try await downloader.callers(1, of: ImageRequest("http://localhost/normal"))
+        var request = ImageRequest("http://localhost/joined", options: .init(priority: .low))
         let joined = try await downloader.callers(1, of: request)
         let left = try await downloader.callers(
-            1, of: try ImageRequest("http://localhost/left", priority: .low))
+            1, of: ImageRequest("http://localhost/left", options: .init(priority: .low)))
         request.priority = .high
         let urgent = try await downloader.callers(1, of: request)
         let leaver = try await downloader.callers(
-            1, of: try ImageRequest("http://localhost/left", priority: .veryHigh))
+            1, of: ImageRequest("http://localhost/left", options: .init(priority: .veryHigh)))
         leaver.tasks[0].cancel()
         #expect(await leaver.outcomes[0].error?.code == "cancelled")
         for index in 0..<4 { try await transport.transfer(index).answer(SampleImages.png) }
@@ -141,7 +141,7 @@ struct ImageDownloaderTests {
         let downloader = ImageDownloader(
             transport: transport, configuration: configuration { $0.transfers = 1 })
         for round in 0..<6 {
-            let caller = try await downloader.callers(1, of: try ImageRequest("http://localhost/\(round)"))
+            let caller = try await downloader.callers(1, of: ImageRequest("http://localhost/\(round)"))
             let transfer = try await transport.transfer(round)
             switch round % 3 {
             case 0: transfer.fail(.empty(url: ""))
@@ -162,8 +162,8 @@ struct ImageDownloaderTests {
                 $0.transfers = 1
                 $0.timing.now = { time.value }
             })
-        let first = try await downloader.callers(1, of: try ImageRequest("http://localhost/1"))
-        let waiting = try await downloader.callers(1, of: try ImageRequest("http://localhost/2"))
+        let first = try await downloader.callers(1, of: ImageRequest("http://localhost/1"))
+        let waiting = try await downloader.callers(1, of: ImageRequest("http://localhost/2"))
         let transfer = try await transport.transfer(0)
         // Longer than the second may take in all.
         time.change { $0 += Timeouts().total + .seconds(1) }
@@ -181,7 +181,7 @@ struct ImageDownloaderTests {
         var configuration = ImageDownloader.Configuration()
         configuration.retry = .never
         let downloader = ImageDownloader(transport: transport, configuration: configuration)
-        let caller = try await downloader.callers(1, of: try ImageRequest("http://localhost/a.png"))
+        let caller = try await downloader.callers(1, of: ImageRequest("http://localhost/a.png"))
         try await transport.transfer().answer(SampleImages.png, status: status)
         #expect(await caller.outcomes[0].error == .httpStatus(url: "http://localhost/a.png", status: status))
     }
@@ -190,8 +190,8 @@ struct ImageDownloaderTests {
     func fields() async throws {
         let downloader = ImageDownloader(
             transport: transport, configuration: configuration { $0.userAgent = "Test" })
-        let request = try ImageRequest(
-            "http://localhost/a", fields: ["accept": "image/png", "X-A": "1", "X-a": "2"])
+        let request = ImageRequest(
+            "http://localhost/a", options: .init(fields: ["accept": "image/png", "X-A": "1", "X-a": "2"]))
         let caller = try await downloader.callers(1, of: request)
         let transfer = try await transport.transfer()
         let fields = transfer.request.fields
@@ -208,7 +208,7 @@ struct ImageDownloaderTests {
         let image = SampleImages.png(bytes: 100_000)
         let origin = try ScriptedOrigin(.answering(image))
         let downloader = ImageDownloader(configuration: configuration { $0.memoryForBodies = 50_000 })
-        let downloaded = try await downloader.download(ImageRequest(url: origin.url()))
+        let downloaded = try await downloader.download(ImageRequest(.url(origin.url())))
         #expect(downloaded.bytes.source is MappedFile)
         #expect(downloaded.bytes.array == image)
     }

@@ -22,7 +22,7 @@ struct RedirectTests {
                 }
             ])
         ])
-        let image = try await ImageDownloader().download(ImageRequest(url: origin.url("/p/a.png")))
+        let image = try await ImageDownloader().download(ImageRequest(.url(origin.url("/p/a.png"))))
         #expect(image.url == origin.url("/p/moved/b.png"))
         #expect(image.bytes.array == SampleImages.png)
         #expect(
@@ -41,7 +41,7 @@ struct RedirectTests {
                     : HeldTransport.Answer([], status: 301, fields: ["Location": "\(number + 1)"])
             }
             let downloader = ImageDownloader(transport: transport)
-            let outcome = await downloader.unjoinedCallers(of: try ImageRequest("http://localhost/0"))
+            let outcome = await downloader.unjoinedCallers(of: ImageRequest("http://localhost/0"))
                 .outcomes[0]
             #expect((outcome.error == nil) == isFollowed)
             #expect(isFollowed || outcome.error == .tooManyRedirects(url: "http://localhost/0", limit: 10))
@@ -57,7 +57,7 @@ struct RedirectTests {
                 [], status: 302, fields: ["Location": "HTTP://LOCALHOST:80/\((number + 1) % length)#x"])
         }
         let downloader = ImageDownloader(transport: transport)
-        let outcome = await downloader.unjoinedCallers(of: try ImageRequest("http://localhost/0")).outcomes[0]
+        let outcome = await downloader.unjoinedCallers(of: ImageRequest("http://localhost/0")).outcomes[0]
         #expect(outcome.error?.code == "redirect-loop")
         #expect(transport.started.count == length)
     }
@@ -70,8 +70,8 @@ struct RedirectTests {
         ])
     func fields(location: String, areKept: Bool) async throws {
         let downloader = ImageDownloader(transport: transport)
-        let request = try ImageRequest(
-            "http://me:secret@localhost/a", fields: ["Cookie": "c", "Accept": "image/png"])
+        let request = ImageRequest(
+            "http://me:secret@localhost/a", options: .init(fields: ["Cookie": "c", "Accept": "image/png"]))
         let caller = try await downloader.callers(1, of: request)
         try await transport.transfer(0).answer([], status: 302, fields: ["Location": location])
         let second = try await transport.transfer(1)
@@ -90,7 +90,7 @@ struct RedirectTests {
         var configuration = ImageDownloader.Configuration()
         configuration.fields = ["X-App": "films", "Accept": "image/webp", "Cookie": "default"]
         let downloader = ImageDownloader(transport: transport, configuration: configuration)
-        let request = try ImageRequest("http://localhost/a", fields: ["Cookie": "own"])
+        let request = ImageRequest("http://localhost/a", options: .init(fields: ["Cookie": "own"]))
         let caller = try await downloader.callers(1, of: request)
         let first = try await transport.transfer(0)
         #expect(first.request.fields["X-App"] == "films" && first.request.fields["Accept"] == "image/webp")
@@ -110,7 +110,7 @@ struct RedirectTests {
     func detour() async throws {
         let downloader = ImageDownloader(transport: transport)
         let caller = try await downloader.callers(
-            1, of: try ImageRequest("http://localhost/a", fields: ["Cookie": "c"]))
+            1, of: ImageRequest("http://localhost/a", options: .init(fields: ["Cookie": "c"])))
         try await transport.transfer(0).answer([], status: 302, fields: ["Location": "http://b.localhost/"])
         try await transport.transfer(1).answer([], status: 302, fields: ["Location": "http://localhost/c"])
         try await transport.transfer(2).answer(SampleImages.png)
@@ -122,7 +122,7 @@ struct RedirectTests {
     func places() async throws {
         let (downloader, busy, moved) = try await betweenAttempts()
         // The start shows that the first host's slot is free. The second host's slot is still taken.
-        let next = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/next"))
+        let next = try await downloader.callers(1, of: ImageRequest("http://a.localhost/next"))
         try await transport.transfer(2).answer(SampleImages.png)
         #expect(await next.outcomes[0].error == nil)
         #expect(transport.requests.map(\.url.path) == ["/busy", "/moved", "/next"])
@@ -135,7 +135,7 @@ struct RedirectTests {
     @Test("cancelling the caller between two attempts ends the transfer")
     func leaving() async throws {
         let (downloader, busy, moved) = try await betweenAttempts()
-        let next = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/next"))
+        let next = try await downloader.callers(1, of: ImageRequest("http://a.localhost/next"))
         _ = try await transport.transfer(2)
         moved.tasks[0].cancel()
         #expect(await moved.outcomes[0].error?.code == "cancelled")
@@ -148,7 +148,7 @@ struct RedirectTests {
     @Test("a redirect that the policy refuses is an error, and no request is sent to its target")
     func refused() async throws {
         let downloader = ImageDownloader(transport: transport)
-        let caller = try await downloader.callers(1, of: try ImageRequest("https://example.org/a"))
+        let caller = try await downloader.callers(1, of: ImageRequest("https://example.org/a"))
         try await transport.transfer().answer([], status: 301, fields: ["Location": "http://example.org/a"])
         let error = ImageLoadingError.redirectRefused(
             url: "https://example.org/a", location: "http://example.org/a",
@@ -161,7 +161,7 @@ struct RedirectTests {
     @Test("a redirect without a Location is an error with its status")
     func noLocation() async throws {
         let downloader = ImageDownloader(transport: transport)
-        let caller = try await downloader.callers(1, of: try ImageRequest("http://localhost/a"))
+        let caller = try await downloader.callers(1, of: ImageRequest("http://localhost/a"))
         try await transport.transfer().answer([], status: 302)
         #expect(await caller.outcomes[0].error == .httpStatus(url: "http://localhost/a", status: 302))
     }
@@ -170,7 +170,7 @@ struct RedirectTests {
     func progress() async throws {
         let downloader = ImageDownloader(transport: transport)
         let log = ProgressLog()
-        let request = try ImageRequest("http://localhost/a")
+        let request = ImageRequest("http://localhost/a")
         async let image = downloader.download(request, progress: log.continuation)
         try await transport.transfer(0).answer([1, 2, 3], status: 302, fields: ["Location": "/b"])
         try await transport.transfer(1).answer(SampleImages.png)
@@ -186,9 +186,9 @@ struct RedirectTests {
         var configuration = ImageDownloader.Configuration()
         configuration.transfersPerHost = 1
         let downloader = ImageDownloader(transport: transport, configuration: configuration)
-        let busy = try await downloader.callers(1, of: try ImageRequest("http://b.localhost/busy"))
+        let busy = try await downloader.callers(1, of: ImageRequest("http://b.localhost/busy"))
         _ = try await transport.transfer(0)
-        let moved = try await downloader.callers(1, of: try ImageRequest("http://a.localhost/moved"))
+        let moved = try await downloader.callers(1, of: ImageRequest("http://a.localhost/moved"))
         try await transport.transfer(1).answer(
             [], status: 307, fields: ["Location": "http://b.localhost/new"])
         return (downloader, busy, moved)

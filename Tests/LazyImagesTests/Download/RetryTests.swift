@@ -33,7 +33,7 @@ struct RetryTests {
     private let pauses = PauseClock()
     private let request: ImageRequest
 
-    init() throws { request = try ImageRequest("http://localhost/a.png") }
+    init() throws { request = ImageRequest("http://localhost/a.png") }
 
     @Test(
         "a busy server is retried after growing pauses",
@@ -155,7 +155,7 @@ struct RetryTests {
         let downloader = ImageDownloader(transport: transport, configuration: configuration)
         let first = try await downloader.callers(1, of: request)
         try await transport.transfer(0).answer([], status: 503)
-        let second = try await downloader.callers(1, of: try ImageRequest("http://localhost/b.png"))
+        let second = try await downloader.callers(1, of: ImageRequest("http://localhost/b.png"))
         try await transport.transfer(1).answer(SampleImages.png)
         #expect(await second.outcomes[0].error == nil)
         pause.add()
@@ -176,7 +176,7 @@ struct RetryTests {
         func load(_ count: Int) async throws -> [String?] {
             var codes: [String?] = []
             for number in 0..<count {
-                let request = try ImageRequest("http://dead.localhost/\(number)")
+                let request = ImageRequest("http://dead.localhost/\(number)")
                 codes.append(await downloader.unjoinedCallers(of: request).outcomes[0].error?.code)
             }
             return codes

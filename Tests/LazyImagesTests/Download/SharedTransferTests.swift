@@ -16,7 +16,7 @@ struct SharedTransferTests {
 
     @Test("one caller's cancellation does not stop the others")
     func oneCancels() async throws {
-        let callers = try await downloader.callers(3, of: try ImageRequest(address))
+        let callers = try await downloader.callers(3, of: try ImageRequest(.text(address)))
         callers.tasks[1].cancel()
         #expect(await callers.tasks[1].value.error == .cancelled(url: address))
         let transfer = try await transport.transfer()
@@ -29,7 +29,7 @@ struct SharedTransferTests {
 
     @Test("cancelling the first caller does not fail the rest")
     func firstCancels() async throws {
-        let request = try ImageRequest(address)
+        let request = try ImageRequest(.text(address))
         let first = try await downloader.callers(1, of: request)
         let transfer = try await transport.transfer()
         let rest = try await downloader.callers(2, of: request)
@@ -42,7 +42,7 @@ struct SharedTransferTests {
 
     @Test("cancelling the last caller ends the transfer, and the next caller starts a new one")
     func lastCancels() async throws {
-        let request = try ImageRequest(address)
+        let request = try ImageRequest(.text(address))
         let callers = try await downloader.callers(2, of: request)
         let abandoned = try await transport.transfer()
         for task in callers.tasks { task.cancel() }
@@ -58,7 +58,7 @@ struct SharedTransferTests {
     func joinAtTheEnd() async throws {
         let answering = HeldTransport { _ in HeldTransport.Answer(SampleImages.png) }
         let downloader = ImageDownloader(transport: answering)
-        let request = try ImageRequest(address)
+        let request = try ImageRequest(.text(address))
         var callers: [Callers<LoadedFile>] = []
         for _ in 0..<300 {
             callers.append(downloader.unjoinedCallers(of: request))
@@ -75,7 +75,7 @@ struct SharedTransferTests {
         let answering = HeldTransport { _ in HeldTransport.Answer(SampleImages.png) }
         let downloader = ImageDownloader(transport: answering)
         for round in 0..<100 {
-            let callers = downloader.unjoinedCallers(3, of: try ImageRequest("http://localhost/\(round % 7)"))
+            let callers = downloader.unjoinedCallers(3, of: ImageRequest("http://localhost/\(round % 7)"))
             for _ in 0..<(round % 5) { await Task.yield() }
             callers.tasks[round % 3].cancel()
             let outcomes = await callers.outcomes
@@ -89,7 +89,7 @@ struct SharedTransferTests {
     @Test("a load that is cancelled before it starts ends at once")
     func cancelledBefore() async throws {
         let gate = Tally()
-        let request = try ImageRequest(address)
+        let request = try ImageRequest(.text(address))
         let task = Task { [downloader] () async -> ImageLoadingError? in
             // Waits for the cancellation.
             try? await gate.wait(for: 1)
@@ -111,9 +111,9 @@ struct SharedTransferTests {
         var configuration = ImageDownloader.Configuration()
         configuration.transfers = 1
         let downloader = ImageDownloader(transport: transport, configuration: configuration)
-        let first = try await downloader.callers(1, of: try ImageRequest("http://localhost/1"))
-        let queued = try await downloader.callers(1, of: try ImageRequest("http://localhost/2"))
-        let last = try await downloader.callers(1, of: try ImageRequest("http://localhost/3"))
+        let first = try await downloader.callers(1, of: ImageRequest("http://localhost/1"))
+        let queued = try await downloader.callers(1, of: ImageRequest("http://localhost/2"))
+        let last = try await downloader.callers(1, of: ImageRequest("http://localhost/3"))
         queued.tasks[0].cancel()
         #expect(await queued.outcomes[0].error == .cancelled(url: "http://localhost/2"))
         try await transport.transfer(0).answer(SampleImages.png)
@@ -124,7 +124,7 @@ struct SharedTransferTests {
 
     @Test("cancellation is not a failure")
     func cancellationIsNoFailure() async throws {
-        let request = try ImageRequest(address)
+        let request = try ImageRequest(.text(address))
         let loader = FileLoader(disk: nil, transport: transport)
         let callers = try await loader.callers(1, of: request)
         let transfer = try await transport.transfer()
@@ -133,7 +133,7 @@ struct SharedTransferTests {
         #expect(await callers.outcomes[0].error == .cancelled(url: address))
         // No retry and no fallback follow: the next request is the next load's.
         for number in 1...10 {
-            let next = try await loader.callers(1, of: try ImageRequest("http://localhost/\(number)"))
+            let next = try await loader.callers(1, of: ImageRequest("http://localhost/\(number)"))
             try await transport.transfer(number).answer(SampleImages.png)
             #expect(await next.outcomes[0].error == nil)
         }
@@ -143,7 +143,7 @@ struct SharedTransferTests {
 
     @Test("a failed transfer leaves its key free")
     func failureFreesTheKey() async throws {
-        let request = try ImageRequest(address)
+        let request = try ImageRequest(.text(address))
         var configuration = ImageDownloader.Configuration()
         configuration.retry = .never
         let downloader = ImageDownloader(transport: transport, configuration: configuration)
@@ -158,7 +158,7 @@ struct SharedTransferTests {
 
     @Test("a request that the policy forbids leaves its key free")
     func refusalFreesTheKey() async throws {
-        let request = try ImageRequest("http://example.org/a.png")
+        let request = ImageRequest("http://example.org/a.png")
         for _ in 0..<2 {
             let error = await downloader.unjoinedCallers(of: request).outcomes[0].error
             #expect(error?.code == "insecure-connection")
@@ -171,9 +171,9 @@ struct SharedTransferTests {
     func differentHeaders() async throws {
         let url = try URL(typed: address)
         let mine = try await downloader.callers(
-            1, of: ImageRequest(url: url, fields: ["Authorization": "me"]))
+            1, of: ImageRequest(.url(url), options: .init(fields: ["Authorization": "me"])))
         let yours = try await downloader.callers(
-            1, of: ImageRequest(url: url, fields: ["Authorization": "you"]))
+            1, of: ImageRequest(.url(url), options: .init(fields: ["Authorization": "you"])))
         for transfer in try await transport.transfers(2) {
             let isMine = transfer.request.fields["authorization"] == "me"
             transfer.answer(isMine ? SampleImages.png : SampleImages.jpeg)
@@ -185,8 +185,10 @@ struct SharedTransferTests {
     @Test("different variants of one URL share one transfer")
     func variantsShareATransfer() async throws {
         let url = try URL(typed: address)
-        let small = try await downloader.callers(1, of: ImageRequest(url: url, variant: "small"))
-        let large = try await downloader.callers(1, of: ImageRequest(url: url, variant: "large"))
+        let small = try await downloader.callers(
+            1, of: ImageRequest(.url(url), options: .init(variant: "small")))
+        let large = try await downloader.callers(
+            1, of: ImageRequest(.url(url), options: .init(variant: "large")))
         try await transport.transfer().answer(SampleImages.png)
         for callers in [small, large] { #expect(await callers.outcomes[0].error == nil) }
         #expect(transport.started.count == 1)
@@ -196,7 +198,7 @@ struct SharedTransferTests {
     func lateAnswer() async throws {
         let stubborn = StubbornTransport()
         let downloader = ImageDownloader(transport: stubborn)
-        let request = try ImageRequest(address)
+        let request = try ImageRequest(.text(address))
         let first = try await downloader.callers(1, of: request)
         try await stubborn.started.wait(for: 1)
         first.tasks[0].cancel()

@@ -63,9 +63,10 @@ struct ImageListModelTests {
 
     @Test("a request with the policy reload or with a checksum is not answered from memory")
     func bypass() async throws {
-        var reload = try ImageRequest("https://example.org/a")
+        var reload = ImageRequest("https://example.org/a")
         reload.cachePolicy = .reload
-        let checked = try ImageRequest("https://example.org/b", checksum: String(repeating: "0", count: 64))
+        let checked = ImageRequest(
+            "https://example.org/b", options: .init(checksum: String(repeating: "0", count: 64)))
         let loader = HeldLoader(memory: ["a", "b"])
         let model = ImageListModel(loader: loader, rows: [reload, checked], pressure: nil)
         model.setVisible(0..<2)
@@ -299,7 +300,7 @@ struct ImageListModelTests {
             "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAY"
             + "AAAAfFcSJAAAAC0lEQVR4nGNgAAIAAAUAAXpeqz8AAAAASUVORK5CYII="
         let loader = ImageLoader(disk: nil, pressure: nil)
-        let request = try ImageRequest(pixel)
+        let request = try ImageRequest(.text(pixel))
         let model = ImageListModel(loader: loader, rows: [request, nil], pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         model.setVisible(0..<2)

@@ -5,7 +5,7 @@ func requests(_ names: String) throws -> [ImageRequest?] {
     try names.split(separator: " ").map { $0 == "-" ? nil : try request(String($0)) }
 }
 
-func request(_ name: String) throws -> ImageRequest { try ImageRequest("https://example.org/\(name)") }
+func request(_ name: String) throws -> ImageRequest { ImageRequest("https://example.org/\(name)") }
 
 /// Reads updates until all of `texts` have arrived, and returns them all. Examples: `a: loading 7`, `b:
 /// placeholder`, and `c: c` for a loaded image.

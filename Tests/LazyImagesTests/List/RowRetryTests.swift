@@ -48,7 +48,7 @@ struct RowRetryTests {
         var configuration = ImageDownloader.Configuration()
         configuration.retry = RetryPolicy(attempts: 1, failuresOfHost: 1, pauseOfHost: .seconds(3600))
         let loader = ImageLoader.ephemeral(configuration: configuration, transport: transport)
-        let request = try ImageRequest("https://example.org/a.png")
+        let request = ImageRequest("https://example.org/a.png")
         let model = ImageListModel(loader: loader, rows: [request], pressure: nil)
         model.setVisible(0..<1)
         var failures = 0

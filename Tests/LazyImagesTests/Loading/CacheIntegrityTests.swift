@@ -33,7 +33,8 @@ struct CacheIntegrityTests {
     func badAnswers(code: String, answer: HeldTransport.Answer) async throws {
         let transport = HeldTransport { _ in answer }
         let loader = loader(transport)
-        let request = try ImageRequest(address, checksum: ImageBytes(SampleImages.png).checksum)
+        let request = try ImageRequest(
+            .text(address), options: .init(checksum: ImageBytes(SampleImages.png).checksum))
         #expect(await loader.error(for: request)?.code == code)
         await loader.flush()
         #expect(loader.memory?.counters.stores == 0)
@@ -52,7 +53,7 @@ struct CacheIntegrityTests {
             .sendBytes(Array(SampleImages.jpeg.prefix(100))),
         ])
         let loader = loader(CurlTransport())
-        #expect(await loader.error(for: ImageRequest(url: origin.url()))?.code == "truncated")
+        #expect(await loader.error(for: ImageRequest(.url(origin.url())))?.code == "truncated")
         #expect(loader.disk?.counters.stores == 0)
     }
 
@@ -63,7 +64,7 @@ struct CacheIntegrityTests {
             [0],
         ])
     func undecodable(bytes: [UInt8]) async throws {
-        let request = try ImageRequest(address)
+        let request = try ImageRequest(.text(address))
         let disk = try await disk(with: bytes, for: request)
         let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
         #expect(try await loader.file(for: request).source == .network)
@@ -87,7 +88,7 @@ struct CacheIntegrityTests {
 
     @Test("a stored entry without its response is a miss, and is replaced")
     func withoutResponse() async throws {
-        let request = try ImageRequest(address)
+        let request = try ImageRequest(.text(address))
         let disk = DiskCache(folder: folder.file("cache"))
         await disk.store(SampleImages.png, for: request.key)
         await disk.flush()
@@ -97,7 +98,7 @@ struct CacheIntegrityTests {
 
     @Test("offline, a stored entry that is not an image is not returned")
     func undecodableOffline() async throws {
-        var request = try ImageRequest(address)
+        var request = try ImageRequest(.text(address))
         request.cachePolicy = .cacheOnly
         _ = try await disk(with: Array(SampleImages.jpeg.dropLast(9)), for: request)
         #expect(await loader(HeldTransport()).error(for: request) == .notCached(url: address))
@@ -113,7 +114,7 @@ struct CacheIntegrityTests {
         let disk = DiskCache(folder: folder.file("cache"))
         let transport = HeldTransport { _ in .fresh(text) }
         let loader = FileLoader(disk: disk, configuration: configuration, transport: transport)
-        let request = try ImageRequest(address)
+        let request = try ImageRequest(.text(address))
         let image = try await loader.file(for: request)
         #expect(image.bytes.array == text && image.header == nil)
         loader.memory?.removeAll()
@@ -126,7 +127,7 @@ struct CacheIntegrityTests {
     func wipedFolder() async throws {
         let transport = HeldTransport { _ in .fresh(SampleImages.png) }
         let loader = loader(transport)
-        let request = try ImageRequest(address)
+        let request = try ImageRequest(.text(address))
         _ = try await loader.file(for: request)
         await loader.flush()
         try FileManager.default.removeItem(atPath: folder.file("cache"))
@@ -142,7 +143,7 @@ struct CacheIntegrityTests {
     func unwritableDisk() async throws {
         try Data("a file where the folder should be".utf8).write(to: URL(filePath: folder.file("cache")))
         let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
-        #expect(try await loader.file(for: try ImageRequest(address)).source == .network)
+        #expect(try await loader.file(for: try ImageRequest(.text(address))).source == .network)
         await loader.flush()
         #expect(loader.disk?.counters.stores == 0)
         #expect(loader.disk?.counters.lastFault != nil)

@@ -16,7 +16,7 @@ struct CustomFormatTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        request = try ImageRequest("http://localhost/a.dots")
+        request = ImageRequest("http://localhost/a.dots")
     }
 
     private func loader(_ decoders: ImageDecoders?, disk: Bool = true) -> ImageLoader {
@@ -117,7 +117,7 @@ struct CustomFormatTests {
     func localFile() async throws {
         let path = folder.file("a.dots")
         try Data(DotsDecoder.sample).write(to: URL(filePath: path))
-        let image = try await loader(decoders, disk: false).image(for: ImageRequest("file://" + path))
+        let image = try await loader(decoders, disk: false).image(for: ImageRequest(.text("file://" + path)))
         #expect(image.source == .local && image.header.format == .dots)
     }
 }

@@ -16,7 +16,7 @@ struct FileLoaderTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        request = try ImageRequest("http://localhost/a.png")
+        request = ImageRequest("http://localhost/a.png")
     }
 
     @Test("memory answers before the disk, the disk before the network")
@@ -94,7 +94,7 @@ struct FileLoaderTests {
         let held = HeldTransport()
         let loader = loader(held)
         let same = try await loader.callers(20, of: request)
-        let other = try await loader.callers(1, of: try ImageRequest("http://localhost/b.png"))
+        let other = try await loader.callers(1, of: ImageRequest("http://localhost/b.png"))
         for transfer in try await held.transfers(2) { transfer.answer(SampleImages.png) }
         for callers in [same, other] {
             for outcome in await callers.outcomes { #expect(try outcome.get().source == .network) }
@@ -112,7 +112,7 @@ struct FileLoaderTests {
         let loader = FileLoader(
             memory: nil, disk: DiskCache(folder: folder.file("late")), transport: transport)
         for round in 0..<400 {
-            let request = try ImageRequest("http://localhost/\(round)")
+            let request = ImageRequest("http://localhost/\(round)")
             // Each looks on disk while another's transfer may end.
             let callers = Callers(8) { _ throws(ImageLoadingError) in try await loader.file(for: request) }
             for outcome in await callers.outcomes { #expect(outcome.error == nil) }
@@ -130,7 +130,8 @@ struct FileLoaderTests {
         let address = "http://localhost/a.png"
         let logs = [ProgressLog(), ProgressLog(), ProgressLog()]
         let requests = [
-            try ImageRequest(address, checksum: "00"), try ImageRequest(address, checksum: sum), request,
+            try ImageRequest(.text(address), options: .init(checksum: "00")),
+            try ImageRequest(.text(address), options: .init(checksum: sum)), request,
         ]
         async let wrong = loader.error(for: requests[0], progress: logs[0].continuation)
         async let right = loader.error(for: requests[1], progress: logs[1].continuation)
@@ -152,7 +153,7 @@ struct FileLoaderTests {
     func checksumOfTheCached() async throws {
         let loader = loader(answering)
         _ = try await loader.file(for: request)
-        let wrong = try ImageRequest("http://localhost/a.png", checksum: "00")
+        let wrong = ImageRequest("http://localhost/a.png", options: .init(checksum: "00"))
         #expect(await loader.error(for: wrong)?.code == "checksum-mismatch")
         #expect(answering.started.count == 2)
         #expect(try await loader.file(for: request).source == .memory)
@@ -184,7 +185,7 @@ struct FileLoaderTests {
         try Data(SampleImages.png).write(to: URL(filePath: path))
         let loader = loader(HeldTransport())
         let data = "data:image/png;base64," + Data(SampleImages.png).base64EncodedString()
-        for request in [ImageRequest(url: URL(filePath: path)), try ImageRequest(data)] {
+        for request in [ImageRequest(.url(URL(filePath: path))), try ImageRequest(.text(data))] {
             let image = try await loader.file(for: request)
             #expect(image.source == .local && image.status == nil)
             #expect(image.bytes.array == SampleImages.png)
@@ -192,15 +193,15 @@ struct FileLoaderTests {
         }
         await loader.flush()
         #expect(await entryCount() == 0)
-        #expect(await loader.error(for: try ImageRequest("data:,text"))?.code == "not-an-image")
-        let limited = ImageRequest(url: URL(filePath: path), checksum: "00")
+        #expect(await loader.error(for: ImageRequest("data:,text"))?.code == "not-an-image")
+        let limited = ImageRequest(.url(URL(filePath: path)), options: .init(checksum: "00"))
         #expect(await loader.error(for: limited)?.code == "checksum-mismatch")
     }
 
     @Test("the cost of cached requests grows in proportion to their number")
     func tenThousandCached() async throws {
         let loader = loader(answering)
-        let requests = try (0..<10_000).map { try ImageRequest("http://localhost/\($0).png") }
+        let requests = (0..<10_000).map { ImageRequest("http://localhost/\($0).png") }
         for request in requests {
             let image = LoadedFile(
                 bytes: ImageBytes(SampleImages.png), header: nil, url: request.url, source: .memory)

@@ -25,8 +25,7 @@ struct FlightRacesTests {
     }
 
     private func request(_ name: String = "a", _ size: Int? = nil) throws -> ImageRequest {
-        try ImageRequest(
-            "http://localhost/\(name)", targetSize: size.map { ImageSize(width: $0, height: $0) })
+        ImageRequest("http://localhost/\(name)", targetSize: size.map { ImageSize(width: $0, height: $0) })
     }
 
     @Test("join, finish: a caller that looked on disk before the file was stored makes no second request")
@@ -276,10 +275,11 @@ struct FlightRacesTests {
         let loader = FileLoader.ephemeral(
             configuration: configuration { $0.timeouts.total = .milliseconds(1) }, transport: transport)
         let never = Tally()
-        let request = ImageRequest(id: "never") { () async throws -> [UInt8] in
-            while never.count == 0 { try? await Task.sleep(for: .milliseconds(10)) }
-            return []
-        }
+        let request = ImageRequest(
+            .data(id: "never") { () async throws -> [UInt8] in
+                while never.count == 0 { try? await Task.sleep(for: .milliseconds(10)) }
+                return []
+            })
         await #expect(throws: ImageLoadingError.self) { try await loader.file(for: request) }
         #expect(loader.downloader.activity.abandonedCount == 1)
         never.add()

@@ -14,7 +14,7 @@ final class HTTPCacheScenario: Sendable {
     private let current: Shared<HeldTransport.Answer>
     private let isEphemeral: Bool
 
-    init(isEphemeral: Bool = false, _ fields: HTTPFields = HTTPFields()) throws {
+    init(isEphemeral: Bool = false, _ fields: HeaderFields = HeaderFields()) throws {
         folder = try TemporaryFolder()
         self.isEphemeral = isEphemeral
         let current = Shared(HeldTransport.Answer(SampleImages.png, fields: fields))
@@ -33,7 +33,7 @@ final class HTTPCacheScenario: Sendable {
 
     /// Sets the origin's answer from now on. The origin sends 304 instead to a request that names the answer's ETag.
     func answer(
-        _ status: Int = 200, _ body: [UInt8] = SampleImages.png, _ fields: HTTPFields = HTTPFields()
+        _ status: Int = 200, _ body: [UInt8] = SampleImages.png, _ fields: HeaderFields = HeaderFields()
     ) {
         current.change { $0 = HeldTransport.Answer(body, status: status, fields: fields) }
     }
@@ -54,19 +54,23 @@ final class HTTPCacheScenario: Sendable {
     }
 
     var requests: Int { transport.started.count }
-    var lastFields: HTTPFields { transport.requests.last?.fields ?? HTTPFields() }
+    var lastFields: HeaderFields { transport.requests.last?.fields ?? HeaderFields() }
 
-    func request(_ fields: HTTPFields = HTTPFields()) throws -> ImageRequest {
-        try ImageRequest(Self.address, fields: fields)
+    func request(_ fields: HeaderFields = HeaderFields()) throws -> ImageRequest {
+        try ImageRequest(.text(Self.address), options: .init(fields: fields))
     }
 
     /// Loads the address and returns the source of the file.
-    func source(_ loader: FileLoader, _ fields: HTTPFields = HTTPFields()) async throws -> LoadedFile.Source {
+    func source(
+        _ loader: FileLoader, _ fields: HeaderFields = HeaderFields()
+    ) async throws -> LoadedFile.Source {
         try await loader.file(for: request(fields)).source
     }
 
     /// Loads the address and returns its error; nil after a success.
-    func error(_ loader: FileLoader, _ fields: HTTPFields = HTTPFields()) async throws -> ImageLoadingError? {
+    func error(
+        _ loader: FileLoader, _ fields: HeaderFields = HeaderFields()
+    ) async throws -> ImageLoadingError? {
         await loader.error(for: try request(fields))
     }
 }

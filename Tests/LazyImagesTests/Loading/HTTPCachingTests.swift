@@ -42,7 +42,7 @@ struct HTTPCachingTests {
         #expect(try await scenario.source(loader, ["Cache-Control": "no-cache"]) == .revalidated)
         scenario.advance(by: 100)
         #expect(try await scenario.source(loader, ["Cache-Control": "max-stale=40"]) == .stale)
-        let onlyIfCached: HTTPFields = ["Cache-Control": "only-if-cached"]
+        let onlyIfCached: HeaderFields = ["Cache-Control": "only-if-cached"]
         #expect(try await scenario.error(loader, onlyIfCached)?.code == "not-cached")
         #expect(scenario.requests == 3)
         #expect(try await scenario.source(loader, ["Cache-Control": "no-store"]) == .revalidated)
@@ -98,7 +98,7 @@ struct HTTPCachingTests {
                 return HeldTransport.Answer(
                     [], status: 301, fields: ["Location": "/b.png", "Cache-Control": "max-age=1000"])
             }
-            let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+            let fields: HeaderFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
             return request.fields["if-none-match"] == nil
                 ? HeldTransport.Answer(SampleImages.png, fields: fields)
                 : HeldTransport.Answer([], status: 304, fields: fields)
@@ -108,7 +108,7 @@ struct HTTPCachingTests {
             memory: nil, disk: disk, transport: transport, clock: WallClock { time.value })
         for seconds in [0, 59, 61, 1000] {
             time.change { $0 = 1_767_225_600 + seconds }
-            _ = try await loader.file(for: ImageRequest(HTTPCacheScenario.address))
+            _ = try await loader.file(for: ImageRequest(.text(HTTPCacheScenario.address)))
         }
         #expect(transport.requests.map(\.url.path) == ["/a.png", "/b.png", "/b.png", "/a.png", "/b.png"])
         #expect(

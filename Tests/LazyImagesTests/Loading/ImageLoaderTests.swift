@@ -16,7 +16,7 @@ struct ImageLoaderTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        request = try ImageRequest("http://localhost/a.jpg")
+        request = ImageRequest("http://localhost/a.jpg")
     }
 
     private func loader(_ transport: any Transport, disk: Bool = true) -> ImageLoader {
@@ -67,8 +67,8 @@ struct ImageLoaderTests {
     func filling() async throws {
         let loader = loader(fresh)
         let size = ImageSize(width: 2, height: 2)
-        let fitted = ImageRequest(url: request.url, targetSize: size)
-        let filled = ImageRequest(url: request.url, targetSize: size, contentMode: .fill(.top))
+        let fitted = ImageRequest(.url(request.url), targetSize: size)
+        let filled = ImageRequest(.url(request.url), targetSize: size, contentMode: .fill(.top))
         #expect(try await loader.image(for: fitted).bitmap.size == ImageSize(width: 2, height: 2))
         let image = try await loader.image(for: filled)
         #expect(image.bitmap.size == size && image.header.size == ImageSize(width: 4, height: 5))
@@ -100,7 +100,7 @@ struct ImageLoaderTests {
         first.priority = .veryHigh
         _ = try await first.value
         #expect(first.priority == .veryHigh)
-        let low = loader.task(for: ImageRequest(url: request.url, priority: .low))
+        let low = loader.task(for: ImageRequest(.url(request.url), options: .init(priority: .low)))
         #expect(try await low.value.source == .memory && low.priority == .low)
     }
 
@@ -131,9 +131,10 @@ struct ImageLoaderTests {
         reload.cachePolicy = .reload
         #expect(try await loader.image(for: reload).source == .network)
         let sum = ImageBytes(SampleImages.jpeg).checksum
-        let checked = ImageRequest(url: request.url, checksum: sum)
+        let checked = ImageRequest(.url(request.url), options: .init(checksum: sum))
         #expect(try await loader.image(for: checked).source == .disk)
-        let wrong = ImageRequest(url: request.url, checksum: String(repeating: "0", count: 64))
+        let wrong = ImageRequest(
+            .url(request.url), options: .init(checksum: String(repeating: "0", count: 64)))
         await #expect(throws: ImageLoadingError.self) { try await loader.image(for: wrong) }
         #expect(try await loader.image(for: request).source == .memory, "the cached image stays")
     }

@@ -16,7 +16,7 @@ struct ImageTaskEventsTests {
         var configuration = ImageDownloader.Configuration()
         configuration.retry = .never
         loader = ImageLoader(disk: nil, configuration: configuration, transport: held, pressure: nil)
-        request = try ImageRequest("http://localhost/a.png")
+        request = ImageRequest("http://localhost/a.png")
     }
 
     private func name(_ event: ImageTask.Event) -> String {
@@ -86,11 +86,11 @@ struct ImageTaskEventsTests {
         _ = try await first.value
         let hit = await read(loader.task(for: request))
         #expect(hit.names == ["image"] && hit.metrics == LoadMetrics(source: .memory))
-        let missing = loader.task(for: try ImageRequest("http://localhost/b.png"))
+        let missing = loader.task(for: ImageRequest("http://localhost/b.png"))
         try await held.transfer(1).answer([], status: 404)
         let failed = await read(missing)
         #expect(failed.names.last == "http-status" && failed.metrics?.source == nil)
-        let left = loader.task(for: try ImageRequest("http://localhost/c.png"))
+        let left = loader.task(for: ImageRequest("http://localhost/c.png"))
         _ = try await held.transfer(2)
         left.cancel()
         #expect(await read(left).names == ["waiting", "cancelled"])

@@ -12,7 +12,7 @@ struct LoadGroupTests {
     private let queue = DispatchQueue(label: "callbacks")
 
     private func request(_ number: Int) throws -> ImageRequest {
-        try ImageRequest("http://localhost/\(number).jpg")
+        ImageRequest("http://localhost/\(number).jpg")
     }
 
     private func loader(_ transport: any Transport) -> ImageLoader {
@@ -78,7 +78,7 @@ struct LoadGroupTests {
         let group = LoadGroup(on: queue)
         let sums = group.progress
         for url in [good.url("/1.png"), half.url("/2.png"), good.url("/3.png")] {
-            loader.enqueue(ImageRequest(url: url), group: group) { _ in }
+            loader.enqueue(ImageRequest(.url(url)), group: group) { _ in }
         }
         await group.done()
         let whole = 2 * SampleImages.png.count

@@ -17,7 +17,7 @@ struct LoadTimingTests {
     }
 
     private func timed(_ path: String) async throws -> (code: String?, timing: LoadTiming) {
-        let (file, timing) = await loader.timedFile(for: try ImageRequest("http://localhost/" + path))
+        let (file, timing) = await loader.timedFile(for: try ImageRequest(.text("http://localhost/" + path)))
         if case .failure(let error) = file { return (error.code, timing) }
         return (nil, timing)
     }
@@ -27,7 +27,7 @@ struct LoadTimingTests {
         async let first = timed("1")
         let transfer = try await held.transfer()
         async let second = timed("2")
-        try await loader.downloader.waitForPriority(.normal, of: try ImageRequest("http://localhost/2"))
+        try await loader.downloader.waitForPriority(.normal, of: ImageRequest("http://localhost/2"))
         let clock = ContinuousClock()
         let start = clock.now
         let least = clock.now - start
@@ -44,7 +44,7 @@ struct LoadTimingTests {
         async let first = timed("1")
         let transfer = try await held.transfer()
         let second = Task { try await timed("2") }
-        try await loader.downloader.waitForPriority(.normal, of: try ImageRequest("http://localhost/2"))
+        try await loader.downloader.waitForPriority(.normal, of: ImageRequest("http://localhost/2"))
         second.cancel()
         let two = try await second.value
         #expect(two.code == "cancelled" && two.timing.own == .zero && two.timing.total > .zero)
@@ -55,7 +55,7 @@ struct LoadTimingTests {
     @Test("the timing of an image includes its file's, and the time until the file was there")
     func image() async throws {
         let images = ImageLoader(files: loader, pressure: nil)
-        let request = try ImageRequest("http://localhost/1", cachePolicy: .returnCacheElseLoad)
+        let request = ImageRequest("http://localhost/1", options: .init(cachePolicy: .returnCacheElseLoad))
         async let loading = images.timedImage(for: request)
         try await held.transfer().answer(SampleImages.png)
         let (image, file, timing) = await loading
@@ -72,15 +72,15 @@ struct LoadTimingTests {
         let images = ImageLoader(files: loader, pressure: nil)
         let avif = Data([0, 0, 0, 14] + Array("ftypavif".utf8) + [0, 0]).base64EncodedString()
         let (image, file, _) = await images.timedImage(
-            for: try ImageRequest("data:image/avif;base64," + avif))
+            for: try ImageRequest(.text("data:image/avif;base64," + avif)))
         #expect(image.error?.code == "undecodable" && file?.bytes.count == 14)
-        let failed = await images.timedImage(for: try ImageRequest("data:,x"))
+        let failed = await images.timedImage(for: ImageRequest("data:,x"))
         #expect(failed.image.error?.code == "not-an-image" && failed.file == nil)
     }
 
     @Test("a load without a transfer does not wait for a slot")
     func local() async throws {
-        let (_, timing) = await loader.timedFile(for: try ImageRequest("data:,x"))
+        let (_, timing) = await loader.timedFile(for: ImageRequest("data:,x"))
         #expect(timing.queued == .zero && timing.total > .zero)
     }
 }

@@ -13,7 +13,7 @@ struct LoaderParametersTests {
     private let transport = HeldTransport { _ in .fresh(SampleImages.png) }
     private let request: ImageRequest
 
-    init() throws { request = try ImageRequest("http://localhost/a.png") }
+    init() throws { request = ImageRequest("http://localhost/a.png") }
 
     @Test("each uses its clock")
     func clock() async throws {

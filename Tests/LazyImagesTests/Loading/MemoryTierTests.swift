@@ -17,7 +17,7 @@ struct MemoryTierTests {
     @Test("a cold load is one miss, and a load from memory one hit, in both loaders")
     func counters() async throws {
         let loader = ImageLoader(disk: nil, transport: answering, pressure: nil)
-        let requests = try (0..<20).map { try ImageRequest("http://localhost/\($0).jpg") }
+        let requests = (0..<20).map { ImageRequest("http://localhost/\($0).jpg") }
         for request in requests {
             // Looks in memory first, as a list does.
             #expect(loader.cachedImage(for: request) == nil)
@@ -37,7 +37,7 @@ struct MemoryTierTests {
         for address in [
             "http://localhost/a.jpg", "data:image/png;base64," + Data(SampleImages.png).base64EncodedString(),
         ] {
-            let request = try ImageRequest(address)
+            let request = try ImageRequest(.text(address))
             for _ in 0..<2 { _ = try await loader.file(for: request) }
         }
         let counters = try #require(loader.memory?.counters)
@@ -48,13 +48,13 @@ struct MemoryTierTests {
         "an image decoded again from a file in memory has that source: for another size, and for a checksum")
     func decodedAnew() async throws {
         let loader = ImageLoader(disk: nil, transport: answering, pressure: nil)
-        var request = try ImageRequest("http://localhost/a.jpg")
+        var request = ImageRequest("http://localhost/a.jpg")
         #expect(try await loader.image(for: request).source == .network)
         request.targetSize = ImageSize(width: 2, height: 3)
         #expect(try await loader.image(for: request).source == .decoded)
         #expect(try await loader.image(for: request).source == .memory)
-        let checked = try ImageRequest(
-            "http://localhost/a.jpg", checksum: ImageBytes(SampleImages.jpeg).checksum)
+        let checked = ImageRequest(
+            "http://localhost/a.jpg", options: .init(checksum: ImageBytes(SampleImages.jpeg).checksum))
         #expect(try await loader.image(for: checked).source == .decoded)
         #expect(answering.started.count == 1)
     }
@@ -64,8 +64,8 @@ struct MemoryTierTests {
         arguments: ["moved", "final"])
     func removal(name: String) async throws {
         let loader = ImageLoader(disk: nil, transport: answering, pressure: nil)
-        let other = try ImageRequest("http://localhost/other.jpg")
-        let moved = try ImageRequest("http://localhost/moved.jpg")
+        let other = ImageRequest("http://localhost/other.jpg")
+        let moved = ImageRequest("http://localhost/moved.jpg")
         for request in [other, moved] { _ = try await loader.image(for: request) }
         let image = try #require(loader.cachedImage(for: moved))
         #expect(image.url.path == "/final.jpg" && image.requestedURL == moved.url)

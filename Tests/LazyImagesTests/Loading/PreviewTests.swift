@@ -16,7 +16,7 @@ private struct ArrivingPicture {
 
     init(of url: URL, for load: ImageFlight) {
         let decoder = FileDecoder(decoders: .standard, limits: .standard, pressure: nil, threads: threads)
-        let request = ImageRequest(url: url, targetSize: ImageSize(width: 62, height: 93))
+        let request = ImageRequest(.url(url), targetSize: ImageSize(width: 62, height: 93))
         let download = DownloadFlight { .cancelled(url: "") }
         let caller = download.firstCaller(0)
         let update = { @Sendable in PreviewMaker.update(load, from: caller, request, decoder) }
@@ -68,7 +68,7 @@ struct PreviewTests {
         let gates = jpeg.pieces.map { _ in Gate() }
         let origin = try ScriptedOrigin(jpeg.script(gates))
         let loader = loader()
-        let request = small(ImageRequest(url: origin.url("/nosferatu.jpg")))
+        let request = small(ImageRequest(.url(origin.url("/nosferatu.jpg"))))
         let load = loader.task(for: request)
         var shown: [ImagePreview] = []
         var last = 0
@@ -120,7 +120,7 @@ struct PreviewTests {
     /// The number of previews after each piece, once the loader has handled it.
     private func previewCounts(after pieces: [[UInt8]]) async throws -> [Int] {
         let shown = Lock<[Int]>([])
-        let url = try ImageRequest("http://localhost/a.jpg").url
+        let url = ImageRequest("http://localhost/a.jpg").url
         let load = ImageFlight { .cancelled(url: "") }
         let listener = LoadListener(isDemanding: true) { event in
             if case .preview(let preview) = event { shown.withLock { $0.append(preview.number) } }
@@ -138,12 +138,12 @@ struct PreviewTests {
 
     @Test("once the last reader has stopped there are no previews, until another one reads")
     func stopping() async throws {
-        let url = try ImageRequest("http://localhost/a.jpg").url
+        let url = ImageRequest("http://localhost/a.jpg").url
         let load = ImageFlight { .cancelled(url: "") }
         let made = Tally()
         let listener = LoadListener { event in if case .preview = event { made.add() } }
         let caller = try #require(load.join(0, listener: listener))
-        let task = ImageTask(ImageRequest(url: url), caller)
+        let task = ImageTask(ImageRequest(.url(url)), caller)
         let arriving = ArrivingPicture(of: url, for: load)
         func send(_ pieces: Range<Int>) async throws {
             try await arriving.receive(jpeg.pieces[pieces].map { Array(jpeg.bytes[$0]) })
@@ -168,7 +168,7 @@ struct PreviewTests {
         let gates = jpeg.pieces.map { _ in Gate() }
         let origin = try ScriptedOrigin(jpeg.script(gates))
         let loader = loader()
-        let load = loader.task(for: small(ImageRequest(url: origin.url())))
+        let load = loader.task(for: small(ImageRequest(.url(origin.url()))))
         var next = load.previews.makeAsyncIterator()
         gates[0].open()
         #expect(await next.next()?.number == 1)
@@ -178,7 +178,7 @@ struct PreviewTests {
         await #expect(throws: ImageLoadingError.self) { try await load.value }
 
         let broken = try ScriptedOrigin(Array(jpeg.script(gates).prefix(4)) + [.reset])
-        let other = loader.task(for: small(ImageRequest(url: broken.url())))
+        let other = loader.task(for: small(ImageRequest(.url(broken.url()))))
         let others = other.previews
         await #expect(throws: ImageLoadingError.self) { try await other.value }
         #expect(await others.reduce(0) { count, _ in count + 1 } <= 1)
@@ -190,7 +190,7 @@ struct PreviewTests {
         let transport = HeldTransport()
         let pressure = MemoryPressure()
         let loader = ImageLoader(disk: nil, transport: transport, pressure: pressure)
-        var request = small(try ImageRequest("http://localhost/a.jpg"))
+        var request = small(ImageRequest("http://localhost/a.jpg"))
         request.priority = .high
         let load = loader.task(for: request)
         let previews = load.previews
@@ -209,7 +209,7 @@ struct PreviewTests {
     func sharing() async throws {
         let transport = HeldTransport()
         let loader = loader(transport)
-        let request = small(try ImageRequest("http://localhost/a.jpg"))
+        let request = small(ImageRequest("http://localhost/a.jpg"))
         async let plain = loader.image(for: request)
         let transfer = try await transport.transfer()
         transfer.respond(200, ["Cache-Control": "max-age=3600"])
@@ -235,7 +235,7 @@ struct PreviewTests {
     func others(bytes: [UInt8]) async throws {
         let transport = HeldTransport()
         let loader = loader(transport)
-        let load = loader.task(for: try ImageRequest("http://localhost/a"))
+        let load = loader.task(for: ImageRequest("http://localhost/a"))
         let previews = load.previews
         let transfer = try await transport.transfer()
         transfer.respond()

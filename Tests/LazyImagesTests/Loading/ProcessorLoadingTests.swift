@@ -25,7 +25,7 @@ struct ProcessorLoadingTests {
     }
 
     private func request(_ processors: [ImageProcessor], size: ImageSize? = nil) throws -> ImageRequest {
-        try ImageRequest("http://localhost/a.jpg", targetSize: size, processors: processors)
+        ImageRequest("http://localhost/a.jpg", targetSize: size, processors: processors)
     }
 
     /// A step that counts how often it runs.

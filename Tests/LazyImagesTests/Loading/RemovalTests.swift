@@ -14,7 +14,7 @@ struct RemovalTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        request = try ImageRequest("http://localhost/a.png")
+        request = ImageRequest("http://localhost/a.png")
     }
 
     private func files(_ transport: any Transport, keepsMemory: Bool = true) -> FileLoader {
@@ -37,12 +37,13 @@ struct RemovalTests {
             disk: DiskCache(folder: folder.file("cache")), transport: answering, pressure: nil)
         let size = ImageSize(width: 2, height: 2)
         let removed = [
-            request, ImageRequest(url: request.url, targetSize: size),
-            ImageRequest(url: request.url, targetSize: size, contentMode: .fill(.top)),
+            request, ImageRequest(.url(request.url), targetSize: size),
+            ImageRequest(.url(request.url), targetSize: size, contentMode: .fill(.top)),
         ]
         let kept = [
-            try ImageRequest("http://localhost/b.png"), ImageRequest(url: request.url, variant: "v"),
-            ImageRequest(url: request.url, id: "a"),
+            ImageRequest("http://localhost/b.png"),
+            ImageRequest(.url(request.url), options: .init(variant: "v")),
+            ImageRequest(.url(request.url, id: "a")),
         ]
         for request in removed + kept { _ = try await loader.image(for: request) }
         #expect(answering.started.count == 4)
@@ -66,7 +67,7 @@ struct RemovalTests {
         }
         let loader = files(answering)
         let before = try await loader.file(for: request)
-        var other = ImageRequest(url: request.url, fields: ["x": "1"])
+        var other = ImageRequest(.url(request.url), options: .init(fields: ["x": "1"]))
         other.cachePolicy = .reload
         _ = try await loader.file(for: other)
         // A file is returned before it is on disk, where the other loader looks.
@@ -162,11 +163,12 @@ struct RemovalTests {
     @Test("the bytes of a running closure are not kept")
     func closure() async throws {
         let (called, released) = (Tally(), Tally())
-        let request = ImageRequest(id: "asset-7") {
-            called.add()
-            try await released.wait(for: 1)
-            return SampleImages.png
-        }
+        let request = ImageRequest(
+            .data(id: "asset-7") {
+                called.add()
+                try await released.wait(for: 1)
+                return SampleImages.png
+            })
         let loader = files(transport)
         let caller = try await loader.callers(1, of: request)
         try await called.wait(for: 1)

@@ -72,7 +72,7 @@ struct ResourceShortageTests {
         var configuration = ImageDownloader.Configuration()
         configuration.retry = RetryPolicy(firstPause: .zero, failuresOfHost: 1)
         let downloader = ImageDownloader(transport: transport, configuration: configuration)
-        let caller = try await downloader.callers(1, of: try ImageRequest("http://localhost/a.png"))
+        let caller = try await downloader.callers(1, of: ImageRequest("http://localhost/a.png"))
         try await transport.transfer(0).fail(.resourcesShort(url: "", reason: ""))
         try await transport.transfer(1).answer(SampleImages.png)
         #expect(await caller.outcomes[0].error == nil)

@@ -13,9 +13,9 @@ private final class Machines: Sendable {
     let origin: HeldTransport
     private let time = Shared(1_767_225_600)
     /// The fields of the origin's answers.
-    let fields: Shared<HTTPFields>
+    let fields: Shared<HeaderFields>
 
-    init(_ fields: HTTPFields = ["Cache-Control": "max-age=600", "ETag": "\"1\""]) throws {
+    init(_ fields: HeaderFields = ["Cache-Control": "max-age=600", "ETag": "\"1\""]) throws {
         folder = try TemporaryFolder()
         store = try StoreServer()
         let fields = Shared(fields)
@@ -54,7 +54,7 @@ private final class Machines: Sendable {
 struct SharedTierLoadingTests {
     private let request: ImageRequest
 
-    init() throws { request = try ImageRequest("https://origin.example/a.png") }
+    init() throws { request = ImageRequest("https://origin.example/a.png") }
 
     @Test("memory, disk, the store, the origin: in this order, and nothing is put back")
     func order() async throws {
@@ -148,11 +148,11 @@ struct SharedTierLoadingTests {
             ("private, max-age=600", [:]), ("no-store", [:]),
             ("max-age=600", ["Authorization": "Basic YTpi"]),
             ("public, max-age=600", ["Authorization": "Basic YTpi"]), ("max-age=600", ["Cookie": "a=b"]),
-        ] as [(String, HTTPFields)])
-    func unshared(control: String, fields: HTTPFields) async throws {
+        ] as [(String, HeaderFields)])
+    func unshared(control: String, fields: HeaderFields) async throws {
         let machines = try Machines(["Cache-Control": control])
         let loader = try machines.loader("first")
-        _ = try await loader.file(for: ImageRequest(url: request.url, fields: fields))
+        _ = try await loader.file(for: ImageRequest(.url(request.url), options: .init(fields: fields)))
         await loader.flush()
         #expect(machines.store.objects.value.isEmpty)
         #expect(machines.store.count("PUT") == 0)
@@ -236,7 +236,7 @@ struct SharedTierLoadingTests {
         let jpeg = ImageBytes(SampleImages.jpeg).checksum
         let answering = HeldTransport { _ in .fresh(SampleImages.jpeg) }
         let second = try machines.loader("second", transport: answering)
-        let file = try await second.file(for: ImageRequest(url: request.url, checksum: jpeg))
+        let file = try await second.file(for: ImageRequest(.url(request.url), options: .init(checksum: jpeg)))
         #expect(file.source == .network && file.bytes.array == SampleImages.jpeg)
     }
 
@@ -281,7 +281,7 @@ struct SharedTierLoadingTests {
                 $0.writing = $0.reading
             }, transport: origin)
         for number in 0..<8 {
-            let request = try ImageRequest("https://origin.example/\(number).png")
+            let request = ImageRequest("https://origin.example/\(number).png")
             let file = try await loader.file(for: request)
             #expect(file.bytes.array == SampleImages.png && file.source == .network)
         }

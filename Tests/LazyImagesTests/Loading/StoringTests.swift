@@ -15,7 +15,7 @@ struct StoringTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        request = try ImageRequest("http://localhost/a.png")
+        request = ImageRequest("http://localhost/a.png")
     }
 
     private func loader() -> ImageLoader {
@@ -32,7 +32,7 @@ struct StoringTests {
         #expect(try await first.image(for: request).source == .disk)
         await first.flush()
         now.change { $0 += 20 * 365 * 86_400 }
-        let small = ImageRequest(url: request.url, targetSize: ImageSize(width: 2, height: 2))
+        let small = ImageRequest(.url(request.url), targetSize: ImageSize(width: 2, height: 2))
         let image = try await loader().image(for: small)
         #expect(image.source == .disk && image.bitmap.size.width <= 2)
         #expect(transport.started.count == 0)
@@ -80,7 +80,8 @@ struct StoringTests {
         configuration.maximumBytes = 200
         let loader = FileLoader(
             disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
-        let checked = ImageRequest(url: request.url, checksum: ImageBytes(SampleImages.png).checksum)
+        let checked = ImageRequest(
+            .url(request.url), options: .init(checksum: ImageBytes(SampleImages.png).checksum))
         try await loader.store(SampleImages.png, for: checked)
         await #expect {
             try await loader.store(bytes, for: checked)

@@ -50,7 +50,7 @@ struct PrewarmControlTests {
         let run = Task { await Prewarmer(loader).run(requests) }
         let first = try await held.transfer(0)
         try await waiting.wait(for: 3)
-        let seen = try await loader.callers(1, of: try ImageRequest("http://localhost/seen"))
+        let seen = try await loader.callers(1, of: ImageRequest("http://localhost/seen"))
         try await waiting.wait(for: 4)
         first.answer(SampleImages.png)
         let second = try await held.transfer(1)
@@ -69,7 +69,7 @@ struct PrewarmControlTests {
         let run = Task { await Prewarmer(loader).run(requests, priority: .high) }
         let first = try await held.transfer(0)
         try await waiting.wait(for: 2)
-        let other = try await loader.callers(1, of: try ImageRequest("http://localhost/other"))
+        let other = try await loader.callers(1, of: ImageRequest("http://localhost/other"))
         try await waiting.wait(for: 3)
         first.answer(SampleImages.png)
         let second = try await held.transfer(1)
@@ -135,7 +135,7 @@ struct PrewarmControlTests {
         // The second runs and the fourth waits. The third takes the second's slot.
         prewarmer.stop([requests[1], requests[3]])
         try await started[1 - first].cancellation.wait(for: 1)
-        let fields: HTTPFields = ["Cache-Control": "max-age=3600"]
+        let fields: HeaderFields = ["Cache-Control": "max-age=3600"]
         started[first].answer(SampleImages.png, fields: fields)
         for index in 2..<4 { try await held.transfer(index).answer(SampleImages.png, fields: fields) }
         let summary = await run.value
@@ -181,7 +181,7 @@ struct PrewarmControlTests {
         let transport = HeldTransport { _ in .fresh(SampleImages.jpeg) }
         let loader = ImageLoader(disk: disk, transport: transport, pressure: nil)
         let size = ImageSize(width: 2, height: 3)
-        let requests = try requests(3).map { ImageRequest(url: $0.url, targetSize: size) }
+        let requests = try requests(3).map { ImageRequest(.url($0.url), targetSize: size) }
         let summary = await Prewarmer(loader).run(requests)
         #expect(summary.fetched == 3 && summary.failed == 0 && summary.bytesFetched == 3 * 159)
         for request in requests {
@@ -235,6 +235,6 @@ struct PrewarmControlTests {
     }
 
     private func requests(_ count: Int) throws -> [ImageRequest] {
-        try (0..<count).map { try ImageRequest("http://localhost/\($0)") }
+        (0..<count).map { ImageRequest("http://localhost/\($0)") }
     }
 }

@@ -36,7 +36,7 @@ struct PrewarmerTests {
     func concurrency(limit: Int) async throws {
         let held = HeldTransport()
         let loader = loader(held)
-        let requests = try (0..<12).map { try ImageRequest("http://host\($0).localhost/") }
+        let requests = (0..<12).map { ImageRequest("http://host\($0).localhost/") }
         async let summary = Prewarmer(loader, concurrency: limit).run(requests)
         for index in 0..<12 {
             // The next load starts only when one has ended.
@@ -91,7 +91,7 @@ struct PrewarmerTests {
 
     @Test("one failure does not stop the rest, and names its request")
     func failures() async throws {
-        let requests = try ["0", "bad", "2", "bad2", "4"].map { try ImageRequest("http://localhost/\($0)") }
+        let requests = ["0", "bad", "2", "bad2", "4"].map { ImageRequest("http://localhost/\($0)") }
         var failures: [String: String] = [:]
         let summary = await Prewarmer(loader(answering), concurrency: 2).run(requests) { result in
             if case .failed(let error) = result.outcome { failures[result.request.url.path] = error.code }
@@ -118,7 +118,7 @@ struct PrewarmerTests {
 
     @Test("an image that is listed more than once is fetched once")
     func repeated() async throws {
-        let request = try ImageRequest("http://localhost/a")
+        let request = ImageRequest("http://localhost/a")
         let summary = await Prewarmer(loader(answering)).run([ImageRequest](repeating: request, count: 10))
         #expect(answering.started.count == 1)
         #expect(summary.fetched + summary.alreadyCached == 10)
@@ -131,7 +131,7 @@ struct PrewarmerTests {
     }
 
     private func requests(_ count: Int) throws -> [ImageRequest] {
-        try (0..<count).map { try ImageRequest("http://localhost/\($0)") }
+        (0..<count).map { ImageRequest("http://localhost/\($0)") }
     }
 
     private func loader(_ transport: HeldTransport) -> FileLoader {

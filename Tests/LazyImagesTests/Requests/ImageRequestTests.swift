@@ -9,22 +9,22 @@ import Testing
 struct ImageRequestTests {
     @Test("a user and a password in the URL become an Authorization field, and are in neither URL nor key")
     func credentials() throws {
-        let request = try ImageRequest("https://me:se%40cret@example.org/a%2Fb.jpg?c=%20d")
+        let request = ImageRequest("https://me:se%40cret@example.org/a%2Fb.jpg?c=%20d")
         #expect(request.url.absoluteString == "https://example.org/a%2Fb.jpg?c=%20d")
         #expect(request.fields["Authorization"] == "Basic bWU6c2VAY3JldA==")
         #expect(!request.key.text.contains("me:") && !request.key.text.contains("bWU6"))
-        #expect(request.key != (try ImageRequest("https://example.org/a%2Fb.jpg?c=%20d")).key)
+        #expect(request.key != (ImageRequest("https://example.org/a%2Fb.jpg?c=%20d")).key)
     }
 
     @Test("a user without a password has an empty password")
     func nameOnly() throws {
-        #expect(try ImageRequest("https://me@example.org/a").fields["authorization"] == "Basic bWU6")
+        #expect(ImageRequest("https://me@example.org/a").fields["authorization"] == "Basic bWU6")
     }
 
     @Test("the caller's own Authorization field stays")
     func ownAuthorization() throws {
-        let request = try ImageRequest(
-            "https://me:secret@example.org/a", fields: ["authorization": "Bearer x"])
+        let request = ImageRequest(
+            "https://me:secret@example.org/a", options: .init(fields: ["authorization": "Bearer x"]))
         #expect(request.fields.values(of: "Authorization") == ["Bearer x"])
         #expect(request.url.absoluteString == "https://example.org/a")
     }
@@ -32,10 +32,10 @@ struct ImageRequestTests {
     @Test("different headers, URLs and variants have different keys")
     func keys() throws {
         let url = try URL(typed: "https://example.org/a")
-        let plain = ImageRequest(url: url)
-        let keyed = ImageRequest(url: url, fields: ["Authorization": "x"])
-        let other = ImageRequest(url: url, fields: ["Authorization": "y"])
-        let variant = ImageRequest(url: url, variant: "w342")
+        let plain = ImageRequest(.url(url))
+        let keyed = ImageRequest(.url(url), options: .init(fields: ["Authorization": "x"]))
+        let other = ImageRequest(.url(url), options: .init(fields: ["Authorization": "y"]))
+        let variant = ImageRequest(.url(url), options: .init(variant: "w342"))
         #expect(Set([plain.key, keyed.key, other.key, variant.key]).count == 4)
         #expect(variant.transferKey == plain.transferKey)
         #expect(Set([plain.transferKey, keyed.transferKey, other.transferKey]).count == 3)
@@ -47,13 +47,15 @@ struct ImageRequestTests {
         let size = ImageSize(width: 30, height: 40)
         for request in [
             ImageRequest(
-                url: try URL(typed: text), targetSize: size, priority: .high, cachePolicy: .cacheOnly,
-                fields: ["Accept-Language": "de"], checksum: "AB", variant: "w342",
-                ignoring: IgnoredQuery(["session"])),
+                .url(try URL(typed: text)), targetSize: size,
+                options: .init(
+                    priority: .high, cachePolicy: .cacheOnly, fields: ["Accept-Language": "de"],
+                    checksum: "AB", variant: "w342", ignoredQuery: IgnoredQuery(["session"]))),
             try ImageRequest(
-                text, targetSize: size, priority: .high, cachePolicy: .cacheOnly,
-                fields: ["Accept-Language": "de"], checksum: "AB", variant: "w342",
-                ignoring: IgnoredQuery(["session"])),
+                .text(text), targetSize: size,
+                options: .init(
+                    priority: .high, cachePolicy: .cacheOnly, fields: ["Accept-Language": "de"],
+                    checksum: "AB", variant: "w342", ignoredQuery: IgnoredQuery(["session"]))),
         ] {
             #expect(request.url.absoluteString == text && request.targetSize == size)
             #expect(request.priority == .high && request.cachePolicy == .cacheOnly)
@@ -61,13 +63,15 @@ struct ImageRequestTests {
             #expect(request.storageKey.text == "https://example.org/a?id=1\nvariant w342")
             #expect(request.key.text.hasPrefix("https://example.org/a?id=1\nheader accept-language sha256:"))
             var later = ImageRequest(
-                url: request.url, fields: request.fields, checksum: "ab", variant: "w342",
-                ignoring: IgnoredQuery(["session"]))
+                .url(request.url),
+                options: .init(
+                    fields: request.fields, checksum: "ab", variant: "w342",
+                    ignoredQuery: IgnoredQuery(["session"])))
             #expect(later.targetSize == nil && later.priority == .normal)
             #expect(later.cachePolicy == .useProtocol)
-            #expect(later != request && later.imageKey == later.key)
+            #expect(later != request && later.resultKey == later.key)
             later.targetSize = size
-            #expect(later.imageKey == request.imageKey && later.imageKey != later.key)
+            #expect(later.resultKey == request.resultKey && later.resultKey != later.key)
             later.priority = .high
             later.cachePolicy = .cacheOnly
             #expect(later == request)
@@ -78,16 +82,16 @@ struct ImageRequestTests {
     func contentMode() throws {
         let size = ImageSize(width: 30, height: 40)
         let modes = [ContentMode.fit] + ContentMode.Anchor.allCases.map { .fill($0) }
-        let requests = try modes.map {
-            try ImageRequest("https://example.org/a", targetSize: size, contentMode: $0)
+        let requests = modes.map {
+            ImageRequest("https://example.org/a", targetSize: size, contentMode: $0)
         }
-        #expect(Set(requests.map(\.imageKey)).count == modes.count && Set(requests).count == modes.count)
+        #expect(Set(requests.map(\.resultKey)).count == modes.count && Set(requests).count == modes.count)
         #expect(Set(requests.map(LoadKey.init)).count == modes.count)
         #expect(Set(requests.map(\.key)).count == 1 && Set(requests.map(\.storageKey)).count == 1)
         for (request, mode) in zip(requests, modes) {
-            var later = try ImageRequest("https://example.org/a")
+            var later = ImageRequest("https://example.org/a")
             later.contentMode = mode
-            #expect(later.imageKey == later.key, "without a size the content mode has no effect")
+            #expect(later.resultKey == later.key, "without a size the content mode has no effect")
             later.targetSize = size
             #expect(later == request && later.contentMode == mode)
             later.contentMode = .fit
@@ -99,9 +103,10 @@ struct ImageRequestTests {
     func checksum() throws {
         let bytes = ImageBytes([1, 2, 3])
         let sum = "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"
-        #expect(try ImageRequest("https://example.org/a", checksum: sum.uppercased()).accepts(bytes))
-        #expect(try ImageRequest("https://example.org/a").accepts(bytes))
-        let wrong = try ImageRequest("https://example.org/a", checksum: "00")
+        #expect(
+            ImageRequest("https://example.org/a", options: .init(checksum: sum.uppercased())).accepts(bytes))
+        #expect(ImageRequest("https://example.org/a").accepts(bytes))
+        let wrong = ImageRequest("https://example.org/a", options: .init(checksum: "00"))
         #expect(!wrong.accepts(bytes))
         let error = ImageLoadingError.checksumMismatch(
             url: "https://example.org/a", expected: "00", found: sum)

@@ -22,7 +22,7 @@ struct StoredResponseTests {
         let folder = try TemporaryFolder()
         let disk = DiskCache(folder: folder.path)
         let fresh = HeldTransport { _ in HeldTransport.Answer.fresh(SampleImages.png) }
-        let request = try ImageRequest("http://localhost/a.png")
+        let request = ImageRequest("http://localhost/a.png")
         _ = try await FileLoader(disk: disk, transport: fresh).file(for: request)
         #expect(await disk.entry(for: request.storageKey)?.expiry != nil)
     }
@@ -185,7 +185,7 @@ struct StoredResponseTests {
 
     private func url() throws -> URL { try #require(URL(string: address)) }
 
-    private func response(_ fields: HTTPFields) throws -> StoredResponse {
+    private func response(_ fields: HeaderFields) throws -> StoredResponse {
         StoredResponse(ResponseHead(status: 200, fields: fields), address: address, received: date)
     }
 }

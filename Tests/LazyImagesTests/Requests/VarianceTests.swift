@@ -18,7 +18,7 @@ struct VarianceTests {
 
     @Test("every listed name counts, in any order and across several fields")
     func several() {
-        let request: HTTPFields = ["Foo": "1", "Bar": "abc"]
+        let request: HeaderFields = ["Foo": "1", "Bar": "abc"]
         #expect(matches("Foo, Bar, Baz", request, ["Bar": "abc", "Foo": "1"]))
         #expect(!matches("Foo, Bar, Baz", request, ["Bar": "abc", "Foo": "2"]))
         #expect(!matches("Foo, Bar, Baz", request, ["Bar": "abc", "Foo": "1", "Baz": "7"]))
@@ -55,7 +55,7 @@ struct VarianceTests {
         #expect(variance.members.count == 1 && variance.members[0].hash.utf8.count == 64)
     }
 
-    private func matches(_ vary: String, _ first: HTTPFields, _ second: HTTPFields) -> Bool {
+    private func matches(_ vary: String, _ first: HeaderFields, _ second: HeaderFields) -> Bool {
         Variance(["Vary": vary], request: first)?.matches(second) ?? false
     }
 }

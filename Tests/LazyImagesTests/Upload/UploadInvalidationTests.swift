@@ -31,10 +31,10 @@ struct UploadInvalidationTests {
             disk: DiskCache(folder: folder.file("cache")), transport: transport, pressure: nil)
     }
 
-    private func request(_ name: String, host: String = "localhost", fields: HTTPFields = .init())
+    private func request(_ name: String, host: String = "localhost", fields: HeaderFields = .init())
         throws -> ImageRequest
     {
-        try ImageRequest("http://\(host)/\(name)", fields: fields)
+        ImageRequest("http://\(host)/\(name)", options: .init(fields: fields))
     }
 
     /// The names that a tier has.
@@ -58,7 +58,7 @@ struct UploadInvalidationTests {
 
     @Test("files that were loaded with the same credentials are removed too")
     func credentials() async throws {
-        let fields: HTTPFields = ["Authorization": "Bearer t"]
+        let fields: HeaderFields = ["Authorization": "Bearer t"]
         let mine = try request("written", fields: fields)
         _ = try await loader.image(for: mine)
         await loader.flush()

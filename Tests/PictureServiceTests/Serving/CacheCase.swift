@@ -23,14 +23,14 @@ struct CacheCase: Sendable, CustomTestStringConvertible {
 
     let name: String
     /// The origin's answer, with an ETag.
-    let fields: HTTPFields
+    let fields: HeaderFields
     var status = 200
     /// Whether the origin demands a credential.
     var isAuthorised = false
     /// Whether the origin demands a credential.
     let wait: Int
     /// Fields of the second request.
-    var client: HTTPFields = [:]
+    var client: HeaderFields = [:]
     /// The behaviour of this service, and that of a private cache.
     let shared, `private`: Use
     /// The Cache-Control of the service's first answer; `N` is a number of seconds.
@@ -110,7 +110,7 @@ extension CacheCase {
     }
 
     private static func row(
-        _ name: String, _ fields: HTTPFields, status: Int = 200, wait: Int = 100, _ shared: Use,
+        _ name: String, _ fields: HeaderFields, status: Int = 200, wait: Int = 100, _ shared: Use,
         _ private: Use, _ told: String, _ seconds: Int = 0
     ) -> CacheCase {
         CacheCase(

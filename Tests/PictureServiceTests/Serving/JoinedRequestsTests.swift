@@ -10,7 +10,7 @@ import Testing
 /// Requests for a source that is in progress: which of them join, and what they get.
 @Suite("PictureService: joined requests", .bounded)
 struct JoinedRequestsTests {
-    private static let fields: HTTPFields = ["Cache-Control": "max-age=60"]
+    private static let fields: HeaderFields = ["Cache-Control": "max-age=60"]
 
     /// A service whose workers are busy, so that a fetched source waits to be decoded.
     private struct Busy {
@@ -25,7 +25,7 @@ struct JoinedRequestsTests {
         }
 
         /// Begins a request, and answers its transfer.
-        func begin(_ transfer: Int, _ fields: HTTPFields) async throws -> PictureClient.Pending {
+        func begin(_ transfer: Int, _ fields: HeaderFields) async throws -> PictureClient.Pending {
             let waiting = client.service.gate.usage.waiting
             let request = try client.begin(PictureClient.path("w92"))
             try await client.transport.transfer(transfer).answer(

@@ -12,11 +12,11 @@ import Testing
 struct PictureAgeTests {
     /// An origin with a picture that the test changes. It answers conditional requests.
     private final class Origin: Sendable {
-        private let state: Lock<(shift: Int, status: Int, fields: HTTPFields)>
+        private let state: Lock<(shift: Int, status: Int, fields: HeaderFields)>
 
-        init(_ fields: HTTPFields) { state = Lock((0, 200, fields)) }
+        init(_ fields: HeaderFields) { state = Lock((0, 200, fields)) }
 
-        func change(shift: Int? = nil, status: Int? = nil, fields: HTTPFields? = nil) {
+        func change(shift: Int? = nil, status: Int? = nil, fields: HeaderFields? = nil) {
             state.withLock { state in
                 state = (shift ?? state.shift, status ?? state.status, fields ?? state.fields)
             }
@@ -145,7 +145,7 @@ struct PictureAgeTests {
     @Test("during a revalidation the stale picture is sent, with one request and one worker")
     func staleWhileRevalidate() async throws {
         let client = try PictureClient()
-        let fields: HTTPFields = [
+        let fields: HeaderFields = [
             "Cache-Control": "max-age=600, stale-while-revalidate=600", "ETag": "\"a\"",
         ]
         let request = try client.begin(PictureClient.path("w92"))
@@ -225,7 +225,7 @@ struct PictureAgeTests {
     @Test("a picture that was being made when its source was purged reaches its clients, and is not kept")
     func purgeMeanwhile() async throws {
         let client = try PictureClient()
-        let fields: HTTPFields = ["Cache-Control": "max-age=6000"]
+        let fields: HeaderFields = ["Cache-Control": "max-age=6000"]
         let waiting = try client.begin(PictureClient.path("w92"))
         let transfer = try await client.transport.transfer()
         await client.service.purge(try PictureSource("https://\(PictureClient.host)/a"))
@@ -245,7 +245,7 @@ struct PictureAgeTests {
     @Test("an answer that comes after a purge does not remove the record of a later request")
     func lateAnswerAfterPurge() async throws {
         let client = try PictureClient()
-        let fields: HTTPFields = ["Cache-Control": "max-age=60"]
+        let fields: HeaderFields = ["Cache-Control": "max-age=60"]
         let first = try client.begin(PictureClient.path("w92"))
         try await client.transport.transfer().answer(try Samples.jpeg(), fields: fields)
         _ = try await first.value()
@@ -264,7 +264,7 @@ struct PictureAgeTests {
     @Test("a purge during a revalidation keeps no part of it")
     func purgeDuringRevalidation() async throws {
         let client = try PictureClient()
-        let fields: HTTPFields = ["Cache-Control": "max-age=600, stale-while-revalidate=600"]
+        let fields: HeaderFields = ["Cache-Control": "max-age=600, stale-while-revalidate=600"]
         let first = try client.begin(PictureClient.path("w92"))
         try await client.transport.transfer().answer(try Samples.jpeg(), fields: fields)
         _ = try await first.value()

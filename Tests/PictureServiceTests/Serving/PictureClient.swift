@@ -43,7 +43,7 @@ final class PictureClient: Sendable {
 
     /// A client whose origin answers with these bytes.
     static func giving(
-        _ bytes: [UInt8], status: Int = 200, _ fields: HTTPFields = ["Cache-Control": "max-age=60"]
+        _ bytes: [UInt8], status: Int = 200, _ fields: HeaderFields = ["Cache-Control": "max-age=60"]
     ) -> @Sendable (TransportRequest) -> HeldTransport.Answer? {
         { _ in HeldTransport.Answer(bytes, status: status, fields: fields) }
     }
@@ -72,7 +72,7 @@ final class PictureClient: Sendable {
     /// Starts a request whose answer may come later.
     /// - Parameter answered: called with the answer.
     func begin(
-        _ path: String, method: String = "GET", _ fields: HTTPFields = [:],
+        _ path: String, method: String = "GET", _ fields: HeaderFields = [:],
         from peer: Peer = Peer(address: "127.0.0.1", isLocal: true),
         answered: @escaping @Sendable () -> Void = {}
     ) throws -> Pending {
@@ -92,11 +92,11 @@ final class PictureClient: Sendable {
         return pending
     }
 
-    func send(_ path: String, method: String = "GET", _ fields: HTTPFields = [:]) async throws -> Answer {
+    func send(_ path: String, method: String = "GET", _ fields: HeaderFields = [:]) async throws -> Answer {
         try await begin(path, method: method, fields).value()
     }
 
-    func get(_ recipe: String, _ fields: HTTPFields = [:]) async throws -> Answer {
+    func get(_ recipe: String, _ fields: HeaderFields = [:]) async throws -> Answer {
         try await send(Self.path(recipe), fields)
     }
 

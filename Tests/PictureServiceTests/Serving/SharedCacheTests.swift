@@ -54,9 +54,10 @@ struct SharedCacheTests {
         let loader = FileLoader.ephemeral(
             configuration: configuration, transport: HeldTransport { origin.answer($0) }, clock: clock.wall)
         let url = try PictureSource("https://\(PictureClient.host)/a").url
-        func load(_ fields: HTTPFields) async -> LoadedFile? {
+        func load(_ fields: HeaderFields) async -> LoadedFile? {
             // An answer without a picture is an error here: only the requests count.
-            try? await loader.file(for: ImageRequest(url: url, fields: row.isAuthorised ? [:] : fields))
+            try? await loader.file(
+                for: ImageRequest(.url(url), options: .init(fields: row.isAuthorised ? [:] : fields)))
         }
         _ = await load([:])
         clock.advance(by: row.wait)
@@ -71,9 +72,10 @@ struct SharedCacheTests {
             let loader = FileLoader(
                 memory: nil, disk: DiskCache(folder: folder.file("cache")), configuration: configuration,
                 transport: HeldTransport { origin.answer($0) }, clock: clock.wall)
-            _ = try await loader.file(for: ImageRequest(url: url))
+            _ = try await loader.file(for: ImageRequest(.url(url)))
             clock.advance(by: row.wait)
-            let second = try await loader.file(for: ImageRequest(url: url, fields: row.client))
+            let second = try await loader.file(
+                for: ImageRequest(.url(url), options: .init(fields: row.client)))
             await loader.flush()
             #expect(origin.use(isStale: second.source == .stale) == row.private)
         }
@@ -113,7 +115,7 @@ struct SharedCacheTests {
         let loader = FileLoader.ephemeral(
             configuration: configuration, transport: HeldTransport(answering: answer),
             clock: client.clock.wall)
-        let request = ImageRequest(url: try PictureSource("https://\(PictureClient.host)/a").url)
+        let request = ImageRequest(.url(try PictureSource("https://\(PictureClient.host)/a").url))
         _ = try await loader.file(for: request)
         isFailing.withLock { $0 = true }
         client.clock.advance(by: 700)
@@ -159,7 +161,7 @@ struct SharedCacheTests {
             guard request.url.path == "/a" else {
                 return HeldTransport.Answer(body, fields: ["Cache-Control": "max-age=600", "ETag": "\"a\""])
             }
-            var fields: HTTPFields = ["Location": "/b"]
+            var fields: HeaderFields = ["Location": "/b"]
             if let control { fields["Cache-Control"] = control }
             return HeldTransport.Answer([], status: status, fields: fields)
         })

@@ -80,7 +80,7 @@ struct StoreClient: Sendable {
         guard let url = URL(string: address.url(of: name)) else {
             throw .invalidURL(text: address.displayText, reason: "it is not the address of a store")
         }
-        var fields: HTTPFields = ["User-Agent": "Marquee"]
+        var fields: HeaderFields = ["User-Agent": "Marquee"]
         if let authorization = address.authorization { fields["Authorization"] = authorization }
         if let signature = address.signature {
             fields["x-amz-content-sha256"] = hash

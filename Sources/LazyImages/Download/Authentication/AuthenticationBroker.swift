@@ -43,7 +43,7 @@ actor AuthenticationBroker {
     /// The authorisation for the next attempt, after a 401 with these fields; nil without a credential.
     /// - Parameter refused: the authorisation of the refused attempt.
     func authorization(
-        for url: URL, asked fields: HTTPFields, refused: Authorization?
+        for url: URL, asked fields: HeaderFields, refused: Authorization?
     ) async -> Authorization? {
         guard let origin = Self.origin(of: url) else { return nil }
         if let session = sessions[origin], session.credential != refused?.credential {
@@ -107,7 +107,7 @@ actor AuthenticationBroker {
 
     /// The challenges that the client supports, the safest first; of two kinds of Digest the newer hash.
     private static func offers(
-        in fields: HTTPFields
+        in fields: HeaderFields
     ) -> [(AuthenticationChallenge.Scheme, ChallengeField)] {
         let offers = ChallengeField.all(in: fields).compactMap { field in
             AuthenticationChallenge.Scheme(rawValue: field.scheme).map { ($0, field) }
@@ -127,7 +127,7 @@ actor AuthenticationBroker {
 
     private static func fits(_ credential: Credential, _ scheme: AuthenticationChallenge.Scheme) -> Bool {
         switch credential {
-        case .token(let token): scheme == .bearer && HTTPFields.fault(name: "a", value: token) == nil
+        case .token(let token): scheme == .bearer && HeaderFields.fault(name: "a", value: token) == nil
         case .password(let user, _): scheme == .digest || scheme == .basic && !user.contains(":")
         }
     }

@@ -13,7 +13,7 @@ struct ChallengeField: Hashable {
     var realm: String { parameters["realm"] ?? "" }
 
     /// Every challenge of a header.
-    static func all(in fields: HTTPFields) -> [ChallengeField] {
+    static func all(in fields: HeaderFields) -> [ChallengeField] {
         fields.values(of: "www-authenticate").flatMap { parse($0) }
     }
 

@@ -20,7 +20,7 @@ struct ResumePlan: Hashable, Sendable {
     }
 
     /// The fields that request the rest, or the whole body if the file has changed (RFC 9110 sections 14.2, 13.1.5).
-    var fields: HTTPFields { ["Range": "bytes=\(offset)-", "If-Range": validator] }
+    var fields: HeaderFields { ["Range": "bytes=\(offset)-", "If-Range": validator] }
 
     /// A 206 is accepted only if it starts at the offset, agrees on the length, goes to the end, and has the same
     /// validator.

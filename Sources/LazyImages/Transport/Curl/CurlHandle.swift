@@ -87,7 +87,7 @@ private func bodyCallback(
 
     /// Header fields. libcurl marks a field without a value by a semicolon.
     /// - Parameter last: further lines, in libcurl's format.
-    convenience init(_ fields: HTTPFields, _ last: String...) {
+    convenience init(_ fields: HeaderFields, _ last: String...) {
         self.init(fields.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" } + last)
     }
 

@@ -51,11 +51,11 @@ struct CurlHeader {
     }
 
     /// `Name: value`; white space around the value is optional (RFC 9110 section 5.5). Nil for anything else.
-    private static func field(_ line: UnsafeRawBufferPointer) -> HTTPFields.Field? {
+    private static func field(_ line: UnsafeRawBufferPointer) -> HeaderFields.Field? {
         guard let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         var start = colon + 1
         while start < line.count, unsafe line[start] == 0x20 || line[start] == 0x09 { start += 1 }
-        return unsafe HTTPFields.Field(
+        return unsafe HeaderFields.Field(
             name: text(UnsafeRawBufferPointer(rebasing: line[..<colon])),
             value: text(UnsafeRawBufferPointer(rebasing: line[start...])))
     }

@@ -24,7 +24,7 @@ import SystemSupport
     /// Sockets that libcurl no longer wants to be watched. They stay in the epoll set: the next transfer reuses them.
     private var idle: Set<Int32> = []
     /// The fields of the last request. The next request's fields are nearly always equal.
-    private var lastFields = (fields: HTTPFields(), list: CurlList([]))
+    private var lastFields = (fields: HeaderFields(), list: CurlList([]))
     /// Handles to reuse.
     private var idleHandles: [OpaquePointer] = unsafe []
     private let clock = Clock()

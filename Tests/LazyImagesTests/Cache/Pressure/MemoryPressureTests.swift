@@ -136,13 +136,13 @@ struct MemoryPressureTests {
         let pressure = MemoryPressure()
         let memory = MemoryCache<LoadedImage>(limit: 1_000)
         let loader = ImageLoader(memory: memory, disk: nil, transport: HeldTransport(), pressure: pressure)
-        let requests = try (0..<10).map { try ImageRequest("https://example.org/\($0)") }
+        let requests = (0..<10).map { ImageRequest("https://example.org/\($0)") }
         let png = SampleImages.png
         let bitmap = try ImageDecoders.standard.decode(png)
         let header = try ImageHeader(parsing: png.span)
         for request in requests {
             memory.store(
-                LoadedImage(bitmap: bitmap, header: header, url: request.url), for: request.imageKey,
+                LoadedImage(bitmap: bitmap, header: header, url: request.url), for: request.resultKey,
                 cost: 100)
         }
         loader.setPinned(true, for: requests[0])
@@ -164,12 +164,12 @@ struct MemoryPressureTests {
             : FileLoader(memory: memory, disk: nil, transport: transport, pressure: pressure)
         for number in 0..<2 {
             try await loader.store(
-                SampleImages.png, for: try ImageRequest("https://example.org/\(number)"))
+                SampleImages.png, for: ImageRequest("https://example.org/\(number)"))
         }
         #expect(memory.counters.bytes == 140)
         pressure.report(.warning)
         try await eventually { memory.counters.bytes == 70 }
-        let unseen = try ImageRequest("https://example.org/unseen", priority: .low)
+        let unseen = ImageRequest("https://example.org/unseen", options: .init(priority: .low))
         let caller = try await loader.callers(1, of: unseen)
         pressure.report(.critical)
         #expect(await caller.outcomes[0].error == .memoryShort(url: "https://example.org/unseen"))
@@ -184,8 +184,8 @@ struct MemoryPressureTests {
         let transport = HeldTransport()
         let loader = ImageLoader(disk: nil, transport: transport, pressure: pressure)
         let (seen, unseen) = (
-            try ImageRequest("https://example.org/seen", priority: .high),
-            try ImageRequest("https://example.org/unseen", priority: .low)
+            ImageRequest("https://example.org/seen", options: .init(priority: .high)),
+            ImageRequest("https://example.org/unseen", options: .init(priority: .low))
         )
         async let first = outcome(loader, seen)
         async let second = outcome(loader, unseen)
@@ -207,7 +207,7 @@ struct MemoryPressureTests {
         let pressure = MemoryPressure()
         let transport = HeldTransport()
         let loader = ImageLoader(disk: nil, transport: transport, pressure: nil)
-        let rows = try (0..<6).map { try ImageRequest("https://example.org/\($0)") }
+        let rows = (0..<6).map { ImageRequest("https://example.org/\($0)") }
         let model = ImageListModel(loader: loader, rows: rows, pressure: pressure)
         model.setVisible(0..<3)
         // The order of their start is not fixed.

@@ -71,9 +71,9 @@ struct NetworkActivityTests {
             #expect(traffic.underWay == underWay)
         }
         let image = SampleImages.png(bytes: 10_000)
-        async let first = downloader.download(try ImageRequest("http://localhost/1"))
+        async let first = downloader.download(ImageRequest("http://localhost/1"))
         let one = try await transport.transfer(0)
-        async let second = downloader.download(try ImageRequest("http://localhost/2"))
+        async let second = downloader.download(ImageRequest("http://localhost/2"))
         let other = try await transport.transfer(1)
         one.respond(200, ["ETag": "\"1\"", "Content-Length": "\(image.count)"])
         one.send(Array(image[..<5_000]))

@@ -54,7 +54,7 @@ struct AuthenticationBrokerTests {
 
     @Test("the safest supported scheme of several is chosen")
     func schemes() async throws {
-        let fields: HTTPFields = [
+        let fields: HeaderFields = [
             "WWW-Authenticate": "Basic realm=x, Digest realm=x, nonce=n, algorithm=MD5, Negotiate",
             "www-authenticate": "Digest realm=x, nonce=m, algorithm=SHA-256, Bearer",
         ]
@@ -79,7 +79,7 @@ struct AuthenticationBrokerTests {
         let authenticator = RecordingAuthenticator([.basic: [password, better]])
         let broker = AuthenticationBroker(authenticator)
         let url = try URL(typed: "https://example.org/a.png")
-        let fields: HTTPFields = ["WWW-Authenticate": "Basic realm=x"]
+        let fields: HeaderFields = ["WWW-Authenticate": "Basic realm=x"]
         let first = await broker.authorization(for: url, asked: fields, refused: nil)
         let second = await broker.authorization(for: url, asked: fields, refused: first)
         #expect(second?.credential == better)

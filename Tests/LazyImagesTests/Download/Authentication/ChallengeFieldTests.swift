@@ -17,7 +17,7 @@ struct ChallengeFieldTests {
 
     @Test("a field may hold several challenges, and a header several fields")
     func several() {
-        let fields: HTTPFields = [
+        let fields: HeaderFields = [
             "WWW-Authenticate":
                 #"Newauth realm="apps", type=1, title="Login to \"apps\"", Basic realm="simple""#,
             "www-authenticate": "Bearer",

@@ -16,7 +16,7 @@ struct TransferClaimTests {
 
     init() throws {
         fixture = try DiskFixture()
-        request = try ImageRequest("http://localhost/a.png")
+        request = ImageRequest("http://localhost/a.png")
     }
 
     @Test("the others wait for the first, without a request, and find its file on disk")
@@ -57,7 +57,7 @@ struct TransferClaimTests {
     @Test("what another has fetched between a transfer's look on disk and its slot is not fetched again")
     func fetchedMeanwhile() async throws {
         let (busy, other) = (loader(transfers: 1), loader())
-        let blocking = try await busy.callers(1, of: try ImageRequest("http://localhost/b.png"))
+        let blocking = try await busy.callers(1, of: ImageRequest("http://localhost/b.png"))
         let blocker = try await held.transfer(0)
         let lined = await waiting(busy)
         let quick = try await other.callers(1, of: request)
@@ -74,7 +74,7 @@ struct TransferClaimTests {
     func wholeWait() async throws {
         let (busy, other) = (loader(transfers: 1), loader())
         let events = busy.downloader.activity.events
-        let blocking = try await busy.callers(1, of: try ImageRequest("http://localhost/b.png"))
+        let blocking = try await busy.callers(1, of: ImageRequest("http://localhost/b.png"))
         let blocker = try await held.transfer(0)
         let lined = await waiting(busy)
         let start = ContinuousClock.now
@@ -182,7 +182,7 @@ struct TransferClaimTests {
         let first = try await one.callers(1, of: request)
         let transfer = try await held.transfer(0)
         let second = await waiting(other)
-        let next = try await other.callers(1, of: try ImageRequest("http://localhost/b.png"))
+        let next = try await other.callers(1, of: ImageRequest("http://localhost/b.png"))
         try await held.transfer(1).answer(SampleImages.png, fields: fresh)
         #expect(try await next.outcomes[0].get().source == .network)
         transfer.answer(SampleImages.png, fields: fresh)
@@ -212,7 +212,8 @@ struct TransferClaimTests {
         let transfer = try await held.transfer(0)
         var reload = request
         reload.cachePolicy = .reload
-        let noCache = try ImageRequest("http://localhost/a.png", fields: ["Cache-Control": "no-cache"])
+        let noCache = ImageRequest(
+            "http://localhost/a.png", options: .init(fields: ["Cache-Control": "no-cache"]))
         for (number, request) in [reload, noCache].enumerated() {
             let callers = try await other.callers(1, of: request)
             try await held.transfer(number + 1).answer(SampleImages.png, fields: fresh)
@@ -268,7 +269,7 @@ struct TransferClaimTests {
         for callers in callers { #expect(try await callers.outcomes[0].get().source == .network) }
     }
 
-    private let fresh: HTTPFields = ["Cache-Control": "max-age=3600"]
+    private let fresh: HeaderFields = ["Cache-Control": "max-age=3600"]
 
     /// So many callers of the request, when their transfer has lined up for a slot.
     private func waiting(_ loader: FileLoader, _ count: Int = 1) async -> Callers<LoadedFile> {

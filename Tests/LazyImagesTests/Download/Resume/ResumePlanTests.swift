@@ -47,7 +47,7 @@ struct ResumePlanTests {
     }
 
     private func head(_ status: Int, _ range: String?, etag: String? = nil) -> ResponseHead {
-        var fields = HTTPFields()
+        var fields = HeaderFields()
         fields["Content-Range"] = range
         fields["ETag"] = etag
         return ResponseHead(status: status, fields: fields)

@@ -13,11 +13,11 @@ struct ResumeTests {
     private let transport = HeldTransport()
     private let request: ImageRequest
     private let body = SampleImages.png(bytes: 100_000)
-    private let fields: HTTPFields = ["ETag": "\"1\"", "Content-Length": "100000", "A": "first"]
+    private let fields: HeaderFields = ["ETag": "\"1\"", "Content-Length": "100000", "A": "first"]
 
     init() throws {
         folder = try TemporaryFolder()
-        request = try ImageRequest("http://localhost/a.png")
+        request = ImageRequest("http://localhost/a.png")
     }
 
     @Test("a broken transfer is resumed, also by another process")
@@ -116,8 +116,8 @@ struct ResumeTests {
         arguments: [
             [:], ["ETag": "W/\"1\""], ["ETag": "\"1\"", "Accept-Ranges": "none"],
             ["ETag": "\"1\"", "Cache-Control": "no-store"],
-        ] as [HTTPFields])
-    func unsafeParts(fields: HTTPFields) async throws {
+        ] as [HeaderFields])
+    func unsafeParts(fields: HeaderFields) async throws {
         try await interrupt(after: 60_000, fields)
         let caller = try await loader().callers(1, of: request)
         let all = try await transport.transfer(1)
@@ -252,7 +252,7 @@ struct ResumeTests {
 
     /// Breaks a transfer after this many bytes.
     private func interrupt(
-        after count: Int, _ other: HTTPFields? = nil, calls: FileCalls = FileCalls()
+        after count: Int, _ other: HeaderFields? = nil, calls: FileCalls = FileCalls()
     ) async throws {
         let caller = try await loader(calls: calls).callers(1, of: request)
         let first = try await transport.transfer(0)

@@ -76,7 +76,7 @@ struct ClientCertificateTests {
         configuration.retry = .never
         let downloader = ImageDownloader(configuration: configuration, transport: transport)
         do throws(ImageLoadingError) {
-            let file = try await downloader.download(ImageRequest(url: url))
+            let file = try await downloader.download(ImageRequest(.url(url)))
             #expect(file.bytes.array == SampleImages.png)
             return nil
         } catch {

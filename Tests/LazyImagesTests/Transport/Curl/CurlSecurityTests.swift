@@ -91,7 +91,7 @@ struct CurlSecurityTests {
         configuration.retry = .never
         let downloader = ImageDownloader(configuration: configuration, transport: transport ?? self.transport)
         do throws(ImageLoadingError) {
-            let file = try await downloader.download(ImageRequest(url: url))
+            let file = try await downloader.download(ImageRequest(.url(url)))
             #expect(file.bytes.array == SampleImages.png)
             return nil
         } catch {

@@ -94,7 +94,7 @@ struct FetchGuardTests {
             var configuration = ImageDownloader.Configuration()
             configuration.security = policy
             let downloader = ImageDownloader(transport: transport, configuration: configuration)
-            let outcome = await downloader.unjoinedCallers(of: try ImageRequest("https://images.example/a"))
+            let outcome = await downloader.unjoinedCallers(of: ImageRequest("https://images.example/a"))
                 .outcomes[0]
             guard case .addressRefused(location, rule, _)? = outcome.error else {
                 Issue.record("\(location): \(outcome)")
@@ -111,13 +111,13 @@ struct FetchGuardTests {
         let loader = FileLoader.ephemeral(configuration: configuration, transport: HeldTransport())
         for text in ["file:///etc/hostname", "data:image/png;base64,iVBORw0KGgo="] {
             do throws(ImageLoadingError) {
-                _ = try await loader.file(for: try ImageRequest(text))
+                _ = try await loader.file(for: try ImageRequest(.text(text)))
                 Issue.record("\(text) was read")
             } catch {
                 #expect(error.code == "address-refused")
             }
         }
-        let request = try ImageRequest("https://nobody.example/a")
+        let request = ImageRequest("https://nobody.example/a")
         try await loader.store(SampleImages.png, for: request)
         #expect(try await loader.file(for: request).source == .memory)
     }

@@ -41,7 +41,7 @@ struct GuardedConnectionTests {
             // Each host is a listed source, so that only its address can be refused.
             let source = "http://\(host):\(origin.port)"
             let error = await (try downloader([source])).unjoinedCallers(
-                of: try ImageRequest(source + "/a.png")
+                of: try ImageRequest(.text(source + "/a.png"))
             )
             .outcomes[0]
             .error
@@ -93,7 +93,7 @@ struct GuardedConnectionTests {
             }
             let downloader = try downloader(
                 ["http://127.0.0.9:\(first.port)", "http://\(host):\(origin.port)"], allowed: ["127.0.0.9"])
-            let error = await downloader.unjoinedCallers(of: ImageRequest(url: first.url(host: "127.0.0.9")))
+            let error = await downloader.unjoinedCallers(of: ImageRequest(.url(first.url(host: "127.0.0.9"))))
                 .outcomes[
                     0
                 ]
@@ -156,7 +156,7 @@ struct GuardedConnectionTests {
                 sources: [FetchSource("http://\(host.name):\(origin.port)")].compactMap(\.self),
                 allowedNetworks: [AddressRange("127.0.0.2")].compactMap(\.self))
             _ = try await ImageDownloader(configuration: configuration)
-                .download(ImageRequest(url: origin.url(host: host.name)))
+                .download(ImageRequest(.url(origin.url(host: host.name))))
         }.error
     }
 
@@ -166,7 +166,7 @@ struct GuardedConnectionTests {
             let transport = CurlTransport(
                 configuration: .init(connectTo: ["images.example:80": "\(target):\(origin.port)"]))
             let downloader = try downloader(["http://images.example"], transport: transport)
-            let error = await downloader.unjoinedCallers(of: try ImageRequest("http://images.example/a"))
+            let error = await downloader.unjoinedCallers(of: ImageRequest("http://images.example/a"))
                 .outcomes[0]
                 .error
             #expect(error?.refusedRule == .address)
@@ -208,7 +208,7 @@ struct GuardedConnectionTests {
         configuration.retry.failuresOfHost = 1
         let downloader = ImageDownloader(transport: transport, configuration: configuration)
         for index in 0..<3 {
-            let caller = try await downloader.callers(of: try ImageRequest("http://localhost/\(index)"))
+            let caller = try await downloader.callers(of: ImageRequest("http://localhost/\(index)"))
             try await transport.transfer(index).fail(refusal)
             #expect(await caller.outcomes[0].error == refusal)
         }

@@ -1,12 +1,16 @@
+import FoundationEssentials
 import LazyImages
 
 /// The Swift of the other articles, word for word except for the indentation.
 enum ArticleExamples {
-    static func cachePolicies() throws -> [ImageRequest] {
-        let offline = try ImageRequest("https://example.org/posters/1.jpg", cachePolicy: .cacheOnly)
-        let signed = try ImageRequest("https://example.org/a.jpg?signature=1", id: "poster-7")
-        let tracked = try ImageRequest("https://example.org/a.jpg?utm_source=mail", ignoring: .tracking)
-        let german = try ImageRequest("https://example.org/a.jpg", fields: ["Accept-Language": "de"])
+    static func cachePolicies(_ signedURL: URL) -> [ImageRequest] {
+        let offline = ImageRequest(
+            "https://example.org/posters/1.jpg", options: .init(cachePolicy: .cacheOnly))
+        let signed = ImageRequest(.url(signedURL, id: "poster-7"))
+        let tracked = ImageRequest(
+            "https://example.org/a.jpg?utm_source=mail", options: .init(ignoredQuery: .tracking))
+        let german = ImageRequest(
+            "https://example.org/a.jpg", options: .init(fields: ["Accept-Language": "de"]))
         return [offline, signed, tracked, german]
     }
 
@@ -52,7 +56,7 @@ enum ArticleExamples {
 
     static func longList(_ model: ImageListModel) async {
         let films = ListRows(count: 100_000) { row in
-            ImageRequest(id: "film-\(row)") { [UInt8]() }
+            ImageRequest(.data(id: "film-\(row)") { [UInt8]() })
         }
         model.setRows(films, visible: 0..<10)
     }

@@ -3,7 +3,7 @@ import LazyImages
 /// The Swift of the article Getting started, word for word except for the indentation.
 enum GettingStartedExamples {
     static func process(_ loader: ImageLoader) async throws {
-        var avatar = try ImageRequest("https://example.org/posters/1.jpg")
+        var avatar = ImageRequest("https://example.org/posters/1.jpg")
         avatar.processors = [
             .resize(to: ImageSize(width: 96, height: 96), mode: .fill(.top)), .circle,
             .border(.white, width: 3, cornerRadius: .infinity),
@@ -15,7 +15,7 @@ enum GettingStartedExamples {
 
     static func follow(_ loader: ImageLoader) async throws {
         let size = ImageSize(width: 200, height: 300)
-        let poster = try ImageRequest(
+        let poster = ImageRequest(
             "https://example.org/posters/2.jpg", targetSize: size, contentMode: .fill(.top))
         let task = loader.task(for: poster)  // task.priority, task.previews, task.cancel()
         for await progress in task.progress { print(progress.received) }
@@ -23,7 +23,7 @@ enum GettingStartedExamples {
     }
 
     static func keep(_ loader: ImageLoader, _ poster: ImageRequest) async throws {
-        let asset = ImageRequest(id: "asset-7") { [UInt8]() }  // its bytes come from a closure
+        let asset = ImageRequest(.data(id: "asset-7") { [UInt8]() })  // its bytes come from a closure
         try await loader.store(try await FileLoader().file(for: poster).bytes.array, for: asset)
         await loader.remove(asset)  // from memory and disk, at every size
     }

@@ -219,7 +219,7 @@ private struct Server {
 
     /// A small picture, which decodes fast.
     func request(_ path: String, _ number: Int, isRefused: Bool = false) throws -> ImageRequest {
-        try ImageRequest(
+        ImageRequest(
             "\(isRefused ? refusing : address)\(path)?\(number)", targetSize: ImageSize(width: 62, height: 93)
         )
     }

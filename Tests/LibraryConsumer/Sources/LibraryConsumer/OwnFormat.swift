@@ -17,7 +17,7 @@ enum OwnFormat {
         // A second loader, as in a new process, sends no request.
         let later = ImageLoader(disk: DiskCache(folder: folder), decoders: decoders)
         var cached = request
-        cached.cachePolicy = .cacheOnly
+        cached.options.cachePolicy = .cacheOnly
         let found = try await later.image(for: cached)
         print("\(found.source): \(text(found)), \(found.bitmap.pixels.prefix(4))")
 

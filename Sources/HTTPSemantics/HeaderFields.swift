@@ -1,5 +1,5 @@
 /// The header fields of a message, in order; names are case-insensitive (RFC 9110 section 5.1).
-public struct HTTPFields: Sendable, Hashable {
+public struct HeaderFields: Sendable, Hashable {
     /// One header field.
     public struct Field: Sendable, Hashable {
         /// As written; case-insensitive.
@@ -62,7 +62,7 @@ public struct HTTPFields: Sendable, Hashable {
     }
 
     /// Replaces all fields that have the names of `others`.
-    package mutating func replace(with others: HTTPFields) {
+    package mutating func replace(with others: HeaderFields) {
         for field in others.fields { self[field.name] = nil }
         for field in others.fields { append(field) }
     }
@@ -86,7 +86,7 @@ public struct HTTPFields: Sendable, Hashable {
     }
 }
 
-extension HTTPFields: ExpressibleByDictionaryLiteral {
+extension HeaderFields: ExpressibleByDictionaryLiteral {
     /// Creates a header with the fields of the literal, in order.
     /// - Parameter elements: names and values, in their order.
     public init(dictionaryLiteral elements: (String, String)...) {

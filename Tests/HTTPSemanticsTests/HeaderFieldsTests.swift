@@ -2,12 +2,12 @@ import HTTPSemantics
 import TestTraits
 import Testing
 
-@Suite("HTTPFields", .bounded)
-struct HTTPFieldsTests {
+@Suite("HeaderFields", .bounded)
+struct HeaderFieldsTests {
     @Test("names compare without case, and the first value is returned")
     func lookup() {
-        var fields: HTTPFields = ["Content-Type": "image/png"]
-        fields.append(HTTPFields.Field(name: "content-type", value: "text/html"))
+        var fields: HeaderFields = ["Content-Type": "image/png"]
+        fields.append(HeaderFields.Field(name: "content-type", value: "text/html"))
         #expect(fields["CONTENT-TYPE"] == "image/png")
         #expect(fields.values(of: "content-Type") == ["image/png", "text/html"])
         #expect(fields["Content_Type"] == nil)
@@ -15,7 +15,7 @@ struct HTTPFieldsTests {
 
     @Test("setting a value replaces every field of the name, and nil removes them")
     func setting() {
-        var fields: HTTPFields = ["A": "1", "B": "2", "a": "3"]
+        var fields: HeaderFields = ["A": "1", "B": "2", "a": "3"]
         fields["a"] = "4"
         #expect(fields.fields.map(\.name) == ["B", "a"])
         fields["A"] = nil
@@ -44,7 +44,7 @@ struct HTTPFieldsTests {
             ("A", "\u{7F}", "the value of A holds a control character"),
         ])
     func faults(name: String, value: String, fault: String?) {
-        #expect(HTTPFields.fault(name: name, value: value) == fault)
+        #expect(HeaderFields.fault(name: name, value: value) == fault)
     }
 
     @Test(
