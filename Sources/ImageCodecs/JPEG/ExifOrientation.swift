@@ -77,13 +77,27 @@ extension Bitmap {
         let source = pixels.span
         var result = [UInt8](repeating: 0, count: pixels.count)
         var output = result.mutableSpan
-        var target = 0
-        for row in 0..<size.height {
-            for column in 0..<size.width {
-                let (x, y) = orientation.stored(column: column, row: row, width: width, height: height)
-                let from = (y &* width &+ x) &* 4
-                for channel in 0..<4 { output[target &+ channel] = source[from &+ channel] }
-                target &+= 4
+        func stored(_ column: Int, _ row: Int) -> Int {
+            let (x, y) = orientation.stored(column: column, row: row, width: width, height: height)
+            return (y &* width &+ x) &* 4
+        }
+        // The way to the next column and row in the stored image is the same everywhere.
+        let across = stored(1, 0) &- stored(0, 0)
+        // In tiles: where rows become columns, each line of the cache is used whole.
+        let tile = orientation.swapsSides ? 16 : size.width
+        for left in stride(from: 0, to: size.width, by: tile) {
+            let right = min(left &+ tile, size.width)
+            for row in 0..<size.height {
+                var from = stored(left, row)
+                var target = (row &* size.width &+ left) &* 4
+                for _ in left..<right {
+                    output[target] = source[from]
+                    output[target &+ 1] = source[from &+ 1]
+                    output[target &+ 2] = source[from &+ 2]
+                    output[target &+ 3] = source[from &+ 3]
+                    target &+= 4
+                    from &+= across
+                }
             }
         }
         return Bitmap(width: size.width, height: size.height, pixels: result, isComplete: isComplete)
@@ -92,7 +106,6 @@ extension Bitmap {
 
 extension ExifOrientation {
     /// The position in the stored image of the pixel shown at `column` and `row`.
-    @inline(__always)
     func stored(column: Int, row: Int, width: Int, height: Int) -> (x: Int, y: Int) {
         switch self {
         case .upright: (column, row)

@@ -115,9 +115,9 @@ final class Download: FetchExchange {
         return found
     }
 
-    func retries(after error: ImageLoadingError) -> Bool { RetryPolicy.covers(error) }
-
-    func retries(afterStatus status: Int) -> Bool { RetryPolicy.covers(status: status) }
+    func retries(after failure: FailedAttempt.Reason) -> Bool {
+        configuration.retryStrategy != nil || RetryPolicy.covers(failure)
+    }
 
     func changesMethod(_ redirect: RedirectStep) -> Bool { false }
 
@@ -147,9 +147,12 @@ final class Download: FetchExchange {
         defer { metrics = body.metrics }
         let start = FileTime.coarseNow
         let head: ResponseHead
+        var isAuthorised = false
         do {
-            head = try await context.transport.perform(
-                context.request(to: url, origin, fields, limit: limit), into: body)
+            var request = context.request(to: url, origin, fields, limit: limit)
+            try await context.prepare(&request)
+            isAuthorised = request.fields["authorization"] != nil
+            head = try await context.transport.perform(request, into: body)
         } catch {
             let isCancelled = error.code == "cancelled"
             guard isCancelled, body.isWhole, let whole = body.head else {
@@ -187,7 +190,7 @@ final class Download: FetchExchange {
             try DownloadedImage(
                 whole, from: url, body: isKept ? await body.finish() : nil, configuration,
                 offset: body.offset, received: received.seconds, delay: delay,
-                isAuthorised: fields["authorization"] != nil, steps: steps))
+                isAuthorised: isAuthorised, steps: steps))
     }
 
     /// The receiver of the body, with the partial body of an earlier transfer.

@@ -83,14 +83,14 @@ struct Fetch<Exchange: FetchExchange> {
                     (authorization, challenges) = (next, challenges + 1)
                     continue
                 }
-                guard !isAbandoned, exchange.retries(afterStatus: answer.head.status),
+                guard !isAbandoned, answer.head.status >= 400,
                     let pause = pause(
-                        tries, spent,
+                        tries, spent, after: .status(answer.head.status),
                         retryAfter: RetryAfter.seconds(answer.head.fields, now: answer.received))
                 else { return await exchange.value(of: answer) }
                 try await sleep(pause)
             case .failure(let error):
-                guard !isAbandoned, exchange.retries(after: error), let pause = pause(tries, spent) else {
+                guard !isAbandoned, let pause = pause(tries, spent, after: .error(error)) else {
                     throw error
                 }
                 try await sleep(pause)
@@ -145,8 +145,16 @@ struct Fetch<Exchange: FetchExchange> {
     }
 
     /// How long to wait before a retry; nil for no retry.
-    private func pause(_ tries: Int, _ spent: Duration, retryAfter: Int? = nil) -> Duration? {
-        guard spent < timeout else { return nil }
+    private func pause(
+        _ tries: Int, _ spent: Duration, after reason: FailedAttempt.Reason, retryAfter: Int? = nil
+    ) -> Duration? {
+        guard spent < timeout, exchange.retries(after: reason) else { return nil }
+        if let strategy = configuration.retryStrategy {
+            return strategy.pause(
+                after: FailedAttempt(
+                    url: exchange.url.displayText, reason: reason, attempts: tries, elapsed: spent,
+                    retryAfter: retryAfter))
+        }
         return configuration.retry.pause(
             afterTries: tries, retryAfter: retryAfter, random: configuration.timing.random())
     }
@@ -210,7 +218,7 @@ final class FetchContext: Sendable {
     let slots: SlotQueue
     /// On the system's clock, whatever the configuration's is: they end what really does not end.
     let deadlines = Deadlines(now: RetryTiming.system.now, sleep: RetryTiming.system.sleep)
-    let activity = NetworkActivity()
+    let activity: NetworkActivity
 
     convenience init(_ configuration: ImageDownloader.Configuration, _ transport: any Transport) {
         self.init(
@@ -226,6 +234,7 @@ final class FetchContext: Sendable {
         self.transport = transport
         self.broker = broker
         self.slots = slots
+        activity = NetworkActivity(observer: configuration.onTransferEvent)
     }
 
     /// A context with the same slots and credentials, but its own activity.
@@ -246,6 +255,23 @@ final class FetchContext: Sendable {
                 because: .timedOut(url: request.url.displayText, phase: .total, seconds: limit.seconds))
         }
         caller.listen(LoadListener { [deadlines] event in if event == nil { deadlines.remove(number) } })
+    }
+
+    /// Lets the program change a request, last of all.
+    /// - Throws: `.cancelled`, `.redirectRefused` for another origin, `.dataFailed`.
+    func prepare(_ request: inout TransportRequest) async throws(ImageLoadingError) {
+        guard let change = configuration.beforeSending else { return }
+        let url = request.url
+        do { try await change(&request) } catch {
+            if Task.isCancelled { throw .cancelled(url: url.displayText) }
+            if let error = error as? ImageLoadingError, error.code != "cancelled" { throw error }
+            throw .dataFailed(url: url.displayText, reason: "\(error)")
+        }
+        guard SecurityPolicy.haveSameOrigin(request.url, url) else {
+            throw .redirectRefused(
+                url: url.displayText, location: request.url.displayText,
+                reason: "beforeSending may not change the origin")
+        }
     }
 
     /// A request with the limits of the configuration.
@@ -283,8 +309,7 @@ protocol FetchExchange: AnyObject {
     func attempt(
         _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> FetchStep<Answer>
-    func retries(after error: ImageLoadingError) -> Bool
-    func retries(afterStatus status: Int) -> Bool
+    func retries(after failure: FailedAttempt.Reason) -> Bool
     /// Whether following the redirect changes the method, so that the target may have been visited before.
     func changesMethod(_ redirect: RedirectStep) -> Bool
     /// Goes on at the redirect's target.

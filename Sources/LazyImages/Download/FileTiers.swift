@@ -68,11 +68,15 @@ final class FileTiers: Sendable {
         return file(of: entry, for: request, from: .disk)
     }
 
+    private func isRecent(_ stored: StoredResponse) -> Bool {
+        configuration.maximumAge.map { .seconds(clock.seconds - stored.received) <= $0 } ?? true
+    }
+
     /// The file of a stored entry, if it is what the request wants.
     func file(
         of entry: DiskCache.Entry, for request: ImageRequest, from source: LoadedFile.Source
     ) -> LoadedFile? {
-        guard let stored = StoredResponse(decoding: entry.metadata) else { return nil }
+        guard let stored = StoredResponse(decoding: entry.metadata), isRecent(stored) else { return nil }
         let response = source == .shared ? stored.seen(by: configuration.cacheKind) : stored
         guard response.variance.members.isEmpty || response.variance.matches(fields(for: request)),
             let url = URL(string: response.url)

@@ -56,8 +56,21 @@ extension ImageDownloader {
         /// Private (for one user) or shared (RFC 9111). Loaders of different kinds must not share a disk tier. Default:
         /// private.
         public var cacheKind = CacheKind.private
-        /// When failed transfers are retried.
+        /// When failed transfers are retried, and when a host's circuit breaker opens.
         public var retry = RetryPolicy()
+        /// The program's own rules for retries. Default: nil, those of ``retry``.
+        public var retryStrategy: (any RetryStrategy)?
+        /// May change each request before it is sent, such as to sign it: after all fields are set, for every attempt, also
+        /// of an upload. It holds the slot meanwhile, and may not change the origin. An error ends the load: an
+        /// ``ImageLoadingError`` as it is, another one as `.dataFailed`. Default: nil, nothing.
+        public var beforeSending: (@Sendable (inout TransportRequest) async throws -> Void)?
+        /// Receives every event of a transfer, for logs and metrics: on any thread, and must return soon. Default: nil,
+        /// nobody.
+        public var onTransferEvent: (@Sendable (TransferEvent) -> Void)?
+        /// The longest time that a file on disk or in the shared tier is used after it came or was confirmed, whatever HTTP's
+        /// rules and the cache policy allow. An older one is fetched again. ``MemoryCache`` has a limit of its own. Default:
+        /// nil, none.
+        public var maximumAge: Duration?
         /// The clock of retries.
         package var timing = RetryTiming.system
         /// The slots of several downloaders, so that a host sees its limit once. Default: nil, a downloader's own.

@@ -49,6 +49,11 @@ public final class NetworkActivity: Sendable {
     /// The most hosts whose counts are kept, except those with running transfers.
     private static let hostLimit = 1_000
 
+    /// Receives every event; nil for nobody.
+    private let observer: (@Sendable (TransferEvent) -> Void)?
+
+    init(observer: (@Sendable (TransferEvent) -> Void)? = nil) { self.observer = observer }
+
     private struct Host {
         var counters = HostCounters()
         /// Larger than that of every host used before.
@@ -124,9 +129,11 @@ public final class NetworkActivity: Sendable {
 
     /// Passes an event on. The event is made only if somebody listens.
     func note(_ event: () -> TransferEvent) {
-        if state.withLock({ $0.readers.isEmpty }) { return }
+        let isRead = state.withLock { !$0.readers.isEmpty }
+        guard isRead || observer != nil else { return }
         let event = event()
-        state.withLock { $0.readers.yield(event) }
+        observer?(event)
+        if isRead { state.withLock { $0.readers.yield(event) } }
     }
 
     /// An attempt of a transfer begins.

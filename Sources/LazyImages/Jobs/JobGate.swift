@@ -55,7 +55,7 @@ actor JobGate {
         if localWait == nil { local.resume() } else { local.pause() }
         if remoteWait == nil, surroundings.path != nil { remote.resume() } else { remote.pause() }
         // Running transfers would fail or cost money. They are resumed later.
-        if remoteWait == .network || remoteWait == .otherNetwork { remote.stop(remoteRequests) }
+        if remoteWait == .network || remoteWait == .otherNetwork { remote.cancel(remoteRequests) }
         let wait = remoteRequests.isEmpty ? localWait : remoteWait
         guard wait != reported else { return }
         reported = wait

@@ -49,7 +49,7 @@ struct JobWork: Sendable {
         let writing = Task { [recorder, local, remote] in
             await recorder.write {
                 // Without results the work would be lost.
-                for prewarmer in [local, remote] { prewarmer.stop() }
+                for prewarmer in [local, remote] { prewarmer.finish() }
             }
         }
         await withTaskGroup(of: Void.self) { watch in

@@ -46,7 +46,8 @@ public final class ImageListModel: Sendable {
         var requests: ListRows
         var loads: [LoadKey: Load] = [:]
         var images: [LoadKey: Entry] = [:]
-        var pinned: Set<LoadKey> = []
+        /// The pins of visible images.
+        var pins: [LoadKey: MemoryPin] = [:]
         var started = 0
         /// Failed images for which a person wants a retry. Their next load uses the network, even if the failure is
         /// remembered.
@@ -97,12 +98,7 @@ public final class ImageListModel: Sendable {
     }
 
     deinit {
-        state.withLock { state in
-            for load in state.loads.values { load.task.cancel() }
-            for key in state.pinned {
-                if let request = state.images[key]?.request { loader.setPinned(false, for: request) }
-            }
-        }
+        for load in state.withLock({ Array($0.loads.values) }) { load.task.cancel() }
         states.finish()
     }
 
@@ -265,8 +261,8 @@ public final class ImageListModel: Sendable {
         switch action {
         case .cancel(let key): state.loads.removeValue(forKey: key)?.task.cancel()
         case .release(let key): state.images[key] = nil
-        case .pin(let key): setPinned(true, key, &state)
-        case .unpin(let key): setPinned(false, key, &state)
+        case .pin(let key): state.pins[key] = (state.images[key]?.request).flatMap { loader.pin($0) }
+        case .unpin(let key): state.pins[key] = nil
         case .setUrgency(let key, let urgency):
             if let load = state.loads[key] { load.task.priority = load.request.priority(urgency) }
         case .hold(let row):
@@ -274,12 +270,6 @@ public final class ImageListModel: Sendable {
         case .load(let row, let urgency):
             if let request = state.requests[row] { load(request, urgency, &state) }
         }
-    }
-
-    private func setPinned(_ isPinned: Bool, _ key: LoadKey, _ state: inout State) {
-        guard let request = state.images[key]?.request else { return }
-        if isPinned { state.pinned.insert(key) } else { state.pinned.remove(key) }
-        loader.setPinned(isPinned, for: request)
     }
 
     private func load(

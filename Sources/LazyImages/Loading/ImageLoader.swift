@@ -181,13 +181,10 @@ public final class ImageLoader: Sendable {
         memory.removeAll { $0.fileKey == request.key }
     }
 
-    /// Pins an image in the memory tier while it is on the screen. Calls come in pairs: true, then false.
-    /// - Parameters:
-    ///   - isPinned: whether the image is on the screen now.
-    ///   - request: the request of the image and its size.
-    public func setPinned(_ isPinned: Bool, for request: ImageRequest) {
-        if isPinned { memory.pin(request.resultKey) } else { memory.unpin(request.resultKey) }
-    }
+    /// Keeps an image in the memory tier while it is on the screen.
+    /// - Parameter request: the request of the image and its size.
+    /// - Returns: the pin: the image may be evicted again when it is released. Nil if memory does not have the image.
+    public func pin(_ request: ImageRequest) -> MemoryPin? { memory.pin(request.resultKey) }
 
     /// Returns when all stored files are on disk.
     public func flush() async { await files.flush() }

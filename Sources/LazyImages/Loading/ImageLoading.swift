@@ -8,19 +8,15 @@ public protocol ImageLoading: Sendable {
     /// - Parameter request: the image to load.
     func task(for request: ImageRequest) -> ImageTask
 
-    /// Pins an image in memory while it is on the screen. Calls come in pairs: true, then false.
-    /// - Parameters:
-    ///   - isPinned: whether the image is on the screen now.
-    ///   - request: the request of the image and its size.
-    func setPinned(_ isPinned: Bool, for request: ImageRequest)
+    /// Keeps an image in memory until the pin is released. Nil if memory does not have the image.
+    /// - Parameter request: the request of the image and its size.
+    func pin(_ request: ImageRequest) -> MemoryPin?
 }
 
 extension ImageLoading {
-    /// Does nothing, for loaders that cannot pin.
-    /// - Parameters:
-    ///   - isPinned: whether the image is on the screen now.
-    ///   - request: the request of the image and its size.
-    public func setPinned(_ isPinned: Bool, for request: ImageRequest) {}
+    /// Nil, for loaders that cannot pin.
+    /// - Parameter request: the request of the image and its size.
+    public func pin(_ request: ImageRequest) -> MemoryPin? { nil }
 }
 
 extension ImageLoader: ImageLoading {}

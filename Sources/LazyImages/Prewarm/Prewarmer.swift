@@ -7,7 +7,7 @@ import SystemSupport
 ///     let prewarmer = Prewarmer(loader)
 ///     await prewarmer.run(requests)
 ///
-/// Its transfers have a low priority by default. ``pause()``, ``resume()`` and ``stop()`` affect all runs of this
+/// Its transfers have a low priority by default. ``pause()``, ``resume()`` and ``finish()`` affect all runs of this
 /// prewarmer.
 ///
 /// Safe for concurrent use from any thread or actor.
@@ -121,12 +121,12 @@ public final class Prewarmer: Sendable {
     public func resume() { setPhase(.open) }
 
     /// Begins no more images. Running loads finish. Images that were not begun count as cancelled. Cannot be undone.
-    public func stop() { setPhase(.stopped) }
+    public func finish() { setPhase(.stopped) }
 
     /// Cancels these images in the present runs, whether begun or not. A transfer with other callers continues. Later
     /// runs may load them.
     /// - Parameter requests: requests of ``run(_:priority:report:)``; their priorities do not matter.
-    public func stop(_ requests: [ImageRequest]) {
+    public func cancel(_ requests: [ImageRequest]) {
         let keys = Set(requests.map(LoadKey.init))
         let tasks = state.withLock { state in
             for run in state.runs.keys { state.runs[run]?.formUnion(keys) }

@@ -34,13 +34,13 @@ final class Upload: FetchExchange {
     /// Whether the request may reach the server twice.
     private var mayBeRepeated: Bool { method == request.method ? request.mayBeRepeated : method.isIdempotent }
 
-    func retries(after error: ImageLoadingError) -> Bool {
-        UploadRules.retries(after: error, mayBeRepeated: mayBeRepeated)
-    }
-
-    func retries(afterStatus status: Int) -> Bool {
-        (status != 500 || !request.isAnsweredBy500)
-            && UploadRules.retries(afterStatus: status, mayBeRepeated: mayBeRepeated)
+    func retries(after failure: FailedAttempt.Reason) -> Bool {
+        switch failure {
+        case .error(let error): UploadRules.retries(after: error, mayBeRepeated: mayBeRepeated)
+        case .status(let status):
+            (status != 500 || !request.isAnsweredBy500)
+                && UploadRules.retries(afterStatus: status, mayBeRepeated: mayBeRepeated)
+        }
     }
 
     func changesMethod(_ redirect: RedirectStep) -> Bool {
@@ -85,6 +85,7 @@ final class Upload: FetchExchange {
             flight.emit(.sent(UploadProgress(sent: sent, total: total)))
         }
         defer { metrics = answer.metrics }
+        try await uploader.context.prepare(&request)
         let head: ResponseHead
         var isBroken = false
         do {

@@ -42,7 +42,7 @@ func diskBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
 /// Synchronous, like a call on a thread that may block.
 private func lookUp(_ keys: [CacheKey], in cache: DiskCache) throws {
     for key in keys {
-        guard let entry = cache.entry(for: key), entry.body.count == PlainFiles.size else {
+        guard let entry = cache.readEntry(for: key), entry.body.count == PlainFiles.size else {
             throw BenchmarkFailure(description: "an entry of the benchmark's own cache is missing")
         }
     }

@@ -128,7 +128,7 @@ enum KillAtCalls {
     private static func newest(in cache: DiskCache) -> (missing: Int, wrong: Int) {
         var (missing, wrong) = (0, 0)
         for number in fill - young..<fill {
-            let entry: DiskCache.Entry? = cache.entry(for: CacheWorker.key(number))
+            let entry: DiskCache.Entry? = cache.readEntry(for: CacheWorker.key(number))
             if let entry { wrong += entry.body.array == body(number) ? 0 : 1 } else { missing += 1 }
         }
         return (missing, wrong)

@@ -74,14 +74,14 @@ private struct FilledCache: Sendable {
 
     func hits() throws {
         for key in hot {
-            guard cache.entry(for: key) != nil else {
+            guard cache.readEntry(for: key) != nil else {
                 throw BenchmarkFailure(description: "an entry of the benchmark's own cache is missing")
             }
         }
     }
 
     func misses() throws {
-        for key in absent where cache.entry(for: key) != nil {
+        for key in absent where cache.readEntry(for: key) != nil {
             throw BenchmarkFailure(description: "an entry that was never stored is there")
         }
     }

@@ -97,7 +97,7 @@ enum CacheWorker {
         var report = Report()
         for step in 0..<keyCount {
             let number = (step + seed * 131) % keyCount
-            if cache.look(for: key(number)) == nil {
+            if cache.readEntry(for: key(number)) == nil {
                 report.operations += 1
                 await cache.store(value(number), for: key(number))
             }
@@ -121,7 +121,7 @@ enum CacheWorker {
             case 6...100: await cache.remove(key(number))
             case 101...3_000: await cache.store(value(number), for: key(number))
             default:
-                if let entry = cache.look(for: key(number)), entry.body.array != value(number) {
+                if let entry = cache.readEntry(for: key(number)), entry.body.array != value(number) {
                     report.torn += 1
                 }
             }
@@ -150,11 +150,6 @@ enum CacheWorker {
         }
         print(count.withLock { $0 })
     }
-}
-
-extension DiskCache {
-    /// The synchronous lookup, for an asynchronous function that may block.
-    func look(for key: CacheKey) -> Entry? { entry(for: key) }
 }
 
 extension CacheWorker.Report {

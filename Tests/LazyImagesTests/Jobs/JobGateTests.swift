@@ -54,7 +54,7 @@ struct JobGateTests {
         try await eventually { prewarmer.waitingCount == 1 }
         await gate.note(NetworkPath(reach: .internet, link: .wifi))
         _ = try await transport.transfer(1)
-        prewarmer.stop([request])
+        prewarmer.cancel([request])
         #expect(await next.cancelled == 1)
         #expect(told.withLock { $0 } == [.network, nil])
     }

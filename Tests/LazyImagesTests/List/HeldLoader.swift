@@ -94,8 +94,9 @@ final class HeldLoader: ImageLoading {
         return ImageTask(request, caller)
     }
 
-    func setPinned(_ isPinned: Bool, for request: ImageRequest) {
-        record((isPinned ? "pin " : "unpin ") + request.name)
+    func pin(_ request: ImageRequest) -> MemoryPin? {
+        record("pin " + request.name)
+        return MemoryPin { self.record("unpin " + request.name) }
     }
 
     private func record(_ text: String) { state.withLock { $0.record.append(text) } }

@@ -171,10 +171,11 @@ struct ImageLoaderTests {
     func pinned() async throws {
         let loader = loader(fresh)
         _ = try await loader.image(for: request)
-        loader.setPinned(true, for: request)
+        var pin = loader.pin(request)
+        #expect(pin != nil && loader.pin(ImageRequest("https://example.org/other.png")) == nil)
         loader.memory.trim(toCost: 0)
         #expect(loader.cachedImage(for: request) != nil)
-        loader.setPinned(false, for: request)
+        pin = nil
         loader.memory.trim(toCost: 0)
         #expect(loader.cachedImage(for: request) == nil)
     }

@@ -104,7 +104,7 @@ struct PrewarmControlTests {
         let started = try await held.transfers(2)
         prewarmer.pause()
         started[0].answer(SampleImages.png)
-        prewarmer.stop()
+        prewarmer.finish()
         prewarmer.resume()
         started[1].answer(SampleImages.png)
         let summary = await run.value
@@ -133,7 +133,7 @@ struct PrewarmControlTests {
         let started = try await held.transfers(2)
         let first = started[0].request.url.path == "/0" ? 0 : 1
         // The second runs and the fourth waits. The third takes the second's slot.
-        prewarmer.stop([requests[1], requests[3]])
+        prewarmer.cancel([requests[1], requests[3]])
         try await started[1 - first].cancellation.wait(for: 1)
         let fields: HeaderFields = ["Cache-Control": "max-age=3600"]
         started[first].answer(SampleImages.png, fields: fields)
@@ -154,7 +154,7 @@ struct PrewarmControlTests {
         prewarmer.pause()
         let run = Task { await prewarmer.run(requests) }
         try await eventually { prewarmer.waitingCount == 2 }
-        prewarmer.stop([requests[0]])
+        prewarmer.cancel([requests[0]])
         try await eventually { prewarmer.waitingCount == 1 }
         prewarmer.resume()
         try await held.transfer(0).answer(SampleImages.png)
@@ -170,7 +170,7 @@ struct PrewarmControlTests {
         let run = Task { await prewarmer.run(requests) }
         let transfer = try await held.transfer(0)
         let seen = try await loader.callers(1, of: requests[0])
-        prewarmer.stop(requests)
+        prewarmer.cancel(requests)
         #expect(await run.value.cancelled == 1)
         transfer.answer(SampleImages.png)
         #expect(await seen.outcomes[0].error == nil && transfer.cancellation.count == 0)

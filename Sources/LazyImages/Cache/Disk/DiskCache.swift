@@ -97,7 +97,7 @@ public final class DiskCache: Sendable {
 
     /// The verified value of a key, or nil. Blocks for one read of a file.
     /// - Parameter key: the entry's key.
-    public func entry(for key: CacheKey) -> Entry? {
+    public func readEntry(for key: CacheKey) -> Entry? {
         if let staged = state.withLock({ $0.stagedHit(key) }) {
             return Entry(metadata: staged.metadata, body: ImageBytes(staged.body), expiry: staged.expiry)
         }
@@ -110,7 +110,7 @@ public final class DiskCache: Sendable {
     /// The verified value of a key, or nil. Reads on a thread of the cache.
     /// - Parameter key: the entry's key.
     public func entry(for key: CacheKey) async -> Entry? {
-        await run(on: readers, orElse: nil) { [self] in entry(for: key) }
+        await run(on: readers, orElse: nil) { [self] in readEntry(for: key) }
     }
 
     /// Whether a key has an entry, by the header of its file; does not verify the checksum. Counts no lookup and

@@ -83,13 +83,13 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
             })
     }
 
-    /// Pins a key's value, if there is one: it is not evicted until it is unpinned as often.
+    /// Pins a key's value: it is not evicted while one of its pins is kept.
     /// - Parameter key: the key, with or without a value.
-    public func pin(_ key: CacheKey) { store.withLock { $0.pin(key.digest) } }
-
-    /// Undoes one ``pin(_:)``.
-    /// - Parameter key: the key that was pinned.
-    public func unpin(_ key: CacheKey) { store.withLock { $0.unpin(key.digest) } }
+    /// - Returns: the pin, which does not retain the cache; nil if there is no value.
+    public func pin(_ key: CacheKey) -> MemoryPin? {
+        guard let number = store.withLock({ $0.pin(key.digest) }) else { return nil }
+        return MemoryPin { [weak self] in self?.store.withLock { $0.unpin(key.digest, number) } }
+    }
 
     /// Removes a key's value.
     /// - Parameter key: the value's key.
@@ -135,6 +135,17 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
 
     /// What happened since the cache was made, and what it holds.
     public var counters: MemoryCacheCounters { store.withLock { MemoryCacheCounters($0) } }
+}
+
+/// Keeps a value in a memory cache until it is released.
+public final class MemoryPin: Sendable {
+    private let unpin: @Sendable () -> Void
+
+    /// A pin of a program's own loader.
+    /// - Parameter unpin: called once, when the pin is released.
+    public init(_ unpin: @escaping @Sendable () -> Void) { self.unpin = unpin }
+
+    deinit { unpin() }
 }
 
 /// A value that knows its URLs.

@@ -44,8 +44,9 @@ struct MemoryStore {
     private var isFull = false
     /// By the index of the policy's node.
     private var entries: [Entry] = []
-    /// How often each pinned node is pinned.
-    private var pins: [Int32: Int] = [:]
+    /// The numbers of each pinned node's pins.
+    private var pins: [Int32: Set<Int>] = [:]
+    private var lastPin = 0
     /// Uses that the policy does not know yet, in order. It learns many at once, before each decision, as in
     /// "BP-Wrapper" (Ding, Jiang, Zhang, ICDE 2009). Telling it each use would read the memory of the node's neighbours
     /// under the lock.
@@ -148,22 +149,26 @@ struct MemoryStore {
         return removed
     }
 
-    /// Pins a key's value, if there is one: it is not evicted until it is unpinned as often.
-    mutating func pin(_ digest: SHA256.Digest) {
+    /// Pins a key's value, if there is one: it is not evicted until all its pins are undone.
+    /// - Returns: the number of the pin; nil without a value.
+    mutating func pin(_ digest: SHA256.Digest) -> Int? {
         flushUses()
         let index = policy.node(of: digest)
-        guard index != WTinyLFU.none else { return }
+        guard index != WTinyLFU.none else { return nil }
         if pins[index] == nil { policy.pin(index) }
-        pins[index, default: 0] += 1
+        lastPin += 1
+        pins[index, default: []].insert(lastPin)
+        return lastPin
     }
 
-    /// Undoes one `pin`. After the last one the value can be evicted again.
-    mutating func unpin(_ digest: SHA256.Digest) {
+    /// Undoes a pin. After the last one the value can be evicted again. A pin of a value that was removed has no effect
+    /// on a later one of its key.
+    mutating func unpin(_ digest: SHA256.Digest, _ pin: Int) {
         flushUses()
         let index = policy.node(of: digest)
-        guard let count = pins[index] else { return }
-        pins[index] = count > 1 ? count - 1 : nil
-        if count == 1 { policy.unpin(index) }
+        guard pins[index]?.remove(pin) != nil, pins[index]?.isEmpty == true else { return }
+        pins[index] = nil
+        policy.unpin(index)
     }
 
     /// Removes a key's value: any value, or only this one.

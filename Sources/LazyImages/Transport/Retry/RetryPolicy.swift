@@ -1,3 +1,33 @@
+/// Decides whether a failed attempt is retried, and when: a program's own rules, in place of those of ``RetryPolicy``.
+public protocol RetryStrategy: Sendable {
+    /// The pause before the next attempt; nil for no more. The total timeout holds all the same, and an upload that may
+    /// have had an effect is not repeated.
+    /// - Parameter attempt: the attempt that failed.
+    func pause(after attempt: FailedAttempt) -> Duration?
+}
+
+/// An attempt that failed.
+public struct FailedAttempt: Sendable {
+    /// Why it failed.
+    public enum Reason: Sendable {
+        /// There was no answer.
+        case error(ImageLoadingError)
+        /// The answer has this status.
+        case status(Int)
+    }
+
+    /// The URL, without credentials.
+    public let url: String
+    /// Why it failed.
+    public let reason: Reason
+    /// How many attempts there were, this one included.
+    public let attempts: Int
+    /// How long the attempts took, without the pauses.
+    public let elapsed: Duration
+    /// The server's Retry-After, in seconds; nil for none.
+    public let retryAfter: Int?
+}
+
 /// When a failed transfer is retried. Retried are failed and lost connections, a lack of threads or descriptors, and
 /// the statuses 408, 425, 429, 500, 502, 503 and 504. The pause before each retry is random, between zero and a bound
 /// that doubles every time (full jitter), so that clients that failed together do not return together. A server's
@@ -54,6 +84,14 @@ public struct RetryPolicy: Sendable, Hashable {
         guard let retryAfter else { return pause }
         guard .seconds(retryAfter) <= longestRetryAfter else { return nil }
         return max(pause, .seconds(retryAfter))
+    }
+
+    /// Whether an attempt that failed so is retried.
+    static func covers(_ failure: FailedAttempt.Reason) -> Bool {
+        switch failure {
+        case .error(let error): covers(error)
+        case .status(let status): covers(status: status)
+        }
     }
 
     /// Whether a transfer with this status is retried: the statuses of temporary failures.

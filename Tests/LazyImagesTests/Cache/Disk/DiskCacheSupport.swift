@@ -86,10 +86,7 @@ func duplicatedDescriptors(ofFiles beginning: String) throws -> [Int32] {
 
 extension DiskCache {
     /// The body for a key, by the synchronous lookup.
-    func body(_ key: CacheKey) -> [UInt8]? {
-        let lookUp: (CacheKey) -> Entry? = entry(for:)
-        return lookUp(key)?.body.array
-    }
+    func body(_ key: CacheKey) -> [UInt8]? { readEntry(for: key)?.body.array }
 }
 
 /// Makes system calls fail as planned, and counts them.

@@ -56,19 +56,20 @@ struct MemoryStoreTests {
     func pinning() {
         var store = MemoryStore(limit: 4)
         for number in 0..<4 { _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1) }
-        store.pin(digest(0))
-        store.pin(digest(0))
+        let pins = [store.pin(digest(0)), store.pin(digest(0))].compactMap(\.self)
+        #expect(pins.count == 2)
         for number in 10..<20 {
             _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1)
         }
         #expect(store.value(digest(0)) != nil)
         #expect(store.count == 4)
-        store.unpin(digest(0))
+        store.unpin(digest(0), pins[0])
+        store.unpin(digest(0), pins[0])
         for number in 20..<30 {
             _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1)
         }
-        #expect(store.value(digest(0)) != nil)
-        store.unpin(digest(0))
+        #expect(store.value(digest(0)) != nil, "a pin can be undone once")
+        store.unpin(digest(0), pins[1])
         for number in 30..<34 {
             _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1)
         }
@@ -81,7 +82,7 @@ struct MemoryStoreTests {
         var store = MemoryStore(limit: 3)
         for number in 0..<3 {
             _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1)
-            store.pin(digest(UInt64(number)))
+            #expect(store.pin(digest(UInt64(number))) == number + 1)
         }
         let refused = Value(9)
         #expect(store.insert(refused, for: digest(9), cost: 1).first === refused)
@@ -93,8 +94,13 @@ struct MemoryStoreTests {
         #expect((store.value(digest(1)) as? Value)?.number == 100)
         _ = store.remove(digest(0))
         #expect(store.count == 2)
-        store.unpin(digest(0))
-        store.unpin(digest(7))
+        #expect(store.pin(digest(0)) == nil && store.pin(digest(7)) == nil)
+        _ = store.insert(Value(0), for: digest(0), cost: 1)
+        let pin = store.pin(digest(0))
+        store.unpin(digest(0), 1)
+        _ = store.trim(to: 0)
+        #expect(pin == 4 && store.count == 3, "a pin of the removed value has no effect on the new one")
+        _ = store.remove(digest(0))
         #expect(store.removeAll().others.count == 1)
         #expect(store.count == 0)
     }
@@ -150,7 +156,7 @@ struct MemoryStoreTests {
         var store = MemoryStore(limit: 4)
         for number in UInt64(0)..<2 {
             _ = store.insert(Value(number), for: digest(number), cost: 2)
-            store.pin(digest(number))
+            _ = store.pin(digest(number))
         }
         _ = store.insert(Value(9), for: digest(1), cost: 3)
         #expect(store.cost == 2 && store.value(digest(0)) != nil)

@@ -145,7 +145,8 @@ struct MemoryPressureTests {
                 LoadedImage(bitmap: bitmap, header: header, url: request.url), for: request.resultKey,
                 cost: 100)
         }
-        loader.setPinned(true, for: requests[0])
+        let pin = loader.pin(requests[0])
+        defer { withExtendedLifetime(pin) {} }
         pressure.report(.warning)
         try await eventually { memory.counters.bytes <= 500 }
         #expect(memory.counters.entries == 5)

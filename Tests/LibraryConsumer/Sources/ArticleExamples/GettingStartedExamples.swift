@@ -29,7 +29,7 @@ enum GettingStartedExamples {
     }
 
     static func loadAhead(_ loader: ImageLoader, _ poster: ImageRequest) async {
-        let prewarmer = Prewarmer(loader, destination: .memory)  // pause(), resume(), stop([poster])
+        let prewarmer = Prewarmer(loader, destination: .memory)  // pause(), resume(), cancel([poster])
         await prewarmer.run([poster])
     }
 

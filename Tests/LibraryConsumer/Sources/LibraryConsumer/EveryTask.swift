@@ -135,12 +135,12 @@ struct EveryTask {
         let requests = [try request(), try request("nosferatu.jpg")]
         prewarmer.pause()
         async let run = prewarmer.run(requests) { result in
-            if result.index == 0 { prewarmer.stop([requests[1]]) }
+            if result.index == 0 { prewarmer.cancel([requests[1]]) }
         }
         prewarmer.resume()
         let summary = await run
         print("prewarmed: \(summary.fetched), stopped: \(summary.cancelled)")
-        prewarmer.stop()
+        prewarmer.finish()
         print("stopped for good: \(await prewarmer.run(requests).cancelled)")
     }
 
