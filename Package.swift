@@ -23,6 +23,7 @@ let package = Package(
     name: "marquee",
     products: [
         .library(name: "LazyImages", targets: ["LazyImages"]),
+        .library(name: "BackgroundTransfers", targets: ["BackgroundTransfers"]),
         .library(name: "ImageCodecs", targets: ["ImageCodecs"]),
         .library(name: "PictureService", targets: ["PictureService"]),
         .executable(name: "marquee", targets: ["marquee"]),
@@ -45,6 +46,10 @@ let package = Package(
                 "SystemSupport", "HTTPSemantics", "ImageCodecs", "Coalescing", "CCurl", "CSystem",
             ],
             // A load calls about thirty async functions. Otherwise each would switch executors, and back.
+            swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+        .target(
+            name: "BackgroundTransfers",
+            dependencies: ["SystemSupport", "HTTPSemantics", "LazyImages", "CSystem"],
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
         .target(
@@ -80,8 +85,8 @@ let package = Package(
         .executableTarget(
             name: "marquee",
             dependencies: [
-                "SystemSupport", "LazyImages", "ImageCodecs", "MovieCatalogue", "FilmLibrary",
-                "TerminalGraphics",
+                "SystemSupport", "LazyImages", "BackgroundTransfers", "ImageCodecs", "MovieCatalogue",
+                "FilmLibrary", "TerminalGraphics",
                 "HTTPSemantics", "HTTPServer", "ServiceOperations", "CatalogueService", "PictureService",
                 "CSystem", "CSample",
             ],
@@ -136,6 +141,10 @@ let package = Package(
             ],
             swiftSettings: swiftSettings,
             linkerSettings: ownNames),
+        .testTarget(
+            name: "BackgroundTransfersTests",
+            dependencies: ["BackgroundTransfers", "LazyImages", "SystemSupport", "TestSupport", "TestTraits"],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "MovieCatalogueTests",
             dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport", "TestTraits"],
@@ -196,7 +205,7 @@ let package = Package(
         .testTarget(
             name: "marqueeTests",
             dependencies: [
-                "marquee", "SystemSupport", "MovieCatalogue", "FilmLibrary", "LazyImages", "CatalogueService",
+                "marquee", "SystemSupport", "BackgroundTransfers", "MovieCatalogue", "FilmLibrary", "LazyImages", "CatalogueService",
                 "HTTPServer", "HTTPSemantics", "ImageCodecs", "PictureService", "ServiceOperations",
                 "CSample", "TestSupport", "TestTraits",
             ],

@@ -25,5 +25,6 @@ convert() {
         --fallback-bundle-identifier "marquee.$module" --warnings-as-errors --output-path "$folder/$module"
 }
 convert LazyImages Sources/LazyImages/LazyImages.docc
+convert BackgroundTransfers
 convert ImageCodecs
 echo "documentation in $folder"

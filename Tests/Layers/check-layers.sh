@@ -1,15 +1,15 @@
 #!/bin/bash
 # Checks that each folder of LazyImages uses only the folders before it: it type-checks the first folder
 # alone, then the first two, and so on. A file that uses a later folder does not compile. Checks also that
-# SystemSupport, HTTPSemantics, Coalescing, HTTPServer, ServiceOperations, MovieCatalogue, FilmLibrary and PictureService
-# import only modules below them, and that no target imports a module that is missing in its dependencies.
+# SystemSupport, HTTPSemantics, Coalescing, BackgroundTransfers, HTTPServer, ServiceOperations, MovieCatalogue, FilmLibrary
+# and PictureService import only modules below them, and that no target imports a module that is missing in its dependencies.
 #
 #     Tests/Layers/check-layers.sh [options of swift build, such as -c release]
 set -euo pipefail
 shopt -s nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-folders=(Requests Network Cache/Memory Cache/Disk Cache/Pressure Transport Cache/Shared Download Loading Upload List Prewarm Jobs)
+folders=(Requests Cache/Memory Cache/Disk Cache/Pressure Transport Cache/Shared Download Loading Upload List Prewarm)
 library=Sources/LazyImages
 
 fail() {
@@ -30,6 +30,7 @@ imports() {
 imports SystemSupport CSystem
 imports HTTPSemantics SystemSupport
 imports Coalescing SystemSupport
+imports BackgroundTransfers SystemSupport HTTPSemantics LazyImages CSystem
 imports HTTPServer SystemSupport HTTPSemantics CSystem
 imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
 imports MovieCatalogue

@@ -1,14 +1,17 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A separate program that depends on this package. It imports one product, and sees only the public members
-// of it.
+// A separate program that depends on this package. It imports two products, and sees only their public
+// members.
 let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("ExistentialAny"),
     .treatAllWarnings(as: .error),
 ]
-let dependencies: [Target.Dependency] = [.product(name: "LazyImages", package: "marquee")]
+let dependencies: [Target.Dependency] = [
+    .product(name: "LazyImages", package: "marquee"),
+    .product(name: "BackgroundTransfers", package: "marquee"),
+]
 
 let package = Package(
     name: "LibraryConsumer",

@@ -1,3 +1,4 @@
+import BackgroundTransfers
 import Dispatch
 import LazyImages
 import MovieCatalogue

@@ -1,3 +1,4 @@
+import BackgroundTransfers
 import LazyImages
 
 /// The results of reading the catalogue.

@@ -1,3 +1,4 @@
+import BackgroundTransfers
 import LazyImages
 import MovieCatalogue
 import TerminalGraphics

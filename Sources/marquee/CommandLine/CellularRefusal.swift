@@ -1,3 +1,4 @@
+import BackgroundTransfers
 import LazyImages
 
 /// `--no-cellular`: refuses a mobile network, which may cost by the byte.

@@ -1,3 +1,4 @@
+import BackgroundTransfers
 import LazyImages
 
 /// A job, for programs. `JSONHelp` lists its members.

@@ -1,3 +1,4 @@
+import BackgroundTransfers
 import FoundationEssentials
 import Glibc
 import LazyImages

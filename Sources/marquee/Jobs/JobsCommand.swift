@@ -1,3 +1,4 @@
+import BackgroundTransfers
 import FoundationEssentials
 import LazyImages
 import SystemSupport

@@ -1,3 +1,4 @@
+import BackgroundTransfers
 import FilmLibrary
 import FoundationEssentials
 import Glibc

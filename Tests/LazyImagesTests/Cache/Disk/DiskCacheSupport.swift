@@ -129,25 +129,3 @@ final class FaultPlan: Sendable {
         }
     }
 }
-
-/// Blocks calls of one kind until it is opened.
-final class CallGate: Sendable {
-    private let turnstile = DispatchSemaphore(value: 0)
-    private let arrivals = Tally()
-
-    /// Waits until a call has arrived at the gate.
-    func reached() async throws { try await arrivals.wait(for: 1) }
-
-    func calls(before kind: FileCalls.Kind) -> FileCalls {
-        FileCalls(inject: { [self] in
-            if $0 == kind {
-                arrivals.add()
-                turnstile.wait()
-                turnstile.signal()
-            }
-            return nil
-        })
-    }
-
-    func open() { turnstile.signal() }
-}

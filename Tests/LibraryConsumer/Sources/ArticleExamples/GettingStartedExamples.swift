@@ -1,3 +1,4 @@
+import BackgroundTransfers
 import LazyImages
 
 /// The Swift of the article Getting started, word for word except for the indentation.

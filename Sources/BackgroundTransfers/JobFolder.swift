@@ -1,3 +1,4 @@
+import LazyImages
 import FoundationEssentials
 import SystemSupport
 

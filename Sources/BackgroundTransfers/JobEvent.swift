@@ -1,3 +1,5 @@
+import LazyImages
+
 /// An event of a background job.
 public enum JobEvent: Sendable, Hashable {
     /// A process has begun to work on the job. `time` is in seconds since 1970.

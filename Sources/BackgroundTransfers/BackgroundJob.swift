@@ -1,3 +1,4 @@
+package import LazyImages
 import Glibc
 import SystemSupport
 

@@ -4,7 +4,9 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
+
+@testable import BackgroundTransfers
 
 @Suite("The conditions of a job", .bounded)
 struct JobGateTests {

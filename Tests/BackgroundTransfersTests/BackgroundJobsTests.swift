@@ -5,7 +5,9 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
+
+@testable import BackgroundTransfers
 
 @Suite("Background jobs", .bounded)
 struct BackgroundJobsTests {
@@ -120,7 +122,7 @@ struct BackgroundJobsTests {
         let gate = CallGate()
         let disk = DiskCache(
             folder: folder.file("cache"), limit: 1 << 20, calls: gate.calls(before: .rename))
-        await disk.store([7], metadata: [], for: key("a"))
+        await disk.store([7], metadata: [], for: CacheKey(id: "a"))
         try await gate.reached()
         let recorder = try JobRecorder(job, disk)
         let writing = Task { await recorder.write {} }

@@ -1,3 +1,5 @@
+import LazyImages
+
 /// Pauses and resumes the images of a job: all of them while memory is short, and those of other machines while there
 /// is no network, or only one that the order refuses.
 actor JobGate {

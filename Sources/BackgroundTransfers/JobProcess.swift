@@ -1,3 +1,4 @@
+public import LazyImages
 import FoundationEssentials
 import Glibc
 import HTTPSemantics

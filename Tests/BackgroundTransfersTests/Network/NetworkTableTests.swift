@@ -4,7 +4,9 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import LazyImages
+import LazyImages
+
+@testable import BackgroundTransfers
 
 @Suite("From rtnetlink messages to a network path", .bounded)
 struct NetworkTableTests {

@@ -1,3 +1,4 @@
+import LazyImages
 package import FoundationEssentials
 import HTTPSemantics
 import SystemSupport

@@ -1,3 +1,4 @@
+import LazyImages
 import SystemSupport
 
 /// Writes a job's events to its results, several in one call. A result is written after its file is on disk: a kill in
