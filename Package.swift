@@ -143,7 +143,9 @@ let package = Package(
             linkerSettings: ownNames),
         .testTarget(
             name: "BackgroundTransfersTests",
-            dependencies: ["BackgroundTransfers", "LazyImages", "SystemSupport", "TestSupport", "TestTraits"],
+            dependencies: [
+                "BackgroundTransfers", "LazyImages", "SystemSupport", "TestSupport", "TestTraits",
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "MovieCatalogueTests",
@@ -205,7 +207,8 @@ let package = Package(
         .testTarget(
             name: "marqueeTests",
             dependencies: [
-                "marquee", "SystemSupport", "BackgroundTransfers", "MovieCatalogue", "FilmLibrary", "LazyImages", "CatalogueService",
+                "marquee", "SystemSupport", "BackgroundTransfers", "MovieCatalogue", "FilmLibrary",
+                "LazyImages", "CatalogueService",
                 "HTTPServer", "HTTPSemantics", "ImageCodecs", "PictureService", "ServiceOperations",
                 "CSample", "TestSupport", "TestTraits",
             ],
