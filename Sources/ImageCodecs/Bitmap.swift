@@ -68,7 +68,7 @@ extension Bitmap {
     ) throws(ImageEncodingError) -> (file: [UInt8], format: ImageFormat) {
         let isOpaque = isOpaque
         if let quality, isOpaque { return (try JPEGEncoder(quality: quality).encode(self), .jpeg) }
-        return (PNGEncoder(colours: isOpaque ? .rgb : .rgba).encode(self), .png)
+        return (PNGEncoder(colors: isOpaque ? .rgb : .rgba).encode(self), .png)
     }
 }
 

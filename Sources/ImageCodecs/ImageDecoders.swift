@@ -44,7 +44,7 @@ public struct ImageDecoders: Sendable {
 
     /// Reads the header of a file without decoding it, for every format that `format(of:)` recognises.
     ///
-    /// Throws `unrecognised` for an unknown format, `.truncated(offset:)` if the bytes end before the size, and
+    /// Throws `unrecognized` for an unknown format, `.truncated(offset:)` if the bytes end before the size, and
     /// `corrupt`.
     /// - Parameter bytes: the file, or its beginning.
     public func header(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
@@ -91,7 +91,7 @@ public struct ImageDecoders: Sendable {
 
     /// Decodes a file in a format detected from its first bytes, resized and cropped as `sizing` says.
     ///
-    /// Throws `unrecognised` for an unknown format, `unsupported` with the format's name if no decoder reads it, and
+    /// Throws `unrecognized` for an unknown format, `unsupported` with the format's name if no decoder reads it, and
     /// the decoder's errors. Takes milliseconds on the caller's thread.
     /// - Parameters:
     ///   - bytes: the whole file.
@@ -103,7 +103,7 @@ public struct ImageDecoders: Sendable {
         if let decoder = decoder(of: bytes) {
             return try decoder.decode(bytes, sizing: sizing, limits: limits)
         }
-        guard let format = ImageFormat(detecting: bytes) else { throw .unrecognised }
+        guard let format = ImageFormat(detecting: bytes) else { throw .unrecognized }
         throw .unsupported(feature: format.displayName)
     }
 

@@ -9,7 +9,7 @@ public enum ImageDecodingError: Error, Sendable, Hashable {
     /// The header announces `value`, more than the `maximum` of `limit`.
     case tooLarge(Limit, value: Int, maximum: Int)
     /// The first bytes belong to no known image format.
-    case unrecognised
+    case unrecognized
 
     /// The limits that are checked before any allocation.
     public enum Limit: String, Sendable, Hashable, CaseIterable {
@@ -33,7 +33,7 @@ extension ImageDecodingError: CustomStringConvertible {
         case .unsupported(let feature): "decoding of \(feature) is not supported"
         case .tooLarge(let limit, let value, let maximum):
             "too large: \(value) \(limit.rawValue), at most \(maximum) allowed"
-        case .unrecognised: "not an image of a known format"
+        case .unrecognized: "not an image of a known format"
         }
     }
 }

@@ -18,11 +18,11 @@ public struct ImageHeader: Sendable, Hashable {
     /// Reads the header of a file in one of the formats that ``ImageFormat`` names. `ImageDecoders.header(of:)` also
     /// reads a program's own formats.
     ///
-    /// Throws `unrecognised` for an unknown format, `.truncated(offset:)` if the bytes end before the size, and
+    /// Throws `unrecognized` for an unknown format, `.truncated(offset:)` if the bytes end before the size, and
     /// `corrupt` for a zero or missing size.
     /// - Parameter bytes: the file, or its beginning.
     public init(parsing bytes: Span<UInt8>) throws(ImageDecodingError) {
-        guard let format = ImageFormat(detecting: bytes) else { throw .unrecognised }
+        guard let format = ImageFormat(detecting: bytes) else { throw .unrecognized }
         self.format = format
         size =
             switch format {

@@ -13,10 +13,10 @@ package enum ImageMetadata {
     /// - A GIF keeps its images, their graphic controls, the repetition of an animation, and its colour profile.
     /// - A BMP has none.
     /// - Parameter bytes: the whole file.
-    /// - Throws: `unrecognised`, or `unsupported` for another format; `.truncated(offset:)` or `corrupt` if the
+    /// - Throws: `unrecognized`, or `unsupported` for another format; `.truncated(offset:)` or `corrupt` if the
     ///   structure is damaged, as decoders do.
     package static func strip(_ bytes: [UInt8]) throws(ImageDecodingError) -> [UInt8] {
-        guard let format = ImageFormat(detecting: bytes.span) else { throw .unrecognised }
+        guard let format = ImageFormat(detecting: bytes.span) else { throw .unrecognized }
         switch format {
         case .jpeg: return try stripJPEG(bytes)
         case .png: return try stripPNG(bytes)

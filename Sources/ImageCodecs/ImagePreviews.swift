@@ -30,7 +30,7 @@ package struct ImagePreviews: Sendable {
 
     /// Adds the next bytes of the file, and returns the picture if it has improved; nil if not.
     ///
-    /// Throws the decoder's errors, except `.truncated(offset:)`, and `unrecognised` for a format without previews;
+    /// Throws the decoder's errors, except `.truncated(offset:)`, and `unrecognized` for a format without previews;
     /// append no more after an error.
     /// - Parameter piece: the next bytes.
     package mutating func append(_ piece: [UInt8]) throws(ImageDecodingError) -> Bitmap? {
@@ -44,7 +44,7 @@ package struct ImagePreviews: Sendable {
                 return try append(toJPEG: bytes)
             case .webp: source = .rows(WebPDecoder())
             case .gif: source = .rows(GIFDecoder())
-            default: throw .unrecognised
+            default: throw .unrecognized
             }
             return try decodeRows()
         }

@@ -30,15 +30,17 @@ public struct ImageSizing: Sendable, Hashable {
 public enum ContentMode: Sendable, Hashable {
     /// The whole image fits into the size. One side may be shorter than requested.
     case fit
-    /// The image covers the size and is cropped to it. The anchor selects the part to keep; default `.centre`.
+    /// The image covers the size and is cropped to it. The anchor selects the part to keep; default `.center`.
     ///
     /// An image too small to cover the size is cropped to its proportions without scaling: 100 x 40 pixels become 40 x
     /// 40 for 80 x 80.
-    case fill(Anchor = .centre)
+    case fill(Anchor = .center)
 
     /// The part of an image to keep when cropping.
     public enum Anchor: String, Sendable, Hashable, CaseIterable {
-        /// The centre, a side, or a corner.
-        case centre, top, bottom, left, right, topLeft, topRight, bottomLeft, bottomRight
+        /// The middle. Cache keys have its old name.
+        case center = "centre"
+        /// A side, or a corner.
+        case top, bottom, left, right, topLeft, topRight, bottomLeft, bottomRight
     }
 }

@@ -73,7 +73,7 @@ struct CatalogueSource {
         switch document {
         case .json(let root): try self.init(root)
         case .xml(let root): try self.init(root)
-        case .lines: throw .unrecognised
+        case .lines: throw .unrecognized
         }
     }
 

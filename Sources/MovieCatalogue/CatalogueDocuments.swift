@@ -25,7 +25,7 @@ public struct CatalogueDocuments: Sendable {
         let bytes = XMLEncoding.utf8(bytes) ?? bytes
         let start = bytes.starts(with: Document.byteOrderMark) ? Document.byteOrderMark.count : 0
         guard let first = bytes[start...].first(where: { !$0.isWhitespace }) else { throw .empty }
-        guard !bytes.contains(0) else { throw .unrecognised }
+        guard !bytes.contains(0) else { throw .unrecognized }
         try Document.requireUTF8(bytes)
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["): try self.init(json: bytes, from: start)
@@ -33,7 +33,7 @@ public struct CatalogueDocuments: Sendable {
             let root = try XMLReader.read(bytes[start...], maximumElements: Self.maximumElements)
             let movies = try XMLFilms(root)
             self.init(name: movies.name, count: movies.count, films: .xml(movies))
-        default: throw .unrecognised
+        default: throw .unrecognized
         }
     }
 

@@ -10,7 +10,7 @@ public enum CatalogueError: Error, Sendable, Hashable {
     /// The document declares another encoding than UTF-8.
     case unsupportedEncoding(name: String, line: Int)
     /// The content is in no known format.
-    case unrecognised
+    case unrecognized
     /// The JSON is malformed, near this line and column if known.
     case malformedJSON(reason: String, line: Int?, column: Int? = nil)
     /// The XML is malformed at, or shortly before, this column.
@@ -38,7 +38,7 @@ extension CatalogueError: CustomStringConvertible {
         case .notUTF8(let offset): "byte \(offset) is not UTF-8; save it as UTF-8"
         case .unsupportedEncoding(let name, let line):
             at(line) + "the encoding \(name) is not supported; save it as UTF-8"
-        case .unrecognised: "it is neither JSON nor XML; a catalogue begins with {, [ or <"
+        case .unrecognized: "it is neither JSON nor XML; a catalogue begins with {, [ or <"
         case .malformedJSON(let reason, let line, let column):
             at(line, column: column) + "not JSON: \(reason)"
         case .malformedXML(let reason, let line, let column):

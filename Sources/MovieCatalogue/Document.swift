@@ -21,7 +21,7 @@ enum Document {
         let start = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
         guard let first = bytes[start...].first(where: { !$0.isWhitespace }) else { throw .empty }
         // Text has no NUL. JSON and XML parsers would take it for UTF-16, which was not checked.
-        guard !bytes.contains(0) else { throw .unrecognised }
+        guard !bytes.contains(0) else { throw .unrecognized }
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             try Self.requireUTF8(bytes)

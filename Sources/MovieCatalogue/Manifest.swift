@@ -139,7 +139,7 @@ struct ManifestReader {
 
     /// Adds a list: one address per line. Ignores blank lines and those that begin with #.
     mutating func addList(_ bytes: [UInt8], from start: Int) throws(CatalogueError) {
-        guard !bytes.contains(0) else { throw .unrecognised }
+        guard !bytes.contains(0) else { throw .unrecognized }
         // Trimming removes the carriage return before a line feed.
         let lines = bytes[start...].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() { addLine(line, number: index + 1) }

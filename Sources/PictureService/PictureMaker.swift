@@ -144,7 +144,7 @@ package struct PictureMaker: Sendable {
 
     private func resize(_ bitmap: Bitmap, by recipe: PictureRecipe) -> Bitmap {
         if case .fill(let box) = recipe.size {
-            return bitmap.resampled(to: ImageSizing(box, mode: .fill(.centre)))
+            return bitmap.resampled(to: ImageSizing(box, mode: .fill(.center)))
         }
         // Uses the source's own sides: those of a reduced bitmap are rounded.
         let wanted = Self.scaled(size, by: recipe)
@@ -153,7 +153,7 @@ package struct PictureMaker: Sendable {
 
     private func resize(_ picture: PlanarPicture, by recipe: PictureRecipe) -> PlanarPicture {
         if case .fill(let box) = recipe.size {
-            return picture.resampled(to: ImageSizing(box, mode: .fill(.centre)))
+            return picture.resampled(to: ImageSizing(box, mode: .fill(.center)))
         }
         return picture.resampled(to: Self.scaled(size, by: recipe))
     }

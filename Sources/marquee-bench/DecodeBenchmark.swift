@@ -17,7 +17,7 @@ func decodeBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     var results: [BenchmarkResult] = []
     for path in options.words.dropFirst() {
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        guard let size = try ImageHeader(parsing: bytes).size else { throw ImageDecodingError.unrecognised }
+        guard let size = try ImageHeader(parsing: bytes).size else { throw ImageDecodingError.unrecognized }
         let scaled = ImageSize(
             width: (size.width + denominator - 1) / denominator,
             height: (size.height + denominator - 1) / denominator)

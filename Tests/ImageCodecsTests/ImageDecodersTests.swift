@@ -48,8 +48,8 @@ struct ImageDecodersTests {
     func unsupported() {
         #expect(unsupportedFeature([0xFF, 0x0A]) == "JPEG XL")
         #expect(unsupportedFeature(Array("<svg>".utf8)) == "SVG")
-        #expect(decodingError(Array("hello".utf8)) == .unrecognised)
-        #expect(decodingError([]) == .unrecognised)
+        #expect(decodingError(Array("hello".utf8)) == .unrecognized)
+        #expect(decodingError([]) == .unrecognized)
     }
 
     @Test("a custom decoder decodes its formats")
@@ -63,7 +63,7 @@ struct ImageDecodersTests {
     func unknownFormat() throws {
         let decoders = ImageDecoders(ImageDecoders.standard.decoders + [OneDot()])
         let file: [UInt8] = [1, 2, 3]
-        #expect(decodingError(file) == .unrecognised)
+        #expect(decodingError(file) == .unrecognized)
         #expect(decoders.format(of: file) == OneDot.dot)
         #expect(try decoders.header(of: file) == ImageHeader(format: OneDot.dot, size: OneDot.size))
         #expect(try decoders.decode(file).size == OneDot.size)
@@ -82,7 +82,7 @@ struct ImageDecodersTests {
         #expect(decoders.format(of: PNGWriter.signature) == .png)
         #expect(throws: ImageDecodingError.unsupported(feature: "GIF")) { try decoders.decode(gif) }
         #expect(decoders.format(of: []) == nil)
-        #expect(throws: ImageDecodingError.unrecognised) { try decoders.header(of: [9, 9]) }
+        #expect(throws: ImageDecodingError.unrecognized) { try decoders.header(of: [9, 9]) }
     }
 
     @Test("the first of two decoders that recognise a file decodes it, also instead of the library's")
@@ -106,7 +106,7 @@ struct ImageDecodersTests {
         #expect(
             ImageDecodingError.tooLarge(.side, value: 20, maximum: 10).description
                 == "too large: 20 pixels a side, at most 10 allowed")
-        #expect(ImageDecodingError.unrecognised.description == "not an image of a known format")
+        #expect(ImageDecodingError.unrecognized.description == "not an image of a known format")
     }
 
     @Test("a bitmap's cost is its bytes")

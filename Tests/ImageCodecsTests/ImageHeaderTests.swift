@@ -79,6 +79,6 @@ struct ImageHeaderTests {
         #expect(
             error(Array("GIF89a".utf8) + [0, 0, 1, 0])
                 == .corrupt(segment: "size of the logical screen", offset: 6))
-        #expect(error(Array("hello".utf8)) == .unrecognised)
+        #expect(error(Array("hello".utf8)) == .unrecognized)
     }
 }

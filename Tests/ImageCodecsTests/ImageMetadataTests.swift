@@ -179,7 +179,7 @@ struct ImageMetadataTests {
         #expect(throws: ImageDecodingError.unsupported(feature: "JPEG XL")) {
             try ImageMetadata.strip([0xFF, 0x0A])
         }
-        #expect(throws: ImageDecodingError.unrecognised) { try ImageMetadata.strip(Self.secret) }
+        #expect(throws: ImageDecodingError.unrecognized) { try ImageMetadata.strip(Self.secret) }
     }
 
     @Test(

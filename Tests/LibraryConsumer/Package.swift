@@ -21,6 +21,8 @@ let package = Package(
             name: "LibraryConsumer", dependencies: dependencies, swiftSettings: swiftSettings),
         // The README's Swift, word for word.
         .executableTarget(name: "ReadmeExample", dependencies: dependencies, swiftSettings: swiftSettings),
+        // The program of the article Lists that scroll.
+        .executableTarget(name: "LazyList", dependencies: dependencies, swiftSettings: swiftSettings),
         // For Tests/Faults/failing-loads.sh.
         .executableTarget(name: "FailingLoads", dependencies: dependencies, swiftSettings: swiftSettings),
         // The articles' other Swift.

@@ -148,7 +148,7 @@ struct CatalogueTests {
     func wrongShape() {
         #expect(readError("") == .empty)
         #expect(readError("\u{FEFF} \n") == .empty)
-        #expect(readError("posters/a.jpg") == .unrecognised)
+        #expect(readError("posters/a.jpg") == .unrecognized)
         #expect(readError("{\"films\": []}").map { "\($0)" }?.contains("\"movies\"") == true)
         #expect(readError("[1]") == .wrongShape(expected: "an object for film 1", line: nil))
         #expect(
@@ -181,7 +181,7 @@ struct CatalogueTests {
     func descriptions() {
         for error: CatalogueError in [
             .empty, .tooLarge(limit: 1, unit: "bytes"), .notUTF8(offset: 3),
-            .unsupportedEncoding(name: "UTF-16", line: 1), .unrecognised,
+            .unsupportedEncoding(name: "UTF-16", line: 1), .unrecognized,
             .malformedJSON(reason: "r", line: 1), .malformedXML(reason: "r", line: 1),
             .malformedXML(reason: "r", line: 1, column: 2),
             .doctypeRefused(line: 1), .webPage, .wrongShape(expected: "e", line: 1),

@@ -87,7 +87,7 @@ struct ManifestTests {
             thrown { () throws(CatalogueError) in _ = try Manifest(parsing: Array(text.utf8)) }
         }
         #expect(error("") == .empty)
-        #expect(error("\u{89}PNG\0\u{1}") == .unrecognised)
+        #expect(error("\u{89}PNG\0\u{1}") == .unrecognized)
         #expect(error("{\"pictures\": []}") != nil)
         #expect(
             error("[\n\"a\"") == .malformedJSON(reason: "Unexpected end of file during JSON parse", line: 2))

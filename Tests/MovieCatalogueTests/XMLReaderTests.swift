@@ -93,7 +93,7 @@ struct XMLReaderTests {
         }
         let wide = "<!DOCTYPE c><catalogue/>".utf8.flatMap { byte -> [UInt8] in [byte, 0] }
         #expect(
-            thrown { () throws(CatalogueError) in _ = try Catalogue(parsing: wide) } == .unrecognised)
+            thrown { () throws(CatalogueError) in _ = try Catalogue(parsing: wide) } == .unrecognized)
     }
 
     @Test("a text that the parser delivers in pieces is whole")

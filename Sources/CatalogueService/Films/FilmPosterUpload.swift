@@ -37,7 +37,7 @@ enum FilmPosterUpload {
             throw FilmRefusal(.contentTooLarge, "a poster has at most \(maximumBytes) bytes")
         }
         do throws(ImageDecodingError) {
-            guard let format = ImageDecoders.standard.format(of: bytes) else { throw .unrecognised }
+            guard let format = ImageDecoders.standard.format(of: bytes) else { throw .unrecognized }
             let limits = DecodingLimits(inputBytes: maximumBytes, pixels: maximumPixels)
             let bitmap = try turn.withLock { _ throws(ImageDecodingError) in
                 try ImageDecoders.standard.decode(bytes, limits: limits)

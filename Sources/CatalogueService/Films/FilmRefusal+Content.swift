@@ -13,7 +13,7 @@ extension FilmRefusal {
         case .doctypeRefused(let line), .unsupportedEncoding(_, let line):
             self.init(.badRequest, error.description, members: [("line", .number(line))])
         case .empty: self.init(.badRequest, "the body is empty")
-        case .unrecognised: self.init(.badRequest, "the body has a NUL byte, so it is not text")
+        case .unrecognized: self.init(.badRequest, "the body has a NUL byte, so it is not text")
         case .notUTF8, .webPage: self.init(.badRequest, error.description)
         case .tooLarge: self.init(.contentTooLarge, error.description)
         case .missingField, .wrongType, .wrongShape, .duplicateIdentifier:

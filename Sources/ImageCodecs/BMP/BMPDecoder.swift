@@ -102,7 +102,7 @@ private struct BMPHeader {
     init(_ bytes: Span<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
         guard let size = try ImageHeader(parsing: bytes).size, let pixelOffset = bytes.littleEndian32(at: 10),
             let length = bytes.littleEndian32(at: 14)
-        else { throw .unrecognised }
+        else { throw .unrecognized }
         try limits.check(size)
         self.size = size
         self.pixelOffset = pixelOffset

@@ -18,7 +18,7 @@ struct GIFStructure {
     private static let mostImages = 10_000
 
     init(parsing bytes: Span<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
-        guard let screen = try ImageHeader(parsing: bytes).size else { throw .unrecognised }
+        guard let screen = try ImageHeader(parsing: bytes).size else { throw .unrecognized }
         try limits.check(screen)
         self.screen = screen
         var blocks = try GIFBlocks(bytes)

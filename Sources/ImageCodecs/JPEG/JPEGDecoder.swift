@@ -49,7 +49,7 @@ public struct JPEGDecoder: ImageDecoding {
         _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> PlanarPicture {
         try limits.check(inputBytes: bytes.count)
-        guard ImageFormat(detecting: bytes) == .jpeg else { throw .unrecognised }
+        guard ImageFormat(detecting: bytes) == .jpeg else { throw .unrecognized }
         var file = JPEGFile(sizing: nil, notBelow: least, isPlanar: true, limits: limits)
         try file.read(bytes)
         return try file.planarPicture()
@@ -59,7 +59,7 @@ public struct JPEGDecoder: ImageDecoding {
         _ bytes: Span<UInt8>, into file: consuming JPEGFile, _ limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
         try limits.check(inputBytes: bytes.count)
-        guard ImageFormat(detecting: bytes) == .jpeg else { throw .unrecognised }
+        guard ImageFormat(detecting: bytes) == .jpeg else { throw .unrecognized }
         try file.read(bytes)
         return try file.picture()
     }

@@ -44,7 +44,7 @@ public struct JPEGPreviews: Sendable {
         try limits.check(inputBytes: bytes.count + piece.count)
         bytes += piece
         guard bytes.count >= 3 else { return false }
-        guard ImageFormat(detecting: bytes.span) == .jpeg else { throw .unrecognised }
+        guard ImageFormat(detecting: bytes.span) == .jpeg else { throw .unrecognized }
         let scans = scanCount
         let read = bytes
         isComplete = try file.readWholeParts(of: read.span)

@@ -14,7 +14,7 @@ struct PNGStructure {
 
     init(parsing bytes: Span<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
         try limits.check(inputBytes: bytes.count)
-        guard bytes.hasBytes(PNGSignature.magic) else { throw .unrecognised }
+        guard bytes.hasBytes(PNGSignature.magic) else { throw .unrecognized }
         var chunks = PNGChunks(offset: PNGSignature.magic.count)
         let first = try chunks.next(in: bytes)
         guard first.type == "IHDR" else { throw .corrupt(segment: "first chunk is not IHDR", offset: 8) }

@@ -136,7 +136,7 @@ extension ContentMode.Anchor {
     fileprivate var horizontal: Alignment {
         switch self {
         case .left, .topLeft, .bottomLeft: .start
-        case .centre, .top, .bottom: .middle
+        case .center, .top, .bottom: .middle
         case .right, .topRight, .bottomRight: .end
         }
     }
@@ -144,7 +144,7 @@ extension ContentMode.Anchor {
     fileprivate var vertical: Alignment {
         switch self {
         case .top, .topLeft, .topRight: .start
-        case .centre, .left, .right: .middle
+        case .center, .left, .right: .middle
         case .bottom, .bottomLeft, .bottomRight: .end
         }
     }

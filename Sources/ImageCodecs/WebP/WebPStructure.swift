@@ -18,7 +18,7 @@ struct WebPStructure {
     /// Throws `.truncated(offset:)` if the file ends before the image's data begins.
     init(parsing bytes: Span<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
         try limits.check(inputBytes: bytes.count)
-        guard bytes.hasBytes("RIFF"), bytes.hasBytes("WEBP", at: 8) else { throw .unrecognised }
+        guard bytes.hasBytes("RIFF"), bytes.hasBytes("WEBP", at: 8) else { throw .unrecognized }
         let stored = try ImageHeader.sizeOfWebP(bytes)
         try limits.check(stored)
         canvas = stored

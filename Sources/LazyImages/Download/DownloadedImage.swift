@@ -56,7 +56,7 @@ extension ImageBytes {
         case .failure where acceptsAnyContent: return nil
         case .failure(.truncated):
             throw .truncated(url: url.displayText, received: count, expected: nil)
-        case .failure(.unrecognised):
+        case .failure(.unrecognized):
             let beginning = withBytes { ImageLoadingError.description(ofBeginning: $0) }
             throw .notAnImage(url: url.displayText, reason: beginning)
         case .failure(let error): throw .notAnImage(url: url.displayText, reason: error.description)

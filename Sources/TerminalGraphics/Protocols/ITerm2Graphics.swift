@@ -8,7 +8,7 @@ internal import ImageCodecs
 package enum ITerm2Graphics {
     /// Shows a picture over its cells, as a PNG file of at most 256 colours. Moves the cursor.
     package static func drawing(of picture: TerminalPicture) -> [UInt8] {
-        drawing(ofFile: PNGEncoder(colours: .palette).encode(picture.bitmap), over: picture.cells)
+        drawing(ofFile: PNGEncoder(colors: .palette).encode(picture.bitmap), over: picture.cells)
     }
 
     /// As above, for a PNG file.
@@ -31,7 +31,7 @@ package enum ITerm2Graphics {
             let start = (line * whole.width + column) * 4
             pixels += whole.pixels[start..<start + size.width * 4]
         }
-        return PNGEncoder(colours: .palette).encode(
+        return PNGEncoder(colors: .palette).encode(
             Bitmap(width: size.width, height: size.height, pixels: pixels))
     }
 }

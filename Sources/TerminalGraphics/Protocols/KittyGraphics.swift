@@ -16,7 +16,7 @@ package enum KittyGraphics {
     /// Sends a picture, as a PNG file of at most 256 colours in chunks. The terminal stores it under `id` (1 and up)
     /// and does not show it yet.
     package static func transmission(of picture: TerminalPicture, id: UInt32) -> [UInt8] {
-        transmission(ofFile: PNGEncoder(colours: .palette).encode(picture.bitmap), id: id)
+        transmission(ofFile: PNGEncoder(colors: .palette).encode(picture.bitmap), id: id)
     }
 
     /// As above, for a PNG file.

@@ -36,7 +36,7 @@ package enum PictureProtocol: Sendable, Hashable {
     /// Encodes a picture for storage: as a PNG file of at most 256 colours, or as sixels.
     func encoded(_ picture: TerminalPicture) -> [UInt8] {
         self == .sixel
-            ? SixelGraphics.drawing(of: picture) : PNGEncoder(colours: .palette).encode(picture.bitmap)
+            ? SixelGraphics.drawing(of: picture) : PNGEncoder(colors: .palette).encode(picture.bitmap)
     }
 }
 

@@ -54,7 +54,7 @@ struct JPEGPreviewsTests {
     @Test("another format and a picture over the limits are refused as by the decoder")
     func refused() {
         var previews = JPEGPreviews()
-        #expect(throws: ImageDecodingError.unrecognised) { try previews.append(Array("GIF89a".utf8)) }
+        #expect(throws: ImageDecodingError.unrecognized) { try previews.append(Array("GIF89a".utf8)) }
         var limited = JPEGPreviews(limits: DecodingLimits(inputBytes: 4))
         #expect(throws: ImageDecodingError.tooLarge(.inputBytes, value: 5, maximum: 4)) {
             try limited.append([0xFF, 0xD8, 0xFF, 0xE0, 0])

@@ -28,7 +28,7 @@ struct PNGEncoderTests {
     @Test("without alpha every pixel is opaque, and the colours stay", arguments: pictures)
     func opaque(name: String) throws {
         let bitmap = try bitmap(name)
-        let written = try ImageDecoders.standard.decode(PNGEncoder(colours: .rgb).encode(bitmap))
+        let written = try ImageDecoders.standard.decode(PNGEncoder(colors: .rgb).encode(bitmap))
         let (largest, _) = try #require(written.difference(to: bitmap.opaque))
         #expect(written.isOpaque && largest == 0)
     }
@@ -37,7 +37,7 @@ struct PNGEncoderTests {
         "a picture of few colours keeps them in a palette", arguments: ["basn3p08", "tbbn3p08", "basn0g01"])
     func fewColours(name: String) throws {
         let bitmap = try bitmap("PngSuite/\(name).png")
-        let file = PNGEncoder(colours: .palette).encode(bitmap)
+        let file = PNGEncoder(colors: .palette).encode(bitmap)
         #expect(file[25] == 3)
         #expect(try ImageDecoders.standard.decode(file) == bitmap)
     }
@@ -47,20 +47,20 @@ struct PNGEncoderTests {
         let picture = TestPicture(width: 120, height: 90)
         var pixels = try #require(TestPicture.bitmap(ppm: picture.ppm)).pixels
         let opaque = Bitmap(width: 120, height: 90, pixels: pixels)
-        let written = try ImageDecoders.standard.decode(PNGEncoder(colours: .palette).encode(opaque))
+        let written = try ImageDecoders.standard.decode(PNGEncoder(colors: .palette).encode(opaque))
         #expect(try #require(written.peakSignalToNoise(to: opaque)) > 28)
         #expect(
             Set(stride(from: 0, to: pixels.count, by: 4).map { written.pixels[$0..<$0 + 4] }).count <= 256)
         for index in stride(from: 3, to: pixels.count / 2, by: 4) { pixels[index] = 3 }
         let half = Bitmap(width: 120, height: 90, pixels: pixels)
-        let seen = try ImageDecoders.standard.decode(PNGEncoder(colours: .palette).encode(half))
+        let seen = try ImageDecoders.standard.decode(PNGEncoder(colors: .palette).encode(half))
         #expect(seen.pixels[3] == 0 && seen.pixels[pixels.count - 1] == 255)
     }
 
     @Test("repetition is compressed, and noise grows by at most a hundredth")
     func size() {
         let flat = Bitmap(width: 300, height: 300, pixels: [UInt8](repeating: 255, count: 360_000))
-        #expect(PNGEncoder(colours: .rgb).encode(flat).count < 1000)
+        #expect(PNGEncoder(colors: .rgb).encode(flat).count < 1000)
         var random = SeededNumbers(seed: 11)
         let noise = (0..<40_000).map { _ in UInt8.random(in: 0...255, using: &random) }
         #expect(PNGEncoder().encode(Bitmap(width: 100, height: 100, pixels: noise)).count < 40_500)
@@ -76,8 +76,8 @@ struct PNGEncoderTests {
         shuffled.removeLast(shuffled.count % 256)
         let pixels = shuffled.flatMap { level -> [UInt8] in [level, level, level, 255] }
         let bitmap = Bitmap(width: 256, height: pixels.count / 1024, pixels: pixels)
-        for colours in PNGEncoder.Colours.allCases {
-            #expect(try ImageDecoders.standard.decode(PNGEncoder(colours: colours).encode(bitmap)) == bitmap)
+        for colours in PNGEncoder.Colors.allCases {
+            #expect(try ImageDecoders.standard.decode(PNGEncoder(colors: colours).encode(bitmap)) == bitmap)
         }
     }
 
@@ -87,8 +87,8 @@ struct PNGEncoderTests {
     func otherReader() throws {
         let bitmap = try bitmap("JPEG/baseline-444.jpg")
         let folder = try TemporaryFolder()
-        for colours in [PNGEncoder.Colours.rgb, .rgba] {
-            try Data(PNGEncoder(colours: colours).encode(bitmap)).write(
+        for colours in [PNGEncoder.Colors.rgb, .rgba] {
+            try Data(PNGEncoder(colors: colours).encode(bitmap)).write(
                 to: URL(filePath: folder.file("a.png")))
             let pixels = try #require(try Netpbm.pixels(ofPNG: folder.file("a.png"), in: folder))
             #expect(TestPicture.bitmap(ppm: pixels) == bitmap)

@@ -9,7 +9,7 @@ struct FillTests {
     private let decoders = ImageDecoders.standard
 
     private func fill(
-        _ width: Int, _ height: Int, _ anchor: ContentMode.Anchor = .centre
+        _ width: Int, _ height: Int, _ anchor: ContentMode.Anchor = .center
     ) -> ImageSizing {
         ImageSizing(ImageSize(width: width, height: height), mode: .fill(anchor))
     }
@@ -50,7 +50,7 @@ struct FillTests {
         let wide = numbered(5, 2)
         let tall = numbered(2, 5)
         let expected: [ContentMode.Anchor: ([UInt8], [UInt8])] = [
-            .centre: ([1, 2, 6, 7], [2, 3, 4, 5]), .top: ([1, 2, 6, 7], [0, 1, 2, 3]),
+            .center: ([1, 2, 6, 7], [2, 3, 4, 5]), .top: ([1, 2, 6, 7], [0, 1, 2, 3]),
             .bottom: ([1, 2, 6, 7], [6, 7, 8, 9]), .left: ([0, 1, 5, 6], [2, 3, 4, 5]),
             .right: ([3, 4, 8, 9], [2, 3, 4, 5]), .topLeft: ([0, 1, 5, 6], [0, 1, 2, 3]),
             .topRight: ([3, 4, 8, 9], [0, 1, 2, 3]), .bottomLeft: ([0, 1, 5, 6], [6, 7, 8, 9]),
@@ -92,7 +92,7 @@ struct FillTests {
         let bytes = try Resources.bytes("JPEG/baseline-420.jpg")
         let file = JPEGWriter.start + JPEGWriter.exif(orientation: orientation) + bytes.dropFirst(2)
         for (width, height) in [(9, 4), (4, 9), (60, 20)] {
-            for anchor in [ContentMode.Anchor.topLeft, .right, .bottom, .centre] {
+            for anchor in [ContentMode.Anchor.topLeft, .right, .bottom, .center] {
                 let sizing = fill(width, height, anchor)
                 let filled = try decoders.decode(file, sizing: sizing)
                 // A decoder without fill, whose pictures are cropped once they are upright.
@@ -133,7 +133,7 @@ struct FillTests {
         let (right, down) = (bitmap.width - width, bitmap.height - height)
         let (left, top) =
             switch anchor {
-            case .centre: (right / 2, down / 2)
+            case .center: (right / 2, down / 2)
             case .top: (right / 2, 0)
             case .bottom: (right / 2, down)
             case .left: (0, down / 2)
@@ -177,7 +177,7 @@ struct FillReferenceTests {
 
     /// The target, the size at which the picture covers it, and the origin of the part that stays.
     private static let sizes: [(ContentMode.Anchor, ImageSize, covering: ImageSize, left: Int, top: Int)] = [
-        (.centre, ImageSize(width: 78, height: 78), ImageSize(width: 114, height: 78), 18, 0),
+        (.center, ImageSize(width: 78, height: 78), ImageSize(width: 114, height: 78), 18, 0),
         (.bottomRight, ImageSize(width: 50, height: 50), ImageSize(width: 73, height: 50), 23, 0),
         (.top, ImageSize(width: 100, height: 20), ImageSize(width: 100, height: 68), 0, 0),
         (.bottom, ImageSize(width: 57, height: 20), ImageSize(width: 57, height: 39), 0, 19),

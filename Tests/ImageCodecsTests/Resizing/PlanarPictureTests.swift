@@ -53,8 +53,8 @@ struct PlanarPictureTests {
                 ImageSizing(ImageSize(width: 50, height: 50)),
                 ImageSizing(ImageSize(width: 99, height: 81)),
                 // Of 51 columns, and of 50 rows, in the middle.
-                ImageSizing(ImageSize(width: 33, height: 42), mode: .fill(.centre)),
-                ImageSizing(ImageSize(width: 61, height: 36), mode: .fill(.centre)),
+                ImageSizing(ImageSize(width: 33, height: 42), mode: .fill(.center)),
+                ImageSizing(ImageSize(width: 61, height: 36), mode: .fill(.center)),
             ] {
                 let (planes, colours) = try pair(file, to: sizing)
                 // A shift by one sample would be 2.6 levels or more.

@@ -230,7 +230,7 @@ private enum WebPTools {
 
     static func file(of bitmap: Bitmap, options: String, in folder: TemporaryFolder) throws -> [UInt8] {
         let (source, file) = (folder.file("a.png"), folder.file("a.webp"))
-        try Data(PNGEncoder(colours: .rgba).encode(bitmap)).write(to: URL(filePath: source))
+        try Data(PNGEncoder(colors: .rgba).encode(bitmap)).write(to: URL(filePath: source))
         _ = Shell.output("cwebp -quiet \(options) \(source) -o \(file)")
         return [UInt8](try Data(contentsOf: URL(filePath: file)))
     }

@@ -97,7 +97,7 @@ struct CustomFormatTests {
         #expect(image.header.format == .dots)
         let told = ImageLoader(files: files, decoders: .standard, pressure: nil)
         await #expect(
-            throws: ImageLoadingError.undecodable(url: request.url.displayText, reason: .unrecognised)
+            throws: ImageLoadingError.undecodable(url: request.url.displayText, reason: .unrecognized)
         ) { _ = try await told.image(for: request) }
         let ephemeral = ImageLoader.ephemeral(configuration: configuration(decoders), transport: transport)
         #expect(try await ephemeral.image(for: request).header.format == .dots)

@@ -54,7 +54,7 @@ enum Samples {
     }
 
     static func png(_ width: Int, _ height: Int, alpha: UInt8 = 255) -> [UInt8] {
-        PNGEncoder(colours: alpha < 255 ? .rgba : .rgb).encode(bitmap(width, height, alpha: alpha))
+        PNGEncoder(colors: alpha < 255 ? .rgba : .rgb).encode(bitmap(width, height, alpha: alpha))
     }
 
     /// A JPEG with a complete header and undecodable data.

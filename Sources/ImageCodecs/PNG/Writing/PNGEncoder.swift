@@ -1,7 +1,7 @@
 /// Encodes PNG files (ISO 15948) with 8 bits per sample and without interlacing.
 public struct PNGEncoder: Sendable {
     /// The colour types for encoding.
-    public enum Colours: Sendable, Hashable, CaseIterable {
+    public enum Colors: Sendable, Hashable, CaseIterable {
         /// Three bytes per pixel, without alpha.
         case rgb
         /// Four bytes per pixel, as in ``Bitmap``.
@@ -12,19 +12,19 @@ public struct PNGEncoder: Sendable {
     }
 
     /// The colour type; `rgba` by default.
-    public var colours: Colours
+    public var colors: Colors
 
     /// Creates an encoder; it keeps no state.
-    /// - Parameter colours: the colour type. Default: `rgba`.
-    public init(colours: Colours = .rgba) { self.colours = colours }
+    /// - Parameter colors: the colour type. Default: `rgba`.
+    public init(colors: Colors = .rgba) { self.colors = colors }
 
     /// Encodes a bitmap as a PNG file. Takes milliseconds on the caller's thread.
     /// - Parameter bitmap: the image.
     public func encode(_ bitmap: Bitmap) -> [UInt8] {
         var file = PNGSignature.magic.bytes
-        switch colours {
+        switch colors {
         case .rgb, .rgba:
-            let channels = colours == .rgb ? 3 : 4
+            let channels = colors == .rgb ? 3 : 4
             Self.append("IHDR", header(bitmap, colourType: channels == 3 ? .rgb : .rgba), to: &file)
             let rows = PNGFilterChooser.filteredRows(of: bitmap, channels: channels)
             Self.append("IDAT", Deflate.compress(rows.span), to: &file)
