@@ -15,9 +15,9 @@ func draw(_ bitmap: Bitmap?, in row: Int) {
     }
     print(line + "\u{1B}[0m")
 }
-let rows = try CommandLine.arguments.dropFirst().map { address in
-    try ImageRequest(
-        .text(address), targetSize: size, contentMode: .fill(), processors: [.roundedCorners(radius: 2)])
+let rows = CommandLine.arguments.dropFirst().map { address in
+    ImageRequest(
+        "\(address)", targetSize: size, contentMode: .fill(), processors: [.roundedCorners(radius: 2)])
 }
 let model = ImageListModel(
     loader: ImageLoader(), rows: rows, wantsPreviews: true, placeholder: plain(96), failurePicture: plain(32))
@@ -25,6 +25,7 @@ let observation = model.observe { update in
     for row in update.rows where model.visibleRows.contains(row) { draw(update.bitmap, in: row) }
 }
 for first in stride(from: 0, to: rows.count, by: 10) {
+    print("\u{1B}[2J")
     model.scrollPhase = .dragging  // no load starts while the list moves
     model.setVisible(first..<min(first + 10, rows.count), focus: first)  // the focus loads first
     for row in model.visibleRows { draw(model.bitmap(for: rows[row]), in: row) }
