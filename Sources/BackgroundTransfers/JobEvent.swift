@@ -29,7 +29,7 @@ public enum JobWait: String, Sendable, Hashable, Codable, CaseIterable {
 public struct JobResult: Sendable, Hashable, Codable {
     /// The error of a failed image.
     public struct Failure: Sendable, Hashable, Codable {
-        /// The code of the ``ImageLoadingError``.
+        /// The code of the `ImageLoadingError`.
         public let code: String
         /// One line for people.
         public let message: String
@@ -39,7 +39,7 @@ public struct JobResult: Sendable, Hashable, Codable {
     public let index: Int
     /// Its URL, without credentials.
     public let url: String
-    /// The source of the file (``LoadedFile/Source``), or `failed`.
+    /// The source of the file (`LoadedFile.Source`), or `failed`.
     public let outcome: String
     /// The status of the answer.
     public private(set) var status: Int?
