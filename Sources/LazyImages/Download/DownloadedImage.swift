@@ -89,6 +89,20 @@ extension ImageLoadingError {
     }
 }
 
+extension ImageLoadingError {
+    /// The error of a load whose program's closure has failed. An `ImageLoadingError` passes through. But `.cancelled`, from
+    /// another load inside the closure, is a failure of this one.
+    init(ofClosure error: any Error, _ url: URL) {
+        if Task.isCancelled {
+            self = .cancelled(url: url.displayText)
+        } else if let error = error as? ImageLoadingError, error.code != "cancelled" {
+            self = error
+        } else {
+            self = .dataFailed(url: url.displayText, reason: "\(error)")
+        }
+    }
+}
+
 extension DownloadedImage {
     /// The bytes of a request's closure, as an answer that stays fresh: the tiers treat it like other answers.
     /// - Throws: `.dataFailed`, `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, and any `ImageLoadingError` that
@@ -100,11 +114,7 @@ extension DownloadedImage {
         do {
             bytes = try await data()
         } catch {
-            if Task.isCancelled { throw .cancelled(url: url.displayText) }
-            // An `ImageLoadingError` passes through. But `.cancelled`, from another load inside the closure, is a
-            // failure of this one.
-            if let error = error as? ImageLoadingError, error.code != "cancelled" { throw error }
-            throw .dataFailed(url: url.displayText, reason: "\(error)")
+            throw ImageLoadingError(ofClosure: error, url)
         }
         if bytes.isEmpty { throw .empty(url: url.displayText) }
         guard bytes.count <= configuration.maximumBytes else {

@@ -262,11 +262,7 @@ final class FetchContext: Sendable {
     func prepare(_ request: inout TransportRequest) async throws(ImageLoadingError) {
         guard let change = configuration.beforeSending else { return }
         let url = request.url
-        do { try await change(&request) } catch {
-            if Task.isCancelled { throw .cancelled(url: url.displayText) }
-            if let error = error as? ImageLoadingError, error.code != "cancelled" { throw error }
-            throw .dataFailed(url: url.displayText, reason: "\(error)")
-        }
+        do { try await change(&request) } catch { throw ImageLoadingError(ofClosure: error, url) }
         guard SecurityPolicy.haveSameOrigin(request.url, url) else {
             throw .redirectRefused(
                 url: url.displayText, location: request.url.displayText,

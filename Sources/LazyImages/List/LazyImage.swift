@@ -87,6 +87,11 @@ public final class LazyImage: Observable, Sendable {
 
     /// Takes an event, unless another load has begun meanwhile.
     private func follow(_ event: ImageTask.Event, of task: ImageTask) {
+        switch event {
+        // They change nothing that a view draws.
+        case .waiting, .started: return
+        case .progress, .preview, .finished: break
+        }
         registrar.withMutation(of: self, keyPath: \.state) {
             content.withLock { content in
                 guard content.task === task else { return }

@@ -37,7 +37,7 @@ struct FileDecoder: Sendable {
         _ bytes: Span<UInt8>, of file: LoadedFile, for request: ImageRequest, _ pipeline: ImagePipeline
     ) -> Result<LoadedImage, ImageLoadingError> {
         do throws(ImageDecodingError) {
-            let decoders = request.options.decoders ?? decoders
+            let decoders = request.decoders ?? decoders
             let bitmap = try decoders.decode(bytes, sizing: pipeline.sizing, limits: limits)
             // An incomplete image must not be stored.
             guard bitmap.isComplete else { throw .truncated(offset: bytes.count) }

@@ -116,7 +116,7 @@ public final class FileLoader: Sendable {
         let listener = progress.map { progress in
             LoadListener { if case .progress(let value, _) = $0 { progress.yield(value) } }
         }
-        return try await file(for: request, Client(listener: listener, timeLimit: request.options.timeLimit))
+        return try await file(for: request, Client(listener: listener, timeLimit: request.timeLimit))
     }
 
     /// Removes a request's file from all tiers, and its partial body.

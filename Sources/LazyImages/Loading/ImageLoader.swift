@@ -218,7 +218,7 @@ public final class ImageLoader: Sendable {
             flight.emit(.measured(meter.metrics(of: outcome)))
             return try outcome.get()
         }
-        if let limit = request.options.timeLimit {
+        if let limit = request.timeLimit {
             files.downloader.context.limit(caller, to: limit, request)
         }
         return caller
@@ -229,7 +229,7 @@ public final class ImageLoader: Sendable {
     private func load(
         _ request: ImageRequest, _ flight: ImageFlight, _ meter: LoadMeter
     ) async throws(ImageLoadingError) -> LoadedImage {
-        var addresses = request.options.alternatives
+        var addresses = request.alternatives
         if addresses.isEmpty { return try await loadAtAddress(request, flight, meter) }
         var request = request
         while true {

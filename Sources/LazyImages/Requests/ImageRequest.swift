@@ -124,6 +124,8 @@ public struct ImageRequest: Sendable, Hashable {
     var usesMemory: Bool { identity.options.usesMemory }
     var usesDisk: Bool { identity.options.usesDisk }
     var alternatives: [Address] { identity.options.alternatives }
+    var timeLimit: Duration? { identity.options.timeLimit }
+    var decoders: ImageDecoders? { identity.options.decoders }
     /// The SHA-256 that the bytes must have; nil for any.
     package var checksum: String? { identity.options.checksum }
 
@@ -168,7 +170,7 @@ public struct ImageRequest: Sendable, Hashable {
 
     private mutating func updateResultKey() {
         var name = pipeline.name
-        if let decoders = identity.options.decoders { name = (name ?? "") + "|by " + decoders.name }
+        if let decoders { name = (name ?? "") + "|by " + decoders.name }
         resultKey = name.map(key.variant) ?? key
     }
 
