@@ -278,10 +278,7 @@ public final class ImageListModel: Sendable {
         let key = LoadKey(request)
         var urgent = request
         urgent.priority = request.priority(urgency)
-        if state.retried.remove(key) != nil, request.cachePolicy != .cacheOnly {
-            urgent.cachePolicy = .reload
-            urgent.overridesCircuitBreaker = true
-        }
+        if state.retried.remove(key) != nil { urgent.retry() }
         let task = loader.task(for: urgent)
         state.loads[key] = Load(request: request, task: task)
         state.started += 1

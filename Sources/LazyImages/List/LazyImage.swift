@@ -48,21 +48,25 @@ public final class LazyImage: Observable, Sendable {
     /// - Parameter request: the image to load; nil for none, which shows the placeholder.
     public func load(_ request: ImageRequest?) {
         guard content.withLock({ $0.request != request }) else { return }
-        begin(request)
+        begin(request, as: request)
     }
 
-    /// Loads the image again after a failure.
+    /// Loads the image again after a failure: from the network, even if the failure is remembered.
     public func retry() {
         let failed = content.withLock { content -> ImageRequest? in
             if case .failed = content.state { return content.request }
             return nil
         }
-        if let failed { begin(failed) }
+        guard let failed else { return }
+        var again = failed
+        again.retry()
+        begin(failed, as: again)
     }
 
-    private func begin(_ request: ImageRequest?) {
-        let image = request.flatMap { $0.allowsMemory ? loader.cachedImage(for: $0) : nil }
-        let task = image == nil ? request.map { loader.task(for: $0) } : nil
+    /// - Parameter sent: the request for the loader.
+    private func begin(_ request: ImageRequest?, as sent: ImageRequest?) {
+        let image = sent.flatMap { $0.allowsMemory ? loader.cachedImage(for: $0) : nil }
+        let task = image == nil ? sent.map { loader.task(for: $0) } : nil
         let old = registrar.withMutation(of: self, keyPath: \.state) {
             content.withLock { content in
                 defer {

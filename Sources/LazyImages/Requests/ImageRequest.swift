@@ -159,6 +159,14 @@ public struct ImageRequest: Sendable, Hashable {
         updateResultKey()
     }
 
+    /// Makes it the request of a person's retry: it uses the network, even if the failure is remembered or the host's
+    /// circuit breaker is open. One that allows only the cache stays as it is.
+    mutating func retry() {
+        guard cachePolicy != .cacheOnly else { return }
+        cachePolicy = .reload
+        overridesCircuitBreaker = true
+    }
+
     /// The request of another address for the same picture.
     init(_ address: Address, like request: ImageRequest, _ options: Options) {
         self.init(

@@ -51,6 +51,9 @@ struct LazyImageTests {
         #expect(image.state.text == "failed http-status")
         image.retry()
         #expect(image.state.text == "loading 0")
+        // The failure is remembered, and the retry asks the server all the same.
+        try await transport.transfer(1).answer(SampleImages.png)
+        try await eventually { image.state.text == "a.png" }
     }
 
     @Test("another request cancels the first load, whose end changes nothing")
