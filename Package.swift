@@ -36,7 +36,7 @@ let package = Package(
         .target(name: "CSystem", cSettings: cSettings),
         .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
         .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
-        .target(name: "ImageCodecs", swiftSettings: swiftSettings),
+        .target(name: "ImageCodecs", dependencies: ["SystemSupport"], swiftSettings: swiftSettings),
         .target(
             name: "Coalescing", dependencies: ["SystemSupport"],
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
@@ -51,7 +51,7 @@ let package = Package(
             name: "BackgroundTransfers",
             dependencies: ["SystemSupport", "HTTPSemantics", "LazyImages", "CSystem"],
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
-        .target(name: "MovieCatalogue", swiftSettings: swiftSettings),
+        .target(name: "MovieCatalogue", dependencies: ["SystemSupport"], swiftSettings: swiftSettings),
         .target(
             name: "FilmLibrary", dependencies: ["MovieCatalogue", "SystemSupport", "CSQLite"],
             swiftSettings: swiftSettings),

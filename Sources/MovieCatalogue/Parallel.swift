@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import SystemSupport
 
 /// Work divided among the processors.
 package enum Parallel {
@@ -7,7 +7,7 @@ package enum Parallel {
     /// of the work.
     package static func map<Value: Sendable>(_ count: Int, _ make: @Sendable (Int) -> Value) -> [Value] {
         if count == 1 { return [make(0)] }
-        let values = Mutex<[Value?]>(Array(repeating: nil, count: count))
+        let values = Lock<[Value?]>(Array(repeating: nil, count: count))
         DispatchQueue.concurrentPerform(iterations: count) { number in
             let value = make(number)
             values.withLock { $0[number] = value }

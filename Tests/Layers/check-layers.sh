@@ -1,8 +1,9 @@
 #!/bin/bash
 # Checks that each folder of LazyImages uses only the folders before it: it type-checks the first folder
 # alone, then the first two, and so on. A file that uses a later folder does not compile. Checks also that
-# SystemSupport, HTTPSemantics, Coalescing, BackgroundTransfers, HTTPServer, ServiceOperations, MovieCatalogue, FilmLibrary
-# and PictureService import only modules below them, and that no target imports a module that is missing in its dependencies.
+# SystemSupport, HTTPSemantics, ImageCodecs, Coalescing, BackgroundTransfers, HTTPServer, ServiceOperations,
+# MovieCatalogue, FilmLibrary and PictureService import only modules below them, and that no target imports a
+# module that is missing in its dependencies.
 #
 #     Tests/Layers/check-layers.sh [options of swift build, such as -c release]
 set -euo pipefail
@@ -33,7 +34,8 @@ imports Coalescing SystemSupport
 imports BackgroundTransfers SystemSupport HTTPSemantics LazyImages CSystem
 imports HTTPServer SystemSupport HTTPSemantics CSystem
 imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
-imports MovieCatalogue
+imports MovieCatalogue SystemSupport
+imports ImageCodecs SystemSupport
 imports FilmLibrary CSQLite SystemSupport MovieCatalogue
 imports PictureService SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages CSystem
 

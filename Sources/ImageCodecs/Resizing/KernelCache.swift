@@ -1,4 +1,4 @@
-import Synchronization
+internal import SystemSupport
 
 /// A cache of recent kernels. Most posters have one of a few sizes, and creating their kernels took a tenth of the time
 /// of an image.
@@ -20,25 +20,19 @@ struct KernelCache: ~Copyable {
     private static let pairLimit = 8192
 
     /// Oldest first.
-    private let kernels = Mutex<[(key: Key, kernel: LanczosKernel)]>([])
+    private let kernels = Lock<[(key: Key, kernel: LanczosKernel)]>([])
 
     /// The kernel for a key. Two threads may create the same kernel at once.
     func kernel(_ key: Key) -> LanczosKernel {
-        #if THREAD_SANITIZER
-            // The thread sanitizer does not understand `Mutex`, and reports false races: its builds cache nothing.
-            return LanczosKernel(from: key.source, scale: key.scale, first: key.first, count: key.count)
-        #else
-            if let recent = kernels.withLock({ kernels in kernels.first { $0.key == key }?.kernel }) {
-                return recent
-            }
-            let kernel = LanczosKernel(
-                from: key.source, scale: key.scale, first: key.first, count: key.count)
-            guard kernel.weights.count <= Self.pairLimit else { return kernel }
-            kernels.withLock { kernels in
-                if kernels.count == Self.limit { kernels.removeFirst() }
-                kernels.append((key, kernel))
-            }
-            return kernel
-        #endif
+        if let recent = kernels.withLock({ kernels in kernels.first { $0.key == key }?.kernel }) {
+            return recent
+        }
+        let kernel = LanczosKernel(from: key.source, scale: key.scale, first: key.first, count: key.count)
+        guard kernel.weights.count <= Self.pairLimit else { return kernel }
+        kernels.withLock { kernels in
+            if kernels.count == Self.limit { kernels.removeFirst() }
+            kernels.append((key, kernel))
+        }
+        return kernel
     }
 }
