@@ -71,15 +71,19 @@ let package = Package(
             name: "CatalogueService",
             dependencies: [
                 "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "MovieCatalogue",
-                "FilmLibrary", "PictureService", "ServiceOperations", "LazyImages",
+                "FilmLibrary", "PictureServer", "PictureService", "ServiceOperations", "LazyImages",
                 "CSystem",
             ],
             swiftSettings: swiftSettings),
         .target(
             name: "PictureService",
+            dependencies: ["SystemSupport", "HTTPSemantics", "ImageCodecs", "LazyImages"],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "PictureServer",
             dependencies: [
                 "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages", "Coalescing",
-                "CSystem",
+                "PictureService", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -87,7 +91,8 @@ let package = Package(
             dependencies: [
                 "SystemSupport", "LazyImages", "BackgroundTransfers", "ImageCodecs", "MovieCatalogue",
                 "FilmLibrary", "TerminalGraphics",
-                "HTTPSemantics", "HTTPServer", "ServiceOperations", "CatalogueService", "PictureService",
+                "HTTPSemantics", "HTTPServer", "ServiceOperations", "CatalogueService", "PictureServer",
+                "PictureService",
                 "CSystem", "CSample",
             ],
             swiftSettings: swiftSettings),
@@ -188,14 +193,20 @@ let package = Package(
             name: "CatalogueServiceTests",
             dependencies: [
                 "CatalogueService", "HTTPServer", "MovieCatalogue", "FilmLibrary", "SystemSupport",
-                "HTTPSemantics", "PictureService", "ServiceOperations", "LazyImages", "TestSupport",
+                "HTTPSemantics", "PictureServer", "PictureService", "ServiceOperations", "LazyImages",
+                "TestSupport",
                 "TestTraits",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "PictureServiceTests",
+            dependencies: ["PictureService", "ImageCodecs", "LazyImages", "TestSupport", "TestTraits"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PictureServerTests",
             dependencies: [
-                "PictureService", "Coalescing", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages",
+                "PictureServer", "PictureService", "Coalescing", "HTTPSemantics", "HTTPServer", "ImageCodecs",
+                "LazyImages",
                 "SystemSupport", "TestSupport", "TestTraits", "TestNames",
             ],
             swiftSettings: swiftSettings,
@@ -209,7 +220,8 @@ let package = Package(
             dependencies: [
                 "marquee", "SystemSupport", "BackgroundTransfers", "MovieCatalogue", "FilmLibrary",
                 "LazyImages", "CatalogueService",
-                "HTTPServer", "HTTPSemantics", "ImageCodecs", "PictureService", "ServiceOperations",
+                "HTTPServer", "HTTPSemantics", "ImageCodecs", "PictureServer", "PictureService",
+                "ServiceOperations",
                 "CSample", "TestSupport", "TestTraits",
             ],
             exclude: ["SmallPosters"],

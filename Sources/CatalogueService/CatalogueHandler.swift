@@ -1,6 +1,6 @@
 import HTTPSemantics
 import HTTPServer
-import PictureService
+import PictureServer
 import ServiceOperations
 import SystemSupport
 
@@ -14,7 +14,7 @@ final class CatalogueHandler: HTTPHandler {
 
     let site: Site
     /// Nil if pictures are not served.
-    private let pictures: PictureService?
+    private let pictures: PictureServer?
     private let gate: RequestGate
     private let clients: ForwardedClient
     /// Nil if clients may send any number of requests.
@@ -25,7 +25,7 @@ final class CatalogueHandler: HTTPHandler {
     /// The most bytes of a request's body where none is needed.
     private static let ignoredBody = 64 << 10
 
-    init(site: Site, pictures: PictureService?, configuration: CatalogueService.Configuration) {
+    init(site: Site, pictures: PictureServer?, configuration: CatalogueService.Configuration) {
         self.site = site
         self.pictures = pictures
         gate = RequestGate(configuration: configuration.films)
@@ -45,7 +45,7 @@ final class CatalogueHandler: HTTPHandler {
         let target = try? RequestTarget(head.target)
         if let refusal = refusal(ofHost: head, target) { return .answer(refusal) }
         if failsNext() { return .answer(.plain(.internalServerError, "--fail-rate asks for this failure")) }
-        if let pictures, let target, PictureService.serves(target.segments) {
+        if let pictures, let target, PictureServer.serves(target.segments) {
             return pictures.admit(head, target, from: peer)
         }
         switch site {

@@ -1,7 +1,7 @@
 package import FilmLibrary
 import HTTPSemantics
 package import HTTPServer
-package import PictureService
+package import PictureServer
 package import ServiceOperations
 package import SystemSupport
 
@@ -22,7 +22,7 @@ package final class CatalogueService: Sendable {
     private let handler: CatalogueHandler
     private let watch: SiteWatch
     /// Makes pictures; nil if none are served.
-    package let pictures: PictureService?
+    package let pictures: PictureServer?
 
     /// Opens the content, and listens; connections wait until `start()`.
     /// - Parameters:
@@ -76,7 +76,7 @@ package final class CatalogueService: Sendable {
 
     private static func handler(
         _ content: Content, _ configuration: Configuration
-    ) throws(CatalogueServiceError) -> (CatalogueHandler, PictureService?) {
+    ) throws(CatalogueServiceError) -> (CatalogueHandler, PictureServer?) {
         switch content {
         case .folder(let path): return try handler(path, catalogue: nil, configuration)
         case .catalogue(let path):
@@ -109,7 +109,7 @@ package final class CatalogueService: Sendable {
 
     private static func handler(
         _ path: String, catalogue: String?, _ configuration: Configuration
-    ) throws(CatalogueServiceError) -> (CatalogueHandler, PictureService?) {
+    ) throws(CatalogueServiceError) -> (CatalogueHandler, PictureServer?) {
         let folder = try CatalogueFolder(path: path)
         let pictures = pictures(configuration) { body in
             // The site below reports the faults of the catalogue.
@@ -130,7 +130,7 @@ package final class CatalogueService: Sendable {
     private static func pictures<Failure: Error>(
         _ configuration: Configuration,
         forEachFilm: ((StoredFilm) -> Void) throws(Failure) -> Void
-    ) throws(Failure) -> PictureService? {
+    ) throws(Failure) -> PictureServer? {
         guard var settings = configuration.pictures else { return nil }
         var sources: Set<PictureRules.Source> = []
         try forEachFilm { film in
@@ -145,7 +145,7 @@ package final class CatalogueService: Sendable {
         settings.client = { head, peer in
             clients.client(peer: peer, forwardedFor: head.fields.values(of: "x-forwarded-for"))
         }
-        return PictureService(settings)
+        return PictureServer(settings)
     }
 
     /// The writes of the served library so far; nil for a folder.
@@ -209,7 +209,7 @@ extension CatalogueService {
         package var requestsPerClient: Int?
         /// How pictures are made; nil, the default, serves none. The hosts of the catalogue's posters are added to its
         /// sources.
-        package var pictures: PictureService.Configuration?
+        package var pictures: PictureServer.Configuration?
         /// Gets notes on faults that do not keep the service from answering. Default: nobody reads them.
         package var readiness = Readiness()
         /// Called with the error behind an answer 5xx; clients are told only that the service failed. Default: nothing.

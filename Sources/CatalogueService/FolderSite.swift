@@ -4,7 +4,7 @@ import HTTPSemantics
 import HTTPServer
 import LazyImages
 import MovieCatalogue
-import PictureService
+import PictureServer
 import SystemSupport
 
 /// A served folder: its files, and the films of its catalogue at `/films`.
@@ -18,7 +18,7 @@ final class FolderSite: Sendable {
     private let films = Lock(Films())
     /// Held while a request parses the catalogue: one at a time.
     private let parsing = Lock(())
-    private let pictures: PictureService?
+    private let pictures: PictureServer?
     /// Compressed text files. Their keys have the files' entity tags, so their state never changes.
     private let texts = KeptAnswers(limit: FolderSite.textMemory)
     /// Threads that read catalogues for requests without a thread of their own.
@@ -48,7 +48,7 @@ final class FolderSite: Sendable {
     }
 
     init(
-        folder: CatalogueFolder, catalogue: String?, pictures: PictureService?,
+        folder: CatalogueFolder, catalogue: String?, pictures: PictureServer?,
         configuration: CatalogueService.Configuration, parse: @escaping Parser = FolderSite.library
     ) {
         self.parse = parse

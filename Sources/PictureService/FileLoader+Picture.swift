@@ -1,24 +1,26 @@
-import FoundationEssentials
+internal import FoundationEssentials
+internal import ImageCodecs
 public import LazyImages
 package import SystemSupport
 
 extension FileLoader {
-    /// The picture of an image at a size: the same bytes that `marquee picture` writes and the picture service sends.
+    /// The picture of an image by a recipe: the same bytes that `marquee picture` writes and the picture service sends.
     ///
-    ///     let small = try await loader.picture(for: ImageRequest("https://example.org/a.jpg"), "342x513.fill.q80")
+    ///     let request: ImageRequest = "https://example.org/a.jpg"
+    ///     let small = try await loader.picture(for: request, PictureRecipe("342x513.fill.q80"))
     ///
     /// The image is loaded and cached like any other file. The picture is made anew at each call, on threads that may
-    /// block.
+    /// block. The recipe's expiry and tag are for services alone.
     /// - Parameters:
     ///   - request: the image to load.
-    ///   - recipe: a size (`w342`, `x513`, `342x513`, `342x513.fill` or `original`), then an encoding if needed: `.q60`
-    ///     for the quality of a JPEG, default 80, or `.png`.
+    ///   - recipe: size, steps and encoding.
     /// - Returns: a JPEG, or a PNG if the picture has transparency, with its format and size. It is never larger than
     ///   the image.
-    /// - Throws: the errors of `file(for:)`; `.undecodable` for a file that is not a whole image; for an invalid
-    ///   recipe, an error with a one-line description.
-    public func picture(for request: ImageRequest, _ recipe: String) async throws -> LoadedFile {
-        let recipe = try PictureRecipe(recipe)
+    /// - Throws: the errors of `file(for:)`; `.undecodable` for a file that is not a whole image; `.processingFailed`
+    ///   if a step does not fit the image, or no encoder takes the result.
+    public func picture(
+        for request: ImageRequest, _ recipe: PictureRecipe
+    ) async throws(ImageLoadingError) -> LoadedFile {
         let file = try await file(for: request)
         let picture = try await file.picture(recipe, on: pictureThreads)
         return LoadedFile(
@@ -28,15 +30,33 @@ extension FileLoader {
 
 extension LoadedFile {
     /// Makes the picture of a file by a recipe, on these threads.
-    /// - Throws: `ImageLoadingError.undecodable`, `PictureError`, or an error when the system gives no thread.
-    package func picture(_ recipe: PictureRecipe, on threads: BlockingThreads) async throws -> Picture {
-        let outcome = try await threads.run { [bytes] () -> Result<Picture, PictureError> in
-            Result { () throws(PictureError) in try Picture.picture(of: bytes, recipe) }
+    package func picture(
+        _ recipe: PictureRecipe, on threads: BlockingThreads
+    ) async throws(ImageLoadingError) -> Picture {
+        let outcome: Result<Picture, PictureError>
+        do {
+            outcome = try await threads.run { [bytes] in
+                Result { () throws(PictureError) in try Picture.picture(of: bytes, recipe) }
+            }
+        } catch {
+            throw .resourcesShort(url: requestedURL.displayText, reason: "\(error)")
         }
         do {
             return try outcome.get()
-        } catch .notDecodable(let error) {
-            throw ImageLoadingError.undecodable(url: requestedURL.displayText, reason: error)
+        } catch {
+            throw ImageLoadingError(error, of: requestedURL.displayText)
+        }
+    }
+}
+
+extension ImageLoadingError {
+    /// The error of a load whose picture is not made.
+    fileprivate init(_ error: PictureError, of url: String) {
+        switch error {
+        case .notDecodable(let reason): self = .undecodable(url: url, reason: reason)
+        case .notProcessable(let reason): self = .processingFailed(url: url, reason: reason)
+        case .malformedRecipe, .notEncodable:
+            self = .processingFailed(url: url, reason: .failed(processor: "encode", reason: "\(error)"))
         }
     }
 }

@@ -8,6 +8,10 @@ package struct Picture: Sendable {
     package let format: ImageFormat
     package let size: ImageSize
 
+    package init(bytes: ImageBytes, format: ImageFormat, size: ImageSize) {
+        (self.bytes, self.format, self.size) = (bytes, format, size)
+    }
+
     /// Format and size in the loader's form.
     package var header: ImageHeader { ImageHeader(format: format, size: size) }
 

@@ -21,8 +21,8 @@ package struct PictureMaker: Sendable {
     private let decoders: ImageDecoders
     private let limits: DecodingLimits
     /// Format and size of the source, as it is displayed.
-    let format: ImageFormat
-    let size: ImageSize
+    package let format: ImageFormat
+    package let size: ImageSize
     /// The scales that the source can be decoded at, the smallest first and the whole last.
     private let scales: [DecodingPlan]
     private let whole: DecodingPlan
@@ -93,7 +93,7 @@ package struct PictureMaker: Sendable {
             return kept + (planes[scale.size] != nil ? making : max(plan.memory, plan.cost + making))
         }
         let making =
-            Bitmap.memoryToResample(from: scale.size, to: result) + Self.memory(of: recipe.steps, result)
+            Bitmap.memoryToResample(from: scale.size, to: result) + Self.memory(of: recipe.processors, result)
         let isDecoded = bitmaps[scale.size] != nil
         return kept + (isDecoded ? making : max(scale.memory, scale.size.bitmapBytes + making))
     }
@@ -160,7 +160,7 @@ package struct PictureMaker: Sendable {
 
     private func process(_ bitmap: Bitmap, by recipe: PictureRecipe) throws(PictureError) -> Bitmap {
         do {
-            return try bitmap.processed(by: recipe.steps.map(\.processor), limits: limits)
+            return try bitmap.processed(by: recipe.processors, limits: limits)
         } catch {
             throw .notProcessable(error)
         }
@@ -190,13 +190,13 @@ package struct PictureMaker: Sendable {
     }
 
     /// The most bytes of the steps and of encoding their result, besides the picture of size `first`.
-    private static func memory(of steps: [PictureRecipe.Step], _ first: ImageSize) -> Int {
+    private static func memory(of processors: [ImageProcessor], _ first: ImageSize) -> Int {
         var (size, most) = (first, 0)
-        for step in steps {
+        for processor in processors {
             let before = size == first ? 0 : size.bitmapBytes
-            most = max(most, before + step.processor.memory(changing: &size))
+            most = max(most, before + processor.memory(changing: &size))
         }
-        return max(most, memoryToEncode(size) + (steps.isEmpty ? 0 : size.bitmapBytes))
+        return max(most, memoryToEncode(size) + (processors.isEmpty ? 0 : size.bitmapBytes))
     }
 
     private static func memoryToEncode(_ size: ImageSize) -> Int {

@@ -1,16 +1,21 @@
-package import ImageCodecs
+internal import HTTPSemantics
+public import ImageCodecs
 
-/// How to make a picture from its source, as written in an address: a size, then steps, then the other settings.
+/// How to make a picture from its source: a size, then steps, then the encoding. It has a text, which stands in the
+/// addresses of the picture service and on the command line of `marquee picture`.
+///
+///     let poster = try PictureRecipe(.fill(ImageSize(width: 342, height: 513)), steps: [.roundedCorners(radius: 12)])
+///     let same = try PictureRecipe("342x513.fill.round12")
 ///
 ///     w342                    at most 342 pixels wide
 ///     x513                    at most 513 pixels high
 ///     342x513                 fits into 342 x 513 pixels
-///     342x513.fill            covers them, cropped to the centre
+///     342x513.fill            covers them, cropped to the center
 ///     original                the source's own bytes
 ///
 ///     .crop10-20-300x400      the part at column 10 and row 20
 ///     .round12                round corners with a radius of 12 pixels
-///     .circle                 the circle in the centre
+///     .circle                 the circle in the center
 ///     .border2-ff8000         a border of 2 pixels, along the round corners of the step before it
 ///     .blur8                  a Gaussian blur with a standard deviation of 8 pixels
 ///     .mirror                 left and right exchanged
@@ -23,16 +28,19 @@ package import ImageCodecs
 ///     .v2                     the author's own tag: the picture at this address never changes
 ///
 /// At most eight steps, made in the order in which they are written. A color is `rrggbb`, or `rrggbbaa` with an alpha
-/// below `ff`.
+/// below `ff`. A picture is never enlarged.
 ///
-/// A recipe has one spelling, so that no cache stores a picture twice and the signature covers the text as written. The
-/// order of the rest is fixed, numbers have no leading zeros, and no setting is repeated or without effect: `original`
-/// takes neither steps, quality nor format, and a PNG takes no quality. A picture is never enlarged.
-package struct PictureRecipe: Hashable, Sendable {
-    /// The wanted size in pixels.
-    package enum Size: Hashable, Sendable {
+/// A recipe has one text, so that no cache stores a picture twice and a signature covers the text as written. The order
+/// of the rest is fixed, numbers have no leading zeros, and no setting is repeated or without effect: `original` takes
+/// neither steps, quality nor format, and a PNG takes no quality.
+public struct PictureRecipe: Hashable, Sendable {
+    /// The wanted size. Sides are 1 to 65,535 pixels.
+    public enum Size: Hashable, Sendable {
+        /// At most so many pixels wide.
         case width(Int)
+        /// At most so many pixels high.
         case height(Int)
+        /// Fits into the box.
         case box(ImageSize)
         /// Covers the box, and is cropped to its shape.
         case fill(ImageSize)
@@ -41,26 +49,43 @@ package struct PictureRecipe: Hashable, Sendable {
     }
 
     /// A change after the size.
-    package struct Step: Hashable, Sendable {
-        /// As written, without the dot.
-        let text: String
-        package let processor: ImageProcessor
+    public enum Step: Hashable, Sendable {
+        /// Keeps a part.
+        case crop(ImageRect)
+        /// Makes the corners round. The radius is in pixels, 1 to 65,535.
+        case roundedCorners(radius: Int)
+        /// Keeps the circle in the center.
+        case circle
+        /// Draws a border inside the edges, along the round corners of the step before. 1 to 65,535 pixels wide.
+        case border(ImageColor, width: Int)
+        /// Blurs by a Gaussian with this standard deviation in pixels, 1 to 1,000.
+        case blur(radius: Int)
+        /// Exchanges left and right.
+        case mirror
+        /// Turns it.
+        case rotate(ImageRotation)
+        /// Adds room at each side, 1 to 65,535 pixels.
+        case padding(Int, background: ImageColor = .clear)
     }
 
     /// The format of the file.
-    package enum Encoding: Hashable, Sendable {
-        /// JPEG, or PNG if the picture has transparency. A quality of nil is the default.
-        case automatic(quality: Int?)
+    public enum Encoding: Hashable, Sendable {
+        /// JPEG, or PNG if the picture has transparency. The quality is 1 to 100; nil is the default, 80.
+        case automatic(quality: Int? = nil)
+        /// PNG.
         case png
     }
 
-    package let size: Size
-    package let steps: [Step]
-    package let encoding: Encoding
-    /// The time from which on it is refused, in seconds since 1970.
-    package let expiry: Int?
+    /// The wanted size.
+    public let size: Size
+    /// The changes after the size, in their order.
+    public let steps: [Step]
+    /// The format.
+    public let encoding: Encoding
+    /// The time from which on a service refuses it, in seconds since 1970.
+    public let expiry: Int?
     /// Any text of the author's; a picture with a tag never changes.
-    package let tag: String?
+    public let tag: String?
 
     /// The longest side in pixels: the longest of a JPEG. The shortest is 1.
     package static let longestSide = 65_535
@@ -72,24 +97,65 @@ package struct PictureRecipe: Hashable, Sendable {
     package static let longestTag = 64
     /// The most digits of an expiry: enough for 3,000 years.
     static let longestExpiry = 11
+    /// The most steps of a recipe.
+    private static let mostSteps = 8
+    /// The greatest standard deviation of a blur. A larger one makes every picture of one color.
+    private static let longestBlur = 1000
 
-    /// The same recipe of a PNG.
-    package var asPNG: PictureRecipe {
-        PictureRecipe(size: size, steps: steps, encoding: .png, expiry: expiry, tag: tag)
+    /// Creates a recipe.
+    /// - Parameters:
+    ///   - size: the wanted size.
+    ///   - steps: the changes after it, at most eight. Default: none.
+    ///   - encoding: the format. Default: JPEG, or PNG if the picture has transparency.
+    ///   - expiry: the time from which on a service refuses it, in seconds since 1970. Default: nil, never.
+    ///   - tag: 1 to 64 letters, digits, `-`, `_` and `~`. Default: nil.
+    /// - Throws: `.malformedRecipe` if a number is out of its range, or a setting has no effect.
+    public init(
+        _ size: Size, steps: [Step] = [], encoding: Encoding = .automatic(), expiry: Int? = nil,
+        tag: String? = nil
+    ) throws(PictureError) {
+        let recipe = Self(size: size, steps: steps, encoding: encoding, expiry: expiry, tag: tag)
+        // The text is refused for what is out of range. So the ranges are written once, where a text is read.
+        guard Self.parsed(recipe.description) == recipe else { throw .malformedRecipe(recipe.description) }
+        self = recipe
     }
 
-    init(size: Size, steps: [Step], encoding: Encoding, expiry: Int?, tag: String?) {
+    /// Reads the text of a recipe.
+    /// - Throws: `.malformedRecipe` for any other text.
+    public init(_ text: String) throws(PictureError) {
+        guard let recipe = Self.parsed(text), recipe.description == text else {
+            throw .malformedRecipe(text)
+        }
+        self = recipe
+    }
+
+    private init(size: Size, steps: [Step], encoding: Encoding, expiry: Int?, tag: String?) {
         self.size = size
         self.steps = steps
         self.encoding = encoding
         self.expiry = expiry
         self.tag = tag
     }
+
+    /// The same recipe of a PNG.
+    package var asPNG: PictureRecipe {
+        PictureRecipe(size: size, steps: steps, encoding: .png, expiry: expiry, tag: tag)
+    }
+
+    /// The steps as the image's processors.
+    package var processors: [ImageProcessor] {
+        var cornerRadius: Double?
+        return steps.map { step in
+            let processor = step.processor(cornerRadius: cornerRadius ?? 0)
+            cornerRadius = processor.cornerRadius
+            return processor
+        }
+    }
 }
 
 extension PictureRecipe: CustomStringConvertible {
-    /// The recipe as written in an address; parsing gives it back.
-    package var description: String {
+    /// The text, as in an address.
+    public var description: String {
         var text = shape
         switch encoding {
         case .automatic(let quality?): text += ".q\(quality)"
@@ -122,6 +188,172 @@ extension PictureRecipe: CustomStringConvertible {
         case .box(let box): "\(box.width)x\(box.height)"
         case .fill(let box): "\(box.width)x\(box.height).fill"
         case .original: Self.original
+        }
+    }
+}
+
+extension PictureRecipe.Step {
+    fileprivate var text: String {
+        switch self {
+        case .crop(let rect): "crop\(rect.x)-\(rect.y)-\(rect.size.width)x\(rect.size.height)"
+        case .roundedCorners(let radius): "round\(radius)"
+        case .circle: "circle"
+        case .border(let color, let width): "border\(width)-\(Self.text(color))"
+        case .blur(let radius): "blur\(radius)"
+        case .mirror: "mirror"
+        case .rotate(.right): "turn90"
+        case .rotate(.half): "turn180"
+        case .rotate(.left): "turn270"
+        case .padding(let width, .clear): "pad\(width)"
+        case .padding(let width, let background): "pad\(width)-\(Self.text(background))"
+        }
+    }
+
+    private static func text(_ color: ImageColor) -> String {
+        String("\(color)".dropLast(color.alpha == 255 ? 2 : 0))
+    }
+
+    /// - Parameter cornerRadius: the radius of the corners that the step before has made.
+    fileprivate func processor(cornerRadius: Double) -> ImageProcessor {
+        switch self {
+        case .crop(let rect): .crop(rect)
+        case .roundedCorners(let radius): .roundedCorners(radius: Double(radius))
+        case .circle: .circle
+        case .border(let color, let width): .border(color, width: width, cornerRadius: cornerRadius)
+        case .blur(let radius): .blur(radius: Double(radius))
+        case .mirror: .flip(.horizontal)
+        case .rotate(let rotation): .rotate(rotation)
+        case .padding(let width, let background): .padding(ImageInsets(width), background: background)
+        }
+    }
+}
+
+// MARK: Reading a text
+
+extension PictureRecipe {
+    /// The recipe of a text; nil for another text. It may be another spelling of the recipe's own text.
+    private static func parsed(_ text: String) -> PictureRecipe? {
+        var parts = text.split(separator: ".", omittingEmptySubsequences: false)[...]
+        /// Takes the next part if it has this beginning, and returns the rest of the part.
+        func next(_ beginning: String) -> Substring? {
+            guard let part = parts.first, part.utf8.starts(with: beginning.utf8) else { return nil }
+            parts.removeFirst()
+            return part.dropFirst(beginning.count)
+        }
+        guard let first = parts.popFirst(), var size = size(first) else { return nil }
+        if parts.first == "fill" {
+            parts.removeFirst()
+            guard case .box(let box) = size else { return nil }
+            size = .fill(box)
+        }
+        var steps: [Step] = []
+        while let part = parts.first, let step = step(part) {
+            parts.removeFirst()
+            steps.append(step)
+        }
+        guard steps.count <= mostSteps, steps.isEmpty || size != .original else { return nil }
+        var encoding = Encoding.automatic()
+        if let digits = next("q") {
+            guard let quality = number(digits, upTo: 100) else { return nil }
+            encoding = .automatic(quality: quality)
+        } else if parts.first == "png" {
+            parts.removeFirst()
+            encoding = .png
+        }
+        if size == .original, encoding != .automatic() { return nil }
+        var expiry: Int?
+        if let digits = next("e") {
+            guard digits.utf8.count <= longestExpiry, let time = number(digits, upTo: .max) else {
+                return nil
+            }
+            expiry = time
+        }
+        var tag: String?
+        if let rest = next("v") {
+            guard (1...longestTag).contains(rest.utf8.count), rest.utf8.allSatisfy(isTagCharacter) else {
+                return nil
+            }
+            tag = String(rest)
+        }
+        guard parts.isEmpty else { return nil }
+        return PictureRecipe(size: size, steps: steps, encoding: encoding, expiry: expiry, tag: tag)
+    }
+
+    /// Reads one step; nil if the part is none.
+    private static func step(_ part: Substring) -> Step? {
+        let name = part.prefix { $0.isASCII && $0.isLetter }
+        let rest = part.dropFirst(name.count)
+        return switch name {
+        case "crop": crop(rest)
+        case "round": side(rest).map { .roundedCorners(radius: $0) }
+        case "circle": rest.isEmpty ? .circle : nil
+        case "border": border(rest)
+        case "blur": number(rest, upTo: longestBlur).map { .blur(radius: $0) }
+        case "mirror": rest.isEmpty ? .mirror : nil
+        case "turn": rotations[rest].map { .rotate($0) }
+        case "pad": padding(rest)
+        default: nil
+        }
+    }
+
+    private static let rotations: [Substring: ImageRotation] = ["90": .right, "180": .half, "270": .left]
+
+    private static func crop(_ text: Substring) -> Step? {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, let x = place(parts[0]), let y = place(parts[1]),
+            case .box(let box) = size(parts[2])
+        else { return nil }
+        return .crop(ImageRect(x: x, y: y, width: box.width, height: box.height))
+    }
+
+    private static func padding(_ text: Substring) -> Step? {
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let width = side(parts[0]) else { return nil }
+        guard parts.count == 2 else { return .padding(width) }
+        return color(parts[1]).map { .padding(width, background: $0) }
+    }
+
+    private static func border(_ text: Substring) -> Step? {
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let width = side(parts[0]), let color = color(parts[1]) else { return nil }
+        return .border(color, width: width)
+    }
+
+    /// Six or eight hexadecimal digits.
+    private static func color(_ digits: Substring) -> ImageColor? {
+        guard [6, 8].contains(digits.utf8.count), digits.utf8.allSatisfy({ $0.hexadecimalValue != nil }),
+            let value = UInt32(digits.utf8.count == 6 ? digits + "ff" : digits, radix: 16)
+        else { return nil }
+        func channel(_ bits: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: value >> bits) }
+        return ImageColor(red: channel(24), green: channel(16), blue: channel(8), alpha: channel(0))
+    }
+
+    /// A column or a row.
+    private static func place(_ digits: Substring) -> Int? { digits == "0" ? 0 : side(digits) }
+
+    private static func size(_ text: Substring) -> Size? {
+        if text == "original" { return .original }
+        if text.utf8.first == UInt8(ascii: "w") { return side(text.dropFirst()).map { .width($0) } }
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false)
+        guard sides.count == 2, let height = side(sides[1]) else { return nil }
+        if sides[0].isEmpty { return .height(height) }
+        return side(sides[0]).map { .box(ImageSize(width: $0, height: height)) }
+    }
+
+    private static func side(_ digits: Substring) -> Int? { number(digits, upTo: longestSide) }
+
+    /// A whole number, 1 or more.
+    private static func number(_ digits: Substring, upTo maximum: Int) -> Int? {
+        guard digits.utf8.allSatisfy(\.isDigit), let number = Int(digits), (1...maximum).contains(number)
+        else { return nil }
+        return number
+    }
+
+    /// The unreserved characters (RFC 3986 section 2.3) except the dot, which begins the next part.
+    package static func isTagCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        default: byte.isDigit || "-_~".utf8.contains(byte)
         }
     }
 }

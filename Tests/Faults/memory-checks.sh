@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 rounds=${1:-1}
 rooms=("${@:2}")
 [ ${#rooms[@]} -gt 0 ] || rooms=(SystemSupport Coalescing HTTPServer ServiceOperations CatalogueService FilmLibrary
-    TerminalGraphics LazyImages PictureService marquee)
+    TerminalGraphics LazyImages PictureService PictureServer marquee)
 
 swift build --build-tests >/dev/null || exit 1
 program=$(swift build --show-bin-path)/marqueePackageTests.xctest

@@ -2,8 +2,8 @@
 # Checks that each folder of LazyImages uses only the folders before it: it type-checks the first folder
 # alone, then the first two, and so on. A file that uses a later folder does not compile. Checks also that
 # SystemSupport, HTTPSemantics, ImageCodecs, Coalescing, BackgroundTransfers, HTTPServer, ServiceOperations,
-# MovieCatalogue, FilmLibrary and PictureService import only modules below them, and that no target imports a
-# module that is missing in its dependencies.
+# MovieCatalogue, FilmLibrary, PictureService and PictureServer import only modules below them, and that no target
+# imports a module that is missing in its dependencies.
 #
 #     Tests/Layers/check-layers.sh [options of swift build, such as -c release]
 set -euo pipefail
@@ -37,7 +37,8 @@ imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
 imports MovieCatalogue SystemSupport
 imports ImageCodecs SystemSupport
 imports FilmLibrary CSQLite SystemSupport MovieCatalogue
-imports PictureService SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages CSystem
+imports PictureService SystemSupport HTTPSemantics ImageCodecs LazyImages
+imports PictureServer SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages PictureService CSystem
 
 swift build "$@" --explicit-target-dependency-import-check error
 output=$(swift build "$@" --show-bin-path)

@@ -1,6 +1,7 @@
 import ImageCodecs
 import LazyImages
 import PictureService
+import TestSupport
 import TestTraits
 import Testing
 
@@ -11,25 +12,33 @@ struct FileLoaderPictureTests {
         let source = try Samples.jpeg(120, 90)
         let loader = FileLoader.ephemeral()
         let request = ImageRequest(.data(id: "sample") { source })
-        let picture = try await loader.picture(for: request, "60x60.fill.q70")
+        let picture = try await loader.picture(for: request, PictureRecipe("60x60.fill.q70"))
         #expect(picture.header == ImageHeader(format: .jpeg, size: ImageSize(width: 60, height: 60)))
         let expected = try Picture.picture(of: ImageBytes(source), PictureRecipe("60x60.fill.q70"))
         #expect(picture.bytes.array == expected.bytes.array)
-        #expect(try await loader.picture(for: request, "original").bytes.array == source)
+        #expect(try await loader.picture(for: request, PictureRecipe(.original)).bytes.array == source)
     }
 
-    @Test("a malformed recipe is an error, and so is a file that is not a whole picture")
+    @Test("a step that does not fit the picture is an error, and so is a file that is not a whole picture")
     func refused() async throws {
         let loader = FileLoader.ephemeral()
         let whole = try Samples.jpeg(60, 60)
         let request = ImageRequest(.data(id: "sample") { whole })
-        await #expect(throws: PictureError.malformedRecipe("large")) {
-            try await loader.picture(for: request, "large")
+        let outside = try PictureRecipe(
+            .width(20), steps: [.crop(ImageRect(x: 30, y: 0, width: 5, height: 5))])
+        let error = await #expect(throws: ImageLoadingError.self) {
+            try await loader.picture(for: request, outside)
+        }
+        guard case .processingFailed(_, .unsuitable) = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
         }
         // The file has its end, and corrupt data within.
         var damaged = whole
         for index in damaged.count - 200..<damaged.count - 2 { damaged[index] = 0xFF }
         let broken = ImageRequest(.data(id: "broken") { [damaged] in damaged })
-        await #expect(throws: ImageLoadingError.self) { try await loader.picture(for: broken, "w20") }
+        await #expect(throws: ImageLoadingError.self) {
+            try await loader.picture(for: broken, PictureRecipe("w20"))
+        }
     }
 }

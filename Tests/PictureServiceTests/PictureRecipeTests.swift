@@ -48,7 +48,8 @@ struct PictureRecipeTests {
             "w342.turn090", "w342.border2", "w342.border0-ff8000", "w342.border2-FF8000",
             "w342.border2-ff80", "w342.border2-ff8000ff", "w342.border2-ff8000-", "w342.pad0", "w342.pad",
             "w342.pad2-", "w342.crop0-0-3", "w342.crop00-0-3x4", "w342.crop0-0-0x4", "w342.crop0-0-w3",
-            "w342.crop-1-0-3x4", "w342.round12.fill", "w342.q80.round12", "original.round12",
+            "w342.crop-1-0-3x4", "w342.pad8-00000000", "w342.round12.fill", "w342.q80.round12",
+            "original.round12",
             "w342" + String(repeating: ".mirror", count: 9),
             "w342:q80", "w342.v" + String(repeating: "a", count: 65),
         ])
@@ -73,7 +74,7 @@ struct PictureRecipeTests {
     @Test("steps have their order and their meaning, and a border follows the corners before it")
     func steps() throws {
         func processors(_ text: String) throws -> [ImageProcessor] {
-            try PictureRecipe(text).steps.map(\.processor)
+            try PictureRecipe(text).processors
         }
         let orange = ImageColor(red: 255, green: 128, blue: 0)
         #expect(
@@ -94,6 +95,53 @@ struct PictureRecipeTests {
         #expect(try PictureRecipe("w342.circle.e5.v1").asPNG.description == "w342.circle.png.e5.v1")
     }
 
-    @Test("a malformed recipe is always 400")
-    func status() { #expect(PictureError.malformedRecipe("w").status.rawValue == 400) }
+    @Test("a recipe made of values has the text of its values, and equals what the text gives")
+    func values() throws {
+        let orange = ImageColor(red: 255, green: 128, blue: 0)
+        let box = ImageSize(width: 342, height: 513)
+        let recipe = try PictureRecipe(
+            .fill(box),
+            steps: [
+                .crop(ImageRect(x: 0, y: 2, width: 300, height: 400)), .rotate(.left), .circle,
+                .border(orange, width: 2), .blur(radius: 8), .mirror, .padding(4),
+                .padding(1, background: .white),
+            ], encoding: .automatic(quality: 60), expiry: 1_790_000_000, tag: "x")
+        let text =
+            "342x513.fill.crop0-2-300x400.turn270.circle.border2-ff8000.blur8.mirror.pad4.pad1-ffffff.q60"
+            + ".e1790000000.vx"
+        #expect(recipe.description == text)
+        #expect(try PictureRecipe(text) == recipe)
+        #expect(try PictureRecipe(.original).description == "original")
+        #expect(try PictureRecipe(.box(box), encoding: .png).description == "342x513.png")
+    }
+
+    @Test("values out of range, and settings without effect, are refused with the text they would have")
+    func refusedValues() {
+        func refuses(
+            _ text: String, _ size: PictureRecipe.Size = .width(342), _ steps: [PictureRecipe.Step] = [],
+            _ encoding: PictureRecipe.Encoding = .automatic(), expiry: Int? = nil, tag: String? = nil
+        ) {
+            #expect(throws: PictureError.malformedRecipe(text)) {
+                try PictureRecipe(size, steps: steps, encoding: encoding, expiry: expiry, tag: tag)
+            }
+        }
+        refuses("w0", .width(0))
+        refuses("x-1", .height(-1))
+        refuses("w\(Int.max)", .width(.max))
+        refuses("5x0", .box(ImageSize(width: 5, height: 0)))
+        refuses("original.mirror", .original, [.mirror])
+        refuses("original.png", .original, [], .png)
+        refuses("w342.round0", .width(342), [.roundedCorners(radius: 0)])
+        refuses("w342.blur1001", .width(342), [.blur(radius: 1001)])
+        refuses("w342.crop-1-0-3x4", .width(342), [.crop(ImageRect(x: -1, y: 0, width: 3, height: 4))])
+        refuses(
+            "w342.crop0-0-\(Int.min)x4", .width(342), [.crop(ImageRect(x: 0, y: 0, width: .min, height: 4))])
+        refuses("w342.pad-8", .width(342), [.padding(-8)])
+        refuses(
+            "w342" + String(repeating: ".mirror", count: 9), .width(342), Array(repeating: .mirror, count: 9))
+        refuses("w342.q101", .width(342), [], .automatic(quality: 101))
+        refuses("w342.e0", expiry: 0)
+        refuses("w342.v", tag: "")
+        refuses("w342.v1.png", tag: "1.png")
+    }
 }

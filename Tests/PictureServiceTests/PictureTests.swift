@@ -75,7 +75,10 @@ struct PictureTests {
             try ImageDecoders.standard.decode(round.bytes.array)
                 == (try resized.processed(by: [.roundedCorners(radius: 8), .padding(ImageInsets(2))])))
         let error = #expect(throws: PictureError.self) { try made("w40.crop40-0-5x5") }
-        #expect(error?.status == .badRequest && error?.rule == "recipe")
+        guard case .notProcessable = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
         #expect(throws: PictureError.self) { try made("w40.pad65535.pad65535") }
         #expect(try made("w40.blur3").size == ImageSize(width: 40, height: 60))
     }
@@ -204,7 +207,10 @@ struct PictureTests {
         for recipe in ["w100", "original"] {
             for source in [cut, gif, ImageBytes([]), ImageBytes(Array("<svg/>".utf8))] {
                 let error = #expect(throws: PictureError.self) { try picture(source, recipe) }
-                #expect(error?.status.rawValue == 422)
+                guard case .notDecodable = error else {
+                    Issue.record("another error: \(String(describing: error))")
+                    return
+                }
             }
             #expect(throws: PictureError.notDecodable(.tooLarge(.pixels, value: 60_000, maximum: 100))) {
                 try Picture.picture(

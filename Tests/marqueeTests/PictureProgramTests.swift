@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ImageCodecs
 import LazyImages
+import PictureServer
 import PictureService
 import TestSupport
 import TestTraits

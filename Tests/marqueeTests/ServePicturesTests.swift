@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import HTTPSemantics
 import LazyImages
+import PictureServer
 import PictureService
 import TestSupport
 import TestTraits
@@ -53,12 +54,12 @@ struct ServePicturesTests {
         let keys = try file("keys", key("0a"))
         let arguments = try arguments(
             "--sizes-file", sizes, "--sign-key-file", keys, "--source", "*.example.org")
-        let service = PictureService(.init(rules: try await ServeCommand.rules(arguments)))
+        let service = PictureServer(.init(rules: try await ServeCommand.rules(arguments)))
         #expect(service.replaceRules(by: try await ServeCommand.rules(arguments)).isEmpty)
 
         let source = try PictureSource("https://www.example.org/a.jpg")
         let address = PictureAddress(try PictureRecipe("w93"), of: source)
-        #expect(throws: PictureError.unlistedSize("w93")) { try service.rules.check(address, now: 0) }
+        #expect(throws: PictureRefusal.unlistedSize("w93")) { try service.rules.check(address, now: 0) }
         _ = try file("sizes", "w92\nw93\n")
         #expect(service.replaceRules(by: try await ServeCommand.rules(arguments)) == ["sizes"])
         try service.rules.check(address, now: 0)

@@ -1,16 +1,17 @@
 import FilmLibrary
 import HTTPSemantics
 import HTTPServer
-package import PictureService
+package import PictureServer
+import PictureService
 
 /// Pictures of films' posters.
 package struct FilmPictures: Sendable {
-    let service: PictureService
+    let service: PictureServer
     /// The picture at an address beside the catalogue; nil if there is none.
     let local: @Sendable (String) -> StoredOriginal?
 
     package init(
-        _ service: PictureService, local: @escaping @Sendable (String) -> StoredOriginal? = { _ in nil }
+        _ service: PictureServer, local: @escaping @Sendable (String) -> StoredOriginal? = { _ in nil }
     ) {
         self.service = service
         self.local = local

@@ -1,7 +1,7 @@
 import FilmLibrary
 import HTTPSemantics
 import HTTPServer
-import PictureService
+import PictureServer
 
 extension FilmService {
     /// The stored poster, byte for byte, or a redirect to a poster elsewhere, if its host is allowed.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import LazyImages
-import PictureService
+import PictureServer
 import SystemSupport
 
 /// The store of `--shared`, and the keys of `--shared-key-file`.
@@ -64,7 +64,7 @@ struct SharedStore: Sendable {
         } catch {
             throw UsageError("--shared-key-file: \(error.explanation)")
         }
-        do throws(PictureError) {
+        do throws(PictureRefusal) {
             return try SigningKeys(content).secrets
         } catch {
             throw UsageError("--shared-key-file \(path): \(error)")

@@ -1,6 +1,7 @@
 import BackgroundTransfers
 import FoundationEssentials
 import LazyImages
+import PictureServer
 import PictureService
 
 /// The result for one address: a line of `fetch`, and an object of `fetch --json`. `JSONHelp` lists its members.

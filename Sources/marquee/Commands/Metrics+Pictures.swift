@@ -1,10 +1,10 @@
-import PictureService
+import PictureServer
 import ServiceOperations
 import SystemSupport
 
 extension Metrics {
     /// Registers the metrics of a picture service.
-    func watch(pictures service: PictureService) {
+    func watch(pictures service: PictureServer) {
         let counters = service.counters
         counter("marquee_pictures_total", "Requested pictures, by how they were served.", label: "how") {
             [

@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPSemantics
 import LazyImages
 import MovieCatalogue
+import PictureServer
 import PictureService
 
 /// `marquee prewarm --through URL`: fills a picture service, or all instances behind a balancer, by asking for each

@@ -1,6 +1,6 @@
 import HTTPSemantics
 import LazyImages
-import PictureService
+import PictureServer
 
 /// Purging services that run: the members of a fleet, or one alone.
 extension PurgeCommand {

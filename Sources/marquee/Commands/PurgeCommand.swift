@@ -1,6 +1,6 @@
 import HTTPSemantics
 import LazyImages
-import PictureService
+import PictureServer
 
 /// `marquee purge URL...`: removes sources from picture services, so that they are fetched again.
 enum PurgeCommand: Command {
@@ -77,11 +77,11 @@ enum PurgeCommand: Command {
 
     /// Removes what the service's folder has.
     private static func removeFromDisk(_ source: PictureSource, _ session: Session) async throws -> Bool {
-        var configuration = PictureService.Configuration(rules: try PictureRules(sizes: []))
+        var configuration = PictureServer.Configuration(rules: try PictureRules(sizes: []))
         configuration.disk = DiskCache(
             folder: ServeCommand.pictureFolder(session.settings), limit: session.settings.cacheLimit)
         configuration.shared = session.settings.shared?.tier
-        let service = PictureService(configuration)
+        let service = PictureServer(configuration)
         let isKnown = await service.purge(source)
         await service.flush()
         return isKnown

@@ -1,7 +1,7 @@
 import CatalogueService
 import HTTPSemantics
 import LazyImages
-import PictureService
+import PictureServer
 
 /// The part of `marquee serve` that makes pictures.
 extension ServeCommand {
@@ -39,13 +39,13 @@ extension ServeCommand {
     static func pictureFolder(_ settings: Settings) -> String { settings.cacheFolder + "/service" }
 
     /// How pictures are made.
-    static func pictures(_ session: Session) async throws -> PictureService.Configuration {
+    static func pictures(_ session: Session) async throws -> PictureServer.Configuration {
         let (arguments, settings) = (session.arguments, session.settings)
         guard settings.transport.proxy == .none else {
             throw UsageError(
                 "--proxy does not work with serve: the proxy would hide the addresses to check")
         }
-        var configuration = PictureService.Configuration(rules: try await rules(arguments))
+        var configuration = PictureServer.Configuration(rules: try await rules(arguments))
         configuration.allowedNetworks = try arguments.networks("allow-private")
         configuration.workers = try arguments.number("workers", in: 1...256) ?? configuration.workers
         configuration.queue = try arguments.number("queue", in: 0...100_000)
@@ -76,7 +76,7 @@ extension ServeCommand {
     }
 
     /// The rules of the options, with the files of keys and sizes as they are now. A running service takes them with
-    /// `PictureService.replaceRules(by:)`.
+    /// `PictureServer.replaceRules(by:)`.
     /// - Throws: what is wrong with an option or a file, with the file's name and line.
     static func rules(_ arguments: Arguments) async throws -> PictureRules {
         let sources = try arguments.values("source").map { text throws(UsageError) in
@@ -91,7 +91,7 @@ extension ServeCommand {
         if let path = arguments.value("sizes-file") {
             guard sizes.isEmpty else { throw UsageError("--sizes and --sizes-file exclude each other") }
             let file = try await Input.file(path)
-            do throws(PictureError) {
+            do throws(PictureRefusal) {
                 sizes = try PictureRules.sizes(inFile: file)
             } catch {
                 throw Failure("\(path): \(error)")
@@ -99,7 +99,7 @@ extension ServeCommand {
         }
         var keys: SigningKeys?
         if let path = arguments.value("sign-key-file") { keys = try await SignCommand.keys(path) }
-        do throws(PictureError) {
+        do throws(PictureRefusal) {
             return try PictureRules(
                 sources: Set(sources), sizes: sizes.isEmpty ? PictureRules.standardSizes : sizes, keys: keys)
         } catch {

@@ -4,7 +4,7 @@ import Glibc
 import HTTPSemantics
 import HTTPServer
 import LazyImages
-import PictureService
+import PictureServer
 import ServiceOperations
 import SystemSupport
 
@@ -87,7 +87,7 @@ enum ServeCommand: Command {
         }
         configuration.clients = try ServeOperations.clients(arguments)
         configuration.requestsPerClient = try arguments.number("per-client", in: 1...1_000_000)
-        let pictures = Lock<PictureService?>(nil)
+        let pictures = Lock<PictureServer?>(nil)
         let operations = try ServeOperations(
             arguments, clients: configuration.clients,
             files: files(arguments, writers: configuration.films.writers) { pictures.withLock { $0 } },
@@ -174,7 +174,7 @@ enum ServeCommand: Command {
 
     /// The files that SIGHUP reads anew. What is wrong in one leaves the old content standing.
     private static func files(
-        _ arguments: Arguments, writers: WriteAccess, pictures: @escaping @Sendable () -> PictureService?
+        _ arguments: Arguments, writers: WriteAccess, pictures: @escaping @Sendable () -> PictureServer?
     ) -> [FileReloader.File] {
         var files: [FileReloader.File] = []
         if let path = arguments.value("token-file") {

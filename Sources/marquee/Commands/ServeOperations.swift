@@ -3,7 +3,7 @@ import FilmLibrary
 import Glibc
 import HTTPSemantics
 import HTTPServer
-import PictureService
+import PictureServer
 import ServiceOperations
 import SystemSupport
 
@@ -55,7 +55,7 @@ final class ServeOperations: Sendable {
     private static let defaultDrain = 5
 
     private final class Pictures: Sendable {
-        let service = Lock<PictureService?>(nil)
+        let service = Lock<PictureServer?>(nil)
     }
 
     /// Listens, but serves nothing yet.

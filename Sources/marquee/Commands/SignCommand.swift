@@ -1,5 +1,6 @@
 import HTTPSemantics
 import LazyImages
+import PictureServer
 import PictureService
 
 /// `marquee sign URL RECIPE`: the address of a picture at a size that the picture service does not offer to everyone.
@@ -43,7 +44,7 @@ enum SignCommand: Command {
     /// The keys of a file.
     static func keys(_ path: String) async throws -> SigningKeys {
         let file = try await Input.file(path)
-        do throws(PictureError) {
+        do throws(PictureRefusal) {
             return try SigningKeys(file)
         } catch {
             throw Failure("\(path): \(error)")
@@ -56,7 +57,7 @@ enum SignCommand: Command {
     ) throws(UsageError) -> PictureAddress {
         do {
             let source = try PictureSource(source)
-            let address = PictureAddress(try PictureRecipe(recipe), of: source, signedBy: keys)
+            let address = PictureAddress(try PictureRefusal.recipe(recipe), of: source, signedBy: keys)
             // The service decides which sources are allowed.
             let sources = source.origin.flatMap { PictureRules.Source($0) }.map { [$0] } ?? []
             try PictureRules(sources: Set(sources), keys: keys).check(address, now: WallClock.system.seconds)

@@ -4,7 +4,7 @@ import HTTPSemantics
 import HTTPServer
 import LazyImages
 import MovieCatalogue
-import PictureService
+import PictureServer
 import ServiceOperations
 import TestSupport
 import TestTraits
@@ -24,7 +24,7 @@ struct FilmPictureTests {
 
     private func configuration(isWritable: Bool = false) throws -> CatalogueService.Configuration {
         var configuration = CatalogueService.Configuration()
-        var pictures = PictureService.Configuration(rules: try PictureRules())
+        var pictures = PictureServer.Configuration(rules: try PictureRules())
         pictures.transport = transport
         configuration.pictures = pictures
         configuration.films.isWritable = isWritable

@@ -1,0 +1,255 @@
+package import HTTPSemantics
+package import HTTPServer
+package import ImageCodecs
+package import LazyImages
+internal import CSystem
+internal import Glibc
+import Coalescing
+import Synchronization
+import SystemSupport
+
+/// Serves pictures at the wanted size, made from sources that it fetches through a cache. All requests share one
+/// transfer for each source, one decode for all waiting sizes, and one encode for each recipe.
+///
+/// Pictures in memory are sent at once, on the thread of the connection. All other requests wait without a thread.
+package final class PictureServer: Sendable {
+    /// A service's limits and stores.
+    package struct Configuration: Sendable {
+        /// Which pictures may be made, and from which sources.
+        package var rules: PictureRules
+        /// The limits of transfers.
+        package var downloads = ImageDownloader.Configuration()
+        /// Networks that are not public but may be connected to. Default none.
+        package var allowedNetworks: [AddressRange] = []
+        /// The number of sources decoded at once. Default: one for each processor.
+        package var workers = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        /// How long a source may wait for its turn. One that would wait longer is answered 503 at once, and so is one
+        /// that has. Default 5 s.
+        package var queueTime = Duration.seconds(5)
+        /// The most other sources in progress; further ones are answered 503. Default: nil, any number.
+        package var queue: Int?
+        /// The most bytes for decoding at one time. Sources that are fetched or wait to be decoded take at most an
+        /// eighth of that besides. Default 512 MiB.
+        package var decodeMemory = 512 << 20
+        /// Finds the client of a request. Clients take turns when their sources wait. Default: the peer.
+        package var client: @Sendable (RequestHead, Peer) -> IPAddress? = { _, peer in
+            peer.address.flatMap { IPAddress($0) }
+        }
+        /// The most bytes of finished pictures in memory. Default: `MemoryLimit.standard`.
+        package var pictureMemory = MemoryLimit.standard
+        /// Where pictures and sources are stored; nil for memory only. Nothing else may store files in its folder.
+        package var disk: DiskCache?
+        /// A store that instances share. Default: nil, none.
+        package var shared: SharedTier?
+        /// Reports memory pressure: a warning halves the memory of pictures, and critical pressure empties it. Default:
+        /// nil, which ignores pressure.
+        package var pressure: MemoryPressure?
+        package var transport: any Transport = CurlTransport()
+        package var decoders = ImageDecoders.standard
+        package var clock = WallClock.system
+        /// Called with errors of which clients learn only that there is one: a source's address that may not be
+        /// connected to. On any thread. Default: nothing.
+        package var reportFailure: @Sendable (any Error) -> Void = { _ in }
+
+        package init(rules: PictureRules) {
+            self.rules = rules
+            // A client waits: a transfer that takes longer is answered 504.
+            downloads.timeouts = Timeouts(
+                connect: .seconds(5), firstByte: .seconds(10), stall: .seconds(5), total: .seconds(15))
+            downloads.transfers = 64
+            downloads.transfersPerHost = 16
+        }
+    }
+
+    /// The rules, and the addresses that they have allowed. New rules begin with none.
+    final class Ruling: Sendable {
+        let rules: PictureRules
+        let addresses = KnownAddress.makeMemory()
+        /// How many rules were in force before.
+        let number: Int
+
+        init(_ rules: PictureRules, number: Int = 0) { (self.rules, self.number) = (rules, number) }
+    }
+
+    private let ruling: Lock<Ruling>
+    private let parts: SourceWork.Dependencies
+    /// The sources in progress.
+    private let works = Lock<[CacheKey: SourceWork]>([:])
+    let clock: WallClock
+    let client: @Sendable (RequestHead, Peer) -> IPAddress?
+    private let relief = PressureReader()
+    private let isTrimming = Atomic<Bool>(false)
+
+    /// The share of the memory for decoding that sources take before they are decoded.
+    private static let sourcePart = 8
+
+    package init(_ configuration: Configuration) {
+        ruling = Lock(Ruling(configuration.rules))
+        clock = configuration.clock
+        client = configuration.client
+        let tiers = PictureTiers(
+            memory: configuration.pictureMemory, disk: configuration.disk, shared: configuration.shared)
+        let gate = WorkGate(
+            WorkGate.Limits(
+                workers: configuration.workers, memory: configuration.decodeMemory,
+                transfers: configuration.downloads.transfers,
+                sourceMemory: configuration.decodeMemory / Self.sourcePart,
+                queueTime: configuration.queueTime, queue: configuration.queue),
+            timing: configuration.downloads.timing)
+        parts = SourceWork.Dependencies(
+            tiers: tiers, gate: gate, fetcher: PictureFetcher(configuration),
+            threads: BlockingThreads(count: configuration.workers, name: "marquee-picture", niceness: 5),
+            decoders: configuration.decoders, limits: configuration.rules.limits, clock: configuration.clock)
+        Task { await tiers.readNames() }
+        relief.read(configuration.pressure) { level in
+            tiers.pictures.relieve(level)
+            // The allocator keeps freed memory. Other processes need it now.
+            if level > .normal { csystem_trim_memory() }
+        }
+    }
+
+    package var counters: PictureCounters { parts.counters }
+    package var tiers: PictureTiers { parts.tiers }
+    package var gate: WorkGate { parts.gate }
+
+    // MARK: Rules
+
+    /// The present ruling. A request reads it once, so that it is judged by one set of rules.
+    var presentRuling: Ruling { ruling.withLock { $0 } }
+
+    /// The rules in force.
+    package var rules: PictureRules { presentRuling.rules }
+
+    /// Grows with each change of the rules: answers made by earlier rules must not be sent any more.
+    package var rulesNumber: Int { presentRuling.number }
+
+    /// Takes the keys and the listed sizes of other rules, in one step. Requests in progress are not disturbed. Sources
+    /// and limits stay as they are, because the transfers are bound to them.
+    /// - Returns: what has changed: `keys`, `sizes`.
+    @discardableResult
+    package func replaceRules(by rules: PictureRules) -> [String] {
+        ruling.withLock { ruling in
+            var next = ruling.rules
+            let changes = next.take(rules)
+            if !changes.isEmpty { ruling = Ruling(next, number: ruling.number + 1) }
+            return changes
+        }
+    }
+
+    // MARK: Requests
+
+    /// A picture in memory that may be used without asking the origin.
+    func pictureInMemory(_ address: KnownAddress) -> ServedPicture? {
+        let now = clock.seconds
+        guard let record = tiers.recordInMemory(address.recordKey), record.use(now: now) == .fresh,
+            let picture = tiers.pictureInMemory(address.pictureKey(record))
+        else { return nil }
+        counters.count(.memoryHit)
+        return ServedPicture(picture: picture, record: record, status: .hit(record, now: now))
+    }
+
+    /// The refusal that is certain without reading the disk: the client would wait too long, nobody works on this
+    /// source, and nothing of it is stored. It uses no thread, so that refusing does not slow down the work.
+    func refusalAtOnce(_ address: KnownAddress, client: IPAddress?) -> PictureFailure? {
+        guard let refusal = gate.refusal(of: client), !tiers.mayHaveRecord(address.recordKey) else {
+            return nil
+        }
+        if let failure = parts.failures.failure(of: address.recordKey) { return failure }
+        let key = workKey(address.original)
+        return works.withLock { $0[key] == nil } ? refusal : nil
+    }
+
+    /// Finds or makes a picture, and delivers the picture or a failure, exactly once, on any thread. Does not block.
+    /// - Parameter client: waits in turn with other clients.
+    /// - Returns: a closure that cancels this caller's wait: it is delivered a failure. When the last caller cancels,
+    ///   the work is cancelled.
+    func begin(
+        _ address: KnownAddress, for client: IPAddress?, deliver: @escaping @Sendable (PictureOutcome) -> Void
+    ) -> @Sendable () -> Void {
+        let key = workKey(address.original)
+        let now = clock.seconds
+        // One limit for the reads of record, picture and source together.
+        let patience = tiers.shared?.newPatience()
+        let (work, caller, isNew) = SharedTier.$patience.withValue(patience) {
+            // Joined under the lock: nobody joins work that is unlisted, which a purge would not find.
+            works.withLock { works in
+                let listed = works[key].flatMap { $0.isOpen(now: now) ? $0 : nil }
+                let work = listed ?? SourceWork(address.original, for: client, parts)
+                works[key] = work
+                return (work, work.join(address.recipe), listed == nil)
+            }
+        }
+        if !isNew {
+            counters.count(.joined)
+            work.share(with: client)
+        }
+        // A flight without events: the listener hears only the end.
+        caller.listen(
+            FlightListener { [self] _ in
+                end(work, key)
+                guard let outcome = caller.outcome else { return }
+                deliver(caller.isFirst ? outcome : outcome.map(\.collapsed))
+            })
+        return { [counters] in
+            counters.count(.abandoned)
+            caller.leave()
+        }
+    }
+
+    /// Unlists work whose last picture is delivered.
+    private func end(_ work: SourceWork, _ key: CacheKey) {
+        works.withLock { works in
+            if works[key] === work, work.isIdle { works[key] = nil }
+        }
+        giveMemoryBack()
+    }
+
+    /// Signed addresses may have other rules for fetching. They then have their own transfers.
+    private func workKey(_ original: PictureOriginal) -> CacheKey {
+        if case .address(_, isSigned: true) = original, parts.fetcher.tellsSigned {
+            return original.recordKey.variant(Self.signedVariant)
+        }
+        return original.recordKey
+    }
+
+    private static let signedVariant = "signed"
+
+    /// Makes the allocator return freed memory after a while without work.
+    private func giveMemoryBack() {
+        guard isTrimming.exchange(true, ordering: .relaxed) == false else { return }
+        Task { [self] in
+            // Ignored: this task is never cancelled.
+            repeat { try? await Task.sleep(for: Self.idleTime) } while gate.usage.sources > 0
+            isTrimming.store(false, ordering: .relaxed)
+            // Ignored: the next work tries again.
+            try? await parts.threads.run { csystem_trim_memory() }
+        }
+    }
+
+    private static let idleTime = Duration.seconds(2)
+
+    // MARK: Keeping
+
+    /// Purges a source: from now on, nobody finds its pictures in memory or on disk.
+    /// - Returns: whether anything was stored.
+    @discardableResult
+    package func purge(_ source: PictureSource) async -> Bool {
+        let key = PictureOriginal.recordKey(ofAddress: source)
+        let isKnown = await tiers.record(key) != nil
+        for key in [key, key.variant(Self.signedVariant)] {
+            // Waiting clients still get their pictures, but nothing is stored.
+            works.withLock { $0.removeValue(forKey: key) }?.invalidate()
+        }
+        parts.revalidations.invalidate { $0 == key }
+        parts.failures.forget(key)
+        await parts.fetcher.remove(source)
+        await tiers.removeRecord(key)
+        return isKnown
+    }
+
+    /// Returns after all pictures are on disk.
+    package func flush() async { await parts.fetcher.flush() }
+
+    /// Running and waiting transfers.
+    package var transferCount: Int { parts.fetcher.transferCount }
+}

@@ -1,0 +1,33 @@
+import HTTPSemantics
+import LazyImages
+import TestTraits
+import Testing
+
+@testable import PictureServer
+
+@Suite("Stored failures of sources", .bounded)
+struct FailureMemoryTests {
+    private let key = CacheKey(id: "a")
+    private let other = CacheKey(id: "b")
+
+    @Test("a permanent fault of a source is stored for that source, until it is forgotten")
+    func remembered() {
+        let memory = FailureMemory()
+        let failure = PictureFailure(.unprocessableContent, "no picture")
+        memory.note(failure, of: key)
+        #expect(memory.failure(of: key) == failure && memory.failure(of: other) == nil)
+        memory.forget(key)
+        #expect(memory.failure(of: key) == nil)
+    }
+
+    @Test("a transient failure, and one that the HTTP cache stores, is not stored")
+    func passing() {
+        let memory = FailureMemory()
+        for status in [
+            HTTPStatus.notFound, .gone, .forbidden, .badGateway, .gatewayTimeout, .serviceUnavailable,
+        ] {
+            memory.note(PictureFailure(status, "x"), of: key)
+            #expect(memory.failure(of: key) == nil, "\(status)")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import HTTPSemantics
+import PictureServer
+import PictureService
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("Addresses of pictures", .bounded)
+struct PictureAddressTests {
+    private static let source = "https://example.org/a.jpg"
+    private static let encoded = "aHR0cHM6Ly9leGFtcGxlLm9yZy9hLmpwZw"
+
+    private func segments(_ path: String) -> [String] {
+        path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    @Test("an unsigned address is parsed and printed")
+    func unsigned() throws {
+        let address = try PictureAddress(segments: ["image", "-", "w342", Self.encoded])
+        #expect(address.signature == nil)
+        #expect(address.recipe.description == "w342")
+        #expect(address.source.text == Self.source)
+        #expect(address.path == "/image/-/w342/\(Self.encoded)")
+        #expect(
+            try PictureAddress(PictureRecipe("w342"), of: PictureSource(Self.source)).path == address.path)
+    }
+
+    @Test("the signature is the HMAC of the recipe and the source as encoded in the address")
+    func signature() throws {
+        // printf %s "/w342/$ENCODED" | openssl dgst -sha256 -hmac "0123456789abcdef0123456789abcdef" -binary | base64
+        let keys = try SigningKeys(
+            Array("k 3031323334353637383961626364656630313233343536373839616263646566".utf8))
+        let address = try PictureAddress(
+            PictureRecipe("w342"), of: PictureSource(Self.source), signedBy: keys)
+        #expect(address.path == "/image/k.a3q_N5XrNQjSfA0mFPCVK7cXZ5hH7cqorsmMfRvPc5w/w342/\(Self.encoded)")
+        let read = try PictureAddress(segments: segments(address.path))
+        #expect(read == address)
+        #expect(read.isSigned(by: keys))
+    }
+
+    @Test("a signature is valid for no other recipe, source or key")
+    func otherParts() throws {
+        let keys = try SigningKeys(Array(String(repeating: "0b", count: 32).utf8))
+        let others = try SigningKeys(Array(String(repeating: "0c", count: 32).utf8))
+        let address = try PictureAddress(
+            PictureRecipe("w342"), of: PictureSource(Self.source), signedBy: keys)
+        let signature = try #require(address.signature)
+        let other = Base64URL.encode("https://example.org/b.jpg".utf8)
+        #expect(
+            try !PictureAddress(segments: ["image", signature, "w343", Self.encoded]).isSigned(by: keys))
+        #expect(try !PictureAddress(segments: ["image", signature, "w342", other]).isSigned(by: keys))
+        #expect(!address.isSigned(by: others))
+        #expect(!address.isSigned(by: nil))
+        #expect(try !PictureAddress(segments: ["image", "-", "w342", Self.encoded]).isSigned(by: keys))
+    }
+
+    @Test(
+        "a malformed address is 400",
+        arguments: [
+            "", "/", "/image", "/image/-/w342", "/image/-/w342/", "/image//w342/\(encoded)",
+            "/images/-/w342/\(encoded)", "/image/-/w342/\(encoded)/", "/image/-/w342/\(encoded)/a.jpg",
+            "/image/-/w342/\(encoded)==", "/image/-/w342/https:", "/image/-/w342/_-8",
+        ])
+    func malformed(path: String) {
+        #expect(throws: PictureRefusal.malformedAddress) { try PictureAddress(segments: segments(path)) }
+        #expect(PictureRefusal.malformedAddress.status == .badRequest)
+        #expect(PictureRefusal.picture(.malformedRecipe("w")).status == .badRequest)
+    }
+
+    @Test(
+        "a source is an absolute ASCII URL with one host",
+        arguments: [
+            "", "a.jpg", "/a.jpg", "//example.org/a.jpg", "https://example.org/El Camión.jpg",
+            "https://example.org/a\u{0}b", "https://example.org/a\nb", "https://example.org\\@evil/",
+            "https://example.org/{a}", "https://example.org:0/", "https://example.org:65536/",
+        ])
+    func noSource(text: String) {
+        #expect(throws: PictureRefusal.malformedAddress) { try PictureSource(text) }
+    }
+
+    @Test("host and port of a source are those of the connection; a malformed authority has none")
+    func origin() throws {
+        func origin(_ text: String) throws -> [String]? {
+            try PictureSource(text).origin.map { [$0.scheme, $0.host, "\($0.port)"] }
+        }
+        #expect(try origin("HTTPS://Example.ORG/a") == ["https", "example.org", "443"])
+        #expect(try origin("http://example.org:8080/a?b") == ["http", "example.org", "8080"])
+        #expect(try origin("http://[::1]:81/a") == ["http", "::1", "81"])
+        #expect(try origin("https://example.org./a") == ["https", "example.org", "443"])
+        #expect(try origin("http://example.com@bad/a") == nil)
+        #expect(try origin("http://user:secret@example.org/a") == nil)
+        #expect(try origin("file:///etc/passwd") == nil)
+        #expect(try origin("data:image/png;base64,AA") == nil)
+    }
+}

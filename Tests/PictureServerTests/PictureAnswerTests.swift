@@ -1,0 +1,197 @@
+import HTTPSemantics
+import LazyImages
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import PictureServer
+
+/// Answers to clients: statuses, conditions, ranges, refusals.
+@Suite("PictureServer: answers", .bounded)
+struct PictureAnswerTests {
+    private func client(isSigning: Bool = false) throws -> PictureClient {
+        try PictureClient(isSigning: isSigning, answering: PictureClient.giving(try Samples.jpeg()))
+    }
+
+    /// Runs the check on a picture that must be made, and on one that is in memory.
+    private func twice(_ check: (PictureClient) async throws -> Void) async throws {
+        try await check(try client())
+        let warm = try client()
+        _ = try await warm.get("w92")
+        try await check(warm)
+    }
+
+    @Test("a client with the same tag gets a 304, with the required fields and no body")
+    func notModified() async throws {
+        let tag = try #require(try await client().get("w92")["etag"])
+        try await twice { client in
+            for value in [tag, "W/\(tag)", "\"x\", \(tag)", "*"] {
+                let answer = try await client.get("w92", ["If-None-Match": value])
+                #expect(answer.status == 304 && answer.bytes.isEmpty && answer["etag"] == tag, "\(value)")
+                #expect(answer["cache-control"] == "public, max-age=60" && answer["content-type"] == nil)
+            }
+            #expect(try await client.get("w92", ["If-None-Match": "\"x\""]).status == 200)
+            #expect(try await client.get("w154", ["If-None-Match": tag]).status == 200)
+            #expect(try await client.get("w92", ["If-Match": "\"x\""]).status == 412)
+            #expect(try await client.get("w92", ["If-Match": tag]).status == 200)
+        }
+    }
+
+    @Test("ranges are served, only of the same picture")
+    func ranges() async throws {
+        let whole = try await client().get("original")
+        let tag = try #require(whole["etag"])
+        try await twice { client in
+            let part = try await client.get("original", ["Range": "bytes=2-5"])
+            #expect(part.status == 206 && part.bytes == Array(whole.bytes[2...5]))
+            #expect(part["content-range"] == "bytes 2-5/\(whole.bytes.count)" && part["etag"] == tag)
+            #expect(try await client.get("original", ["Range": "bytes=-3"]).bytes == whole.bytes.suffix(3))
+            let none = try await client.get("original", ["Range": "bytes=999999-"])
+            #expect(none.status == 416 && none["content-range"] == "bytes */\(whole.bytes.count)")
+            let same = try await client.get("original", ["Range": "bytes=2-5", "If-Range": tag])
+            #expect(same.status == 206)
+            let other = try await client.get("original", ["Range": "bytes=2-5", "If-Range": "\"x\""])
+            #expect(other.status == 200 && other.bytes == whole.bytes)
+            #expect(try await client.get("original", ["Range": "lines=1"]).status == 200)
+            #expect(try await client.get("w92")["accept-ranges"] == "bytes")
+        }
+    }
+
+    @Test("HEAD has the fields of GET; another method is 405, and OPTIONS names the methods")
+    func methods() async throws {
+        try await twice { client in
+            let get = try await client.get("w92")
+            let head = try await client.send(PictureClient.path("w92"), method: "HEAD")
+            #expect(head.status == 200 && head.response.body.count == get.bytes.count)
+            for name in ["etag", "content-type", "cache-control", "accept-ranges"] {
+                #expect(head[name] == get[name], "\(name)")
+            }
+            // A range counts only for GET (RFC 9110 section 14.2).
+            let part = try await client.send(
+                PictureClient.path("w92"), method: "HEAD", ["Range": "bytes=0-1"])
+            #expect(part.status == 200)
+            for method in ["PUT", "POST", "DELETE", "PATCH", "TRACE"] {
+                let answer = try await client.send(PictureClient.path("w92"), method: method)
+                #expect(answer.status == 405 && answer["allow"] == "GET, HEAD, OPTIONS", "\(method)")
+            }
+            let options = try await client.send(PictureClient.path("w92"), method: "OPTIONS")
+            #expect(options.status == 204 && options["allow"] == "GET, HEAD, OPTIONS")
+        }
+    }
+
+    @Test("a forbidden picture is refused with its status before any fetch, and is counted")
+    func refusals() async throws {
+        let client = try client(isSigning: true)
+        let own = "https://\(PictureClient.host)/a"
+        let good = try PictureClient.signedPath("w93", own)
+        let segments = good.split(separator: "/").map(String.init)
+        let cases: [(String, Int, String)] = [
+            (PictureClient.path("w93"), 403, "size"),
+            (PictureClient.path("original.q80"), 400, "recipe"), (PictureClient.path("w0"), 400, "recipe"),
+            (PictureClient.path("w92.e1790000000"), 403, "expiry"),
+            (PictureClient.path("w92", "https://evil.example/a"), 403, "source"),
+            (PictureClient.path("w92", "https://\(PictureClient.host).evil.example/a"), 403, "source"),
+            (PictureClient.path("w92", "https://\(PictureClient.host)@evil.example/a"), 403, "source"),
+            (PictureClient.path("w92", "https://\(PictureClient.host):8443/a"), 403, "source"),
+            (PictureClient.path("w92", "ftp://\(PictureClient.host)/a"), 403, "scheme"),
+            (PictureClient.path("w92", "file:///etc/passwd"), 403, "scheme"),
+            (PictureClient.path("w92", "no address"), 400, "address"),
+            ("/image/-/w92/%%%", 400, "address"), ("/image/-/w92", 400, "address"),
+            ("/image/-/w92/AA==", 400, "address"), (PictureClient.path("w92") + "?x=1", 400, "address"),
+            ("/image/x/\(segments[2])/\(segments[3])", 403, "signature"),
+            // A signature for another recipe or source.
+            ("/image/\(segments[1])/w94/\(segments[3])", 403, "signature"),
+            (
+                "/image/\(segments[1])/w93/\(Base64URL.encode("https://\(PictureClient.host)/b".utf8))", 403,
+                "signature"
+            ),
+            (try PictureClient.signedPath("w92.e1789999999", own), 403, "expiry"),
+            (try PictureClient.signedPath("w16385", own), 403, "size"),
+            (try PictureClient.signedPath("w93", "https://evil.example/a"), 403, "source"),
+            (try PictureClient.signedPath("w93", "ftp://\(PictureClient.host)/a"), 403, "scheme"),
+        ]
+        var refusals: [String: Int] = [:]
+        for (path, status, rule) in cases {
+            // The server refuses a malformed target.
+            guard (try? RequestTarget(path)) != nil else { continue }
+            let answer = try await client.send(path)
+            #expect(
+                answer.status == status && answer["cache-control"] == "no-store", "\(path): \(answer.text)")
+            #expect(answer["content-type"] == "application/problem+json" && answer["etag"] == nil)
+            refusals[rule, default: 0] += 1
+            #expect(client.service.counters.refusals == refusals, "\(path)")
+        }
+        #expect(client.transport.started.count == 0)
+        #expect(try await client.send(good).status == 200)
+        // One transfer served it. The rules hold for cached sizes, too.
+        #expect(try await client.send(PictureClient.path("w93")).status == 403)
+        #expect(try await client.get("w92").status == 200 && client.transport.started.count == 1)
+    }
+
+    @Test("an expired address is refused from that second on, also if the picture is in memory")
+    func expiry() async throws {
+        let client = try client()
+        let recipe = "w92.e\(TestClock.start + 10)"
+        for _ in 0..<2 {
+            let answer = try await client.get(recipe)
+            #expect(answer.status == 200 && answer["cache-control"] == "public, max-age=10")
+        }
+        client.clock.advance(by: 10)
+        #expect(try await client.get(recipe).status == 403)
+        #expect(try await client.get("w92").status == 200)
+    }
+
+    @Test(
+        "failures of the origin have their status and their freshness",
+        arguments: [
+            (404, 404, "public, max-age=60"), (410, 410, "public, max-age=60"), (403, 502, "no-store"),
+            (500, 502, "no-store"), (503, 502, "no-store"), (204, 502, "no-store"),
+        ])
+    func originStatuses(origin: Int, status: Int, control: String) async throws {
+        let client = try PictureClient(answering: PictureClient.giving([], status: origin, [:]))
+        let answer = try await client.get("w92")
+        #expect(answer.status == status && answer["cache-control"] == control)
+        #expect(answer["content-type"] == "application/problem+json")
+    }
+
+    @Test("a slow origin is 504, an unreachable one 502, and a refused address 403 with its rule")
+    func transportFailures() async throws {
+        for (error, status, rule) in [
+            (ImageLoadingError.timedOut(url: "", phase: .total, seconds: 15), 504, nil),
+            (.connectionFailed(url: "", reason: ""), 502, nil), (.hostNotFound(url: "", host: ""), 502, nil),
+            (.addressRefused(url: "", rule: .address, reason: "127.0.0.1 is this machine"), 403, "address"),
+            (.resourcesShort(url: "", reason: ""), 503, nil),
+        ] as [(ImageLoadingError, Int, String?)] {
+            let client = try PictureClient()
+            let request = try client.begin(PictureClient.path("w92"))
+            try await client.transport.transfer().fail(error)
+            let answer = try await request.value()
+            #expect(answer.status == status && answer["cache-control"] == "no-store")
+            #expect(client.service.counters.refusals == (rule.map { [$0: 1] } ?? [:]))
+            #expect((answer["retry-after"] != nil) == (status == 503))
+        }
+    }
+
+    @Test("a source that is not a picture is 422, stored for a minute")
+    func noPicture() async throws {
+        for body in [Array("<html>".utf8), Array("GIF89a".utf8), Array(try Samples.jpeg().dropLast(300)), []]
+        {
+            let client = try PictureClient(answering: PictureClient.giving(body))
+            for _ in 0..<2 {
+                let answer = try await client.get("w92")
+                #expect(answer.status == 422 && answer["cache-control"] == "public, max-age=60")
+            }
+            #expect(client.transport.started.count == 1, "\(body.prefix(6))")
+        }
+    }
+
+    @Test("a redirect to an unlisted host is 403, and is not followed")
+    func redirects() async throws {
+        for target in ["https://evil.example/a", "http://127.0.0.1/a", "ftp://\(PictureClient.host)/a"] {
+            let client = try PictureClient(
+                answering: PictureClient.giving([], status: 302, ["Location": target]))
+            #expect(try await client.get("w92").status == 403, "\(target)")
+            #expect(client.transport.started.count == 1)
+        }
+    }
+}

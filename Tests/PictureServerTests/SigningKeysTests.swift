@@ -1,0 +1,78 @@
+import PictureServer
+import TestTraits
+import Testing
+
+@Suite("Keys that sign addresses", .bounded)
+struct SigningKeysTests {
+    private static let hexadecimal = String(repeating: "0b", count: 32)
+    private static let message = "/w342/aHR0cHM6Ly9leGFtcGxlLm9yZy9hLmpwZw"
+
+    private func keys(_ text: String) throws(PictureRefusal) -> SigningKeys {
+        try SigningKeys(Array(text.utf8))
+    }
+
+    @Test("a key has the same signature in every spelling")
+    func spellings() throws {
+        // 32 bytes of 0x0B.
+        let base64 = "CwsLCwsLCwsLCwsLCwsLCwsLCwsLCwsLCwsLCwsLCws"
+        let expected = try keys(Self.hexadecimal).signature(of: Self.message)
+        #expect(expected.utf8.count == 43)
+        for text in [
+            Self.hexadecimal.uppercased(), base64, base64 + "=", "# comment\n\n \(base64)=\r\n",
+        ] {
+            #expect(try keys(text).signature(of: Self.message) == expected)
+        }
+    }
+
+    @Test("the first key signs with its name, and all keys are accepted, with or without their names")
+    func rotation() throws {
+        let old = try keys("old \(Self.hexadecimal)")
+        let both = try keys("new \(String(repeating: "0c", count: 40))\nold \(Self.hexadecimal)\n")
+        let signature = old.signature(of: Self.message)
+        #expect(signature.hasPrefix("old."))
+        #expect(both.signature(of: Self.message).hasPrefix("new."))
+        #expect(both.accept(signature, of: Self.message))
+        #expect(both.accept(String(signature.dropFirst(4)), of: Self.message))
+        #expect(both.accept(both.signature(of: Self.message), of: Self.message))
+        #expect(!old.accept(both.signature(of: Self.message), of: Self.message))
+    }
+
+    @Test("a signature of another message, with another key's name, or changed anywhere is refused")
+    func refused() throws {
+        let keys = try keys("a \(Self.hexadecimal)\nb \(String(repeating: "0c", count: 32))")
+        let signature = keys.signature(of: Self.message)
+        #expect(!keys.accept(signature, of: Self.message + "x"))
+        #expect(!keys.accept("b" + signature.dropFirst(), of: Self.message))
+        #expect(!keys.accept("", of: Self.message))
+        #expect(!keys.accept("." + signature.dropFirst(2), of: Self.message))
+        #expect(!keys.accept(signature + "=", of: Self.message))
+        #expect(!keys.accept(String(signature.dropLast()), of: Self.message))
+        for index in signature.indices.dropFirst(2) {
+            var changed = signature
+            changed.replaceSubrange(index...index, with: signature[index] == "A" ? "B" : "A")
+            #expect(!keys.accept(changed, of: Self.message))
+        }
+    }
+
+    @Test(
+        "the error names a malformed line",
+        arguments: [
+            ("keys", 1, SigningKeys.Fault.tooShort), ("\n# \nk k k", 3, .notAKey),
+            ("a " + String(repeating: "0b", count: 31), 1, .tooShort), ("a &&", 1, .notAKey),
+            ("- " + hexadecimal, 1, .badName), ("a.b " + hexadecimal, 1, .badName),
+            (String(repeating: "n", count: 33) + " " + hexadecimal, 1, .badName),
+            ("a \(hexadecimal)\na \(hexadecimal)", 2, .repeatedName),
+            ("\(hexadecimal)\n\(hexadecimal)", 2, .repeatedName),
+        ])
+    func malformed(text: String, line: Int, fault: SigningKeys.Fault) {
+        #expect(throws: PictureRefusal.malformedKeys(line: line, fault: fault)) { try keys(text) }
+    }
+
+    @Test("a file without a key, or that is not text, is refused, and no error reveals a key")
+    func empty() {
+        #expect(throws: PictureRefusal.noKeys) { try keys("# nothing\n\n") }
+        #expect(throws: PictureRefusal.malformedKeys(line: 1, fault: .notUTF8)) { try SigningKeys([0xFF]) }
+        let error = #expect(throws: PictureRefusal.self) { try keys("name secretsecret") }
+        #expect(error?.description.contains("secretsecret") == false)
+    }
+}

@@ -1,0 +1,62 @@
+import ImageCodecs
+import LazyImages
+import PictureServer
+import PictureService
+import TestTraits
+import Testing
+
+@Suite("The record of a source", .bounded)
+struct SourceRecordTests {
+    private static let now = 1_790_000_000
+
+    private func record(
+        _ control: [String] = [], initialAge: Int = 1, lifetime: Int = 60, received: Int = now
+    ) -> SourceRecord {
+        SourceRecord(
+            content: SHA256.hash(of: "a").hexadecimal, byteCount: 42_250, format: .jpeg,
+            size: ImageSize(width: 500, height: 750), control: control, received: received,
+            initialAge: initialAge, lifetime: lifetime)
+    }
+
+    @Test("a record is read as it was written")
+    func text() {
+        for record in [record(["s-maxage=60, max-age=5", "must-revalidate"]), record(), record(lifetime: 0)] {
+            #expect(SourceRecord(record.text) == record)
+        }
+    }
+
+    @Test("a truncated, changed or foreign record is refused")
+    func damaged() {
+        let text = record(["max-age=60"]).text
+        for count in 0..<text.utf8.count { #expect(SourceRecord(String(text.prefix(count))) == nil) }
+        for (old, new) in [
+            ("source 2", "source 1"), ("jpeg", "avif"), ("500", "0"), ("42250", "x"), ("42250", "-1"),
+            ("cache-control", "set-cookie"), ("cache-control:", "cache-control"), ("content ", "content  "),
+            ("answer", "Answer"), ("max-age=60", "max-age=\r60"), ("end\n", "end\n\n"),
+        ] {
+            #expect(text.contains(old) && SourceRecord(text.replacing(old, with: new)) == nil, "\(new)")
+        }
+    }
+
+    @Test("a record becomes stale by a shared cache's rules")
+    func freshness() {
+        let record = record(["s-maxage=60, max-age=5"], initialAge: 11)
+        #expect(record.age(now: Self.now + 5) == 16)
+        #expect(record.use(now: Self.now + 40) == .fresh)
+        #expect(record.use(now: Self.now + 60) == .validate)
+        #expect(!record.allowsStale(now: Self.now + 60))
+        #expect(self.record(["max-age=5"]).allowsStale(now: Self.now + 70))
+        #expect(!self.record(["max-age=60, stale-if-error=5"]).allowsStale(now: Self.now + 70))
+        let meanwhile = self.record(["max-age=60, stale-while-revalidate=30"])
+        #expect(meanwhile.use(now: Self.now + 80) == .staleWhileRevalidating)
+        #expect(meanwhile.use(now: Self.now + 100) == .validate)
+        #expect(self.record(["no-cache"]).use(now: Self.now) == .validate)
+    }
+
+    @Test("the key of a picture depends only on content and recipe")
+    func keys() throws {
+        let recipe = try PictureRecipe("w342")
+        #expect(record().key(recipe) == record(["max-age=9"], lifetime: 9, received: 5).key(recipe))
+        #expect(record().key(recipe) != record().key(try PictureRecipe("w500")))
+    }
+}
