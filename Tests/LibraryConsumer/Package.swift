@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A separate program that depends on this package. It imports two products, and sees only their public
+// A separate program that depends on this package. It imports the products, and sees only their public
 // members.
 let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -26,6 +26,17 @@ let package = Package(
         // For Tests/Faults/failing-loads.sh.
         .executableTarget(name: "FailingLoads", dependencies: dependencies, swiftSettings: swiftSettings),
         // The articles' other Swift.
-        .target(name: "ArticleExamples", dependencies: dependencies, swiftSettings: swiftSettings),
+        .target(
+            name: "ArticleExamples",
+            dependencies: dependencies + [
+                .product(name: "PictureService", package: "marquee"), "CGTK4", "Hummingbird", "NIOCore",
+            ],
+            swiftSettings: swiftSettings),
+        // What the articles use of other libraries, none of which is needed to build or test.
+        .target(name: "CGTK4", path: "Stubs/CGTK4", swiftSettings: swiftSettings),
+        .target(name: "NIOCore", path: "Stubs/NIOCore", swiftSettings: swiftSettings),
+        .target(
+            name: "Hummingbird", dependencies: ["NIOCore"], path: "Stubs/Hummingbird",
+            swiftSettings: swiftSettings),
     ]
 )

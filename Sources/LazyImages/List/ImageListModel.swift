@@ -114,11 +114,15 @@ public final class ImageListModel: Sendable {
         states.pictures.bitmap(for: state(of: request))
     }
 
-    /// Calls a closure with each update, for a program whose main loop is not Swift's: the closure passes the update on.
-    /// - Parameter body: called on no particular thread, with one update after the other.
+    /// Calls a closure with each update, for a program whose main loop is not Swift's.
+    /// - Parameters:
+    ///   - executor: calls the closure, on a thread of its own choice. Default: nil, on no particular thread.
+    ///   - body: called with one update after the other.
     /// - Returns: the observation, which ends when it is cancelled or released, or with the model.
-    public func observe(_ body: @escaping @Sendable (RowUpdate) -> Void) -> RowObservation {
-        RowObservation(updates, body)
+    public func observe(
+        on executor: (any TaskExecutor)? = nil, _ body: @escaping @Sendable (RowUpdate) -> Void
+    ) -> RowObservation {
+        RowObservation(updates, executor, body)
     }
 
     /// How many images are in each state now.
@@ -357,12 +361,15 @@ public enum ScrollPhase: Sendable, Hashable {
     case decelerating
 }
 
-/// An observation of a list: see ``ImageListModel/observe(_:)``. Ends when it is released.
+/// An observation of a list: see ``ImageListModel/observe(on:_:)``. Ends when it is released.
 public final class RowObservation: Sendable {
     private let task: Task<Void, Never>
 
-    init(_ updates: RowUpdates, _ body: @escaping @Sendable (RowUpdate) -> Void) {
-        task = Task { for await update in updates { body(update) } }
+    init(
+        _ updates: RowUpdates, _ executor: (any TaskExecutor)?,
+        _ body: @escaping @Sendable (RowUpdate) -> Void
+    ) {
+        task = Task(executorPreference: executor) { for await update in updates { body(update) } }
     }
 
     deinit { task.cancel() }

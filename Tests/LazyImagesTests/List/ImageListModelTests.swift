@@ -1,3 +1,4 @@
+import Dispatch
 import ImageCodecs
 import LazyImages
 import SystemSupport
@@ -261,6 +262,30 @@ struct ImageListModelTests {
         model.visibleRows = 0..<1
         model.scrollPhase = .idle
         #expect(loader.takeRecord().contains("load a"))
+        observation.cancel()
+    }
+
+    @Test("an observation on an executor calls its closure there")
+    func executor() async throws {
+        final class MainLoop: TaskExecutor {
+            static let key = DispatchSpecificKey<Bool>()
+            private let queue = DispatchQueue(label: "a program's main loop")
+            init() { queue.setSpecific(key: Self.key, value: true) }
+
+            func enqueue(_ job: consuming ExecutorJob) {
+                let job = UnownedJob(job)
+                queue.async { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+            }
+        }
+        let loader = HeldLoader(memory: ["a"])
+        let model = ImageListModel(loader: loader, rows: try requests("a"), pressure: nil)
+        let (there, elsewhere) = (Tally(), Tally())
+        let observation = model.observe(on: MainLoop()) { _ in
+            (DispatchQueue.getSpecific(key: MainLoop.key) == true ? there : elsewhere).add()
+        }
+        model.visibleRows = 0..<1
+        try await there.wait(for: 1)
+        #expect(elsewhere.count == 0)
         observation.cancel()
     }
 

@@ -1,0 +1,42 @@
+import Hummingbird
+import ImageCodecs
+import LazyImages
+import NIOCore
+import PictureService
+
+let sizes = ["w342", "342x513.fill", "342x513.fill.round12"]
+
+func addPosters(to router: Router, _ loader: FileLoader) {
+    router.get("posters/:name/:recipe") { _, context in
+        let name = try context.parameters.require("name")
+        let text = try context.parameters.require("recipe")
+        // Any other size would be work that a stranger orders.
+        guard sizes.contains(text) else { throw HTTPError(.badRequest, message: "not a size: \(text)") }
+        do {
+            let request = try ImageRequest(.text("https://images.example.org/\(name).jpg"))
+            let picture = try await loader.picture(for: request, PictureRecipe(text))
+            let type = picture.header?.format.mediaType ?? "application/octet-stream"
+            return Response(
+                status: .ok, headers: [.contentType: type, .cacheControl: "max-age=600"],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: picture.bytes.array)))
+        } catch let error as ImageLoadingError {
+            throw HTTPError(status(of: error), message: error.code)
+        }
+    }
+}
+
+func status(of error: ImageLoadingError) -> HTTPResponse.Status {
+    switch error {
+    case .httpStatus(_, 404), .httpStatus(_, 410): .notFound
+    case .invalidURL: .badRequest
+    case .timedOut: .gatewayTimeout
+    default: .badGateway
+    }
+}
+
+func recipes() throws -> [PictureRecipe] {
+    let poster = try PictureRecipe(
+        .fill(ImageSize(width: 342, height: 513)), steps: [.roundedCorners(radius: 12)])
+    let same = try PictureRecipe("342x513.fill.round12")
+    return [poster, same]
+}
