@@ -9,7 +9,7 @@ extension FileTiers {
         let request = wanted.request
         guard let shared = shared(for: request), mayBeShared(request), request.cachePolicy != .reload,
             wanted.stored?.source != .shared,
-            let entry = await shared.entry(for: request.storageKey),
+            let entry = await shared.entry(for: request.key),
             entry.body.count <= configuration.maximumBytes,
             let file = file(of: entry, for: request, from: .shared), let response = file.response,
             response.received > wanted.stored?.response?.received ?? 0
@@ -31,7 +31,7 @@ extension FileTiers {
         else { return }
         let response = response(head, answer, wanted, in: .shared)
         shared.store(
-            file.bytes.source, metadata: response.encoded, expiry: response.expiry, for: request.storageKey
+            file.bytes.source, metadata: response.encoded, expiry: response.expiry, for: request.key
         ) { !flight.isCurrent }
     }
 

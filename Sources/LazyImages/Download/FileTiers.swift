@@ -54,7 +54,7 @@ final class FileTiers: Sendable {
     /// The stored file for a request, fresh or stale, if it matches the request's checksum. Counts no lookup in memory:
     /// the load has already looked there. Does not copy a file from disk to memory.
     func stored(for request: ImageRequest) async -> LoadedFile? {
-        if let file = memory(for: request)?.uncountedValue(for: request.key),
+        if let file = memory(for: request)?.uncountedValue(for: request.key), isAnswered(request, by: file),
             request.accepts(file.bytes) || !file.isPresent
         {
             return file.from(.memory)
@@ -64,8 +64,18 @@ final class FileTiers: Sendable {
 
     /// What the disk tier has for the request, fresh or not, if it is what the request wants.
     func storedOnDisk(for request: ImageRequest) async -> LoadedFile? {
-        guard let entry = await disk(for: request)?.entry(for: request.storageKey) else { return nil }
+        guard let entry = await disk(for: request)?.entry(for: request.key) else { return nil }
         return file(of: entry, for: request, from: .disk)
+    }
+
+    /// Whether a file in memory is an answer to the request's fields.
+    func isAnswered(_ request: ImageRequest, by file: LoadedFile) -> Bool {
+        !request.isPartial && file.response.map { matches(request, $0) } ?? true
+    }
+
+    /// Whether the request has the fields that the answer's Vary names (RFC 9111 section 4.1).
+    private func matches(_ request: ImageRequest, _ response: StoredResponse) -> Bool {
+        response.variance.members.isEmpty || response.variance.matches(fields(for: request))
     }
 
     private func isRecent(_ stored: StoredResponse) -> Bool {
@@ -78,9 +88,7 @@ final class FileTiers: Sendable {
     ) -> LoadedFile? {
         guard let stored = StoredResponse(decoding: entry.metadata), isRecent(stored) else { return nil }
         let response = source == .shared ? stored.seen(by: configuration.cacheKind) : stored
-        guard response.variance.members.isEmpty || response.variance.matches(fields(for: request)),
-            let url = URL(string: response.url)
-        else { return nil }
+        guard matches(request, response), let url = URL(string: response.url) else { return nil }
         // Ignored: an entry that is not a complete image is a miss, and the next transfer reports the reason.
         let header =
             response.status == 200
@@ -108,7 +116,7 @@ final class FileTiers: Sendable {
     func storedMeanwhile(for wanted: DownloadRequest, by flight: DownloadFlight) async -> LoadedFile? {
         let request = wanted.request
         func answers(_ file: LoadedFile) -> Bool {
-            file.response != wanted.stored?.response
+            isAnswered(request, by: file) && file.response != wanted.stored?.response
                 && (file.isPresent ? request.accepts(file.bytes) : file.status == 404 || file.status == 410)
         }
         if let file = memory(for: request)?.uncountedValue(for: request.key), answers(file) {
@@ -162,8 +170,8 @@ final class FileTiers: Sendable {
             share(file, answer.head, answer, wanted, from: flight)
         } else if wanted.stored != nil, !request.directives.noStore, !request.isPartial, status != 304 {
             memory?.remove(request.key)
-            await disk?.remove(request.storageKey)
-            shared?.remove(request.storageKey)
+            await disk?.remove(request.key)
+            shared?.remove(request.key)
         }
         return file
     }
@@ -201,7 +209,7 @@ final class FileTiers: Sendable {
         remember(file, for: request, unless: isUnwanted)
         guard let disk = disk(for: request), let response = file.response else { return }
         await disk.store(
-            file.bytes.source, metadata: response.encoded, expiry: response.expiry, for: request.storageKey,
+            file.bytes.source, metadata: response.encoded, expiry: response.expiry, for: request.key,
             unless: isUnwanted)
     }
 

@@ -138,10 +138,11 @@ public actor ImageDownloader {
         }
     }
 
-    /// Makes the running transfers of a request store nothing. Later callers begin new transfers.
+    /// Makes the running transfers of a request's address store nothing, whatever their fields: their files may have the
+    /// same key. Later callers begin new transfers.
     nonisolated func invalidate(_ request: ImageRequest) {
-        let key = request.transferKey
-        flights.invalidate { $0 == key || $0.text.hasPrefix(key.text + "\nvariant ") }
+        let address = request.transferKey.url
+        flights.invalidate { $0.url == address }
     }
 
     /// Removes the partial body of a request, unless a transfer uses it.

@@ -32,7 +32,7 @@ extension FileLoader {
     ) async throws(ImageLoadingError) -> LoadedFile {
         // Of all lookups of a load in memory, only this one is counted.
         if let file = tiers.memory(for: request)?.value(for: request.key), file.isPresent,
-            !configuration.acceptsAnyStatus,
+            tiers.isAnswered(request, by: file), !configuration.acceptsAnyStatus,
             isSmallEnough(file), request.accepts(file.bytes),
             request.accepts(file.response, now: clock.seconds)
         {

@@ -96,10 +96,8 @@ public final class FileLoader: Sendable {
     /// - Parameter request: the image to load.
     public func cachedFile(for request: ImageRequest) -> LoadedFile? {
         guard let file = tiers.memory(for: request)?.value(for: request.key, countsMiss: false),
-            file.isPresent
-        else {
-            return nil
-        }
+            file.isPresent, tiers.isAnswered(request, by: file)
+        else { return nil }
         return file.from(.memory)
     }
 
@@ -122,13 +120,13 @@ public final class FileLoader: Sendable {
     /// Removes a request's file from all tiers, and its partial body.
     ///
     /// Running loads continue, and their callers get the file, but it is not stored. Loads that start later use the
-    /// network. The files of requests with other header fields, variants or ids stay, and so do files in the memory of
+    /// network. The files of requests with another Authorization, variant or id stay, and so do files in the memory of
     /// other loaders.
     /// - Parameter request: the request of the file.
     public func remove(_ request: ImageRequest) async {
         downloader.invalidate(request)
-        shared?.remove(request.storageKey)
-        await disk?.remove(request.storageKey)
+        shared?.remove(request.key)
+        await disk?.remove(request.key)
         // Again, for loads that have found the file on disk meanwhile. Memory comes last: they may have put the file
         // there.
         downloader.invalidate(request)
@@ -149,7 +147,7 @@ public final class FileLoader: Sendable {
         let requests = [ImageRequest(.url(url)), ImageRequest(.url(url), options: .init(fields: fields))]
         let address = CacheKey(url: url).url
         downloader.flights.invalidate { $0.url == address }
-        for key in Set(requests.map(\.storageKey)) {
+        for key in Set(requests.map(\.key)) {
             shared?.remove(key)
             await disk?.remove(key)
         }
@@ -194,7 +192,7 @@ public final class FileLoader: Sendable {
     package func restore(_ file: LoadedFile, for request: ImageRequest) async {
         downloader.invalidate(request)
         // The newer file is of no use to other machines either.
-        shared?.remove(request.storageKey)
+        shared?.remove(request.key)
         await tiers.store(file, for: request)
         downloader.invalidate(request)
     }

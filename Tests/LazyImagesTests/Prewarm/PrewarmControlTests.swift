@@ -186,7 +186,7 @@ struct PrewarmControlTests {
         #expect(summary.fetched == 3 && summary.failed == 0 && summary.bytesFetched == 3 * 159)
         for request in requests {
             #expect(loader.cachedImage(for: request)?.bitmap.size == size)
-            #expect(loader.disk?.contains(request.storageKey) == true)
+            #expect(loader.disk?.contains(request.key) == true)
         }
         let hits = loader.disk?.counters.hits
         let again = await Prewarmer(loader).run(requests)

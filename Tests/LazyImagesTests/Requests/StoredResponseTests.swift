@@ -24,7 +24,7 @@ struct StoredResponseTests {
         let fresh = HeldTransport { _ in HeldTransport.Answer.fresh(SampleImages.png) }
         let request = ImageRequest("http://localhost/a.png")
         _ = try await FileLoader(disk: disk, transport: fresh).file(for: request)
-        #expect(await disk.entry(for: request.storageKey)?.expiry != nil)
+        #expect(await disk.entry(for: request.key)?.expiry != nil)
     }
 
     @Test("an encoded response has the bytes of the format's sample")

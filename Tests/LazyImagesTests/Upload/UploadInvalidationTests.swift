@@ -42,7 +42,7 @@ struct UploadInvalidationTests {
         try names.filter {
             let request = try request($0)
             let isInMemory = loader.cachedImage(for: request) != nil
-            #expect((loader.disk?.contains(request.storageKey) == true) == isInMemory)
+            #expect((loader.disk?.contains(request.key) == true) == isInMemory)
             return isInMemory
         }
     }
@@ -64,7 +64,7 @@ struct UploadInvalidationTests {
         await loader.flush()
         _ = try await Uploader(loader).upload(
             UploadRequest(url: mine.url, .put, fields: ["Authorization": "Bearer t", "If-Match": "*"]))
-        #expect(loader.cachedImage(for: mine) == nil && loader.disk?.contains(mine.storageKey) == false)
+        #expect(loader.cachedImage(for: mine) == nil && loader.disk?.contains(mine.key) == false)
     }
 
     @Test("a failed write removes nothing, and a Location of another origin is not removed")
@@ -92,6 +92,6 @@ struct UploadInvalidationTests {
         #expect(try await file.source == .network)
         await files.flush()
         #expect(files.cachedFile(for: request) == nil)
-        #expect(files.disk?.contains(request.storageKey) == false)
+        #expect(files.disk?.contains(request.key) == false)
     }
 }

@@ -108,7 +108,7 @@ struct DamagedPartialTests {
         #expect(disk.counters.faults == 0 && loader.downloader.partialCounters.faults == 0)
         #expect(try names("cache").isEmpty)
         let stored = DiskCache(folder: folder.file("cache"))
-        #expect(isBody(await stored.entry(for: request.storageKey)?.body))
+        #expect(isBody(await stored.entry(for: request.key)?.body))
     }
 
     @Test("a picture whose partial body was damaged looks like the origin's")

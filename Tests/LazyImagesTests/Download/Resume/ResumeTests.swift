@@ -39,7 +39,7 @@ struct ResumeTests {
         await loader.flush()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("cache/partial")).isEmpty)
         #expect(
-            await DiskCache(folder: folder.file("cache")).entry(for: request.storageKey)?.body.array == body)
+            await DiskCache(folder: folder.file("cache")).entry(for: request.key)?.body.array == body)
     }
 
     @Test("a 200 replaces the partial body")
@@ -230,7 +230,7 @@ struct ResumeTests {
         caller.tasks[0].cancel()
         #expect(await caller.outcomes[0].error?.code == "cancelled")
         try await eventually { loader.downloader.activity.hosts["localhost:80"]?.finished == 1 }
-        try await eventually { loader.disk?.contains(request.storageKey) == true }
+        try await eventually { loader.disk?.contains(request.key) == true }
         var cached = request
         cached.cachePolicy = .cacheOnly
         #expect(try await loader.file(for: cached).bytes.array == body)
