@@ -62,7 +62,7 @@ public struct JobResult: Sendable, Hashable, Codable {
 
     /// Whether the file was fetched from a server.
     public var isFetched: Bool {
-        [LoadedFile.Source.network, .resumed].contains { $0.rawValue == outcome }
+        [LoadedFile.Source.network, .resumed].contains { "\($0)" == outcome }
     }
 
     /// Nil for an image that was decoded already: a job fills the disk.
@@ -78,7 +78,7 @@ public struct JobResult: Sendable, Hashable, Codable {
         switch result.outcome {
         case .alreadyDecoded: return nil
         case .alreadyCached(let file), .fetched(let file):
-            outcome = file.source.rawValue
+            outcome = "\(file.source)"
             status = file.status
             bytes = file.bytes.count
             format = file.header?.format.name

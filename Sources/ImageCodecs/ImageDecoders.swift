@@ -1,5 +1,7 @@
 /// The decoders of a program, in order of preference.
-public struct ImageDecoders: Sendable {
+///
+/// Lists with decoders of the same types, in the same order, are equal.
+public struct ImageDecoders: Sendable, Hashable {
     /// The decoders, most preferred first.
     public let decoders: [any ImageDecoding]
 
@@ -8,6 +10,15 @@ public struct ImageDecoders: Sendable {
     public init(_ decoders: [any ImageDecoding]) {
         self.decoders = decoders
     }
+
+    /// The types of the decoders, as a part of a cache key.
+    package var name: String { decoders.map { String(reflecting: type(of: $0)) }.joined(separator: ",") }
+
+    /// Whether the decoders have the same types, in the same order.
+    public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
+
+    /// Hashes the types.
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
     /// The decoders of this module: JPEG, PNG, WebP, GIF and BMP.
     public static let standard = ImageDecoders([

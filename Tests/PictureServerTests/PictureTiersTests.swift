@@ -159,7 +159,7 @@ struct PictureTiersTests {
         try await held.requests.wait(for: 1)
         await reader.removeRecord(key)
         // Until the store has removed a key, no read of it gives anything.
-        try await eventually { reader.shared?.counters.removals == 1 }
+        try await eventually { reader.shared?.traffic.removals == 1 }
         gate.open()
         #expect(await found.value != nil)
         #expect(reader.recordInMemory(key) == nil)

@@ -154,8 +154,8 @@ struct SharedStoreTests {
         let client = try fleet.instance(
             "first", at: "http://127.0.0.1:\(silent.port)/", limit: .milliseconds(50))
         #expect(try await client.get("w92").status == 200)
-        let counters = client.service.tiers.shared?.counters
+        let traffic = client.service.tiers.shared?.traffic
         // Of three reads one fails, and two are skipped. The writes fail too.
-        #expect(counters?.skips == 2 && counters?.hits == 0, "\(String(describing: counters))")
+        #expect(traffic?.skips == 2 && traffic?.hits == 0, "\(String(describing: traffic))")
     }
 }

@@ -112,7 +112,7 @@ extension DownloadedImage {
     ) async throws(ImageLoadingError) {
         let bytes: [UInt8]
         do {
-            bytes = try await data()
+            bytes = try await data.bytes()
         } catch {
             throw ImageLoadingError(ofClosure: error, url)
         }

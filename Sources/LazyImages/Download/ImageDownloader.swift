@@ -68,7 +68,7 @@ public actor ImageDownloader {
     ///   task is cancelled.
     public func download(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile {
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
-        let file = try await join(DownloadRequest(request, replacing: nil), request.priority.rawValue).value
+        let file = try await join(DownloadRequest(request, replacing: nil), request.priority.rank).value
         if let status = file.status, status != 200, file.head == nil {
             throw .httpStatus(url: file.url.displayText, status: status)
         }
@@ -115,7 +115,7 @@ public actor ImageDownloader {
         Look(ends: flights.ends, removals: flights.removals, mark: tiers.disk?.mark(of: request.transferKey))
     }
 
-    private static let backgroundPriority = ImageRequest.Priority.low.rawValue
+    private static let backgroundPriority = ImageRequest.Priority.low.rank
 
     /// Begins a transfer in the background, unless an equal one is running.
     nonisolated func beginInBackground(_ wanted: DownloadRequest, since look: Look) {
@@ -155,7 +155,7 @@ public actor ImageDownloader {
     /// - Returns: how many transfers were stopped.
     @discardableResult
     package func stopLowPriority() -> Int {
-        let stopped = flights.running.filter { $0.priority < ImageRequest.Priority.normal.rawValue }
+        let stopped = flights.running.filter { $0.priority < ImageRequest.Priority.normal.rank }
         for flight in stopped {
             if case .cancelled(let url) = flight.cancelled() {
                 flight.finish(.failure(.memoryShort(url: url)))

@@ -5,7 +5,7 @@ public import ImageCodecs
 /// An image's file: its bytes and their origin. Shared, never copied.
 public final class LoadedFile: Sendable, CachedAddress {
     /// Where a load found its file.
-    public enum Source: String, Sendable, Hashable {
+    public enum Source: Sendable, Hashable {
         /// `local` is a `file:` or `data:` URL, or the request's closure.
         case memory, disk, network, local
         /// The shared tier.
@@ -30,7 +30,7 @@ public final class LoadedFile: Sendable, CachedAddress {
     /// The URL after redirects.
     public let url: URL
     /// The URL of the request, before redirects.
-    public let requestedURL: URL
+    package let requestedURL: URL
     /// Where the load found the file.
     public let source: Source
     /// Status and fields with an Age, for a loader that accepts any status; else nil. Nil for `file:` and `data:`.

@@ -19,7 +19,7 @@ public final class NetworkActivity: Sendable {
         public var sent = 0
 
         /// All counts are zero.
-        public init() {}
+        init() {}
 
         fileprivate static func += (left: inout Self, right: Self) {
             left.running += right.running

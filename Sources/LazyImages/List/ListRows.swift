@@ -9,7 +9,7 @@ public final class ListRows: Sendable {
     private static let kept = 1024
 
     /// The number of rows.
-    public let count: Int
+    package let count: Int
 
     private let make: @Sendable (_ row: Int) -> ImageRequest?
     private let made = Lock<[Int: ImageRequest?]>([:])
@@ -32,7 +32,7 @@ public final class ListRows: Sendable {
 
     /// The request of a row; nil for a row without an image or outside the list.
     /// - Parameter row: a row, counted from 0.
-    public subscript(row: Int) -> ImageRequest? {
+    package subscript(row: Int) -> ImageRequest? {
         guard row >= 0, row < count else { return nil }
         if let request = made.withLock({ $0[row] }) { return request }
         let request = make(row)

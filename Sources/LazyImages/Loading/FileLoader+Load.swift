@@ -119,7 +119,7 @@ extension FileLoader {
         let file: LoadedFile
         do {
             let caller = downloader.join(
-                wanted, client.priority?() ?? request.priority.rawValue, listener: client.listener,
+                wanted, client.priority?() ?? request.priority.rank, listener: client.listener,
                 since: look)
             client.joined?(caller)
             if let limit = client.timeLimit { downloader.context.limit(caller, to: limit, request) }

@@ -37,7 +37,7 @@ public final class FileLoader: Sendable {
     /// A loader with a downloader of its own.
     /// - Parameters:
     ///   - memory: the memory tier; a file costs its bytes. Default: up to 64 MiB.
-    ///   - disk: the disk tier; nil for none. Default: in ``DiskCache/standardFolder``.
+    ///   - disk: the disk tier; nil for none. Default: in the program's own folder.
     ///   - shared: the shared tier, which is asked before the origin. Default: nil, none.
     ///   - configuration: the settings of the downloads.
     ///   - decoders: the formats to request and recognise. Default: the configuration's: JPEG, PNG, WebP, GIF and BMP.
@@ -48,7 +48,7 @@ public final class FileLoader: Sendable {
     ///   - clock: the time for freshness. Default: the system's.
     public init(
         memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024),
-        disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder), shared: SharedTier? = nil,
+        disk: DiskCache? = DiskCache(), shared: SharedTier? = nil,
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
         decoders: ImageDecoders? = nil, transport: any Transport = CurlTransport(),
         pressure: MemoryPressure? = nil, clock: WallClock = .system
@@ -173,7 +173,7 @@ public final class FileLoader: Sendable {
         _ bytes: some Sequence<UInt8>, for request: ImageRequest
     ) async throws(ImageLoadingError) -> LoadedFile {
         let bytes = [UInt8](bytes)
-        let answer = try await DownloadedImage(from: { bytes }, of: request.url, configuration)
+        let answer = try await DownloadedImage(from: ImageRequest.DataClosure { bytes }, of: request.url, configuration)
         try request.check(answer.bytes)
         let file = LoadedFile(
             bytes: answer.bytes, header: answer.header, status: answer.head.status, url: request.url,

@@ -31,8 +31,8 @@ public final class ImageLoader: Sendable {
 
     /// A loader with a downloader of its own.
     /// - Parameters:
-    ///   - memory: the memory tier. Default: up to ``MemoryLimit/standard`` bytes of pixels.
-    ///   - disk: the disk tier; nil for none. Default: in ``DiskCache/standardFolder``.
+    ///   - memory: the memory tier. Default: 15 % of the process's memory, at most 512 MiB of pixels.
+    ///   - disk: the disk tier; nil for none. Default: in the program's own folder.
     ///   - shared: the shared tier, which is asked before the origin. Default: nil, none.
     ///   - configuration: the settings of the downloads.
     ///   - decoders: decode the files; their formats are requested and recognised. Default: the configuration's, JPEG
@@ -43,7 +43,7 @@ public final class ImageLoader: Sendable {
     ///   - clock: the time for freshness. Default: the system's.
     public convenience init(
         memory: MemoryCache<LoadedImage> = MemoryCache(),
-        disk: DiskCache? = DiskCache(folder: DiskCache.standardFolder), shared: SharedTier? = nil,
+        disk: DiskCache? = DiskCache(), shared: SharedTier? = nil,
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
         decoders: ImageDecoders? = nil, decodingLimits: DecodingLimits = .standard,
         transport: any Transport = CurlTransport(), pressure: MemoryPressure? = .system,
@@ -82,7 +82,7 @@ public final class ImageLoader: Sendable {
 
     /// A loader that uses a ``FileLoader`` and its clock. Several loaders may share a file loader.
     /// - Parameters:
-    ///   - memory: the memory tier. Default: up to ``MemoryLimit/standard`` bytes of pixels.
+    ///   - memory: the memory tier. Default: 15 % of the process's memory, at most 512 MiB of pixels.
     ///   - files: loads the files.
     ///   - decoders: decode the files. Default: those of `files`.
     ///   - decodingLimits: the largest images to decode.
@@ -206,7 +206,7 @@ public final class ImageLoader: Sendable {
     /// - Parameter listener: hears all events of the load.
     private func join(_ request: ImageRequest, _ listener: LoadListener? = nil) -> ImageFlight.Caller {
         let caller = loads.join(
-            LoadKey(request), priority: request.priority.rawValue, listener: listener,
+            LoadKey(request), priority: request.priority.rank, listener: listener,
             cancelled: { .cancelled(url: request.url.displayText) }
         ) { [self] flight, _ throws(ImageLoadingError) in
             // A load may have ended between the caller's look and this one.

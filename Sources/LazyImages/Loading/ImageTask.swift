@@ -89,7 +89,7 @@ public final class ImageTask: Sendable {
         feeding work: @escaping @Sendable (ImageRequest, Feed) async throws(ImageLoadingError) -> LoadedImage
     ) {
         let flight = ImageFlight { .cancelled(url: request.url.displayText) }
-        self.init(request, flight.firstCaller(request.priority.rawValue))
+        self.init(request, flight.firstCaller(request.priority.rank))
         flight.run { () throws(ImageLoadingError) in try await work(request, Feed(flight: flight)) }
     }
 
@@ -109,8 +109,8 @@ public final class ImageTask: Sendable {
     /// This caller's priority: the request's, until it is set. A waiting transfer has the highest priority of all its
     /// callers. Setting it has no effect once the load has finished.
     public var priority: ImageRequest.Priority {
-        get { caller?.priority.flatMap(ImageRequest.Priority.init) ?? request.priority }
-        set { caller?.setPriority { newValue.rawValue } }
+        get { caller?.priority.flatMap { ImageRequest.Priority(rank: $0) } ?? request.priority }
+        set { caller?.setPriority { newValue.rank } }
     }
 
     /// The progress of the transfer. A slow reader gets only the newest value. Ends with the load. Each use makes a new

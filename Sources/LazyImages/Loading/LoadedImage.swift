@@ -11,7 +11,7 @@ public final class LoadedImage: Sendable, CachedAddress {
     /// The URL of the file, after redirects.
     public let url: URL
     /// The URL of the request, before redirects.
-    public let requestedURL: URL
+    package let requestedURL: URL
     /// Where the load found the image. `.memory`: decoded in memory. `.decoded`: decoded again from a file in memory.
     public let source: LoadedFile.Source
     /// The stored form of the answer; nil for `file:` and `data:`, which are always fresh.

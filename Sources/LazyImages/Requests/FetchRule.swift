@@ -1,5 +1,5 @@
 /// The rules of a ``FetchGuard``, in the order in which they apply. A refusal names the rule.
-public enum FetchRule: String, Sendable, Hashable, CaseIterable {
+public enum FetchRule: Sendable, Hashable, CaseIterable {
     /// Only https, and plain http where it is allowed.
     case scheme
     /// Only listed hosts, and no credentials in the URL.

@@ -5,6 +5,8 @@ extension ImageRequest {
     ///
     /// A literal is an https, http, file or data URL as a person types it. One that cannot be read makes a request whose
     /// load fails with `.invalidURL` or `.unsupportedScheme`.
+    ///
+    /// Addresses are equal if they have the same URL and id, or closures with the same id.
     public struct Address: Sendable, Hashable {
         /// The URL as the caller gave it. Of a closure: `id:` and its id.
         let url: URL
@@ -25,7 +27,8 @@ extension ImageRequest {
         ///     place of the URL, so it must always name the same image. Default: nil, none.
         public static func url(_ url: URL, id: String? = nil) -> Address { Address(url: url, id: id) }
 
-        /// A URL as a person types it, read by `URL(typed:relativeTo:)`.
+        /// A URL as a person types it. Characters that a URL must not contain are percent-encoded, what is encoded stays,
+        /// and white space around the text is dropped.
         /// - Parameters:
         ///   - text: the URL.
         ///   - base: the base of a relative URL. Default: nil, none.
@@ -51,7 +54,7 @@ extension ImageRequest {
         public static func data<Bytes: Sequence<UInt8> & Sendable>(
             id: String, _ data: @escaping @Sendable () async throws -> Bytes
         ) -> Address {
-            Address(url: url(ofID: id), id: id) { [UInt8](try await data()) }
+            Address(url: url(ofID: id), id: id, data: DataClosure { [UInt8](try await data()) })
         }
 
         /// `id:asset-7`, a scheme that is never fetched. An id that cannot be part of a URL is shown as a path.
@@ -61,21 +64,15 @@ extension ImageRequest {
             if name.hasPrefix("//") { name = "%2F" + name.dropFirst() }
             return URL(string: "id:" + name) ?? URL(filePath: id)
         }
-
-        /// Whether both are the same URL with the same id, or closures with the same id.
-        public static func == (one: Self, other: Self) -> Bool {
-            one.isData == other.isData && one.id == other.id && one.url == other.url
-        }
-
-        /// Hashes URL and id.
-        public func hash(into hasher: inout Hasher) {
-            hasher.combine(url)
-            hasher.combine(id)
-        }
     }
 
-    /// Returns the bytes of an image's file, in place of a transfer.
-    typealias DataClosure = @Sendable () async throws -> [UInt8]
+    /// Returns the bytes of an image's file, in place of a transfer. All closures are equal: their ids tell them apart.
+    struct DataClosure: Sendable, Hashable {
+        let bytes: @Sendable () async throws -> [UInt8]
+
+        static func == (one: Self, other: Self) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
 }
 
 extension ImageRequest.Address: ExpressibleByStringInterpolation {

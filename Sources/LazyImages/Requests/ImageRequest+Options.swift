@@ -2,7 +2,7 @@ public import ImageCodecs
 
 extension ImageRequest {
     /// How an image is loaded.
-    public struct Options: Sendable {
+    public struct Options: Sendable, Hashable {
         /// How urgent the load is. Default: `.normal`.
         public var priority: Priority
         /// Which sources may answer: the caches, the network, or both. Default: `.useProtocol`.
@@ -18,7 +18,7 @@ extension ImageRequest {
         /// another image. Default: nil, the loader's.
         public var decoders: ImageDecoders?
         /// Header fields to send beside the library's own, such as `Authorization`. Requests with different fields share
-        /// no transfer and no entry in memory. They share an entry on disk if its Vary allows that and their
+        /// no transfer and no decoded image. They share a file, in memory and on disk, if its Vary allows that and their
         /// Authorization is the same. The loader obeys a Cache-Control among them. A redirect to another origin does not
         /// send them. Default: none.
         public var fields: HeaderFields
@@ -55,30 +55,9 @@ extension ImageRequest {
 
         /// Whether more than priority and cache policy differ.
         func differs(from other: Options) -> Bool {
-            usesMemory != other.usesMemory || usesDisk != other.usesDisk || timeLimit != other.timeLimit
-                || decoders?.name != other.decoders?.name || fields != other.fields
-                || checksum != other.checksum || variant != other.variant
-                || ignoredQuery != other.ignoredQuery
-                || alternatives != other.alternatives
+            var other = other
+            (other.priority, other.cachePolicy) = (priority, cachePolicy)
+            return self != other
         }
     }
-}
-
-extension ImageRequest.Options: Hashable {
-    /// Whether all values are equal. Decoders are compared by their types.
-    public static func == (one: Self, other: Self) -> Bool {
-        one.priority == other.priority && one.cachePolicy == other.cachePolicy && !one.differs(from: other)
-    }
-
-    /// Hashes what differs in most options that differ.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(priority)
-        hasher.combine(cachePolicy)
-        hasher.combine(variant)
-    }
-}
-
-extension ImageDecoders {
-    /// The types of the decoders, as a part of a cache key.
-    var name: String { decoders.map { String(reflecting: type(of: $0)) }.joined(separator: ",") }
 }

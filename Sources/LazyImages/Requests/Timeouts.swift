@@ -43,12 +43,12 @@ public struct Timeouts: Sendable, Hashable {
     }
 
     /// Which timeout ran out.
-    public enum Phase: String, Sendable, Hashable {
+    public enum Phase: Sendable, Hashable {
         /// The phase that the property of this name limits.
         case connect, firstByte, stall, total
 
         /// For messages: what did not happen in time.
-        public var explanation: String {
+        package var explanation: String {
             switch self {
             case .connect: "no connection"
             case .firstByte: "the server did not begin to answer"

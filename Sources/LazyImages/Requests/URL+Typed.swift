@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 import HTTPSemantics
 
 extension URL {
@@ -10,7 +10,7 @@ extension URL {
     /// relative URL against `base`.
     /// - Throws: `.invalidURL` for text that is not a URL, or is relative without a base; `.unsupportedScheme` for a
     ///   scheme other than https, http, file and data.
-    public init(typed text: String, relativeTo base: URL? = nil) throws(ImageLoadingError) {
+    package init(typed text: String, relativeTo base: URL? = nil) throws(ImageLoadingError) {
         if CanonicalURL.isPlain(text), let url = URL(string: text) {
             self = url
             return

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// The rules for connections and redirects, in the manner of Apple's App Transport Security: https with TLS 1.2 and
 /// forward secrecy for all hosts, plain http only to this machine. Exceptions are named by host.
@@ -19,12 +19,19 @@ public struct SecurityPolicy: Sendable, Hashable {
     }
 
     /// Versions of TLS, oldest first.
-    public enum TLSVersion: Int, Sendable, Hashable, Comparable {
+    public enum TLSVersion: Sendable, Hashable, Comparable {
         /// RFC 2246, 4346, 5246 and 8446.
         case v1_0, v1_1, v1_2, v1_3
 
-        /// Whether `left` is older than `right`.
-        public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+        /// The digit after the dot.
+        var minor: Int {
+            switch self {
+            case .v1_0: 0
+            case .v1_1: 1
+            case .v1_2: 2
+            case .v1_3: 3
+            }
+        }
     }
 
     /// How a server's certificate is verified.
@@ -104,7 +111,7 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// Throws if `url` may not be fetched over the network: `.insecureConnection`, `.unsupportedScheme`, or
     /// `.addressRefused` by the guard. Uses no network. Every transfer makes this check itself.
     /// - Parameter url: the URL to fetch.
-    public func check(_ url: URL) throws(ImageLoadingError) { try check(url, at: Origin(url)) }
+    package func check(_ url: URL) throws(ImageLoadingError) { try check(url, at: Origin(url)) }
 
     /// As above, with the URL's origin.
     func check(_ url: URL, at origin: Origin) throws(ImageLoadingError) {

@@ -7,7 +7,7 @@ import HTTPSemantics
 ///     UploadRequest(url: film, .put, .file("poster.jpg", mediaType: "image/jpeg"), fields: ["If-Match": tag])
 public struct UploadRequest: Sendable {
     /// The default of ``answerLimit``: 16 MiB.
-    public static let standardAnswerLimit = 16 * 1024 * 1024
+    static let standardAnswerLimit = 16 * 1024 * 1024
 
     /// The https or http URL. A user name and password in it have moved to ``fields``.
     public let url: URL
@@ -18,7 +18,7 @@ public struct UploadRequest: Sendable {
     /// The caller's header fields, such as `If-Match`. A redirect to another origin does not send them.
     /// `Content-Length`, `Transfer-Encoding` and `Expect` are ignored.
     public var fields: HeaderFields
-    /// The most bytes to keep of the answer's body. Default: ``standardAnswerLimit``.
+    /// The most bytes to keep of the answer's body. Default: 16 MiB.
     public var answerLimit = standardAnswerLimit
     /// Whether the request may reach the server twice, and so is sent again after its answer is lost. Default: whether
     /// its method is idempotent. Set it for a POST that names the resource it creates, or a PATCH with `If-Match`.
@@ -61,7 +61,7 @@ public struct UploadRequest: Sendable {
 /// The answer to an upload, with any status.
 public struct UploadResponse: Sendable {
     /// Status and header.
-    public let head: ResponseHead
+    package let head: ResponseHead
     /// The body of the answer, up to the request's limit.
     public let body: [UInt8]
     /// Whether the body is complete: false if it exceeds the limit, or if the connection was lost after the header.

@@ -70,7 +70,7 @@ public final class Uploader: Sendable {
     /// - Parameter request: the request to send.
     public func task(for request: UploadRequest) -> UploadTask {
         let flight = UploadFlight { .cancelled(url: request.url.displayText) }
-        let caller = flight.firstCaller(ImageRequest.Priority.normal.rawValue)
+        let caller = flight.firstCaller(ImageRequest.Priority.normal.rank)
         flight.run { [self] () throws(ImageLoadingError) in try await run(request, flight) }
         return UploadTask(request, caller)
     }

@@ -10,7 +10,7 @@ extension FetchCommand {
         else { throw UsageError("--include needs one address, and neither --json nor --output") }
         let target = FetchTarget(address: session.arguments.operands[0])
         return await session.withFile(of: target) { file in
-            session.output.detail("\(target.displayText): \(file.source.rawValue)")
+            session.output.detail("\(target.displayText): \(file.source)")
             session.output.answer(file.head ?? ResponseHead(status: 200), file.bytes)
             return .done
         } failure: { error in

@@ -31,7 +31,7 @@ struct FetchRecord: Encodable, Sendable {
 
     init(_ image: LoadedFile, of url: String, timing: LoadTiming, wantsChecksum: Bool) {
         self.url = url
-        outcome = image.source.rawValue
+        outcome = "\(image.source)"
         status = image.status
         bytes = image.bytes.count
         format = image.header?.format.name
@@ -45,7 +45,7 @@ struct FetchRecord: Encodable, Sendable {
     /// A picture from memory. Nothing more is known of its file.
     init(_ image: LoadedImage, of url: String, timing: LoadTiming) {
         self.url = url
-        outcome = image.source.rawValue
+        outcome = "\(image.source)"
         format = image.header.format.name
         width = image.header.size?.width
         height = image.header.size?.height
@@ -156,7 +156,7 @@ struct FetchRecord: Encodable, Sendable {
 
     private init(_ file: LoadedFile, of request: ImageRequest, _ timing: LoadTiming, _ session: Session) {
         let url = request.url.displayText
-        session.output.detail("\(url): \(file.source.rawValue), \(timing.own.milliseconds) ms")
+        session.output.detail("\(url): \(file.source), \(timing.own.milliseconds) ms")
         self.init(file, of: url, timing: timing, wantsChecksum: session.settings.wantsChecksum)
     }
 

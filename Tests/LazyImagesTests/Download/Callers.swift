@@ -20,7 +20,7 @@ struct Callers<Value: Sendable>: Sendable {
 
     /// Gives every caller another priority.
     func setPriority(_ priority: ImageRequest.Priority) {
-        for caller in joined { caller.setPriority { priority.rawValue } }
+        for caller in joined { caller.setPriority { priority.rank } }
     }
 
     /// Waits for every caller's outcome. A test's time limit cancels them all.
@@ -49,7 +49,7 @@ extension ImageDownloader {
     ) async throws(ImageLoadingError) -> LoadedFile {
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         let caller = join(
-            DownloadRequest(request, replacing: nil), request.priority.rawValue,
+            DownloadRequest(request, replacing: nil), request.priority.rank,
             listener: LoadListener(progress))
         return try checked(try await caller.value)
     }
@@ -59,7 +59,7 @@ extension ImageDownloader {
         _ count: Int = 1, of request: ImageRequest
     ) async throws -> Callers<LoadedFile> {
         let joined = (0..<count).map { _ in
-            join(DownloadRequest(request, replacing: nil), request.priority.rawValue)
+            join(DownloadRequest(request, replacing: nil), request.priority.rank)
         }
         var callers = Callers(count) { [joined] index throws(ImageLoadingError) in
             try self.checked(try await joined[index].value)
@@ -76,7 +76,7 @@ extension ImageDownloader {
     /// Waits until the transfer of a request has this priority.
     nonisolated func waitForPriority(_ priority: ImageRequest.Priority, of request: ImageRequest) async throws
     {
-        try await eventually { self.flights[request.transferKey]?.priority == priority.rawValue }
+        try await eventually { self.flights[request.transferKey]?.priority == priority.rank }
     }
 
     /// How many callers wait for transfers.

@@ -60,7 +60,7 @@ final class HeldLoader: ImageLoading {
 
     func task(for request: ImageRequest) -> ImageTask {
         let (name, load) = (request.name, Load { .cancelled(url: request.url.displayText) })
-        let caller = load.firstCaller(request.priority.rawValue)
+        let caller = load.firstCaller(request.priority.rank)
         let last = Shared(load.priority)
         load.observe { [weak self, weak load] in
             guard let self, let load else { return }
@@ -70,7 +70,7 @@ final class HeldLoader: ImageLoading {
                 return last != priority
             }
             guard hasChanged else { return }
-            record((priority <= ImageRequest.Priority.low.rawValue ? "lower " : "raise ") + name)
+            record((priority <= ImageRequest.Priority.low.rank ? "lower " : "raise ") + name)
         }
         record((request.priority <= .low ? "prefetch " : "load ") + name)
         state.withLock { $0.loads.append((name, load)) }

@@ -286,10 +286,10 @@ struct SharedTierLoadingTests {
             #expect(file.bytes.array == SampleImages.png && file.source == .network)
         }
         await loader.flush()
-        #expect(loader.shared?.counters.hits == 0)
+        #expect(loader.shared?.traffic.hits == 0)
         #expect(origin.started.count == 8)
-        #expect(loader.shared?.counters.isReadingPaused == fault.isSeenByReads)
-        #expect(loader.shared?.counters.isWritingPaused == fault.isSeenByWrites)
+        #expect(loader.shared?.traffic.isReadingPaused == fault.isSeenByReads)
+        #expect(loader.shared?.traffic.isWritingPaused == fault.isSeenByWrites)
         withExtendedLifetime(store) {}
     }
 }

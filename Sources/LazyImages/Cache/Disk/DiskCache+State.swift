@@ -1,34 +1,12 @@
 import SystemSupport
 
 extension DiskCache {
-    /// What happened in one instance since it was opened, and what its folder holds.
-    public struct Counters: Equatable, Sendable {
-        /// Lookups that found an entry. ``DiskCache/contains(_:)`` does not count.
-        public internal(set) var hits = 0
-        /// Lookups that found no entry, for any reason.
-        public internal(set) var misses = 0
-        /// Values written to the disk.
-        public internal(set) var stores = 0
-        /// Entries removed to make room.
-        public internal(set) var evictions = 0
-        /// Entries, and partial bodies of interrupted downloads, that failed a check and were removed.
-        public internal(set) var corrupt = 0
-        /// How often the disk or the folder began to fail. Repeated failures for the same reason count once.
-        public internal(set) var faults = 0
-        /// The last fault, for people; nil if there was none.
-        public internal(set) var lastFault: String?
-        /// Entries in the folder, of all processes, by the last count.
-        public internal(set) var entries = 0
-        /// Bytes in the folder, of all processes, by the last count.
-        public internal(set) var bytes = 0
-    }
-
     /// The mutable state, under the cache's lock.
     struct State {
         var folder: CacheFolder?
         var staging: StagingArea
         var faults = FaultLog()
-        var counters = Counters()
+        var counters = CacheCounters()
         /// Statistics that are not in the folder's file yet.
         var statistics = StatisticsTable()
 
@@ -48,7 +26,7 @@ extension DiskCache {
             faults.recovered(writing: false)
         }
 
-        var currentCounters: Counters {
+        var currentCounters: CacheCounters {
             var counters = counters
             counters.faults = faults.count
             counters.lastFault = faults.last

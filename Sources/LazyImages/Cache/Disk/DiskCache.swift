@@ -43,7 +43,7 @@ public final class DiskCache: Sendable {
     }
 
     /// 512 MiB.
-    public static let defaultLimit = 512 << 20
+    package static let defaultLimit = 512 << 20
 
     /// The absolute path of the cache's folder.
     public let path: String
@@ -65,10 +65,12 @@ public final class DiskCache: Sendable {
     /// Opens the cache in a folder, which need not exist yet. Never fails: a folder that cannot be used is a counted
     /// fault, and every lookup a miss until the folder works.
     /// - Parameters:
-    ///   - folder: the path of the folder. A relative path starts at the present working directory.
+    ///   - folder: the path of the folder. A relative path starts at the present working directory. Default: the
+    ///     program's own, `images` in a folder with the name of the program, below `XDG_CACHE_HOME`, or below `~/.cache`
+    ///     if that variable is not set or not absolute (XDG Base Directory Specification).
     ///   - limit: the most bytes that all entries may have. Default: 512 MiB.
-    public convenience init(folder: String, limit: Int = DiskCache.defaultLimit) {
-        self.init(folder: folder, limit: limit, calls: FileCalls())
+    public convenience init(folder: String? = nil, limit: Int = 512 << 20) {
+        self.init(folder: folder ?? Self.ownFolder, limit: limit, calls: FileCalls())
     }
 
     /// - Parameters:
@@ -97,7 +99,7 @@ public final class DiskCache: Sendable {
 
     /// The verified value of a key, or nil. Blocks for one read of a file.
     /// - Parameter key: the entry's key.
-    public func readEntry(for key: CacheKey) -> Entry? {
+    package func readEntry(for key: CacheKey) -> Entry? {
         if let staged = state.withLock({ $0.stagedHit(key) }) {
             return Entry(metadata: staged.metadata, body: ImageBytes(staged.body), expiry: staged.expiry)
         }
@@ -121,7 +123,7 @@ public final class DiskCache: Sendable {
     /// The length of a key's body in bytes, by the header of its file, as in ``contains(_:)``. Nil without an entry; 0
     /// for a remembered 404 or 410.
     /// - Parameter key: the entry's key.
-    public func bodyLength(for key: CacheKey) -> Int? {
+    package func bodyLength(for key: CacheKey) -> Int? {
         if let staged = state.withLock({ $0.staging[key] }) { return staged.body.count }
         guard let folder = currentFolder() else { return nil }
         do throws(FileFault) { return try folder.bodyLength(for: key) } catch {
@@ -131,7 +133,7 @@ public final class DiskCache: Sendable {
     }
 
     /// What happened in this instance, and what the folder holds by the last count.
-    public var counters: Counters {
+    public var counters: CacheCounters {
         var counters = state.withLock { $0.currentCounters }
         counters.lastFault = counters.lastFault.map { "cache folder \(path): \($0)" }
         return counters

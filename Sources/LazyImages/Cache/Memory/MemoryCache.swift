@@ -1,4 +1,4 @@
-public import FoundationEssentials
+package import FoundationEssentials
 import SystemSupport
 
 /// A memory tier: objects by key, bounded in bytes. Eviction follows W-TinyLFU: scrolling through a list longer than
@@ -20,15 +20,16 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     private let now: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - limit: the most bytes that all values may cost. Default: ``MemoryLimit/standard``.
+    ///   - limit: the most bytes that all values may cost. Default: nil, 15 % of the memory that
+    ///     this process may use, at most 512 MiB.
     ///   - entryLimit: the most bytes that one value may cost. Default: the limit.
     ///   - timeToLive: how long a value stays valid. Default: nil, for ever.
     ///   - clock: measures the time to live.
     public init(
-        limit: Int = MemoryLimit.standard, entryLimit: Int? = nil, timeToLive: Duration? = nil,
+        limit: Int? = nil, entryLimit: Int? = nil, timeToLive: Duration? = nil,
         clock: some Clock<Duration> = ContinuousClock()
     ) {
-        store = Lock(MemoryStore(limit: limit, entryLimit: entryLimit))
+        store = Lock(MemoryStore(limit: limit ?? MemoryLimit.standard, entryLimit: entryLimit))
         self.timeToLive = timeToLive?.nanoseconds
         let start = clock.now
         now = { start.duration(to: clock.now).nanoseconds }
@@ -113,7 +114,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
 
     /// Removes every value that was loaded from `url`, before or after redirects.
     /// - Parameter url: the URL, in any spelling.
-    public func removeAll(from url: URL) where Value: CachedAddress {
+    package func removeAll(from url: URL) where Value: CachedAddress {
         let wanted = CanonicalURL(url.absoluteString).text
         removeAll { value in
             CanonicalURL(value.requestedURL.absoluteString).text == wanted
@@ -133,8 +134,19 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     @inline(never)
     private func release(_ removed: consuming MemoryStore.Removed?) {}
 
-    /// What happened since the cache was made, and what it holds.
-    public var counters: MemoryCacheCounters { store.withLock { MemoryCacheCounters($0) } }
+    /// What happened since the cache was created, and what it holds.
+    public var counters: CacheCounters {
+        store.withLock { store in
+            var counters = CacheCounters()
+            counters.hits = store.hits
+            counters.misses = store.misses
+            counters.stores = store.stores
+            counters.evictions = store.evictions
+            counters.entries = store.count
+            counters.bytes = store.cost
+            return counters
+        }
+    }
 }
 
 /// Keeps a value in a memory cache until it is released.
@@ -149,43 +161,18 @@ public final class MemoryPin: Sendable {
 }
 
 /// A value that knows its URLs.
-public protocol CachedAddress {
+package protocol CachedAddress {
     /// The URL after redirects.
     var url: URL { get }
     /// The URL of the request, before redirects.
     var requestedURL: URL { get }
 }
 
-/// What happened in a memory cache since it was made, and what it holds.
-public struct MemoryCacheCounters: Equatable, Sendable {
-    /// Lookups that found a value.
-    public let hits: Int
-    /// Lookups that found no value.
-    public let misses: Int
-    /// Values stored.
-    public let stores: Int
-    /// Values evicted, for lack of room or by `trim`.
-    public let evictions: Int
-    /// Values held now.
-    public let entries: Int
-    /// The cost of all values, in bytes.
-    public let bytes: Int
-
-    init(_ store: borrowing MemoryStore) {
-        hits = store.hits
-        misses = store.misses
-        stores = store.stores
-        evictions = store.evictions
-        entries = store.count
-        bytes = store.cost
-    }
-}
-
 /// The default limit of a memory tier.
-public enum MemoryLimit {
+package enum MemoryLimit {
     /// In bytes: 15 % of the memory that this process may use (its control group's limit, or the machine's memory), at
     /// most 512 MiB. Read once.
-    public static let standard = limit(allowance: SystemMemory().allowance)
+    package static let standard = limit(allowance: SystemMemory().allowance)
 
     private static let share = 0.15
     private static let most = 512 << 20

@@ -9,16 +9,13 @@ import SystemSupport
 /// Safe for concurrent use.
 public final class MemoryPressure: AsyncSequence, Sendable {
     /// A level of memory pressure.
-    public enum Level: Int, Sendable, Comparable, CaseIterable {
+    public enum Level: Sendable, Comparable, CaseIterable {
         /// There is enough memory.
         case normal
         /// Memory runs short: release what may be useful later.
         case warning
         /// Memory is about to run out: release everything that is not on the screen.
         case critical
-
-        /// Whether the pressure is lower in `left`.
-        public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
     /// The memory pressure on this process, by systemd's protocol, else by the kernel's pressure stall information,

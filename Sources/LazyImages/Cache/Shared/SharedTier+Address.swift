@@ -13,7 +13,7 @@ extension SharedTier {
     /// An object's name is the SHA-256 of its key, in a folder named by the first two of its 64 digits: `ab/abcdef…`.
     public struct Address: Sendable {
         /// The address without the password, for messages.
-        public let displayText: String
+        package let displayText: String
         /// The URL before an object's name; ends with a slash.
         let base: String
         /// Whether objects are in folders.

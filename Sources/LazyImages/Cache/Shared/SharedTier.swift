@@ -32,7 +32,7 @@ public final class SharedTier: Sendable {
         var queue: StoreQueue
         var breaker = HostCircuitBreaker(
             failures: SharedTier.failuresBeforePause, pause: SharedTier.firstPause)
-        var counters = Counters()
+        var counters = Traffic()
         /// The callers of `flush`.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
@@ -43,7 +43,7 @@ public final class SharedTier: Sendable {
     }
 
     /// Where the store is.
-    public let address: Address
+    package let address: Address
     let configuration: Configuration
     package var isReadOnly: Bool { configuration.isReadOnly }
     /// The first key seals. All are accepted.
@@ -53,7 +53,7 @@ public final class SharedTier: Sendable {
     private let state: Lock<State>
 
     /// The least length of a key in bytes: that of an HMAC-SHA256 (RFC 2104 section 3).
-    public static let minimumKeyLength = 32
+    package static let minimumKeyLength = 32
     private static let failuresBeforePause = 3
     private static let firstPause = Duration.seconds(5)
     /// Writes and removals under way at once.
@@ -146,7 +146,7 @@ public final class SharedTier: Sendable {
     }
 
     /// Notes that the store has answered. Starts queued work: removals may wait for the end of a pause.
-    private func noteRead(_ count: (inout Counters) -> Void) {
+    private func noteRead(_ count: (inout Traffic) -> Void) {
         let isWorkQueued = state.withLock { state in
             state.breaker.record(.answered, of: Side.read.rawValue, now: configuration.timing.now())
             count(&state.counters)
@@ -197,7 +197,7 @@ public final class SharedTier: Sendable {
     }
 
     /// Waits until the queue is empty. After five seconds, drops the writes that are left; returns after ten at most.
-    public func flush() async {
+    package func flush() async {
         startWriting()
         let timer = Task { [configuration] in
             // Losing the error is right: the queue was empty before the time was over.
@@ -271,7 +271,7 @@ public final class SharedTier: Sendable {
     // MARK: Figures
 
     /// What has happened so far, and the present state.
-    public var counters: Counters {
+    package var traffic: Traffic {
         state.withLock { state in
             var counters = state.counters
             counters.isReadingPaused = state.breaker.isOpen(Side.read.rawValue)

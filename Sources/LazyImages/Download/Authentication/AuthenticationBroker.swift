@@ -110,7 +110,7 @@ actor AuthenticationBroker {
         in fields: HeaderFields
     ) -> [(AuthenticationChallenge.Scheme, ChallengeField)] {
         let offers = ChallengeField.all(in: fields).compactMap { field in
-            AuthenticationChallenge.Scheme(rawValue: field.scheme).map { ($0, field) }
+            AuthenticationChallenge.Scheme(named: field.scheme).map { ($0, field) }
         }
         func named(_ scheme: AuthenticationChallenge.Scheme) -> [(
             AuthenticationChallenge.Scheme, ChallengeField

@@ -21,9 +21,19 @@ public enum Credential: Sendable, Hashable {
 /// A server's challenge (RFC 9110 section 11.3).
 public struct AuthenticationChallenge: Sendable, Hashable {
     /// The supported schemes.
-    public enum Scheme: String, Sendable, Hashable {
+    public enum Scheme: Sendable, Hashable {
         /// RFC 7617, 7616 and 6750.
         case basic, digest, bearer
+
+        /// The scheme of this name, in lower case; nil for another.
+        init?(named name: String) {
+            switch name {
+            case "basic": self = .basic
+            case "digest": self = .digest
+            case "bearer": self = .bearer
+            default: return nil
+            }
+        }
     }
 
     /// The scheme of the credential that the server expects.

@@ -32,7 +32,7 @@ enum CurlSecurity {
             unsafe [
                 (
                     CCURLOPT_SSLVERSION,
-                    set(CCURLOPT_SSLVERSION, Int(CCURL_SSLVERSION_TLSV1_0) + oldest.rawValue, handle)
+                    set(CCURLOPT_SSLVERSION, Int(CCURL_SSLVERSION_TLSV1_0) + oldest.minor, handle)
                 ),
                 (CCURLOPT_SSL_CIPHER_LIST, set(CCURLOPT_SSL_CIPHER_LIST, ciphers, handle)),
                 (CCURLOPT_SSL_VERIFYPEER, set(CCURLOPT_SSL_VERIFYPEER, key == nil ? 1 : 0, handle)),

@@ -1,11 +1,11 @@
 /// The IP addresses to which connections are allowed: public ones, and those of allowed networks.
 public struct AddressRules: Sendable, Hashable {
     /// Allowed networks that are not public.
-    public var allowedNetworks: [AddressRange]
+    package var allowedNetworks: [AddressRange]
 
     /// Rules that allow public addresses and these networks. Default: public addresses only.
     /// - Parameter allowedNetworks: allowed networks that are not public.
-    public init(allowedNetworks: [AddressRange] = []) { self.allowedNetworks = allowedNetworks }
+    package init(allowedNetworks: [AddressRange] = []) { self.allowedNetworks = allowedNetworks }
 
     /// Why connections to an address are forbidden, such as `127.0.0.1 is loopback`; nil if they are allowed.
     ///

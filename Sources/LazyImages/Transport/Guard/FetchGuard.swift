@@ -18,7 +18,7 @@ public struct FetchGuard: Sendable, Hashable {
     /// The sources by host; nil if any host is allowed.
     private let sources: [String: [FetchSource]]?
     /// The rules for addresses.
-    public let addresses: AddressRules
+    package let addresses: AddressRules
 
     /// A guard that allows only some hosts.
     /// - Parameters:

@@ -19,7 +19,7 @@ struct SharedTierTests {
         writer.store(
             ByteArray(SharedFixture.body), metadata: SharedFixture.metadata, expiry: 1_790_000_000, for: key)
         await writer.flush()
-        #expect(writer.counters.writes == 1 && writer.counters.failures == 0)
+        #expect(writer.traffic.writes == 1 && writer.traffic.failures == 0)
         let entry = try #require(await SharedFixture.tier(store.address).entry(for: key))
         #expect(entry.body.array == SharedFixture.body && entry.metadata == SharedFixture.metadata)
         #expect(entry.expiry == 1_790_000_000)
@@ -33,7 +33,7 @@ struct SharedTierTests {
         let store = try StoreServer()
         let tier = try SharedFixture.tier(store.address)
         #expect(await tier.body(key) == nil)
-        #expect(tier.counters.misses == 1 && tier.counters.failures == 0)
+        #expect(tier.traffic.misses == 1 && tier.traffic.failures == 0)
     }
 
     @Test("a value with one changed bit is refused, whichever bit it is")
@@ -99,9 +99,9 @@ struct SharedTierTests {
         for (count, lie) in lies.enumerated() {
             store.objects.change { $0[path] = lie }
             #expect(await tier.body(key) == nil)
-            #expect(tier.counters.refusedValues == count + 1)
+            #expect(tier.traffic.refusedValues == count + 1)
         }
-        #expect(tier.counters.hits == 0 && !tier.counters.isReadingPaused)
+        #expect(tier.traffic.hits == 0 && !tier.traffic.isReadingPaused)
         store.objects.change { $0[path] = whole }
         #expect(await tier.body(key) == SharedFixture.body)
     }

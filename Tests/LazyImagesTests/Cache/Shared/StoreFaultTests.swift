@@ -18,12 +18,12 @@ struct StoreFaultTests {
         func read(isAsked: Bool, _ comment: Comment) async throws {
             #expect(await tier.body(try SharedFixture.key()) == nil)
             if isAsked { failures += 1 }
-            #expect(tier.counters.failures == failures, comment)
+            #expect(tier.traffic.failures == failures, comment)
         }
         for _ in 0..<3 { try await read(isAsked: true, "before the pause") }
-        #expect(tier.counters.isReadingPaused && !tier.counters.isWritingPaused)
+        #expect(tier.traffic.isReadingPaused && !tier.traffic.isWritingPaused)
         try await read(isAsked: false, "pauses")
-        #expect(tier.counters.skips == 1)
+        #expect(tier.traffic.skips == 1)
         for pause in [5, 10, 20, 40, 60, 60] {
             now.change { $0 += .seconds(pause) - .milliseconds(1) }
             try await read(isAsked: false, "pauses for \(pause) s")
@@ -40,11 +40,11 @@ struct StoreFaultTests {
         let tier = try SharedFixture.tier(store.address) { $0.timing = SharedFixture.timing(now) }
         let key = try SharedFixture.key()
         for _ in 0..<4 { #expect(await tier.body(key) == nil) }
-        #expect(store.count("GET") == 3 && tier.counters.isReadingPaused)
+        #expect(store.count("GET") == 3 && tier.traffic.isReadingPaused)
         store.refusals.change { $0["GET"] = nil }
         now.change { $0 += .seconds(5) }
         #expect(await tier.body(key) == nil)
-        #expect(tier.counters.misses == 1 && !tier.counters.isReadingPaused)
+        #expect(tier.traffic.misses == 1 && !tier.traffic.isReadingPaused)
     }
 
     @Test(
@@ -60,8 +60,8 @@ struct StoreFaultTests {
         await SharedTier.$patience.withValue(tier.newPatience()) {
             for _ in 0..<4 { #expect(await tier.body(key) == nil) }
         }
-        #expect(origin.requests.count == 1 && tier.counters.failures == 1)
-        #expect(tier.counters.skips == 3 && !tier.counters.isReadingPaused)
+        #expect(origin.requests.count == 1 && tier.traffic.failures == 1)
+        #expect(tier.traffic.skips == 3 && !tier.traffic.isReadingPaused)
     }
 
     @Test("an address that drops all packets is asked three times, and not during the pause")
@@ -70,7 +70,7 @@ struct StoreFaultTests {
         let tier = try SharedTier(SharedTier.Address("http://192.0.2.1/"), keys: [SharedFixture.secret])
         let key = try SharedFixture.key()
         for _ in 0..<20 { #expect(await tier.body(key) == nil) }
-        #expect(tier.counters.failures == 3 && tier.counters.isReadingPaused)
+        #expect(tier.traffic.failures == 3 && tier.traffic.isReadingPaused)
     }
 
     @Test("a full store is still read, and its writes are dropped")
@@ -85,7 +85,7 @@ struct StoreFaultTests {
             tier.put(try SharedFixture.key(number))
             await tier.flush()
         }
-        let counters = tier.counters
+        let counters = tier.traffic
         #expect(counters.isWritingPaused && !counters.isReadingPaused)
         #expect(counters.failures == 3 && counters.droppedWrites == 2 && counters.writes == 1)
         #expect(await tier.body(key) == SharedFixture.body)
@@ -106,14 +106,14 @@ struct StoreFaultTests {
         }
         let key = try SharedFixture.key()
         for _ in 0..<3 { #expect(await tier.body(key) == nil) }
-        #expect(tier.counters.isReadingPaused)
+        #expect(tier.traffic.isReadingPaused)
         now.change { $0 += .seconds(5) }
         let read = Task { await tier.body(key) }
         try await origin.requests.wait(for: 4)
         read.cancel()
         #expect(await read.value == nil)
         #expect(await tier.body(key) == nil)
-        #expect(tier.counters.misses == 1 && !tier.counters.isReadingPaused)
+        #expect(tier.traffic.misses == 1 && !tier.traffic.isReadingPaused)
     }
 
     @Test("403 to a read means an absent object, as in S3")
@@ -122,7 +122,7 @@ struct StoreFaultTests {
         store.refusals.change { $0["GET"] = "403 Forbidden" }
         let tier = try SharedFixture.tier(store.address)
         #expect(await tier.body(try SharedFixture.key()) == nil)
-        #expect(tier.counters.misses == 1 && tier.counters.failures == 0)
+        #expect(tier.traffic.misses == 1 && tier.traffic.failures == 0)
     }
 
     @Test("a removal that fails is sent again, and the key is not read meanwhile")
@@ -136,14 +136,14 @@ struct StoreFaultTests {
         store.refusals.change { $0["DELETE"] = "503 Service Unavailable" }
         tier.remove(key)
         await tier.flush()
-        #expect(store.count("DELETE") == 3 && tier.counters.queuedWrites == 1)
+        #expect(store.count("DELETE") == 3 && tier.traffic.queuedWrites == 1)
         #expect(await tier.body(key) == nil && store.count("GET") == 0)
         store.refusals.change { $0["DELETE"] = nil }
         now.change { $0 += .seconds(5) }
         // A read of another key sends it.
         #expect(await tier.body(try SharedFixture.key(1)) == nil)
-        try await eventually { tier.counters.removals == 1 }
-        #expect(store.objects.value.isEmpty && tier.counters.removals == 1)
+        try await eventually { tier.traffic.removals == 1 }
+        #expect(store.objects.value.isEmpty && tier.traffic.removals == 1)
     }
 
     @Test("a body shorter than it promises is a failure")
@@ -153,7 +153,7 @@ struct StoreFaultTests {
         ])
         let tier = try SharedFixture.tier("http://127.0.0.1:\(origin.port)/")
         #expect(await tier.body(try SharedFixture.key()) == nil)
-        #expect(tier.counters.failures == 1)
+        #expect(tier.traffic.failures == 1)
     }
 
     @Test("a cancelled read does not count as a failure")
@@ -165,6 +165,6 @@ struct StoreFaultTests {
         try await origin.requests.wait(for: 1)
         read.cancel()
         #expect(await read.value == nil)
-        #expect(tier.counters.failures == 0)
+        #expect(tier.traffic.failures == 0)
     }
 }

@@ -19,7 +19,7 @@ struct StrangeStoreTests {
         writer.put(key, large)
         writer.put(try SharedFixture.key(1))
         await writer.flush()
-        #expect(writer.counters.writes == 2 && writer.counters.failures == 0)
+        #expect(writer.traffic.writes == 2 && writer.traffic.failures == 0)
         let path = "/kept/\(key.digest.hexadecimal.prefix(2))/\(key.digest.hexadecimal)"
         #expect(server.contents(path)?.count ?? 0 > large.count)
         let reader = try SharedFixture.tier(address)
@@ -30,7 +30,7 @@ struct StrangeStoreTests {
         reader.remove(try SharedFixture.key(2))
         await reader.flush()
         #expect(server.contents(path) == nil)
-        #expect(reader.counters.removals == 2 && reader.counters.failures == 0 && reader.counters.misses == 1)
+        #expect(reader.traffic.removals == 2 && reader.traffic.failures == 0 && reader.traffic.misses == 1)
     }
 
     @Test(
@@ -46,7 +46,7 @@ struct StrangeStoreTests {
         try Data().write(to: URL(filePath: folder))
         tier.put(key)
         await tier.flush()
-        #expect(tier.counters.failures > 0 && tier.counters.writes == 0)
+        #expect(tier.traffic.failures > 0 && tier.traffic.writes == 0)
         #expect(await tier.body(key) == nil)
     }
 
@@ -62,13 +62,13 @@ struct StrangeStoreTests {
         let key = try SharedFixture.key()
         writer.put(key)
         await writer.flush()
-        #expect(writer.counters.writes == 1, "\(writer.counters)")
+        #expect(writer.traffic.writes == 1, "\(writer.traffic)")
         #expect(await reader.body(key) == SharedFixture.body)
         #expect(await reader.body(try SharedFixture.key(1)) == nil)
         reader.remove(key)
         await reader.flush()
-        #expect(reader.counters.removals == 1 && reader.counters.misses == 1)
-        #expect(reader.counters.failures == 0)
+        #expect(reader.traffic.removals == 1 && reader.traffic.misses == 1)
+        #expect(reader.traffic.failures == 0)
         #expect(await writer.body(key) == nil)
     }
 }

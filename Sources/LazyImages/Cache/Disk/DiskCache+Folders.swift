@@ -2,10 +2,8 @@ import FoundationEssentials
 import SystemSupport
 
 extension DiskCache {
-    /// The default cache folder, the program's own: `images` in a folder with the name of the program, below
-    /// `XDG_CACHE_HOME`, or below `~/.cache` if that variable is not set or not absolute (XDG Base Directory
-    /// Specification).
-    public static var standardFolder: String {
+    /// The program's own folder, by its name.
+    static var ownFolder: String {
         let name = ProcessInfo.processInfo.processName
         return folder(named: ["", ".", ".."].contains(name) ? "LazyImages" : name) + "/images"
     }
