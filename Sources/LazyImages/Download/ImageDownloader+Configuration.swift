@@ -36,7 +36,7 @@ extension ImageDownloader {
         /// one does not: a cancelled caller may be scrolling fast. In bytes. Default: 1 MiB.
         public var partialMinimum = 1024 * 1024
         /// The most bytes in ``partialFolder``. Default: 512 MiB.
-        public var partialLimit = 512 * 1024 * 1024
+        package var partialLimit = 512 * 1024 * 1024
         /// The most redirects of one request. Default: 10.
         public var maximumRedirects = 10
         /// How long each phase of a transfer may take; waiting for a slot does not count.

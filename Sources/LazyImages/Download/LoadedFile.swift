@@ -38,7 +38,7 @@ public final class LoadedFile: Sendable, CachedAddress {
     /// The stored form of the answer; nil for `file:` and `data:`, which are always fresh.
     let response: StoredResponse?
     /// The server's `Content-Type`, such as `text/html; charset=utf-8`; nil if it sent none.
-    public var contentType: String? { response?.fields["Content-Type"] }
+    package var contentType: String? { response?.fields["Content-Type"] }
     /// Whether a cache of the loader's kind may store the answer.
     package let mayBeKept: Bool
 

@@ -221,7 +221,7 @@ public final class ImageListModel: Sendable {
 
     /// Call it when memory runs short. Cancels loads and releases images of rows that are not visible, and prefetches
     /// nothing for a while.
-    public func didReceiveMemoryWarning() { handle(.memoryWarning) }
+    package func didReceiveMemoryWarning() { handle(.memoryWarning) }
 
     // MARK: Performing
 

@@ -26,7 +26,7 @@ public final class ListRows: Sendable {
 
     /// Rows with these requests.
     /// - Parameter requests: the request of each row; nil for a row without an image.
-    public convenience init(_ requests: [ImageRequest?]) {
+    package convenience init(_ requests: [ImageRequest?]) {
         self.init(count: requests.count) { requests[$0] }
     }
 

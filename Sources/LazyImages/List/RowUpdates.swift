@@ -45,11 +45,6 @@ struct RowPictures: Sendable {
 /// `.placeholder`. A slow reader gets only the newest state of each request. Several readers each get all updates. The
 /// sequence ends with the model, or when the reading task is cancelled.
 public struct RowUpdates: AsyncSequence, Sendable {
-    /// A new state of all rows with one request.
-    public typealias Element = RowUpdate
-    /// Never fails.
-    public typealias Failure = Never
-
     let states: RowStates
 
     /// Adds a reader.

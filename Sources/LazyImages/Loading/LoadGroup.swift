@@ -11,7 +11,7 @@ import SystemSupport
 /// Safe for concurrent use from any thread or actor. Releasing a group does not cancel its loads; ``cancelAll()`` does.
 public final class LoadGroup: Sendable {
     /// The callback of a load, with the image or the error.
-    public typealias Completion = @Sendable (Result<LoadedImage, ImageLoadingError>) -> Void
+    typealias Completion = @Sendable (Result<LoadedImage, ImageLoadingError>) -> Void
 
     private struct Waiting {
         let request: ImageRequest
@@ -193,7 +193,8 @@ extension ImageLoader {
     ///   - group: limits how many loads run at once, and has the queue.
     ///   - completion: receives the image or the error.
     public func enqueue(
-        _ request: ImageRequest, group: LoadGroup, completion: @escaping LoadGroup.Completion
+        _ request: ImageRequest, group: LoadGroup,
+        completion: @escaping @Sendable (Result<LoadedImage, ImageLoadingError>) -> Void
     ) {
         group.enqueue(request, self, completion)
     }

@@ -78,7 +78,7 @@ public struct CacheKey: Hashable, Sendable {
 
     /// The key of a value derived from this one, such as the image at one size. Costs one hash.
     /// - Parameter name: any text.
-    public func variant(_ name: String) -> CacheKey { CacheKey(text: text + Self.line(ofVariant: name)) }
+    package func variant(_ name: String) -> CacheKey { CacheKey(text: text + Self.line(ofVariant: name)) }
 
     private static func line(ofVariant name: String) -> String { "\nvariant " + escaped(name) }
 

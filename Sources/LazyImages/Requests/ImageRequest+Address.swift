@@ -11,7 +11,7 @@ extension ImageRequest {
         /// The URL as the caller gave it. Of a closure: `id:` and its id.
         let url: URL
         /// The caller's name for the image. All tiers and transfers use it in place of the URL. Nil for none.
-        public let id: String?
+        package let id: String?
         let data: DataClosure?
 
         private init(url: URL, id: String?, data: DataClosure? = nil) {

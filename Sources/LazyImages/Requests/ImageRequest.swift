@@ -108,7 +108,7 @@ public struct ImageRequest: Sendable, Hashable {
     /// with a closure has `id:` and its id here, for messages, and no host.
     public var url: URL { identity.url }
     /// The header fields to send: the caller's, and credentials from the URL.
-    public var fields: HeaderFields { identity.fields }
+    package var fields: HeaderFields { identity.fields }
     /// The caller's name for the image: see ``Address``. Nil for none.
     var id: String? { address.id }
     /// Returns the bytes in place of a transfer; nil for a request with a URL.

@@ -17,7 +17,7 @@ public struct UploadBody: Sendable {
 
     let pieces: [Piece]
     /// Sent as `Content-Type`, unless the request's fields have one; nil for none.
-    public let mediaType: String?
+    package let mediaType: String?
 
     /// Bytes in memory.
     /// - Parameters:
@@ -84,7 +84,7 @@ public struct UploadBody: Sendable {
 
     /// Opens the files of the body, until the result is released. Blocks: not for the cooperative pool.
     /// - Throws: `.unreadableFile`, `.resourcesShort`.
-    public func open() throws(ImageLoadingError) -> OpenBody { try OpenBody(self) }
+    package func open() throws(ImageLoadingError) -> OpenBody { try OpenBody(self) }
 }
 
 /// One part of a form: a name and a value, or a name and a file.

@@ -14,5 +14,5 @@ public struct WallClock: Sendable {
     public init(_ read: @escaping @Sendable () -> Int) { self.read = read }
 
     /// The time now, in whole seconds since 1970.
-    public var seconds: Int { read() }
+    package var seconds: Int { read() }
 }

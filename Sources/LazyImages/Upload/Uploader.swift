@@ -32,7 +32,7 @@ public final class Uploader: Sendable {
     /// - Parameters:
     ///   - configuration: the settings, as for downloads.
     ///   - transport: makes the HTTP requests. Default: libcurl.
-    public convenience init(
+    package convenience init(
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
         transport: any Transport = CurlTransport()
     ) {

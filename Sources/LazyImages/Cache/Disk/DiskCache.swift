@@ -39,7 +39,7 @@ public final class DiskCache: Sendable {
         /// The value, shared and not copied.
         public let body: ImageBytes
         /// The expiry that was stored, in seconds since 1970; nil for none.
-        public let expiry: Int?
+        package let expiry: Int?
     }
 
     /// 512 MiB.

@@ -127,7 +127,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
 
     /// Evicts the least valuable entries until the others cost at most `cost` bytes, or are pinned. The limit stays.
     /// - Parameter cost: the bytes that may stay.
-    public func trim(toCost cost: Int) { release(store.withLock { $0.trim(to: cost) }) }
+    package func trim(toCost cost: Int) { release(store.withLock { $0.trim(to: cost) }) }
 
     /// Releases removed values outside the lock. Never inlined: the optimiser would see an unused result, and release
     /// the objects while the lock is still held.

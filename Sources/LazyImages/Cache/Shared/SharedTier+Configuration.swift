@@ -11,9 +11,9 @@ extension SharedTier {
         /// The largest value that is read or written, in bytes. Default 8 MiB: more would take longer than a read may.
         public var maximumBytes = 8 << 20
         /// Bytes that may wait to be written. Default 32 MiB.
-        public var queuedBytes = 32 << 20
+        package var queuedBytes = 32 << 20
         /// Values that may wait to be written. Default 1024.
-        public var queuedWrites = 1024
+        package var queuedWrites = 1024
         /// Time limits of a read. Default: 100 ms to connect, 800 ms in all.
         package var reading = Timeouts(
             connect: .milliseconds(100), firstByte: readLimit, stall: readLimit, total: readLimit)

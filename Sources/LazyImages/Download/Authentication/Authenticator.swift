@@ -51,7 +51,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     ///   - realm: the protected area, in the server's words; empty if it names none.
     ///   - origin: the server: scheme, host and port.
     ///   - isRepeated: whether the server refused the last credential. Default: false.
-    public init(scheme: Scheme, realm: String, origin: URL, isRepeated: Bool = false) {
+    package init(scheme: Scheme, realm: String, origin: URL, isRepeated: Bool = false) {
         self.scheme = scheme
         self.realm = realm
         self.origin = origin

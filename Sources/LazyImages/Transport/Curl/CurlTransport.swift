@@ -24,8 +24,8 @@ public final class CurlTransport: Transport {
         public var idleConnections: Int
         /// Other addresses to connect to, by host and port, for hosts that the name service does not know:
         /// `sample.localhost:80` to `127.0.0.1:49152`. The request keeps its host name. Default: none.
-        public var connectTo: [String: String]
-        /// The proxy. Not used for the hosts in ``connectTo``. Default: none.
+        package var connectTo: [String: String]
+        /// The proxy. Default: none.
         public var proxy: Proxy
 
         /// Connections to one host at once; further transfers wait. 0, the default: any number.
@@ -34,13 +34,14 @@ public final class CurlTransport: Transport {
         /// A configuration with the defaults for what is not given.
         /// - Parameters:
         ///   - idleConnections: the most idle connections kept for reuse. Default: 64.
-        ///   - connectTo: other addresses to connect to, by host and port. Default: none.
         ///   - proxy: the proxy. Default: none.
-        public init(
-            idleConnections: Int = 64, connectTo: [String: String] = [:], proxy: Proxy = .none
-        ) {
-            self.idleConnections = idleConnections
+        public init(idleConnections: Int = 64, proxy: Proxy = .none) {
+            self.init(connectTo: [:], idleConnections: idleConnections, proxy: proxy)
+        }
+
+        package init(connectTo: [String: String], idleConnections: Int = 64, proxy: Proxy = .none) {
             self.connectTo = connectTo
+            self.idleConnections = idleConnections
             self.proxy = proxy
         }
     }
