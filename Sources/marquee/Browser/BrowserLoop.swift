@@ -188,23 +188,32 @@ final class BrowserLoop {
         let full = state.filmPage?.poster.size ?? state.layout.poster
         feeds.film.setRows(rows(in: full), visible: state.visibleInFull, focus: state.list.selected)
         feeds.list.setRows(
-            rows(in: state.layout.poster), visible: state.visible, focus: state.list.selected)
+            rows(in: state.layout.poster, asCards: state.layout.style == .wall), visible: state.visible,
+            focus: state.list.selected)
     }
 
-    private func rows(in cells: CellSize) -> ListRows {
+    private func rows(in cells: CellSize, asCards: Bool = false) -> ListRows {
         let size = graphics.canvas?.pictureSize(for: cells) ?? cells.pictureSize
+        var processors = [ImageProcessor.resize(to: size)]
+        // Of the protocols, only kitty's direct placements draw a transparent picture without drawing its cells again.
+        if asCards, graphics.appearance.way == .kitty {
+            processors.append(.roundedCorners(radius: Double(size.width) / Self.widthsOfCorner))
+        }
         return ListRows(count: state.list.rows.count) {
             [
-                rows = state.list.rows, films = state.list.films, poster = subject.poster,
+                processors, rows = state.list.rows, films = state.list.films, poster = subject.poster,
                 hasPosters = state.layout.hasPosters
             ] row in
             guard hasPosters, let address = films.catalogue.movies[rows[row]].poster,
                 case .success(var request) = poster(address, films.base)
             else { return nil }
-            request.targetSize = size
+            request.processors = processors
             return request
         }
     }
+
+    /// A card's width, in radii of its corners.
+    private static let widthsOfCorner = 20.0
 
     private func tellVisible() {
         feeds.film.setVisible(state.visibleInFull, focus: state.list.selected)
