@@ -14,8 +14,8 @@ public struct BackgroundJob: Sendable {
     /// Its name.
     public var name: String { folder.name }
 
-    /// Its order.
-    public var order: JobOrder { get throws(BackgroundJobsError) { try folder.storedOrder() } }
+    /// Its plan.
+    public var plan: JobPlan { get throws(BackgroundJobsError) { try folder.storedPlan() } }
 
     /// Its present status.
     public var status: JobStatus { get throws(BackgroundJobsError) { try folder.status() } }
@@ -42,7 +42,7 @@ public struct BackgroundJob: Sendable {
         return stream
     }
 
-    private func follow(until end: WakeDescriptor, tell: (JobEvent) -> Void) {
+    private func follow(until end: WakeDescriptor, notify: (JobEvent) -> Void) {
         do {
             var reader = try JobReader(folder.path + "/" + JobFolder.results)
             var hasEnded = false
@@ -52,15 +52,15 @@ public struct BackgroundJob: Sendable {
                 for event in try reader.next() {
                     if case .started = event { hasEnded = false }
                     if case .ended = event { hasEnded = true }
-                    tell(event)
+                    notify(event)
                 }
                 if !isRunning { break }
                 if Polling.ready([(end.descriptor, POLLIN)], until: .now + Self.pause)[0] { return }
             }
-            if !hasEnded { tell(.stopped) }
+            if !hasEnded { notify(.stopped) }
         } catch {
             // The job was removed, or its disk is gone.
-            tell(.stopped)
+            notify(.stopped)
         }
     }
 

@@ -6,16 +6,16 @@ import SystemSupport
 ///
 ///     let jobs = BackgroundJobs()
 ///     let command = JobCommand("/proc/self/exe", ["myprogram", "job-process"])
-///     let job = try jobs.start(JobOrder(items), named: "night", by: command)
+///     let job = try jobs.start(JobPlan(items), named: "night", by: command)
 ///     for await event in job.events { print(event) }      // follows; another program may do the same
 ///     let status = await job.completion()                 // 0 when all is done
 ///
 /// In the program that the command starts:
 ///
 ///     let process = try JobProcess()
-///     exit(await process.run(requests(process.order), with: loader))
+///     exit(await process.run(requests(process.plan), with: loader))
 ///
-/// A job is a folder with its order, its results and its log. Its process holds a lock, so a killed job is recognised
+/// A job is a folder with its plan, its results and its log. Its process holds a lock, so a killed job is recognised
 /// as stopped. `resume` works on the images without a result. Images in the cache are not fetched again.
 ///
 /// Safe for concurrent use from any thread or actor, and from several programs. The calls block while they read and
@@ -36,7 +36,7 @@ public struct BackgroundJobs: Sendable {
 
     /// Starts a job, and returns when its process works on it.
     /// - Parameters:
-    ///   - order: the images to load, and the settings.
+    ///   - plan: the images to load, and the settings.
     ///   - name: 1 to 64 letters, digits, `.`, `_` and `-`; a letter or digit first.
     ///   - secrets: bytes that the process needs and that must not be in a file. They are passed through a socket.
     ///     Default: none.
@@ -44,7 +44,7 @@ public struct BackgroundJobs: Sendable {
     /// - Throws: `.running` or `.exists` if there is a job with this name.
     @discardableResult
     public func start(
-        _ order: JobOrder, named name: String, secrets: [UInt8] = [], by command: JobCommand
+        _ plan: JobPlan, named name: String, secrets: [UInt8] = [], by command: JobCommand
     ) throws(BackgroundJobsError) -> BackgroundJob {
         guard Self.isName(name) else { throw .invalidName(name) }
         let job = JobFolder(name, in: folder)
@@ -52,7 +52,7 @@ public struct BackgroundJobs: Sendable {
         let lock: Descriptor
         do throws(FileFault) {
             try calls.makeFolders(folder)
-            lock = try job.make(order, in: try calls.openFolder(folder))
+            lock = try job.make(plan, in: try calls.openFolder(folder))
         } catch {
             // Another program has created the job meanwhile.
             if error.kind == .rename, job.exists { throw .running(name: name) }
@@ -74,7 +74,7 @@ public struct BackgroundJobs: Sendable {
     ///   - secrets: as for `start`.
     ///   - secretNames: the names of the passed secrets.
     ///   - command: the program that works on the job.
-    /// - Throws: `.secretsMissing` if the order names other secrets too; `.complete` if nothing is left to do.
+    /// - Throws: `.secretsMissing` if the plan names other secrets too; `.complete` if nothing is left to do.
     @discardableResult
     public func resume(
         _ name: String, secrets: [UInt8] = [], secretNames: [String] = [], by command: JobCommand
@@ -82,13 +82,13 @@ public struct BackgroundJobs: Sendable {
         let job = JobFolder(name, in: folder)
         guard Self.isName(name), job.exists else { throw .notFound(name: name) }
         let lock = try job.locked()
-        let order = try job.storedOrder()
-        let missing = order.secretNames.filter { !secretNames.contains($0) }
+        let plan = try job.storedPlan()
+        let missing = plan.secretNames.filter { !secretNames.contains($0) }
         guard missing.isEmpty else { throw .secretsMissing(name: name, secrets: missing) }
         let events = try job.events()
         // A job that was killed after its last result still needs its final status.
-        let hasEnded = JobStatus(name, order, events, isRunning: false).exitStatus.map { $0 != 130 } == true
-        if hasEnded, order.remaining(after: events).isEmpty { throw .complete(name: name) }
+        let hasEnded = JobStatus(name, plan, events, isRunning: false).exitStatus.map { $0 != 130 } == true
+        if hasEnded, plan.remaining(after: events).isEmpty { throw .complete(name: name) }
         do {
             try command.start(job, lock, secrets: secrets)
         } catch {
@@ -115,7 +115,7 @@ public struct BackgroundJobs: Sendable {
                 // Removed meanwhile.
                 if case .notFound = error { continue }
                 // A damaged job must not hide the others.
-                jobs.append(JobStatus(name, JobOrder([]), [], isRunning: false))
+                jobs.append(JobStatus(name, JobPlan([]), [], isRunning: false))
             }
         }
         return jobs
@@ -128,7 +128,7 @@ public struct BackgroundJobs: Sendable {
         return BackgroundJob(folder: job)
     }
 
-    /// Removes a job that is not running: its order, results and log. Its images stay in the cache.
+    /// Removes a job that is not running: its plan, results and log. Its images stay in the cache.
     public func remove(_ name: String) throws(BackgroundJobsError) {
         let job = JobFolder(name, in: folder)
         guard Self.isName(name), job.exists else { throw .notFound(name: name) }
@@ -151,7 +151,7 @@ public struct BackgroundJobs: Sendable {
     }
 }
 
-extension JobOrder {
+extension JobPlan {
     /// The indices of the images to load after these events: those without a result or, if there are none, those that
     /// failed.
     func remaining(after events: [JobEvent]) -> [Int] {

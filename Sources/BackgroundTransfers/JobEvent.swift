@@ -19,7 +19,7 @@ public enum JobEvent: Sendable, Hashable {
 public enum JobWait: String, Sendable, Hashable, Codable, CaseIterable {
     /// There is no network.
     case network
-    /// The network is a mobile network, which the order refuses.
+    /// The network is a mobile network, which the plan refuses.
     case otherNetwork = "other-network"
     /// Memory is short.
     case memory
@@ -35,7 +35,7 @@ public struct JobResult: Sendable, Hashable, Codable {
         public let message: String
     }
 
-    /// The index of the image in the order, from 0.
+    /// The index of the image in the plan, from 0.
     public let index: Int
     /// Its URL, without credentials.
     public let url: String

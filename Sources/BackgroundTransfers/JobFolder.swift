@@ -69,14 +69,14 @@ struct JobFolder: Sendable {
         return lock
     }
 
-    func storedOrder() throws(BackgroundJobsError) -> JobOrder {
+    func storedPlan() throws(BackgroundJobsError) -> JobPlan {
         let bytes = try opened { _ throws(FileFault) in
             try calls.contents(ofPath: path + "/" + Self.order)
         }
         do {
-            return try JSONDecoder().decode(JobOrder.self, from: Data(bytes))
+            return try JSONDecoder().decode(JobPlan.self, from: Data(bytes))
         } catch {
-            throw .storageFailed(path: path, reason: "its order cannot be read; remove the job")
+            throw .storageFailed(path: path, reason: "its plan cannot be read; remove the job")
         }
     }
 
@@ -110,12 +110,12 @@ struct JobFolder: Sendable {
     func status() throws(BackgroundJobsError) -> JobStatus {
         // In this order: if the job finishes in between, the events show it.
         let isRunning = try isRunning()
-        return JobStatus(name, try storedOrder(), try events(), isRunning: isRunning)
+        return JobStatus(name, try storedPlan(), try events(), isRunning: isRunning)
     }
 
     /// Creates the folder under a temporary name, and renames it: a job exists completely or not at all.
     /// - Returns: its lock.
-    func make(_ order: JobOrder, in parent: borrowing Descriptor) throws(FileFault) -> Descriptor {
+    func make(_ plan: JobPlan, in parent: borrowing Descriptor) throws(FileFault) -> Descriptor {
         let draft = ".new-" + UUID().uuidString
         try calls.makeFolder(draft, in: parent)
         do throws(FileFault) {
@@ -123,7 +123,7 @@ struct JobFolder: Sendable {
             let lock = try calls.openForWriting(Self.lock, in: folder, creating: .always)
             _ = try calls.tryLockWithCopies(lock)
             // Losing the error is right: encoding strings and numbers never fails.
-            let encoded = (try? JSONEncoder().encode(order)) ?? Data()
+            let encoded = (try? JSONEncoder().encode(plan)) ?? Data()
             try calls.write(
                 [UInt8](encoded), to: try calls.openForWriting(Self.order, in: folder, creating: .always))
             _ = try calls.openForAppending(Self.results, in: folder)

@@ -1,10 +1,10 @@
 import LazyImages
 
 /// Pauses and resumes the images of a job: all of them while memory is short, and those of other machines while there
-/// is no network, or only one that the order refuses.
+/// is no network, or only one that the plan refuses.
 actor JobGate {
     /// The conditions for loading, as plain values.
-    struct Surroundings {
+    struct Conditions {
         let refusesCellular: Bool
         /// Nil before the first report; images of other machines wait for it.
         var path: NetworkPath?
@@ -22,11 +22,11 @@ actor JobGate {
         }
     }
 
-    private var surroundings: Surroundings
+    private var conditions: Conditions
     private let local: Prewarmer
     private let remote: Prewarmer
     private let remoteRequests: [ImageRequest]
-    private let tell: @Sendable (JobWait?) -> Void
+    private let notify: @Sendable (JobWait?) -> Void
     private var reported: JobWait?
 
     /// - Parameters:
@@ -35,32 +35,32 @@ actor JobGate {
     ///   - tell: receives the reason for waiting, when it changes.
     init(
         local: Prewarmer, remote: Prewarmer, remoteRequests: [ImageRequest], refusesCellular: Bool,
-        tell: @escaping @Sendable (JobWait?) -> Void
+        notify: @escaping @Sendable (JobWait?) -> Void
     ) {
-        surroundings = Surroundings(refusesCellular: refusesCellular)
-        (self.local, self.remote, self.remoteRequests, self.tell) = (local, remote, remoteRequests, tell)
+        conditions = Conditions(refusesCellular: refusesCellular)
+        (self.local, self.remote, self.remoteRequests, self.notify) = (local, remote, remoteRequests, notify)
         remote.pause()
     }
 
-    func note(_ path: NetworkPath) {
-        surroundings.path = path
+    func record(_ path: NetworkPath) {
+        conditions.path = path
         apply()
     }
 
-    func note(_ level: MemoryPressure.Level) {
-        surroundings.level = level
+    func record(_ level: MemoryPressure.Level) {
+        conditions.level = level
         apply()
     }
 
     private func apply() {
-        let (localWait, remoteWait) = (surroundings.localWait, surroundings.remoteWait)
+        let (localWait, remoteWait) = (conditions.localWait, conditions.remoteWait)
         if localWait == nil { local.resume() } else { local.pause() }
-        if remoteWait == nil, surroundings.path != nil { remote.resume() } else { remote.pause() }
+        if remoteWait == nil, conditions.path != nil { remote.resume() } else { remote.pause() }
         // Running transfers would fail or cost money. They are resumed later.
         if remoteWait == .network || remoteWait == .otherNetwork { remote.cancel(remoteRequests) }
         let wait = remoteRequests.isEmpty ? localWait : remoteWait
         guard wait != reported else { return }
         reported = wait
-        tell(wait)
+        notify(wait)
     }
 }

@@ -7,13 +7,13 @@ import SystemSupport
 /// The process that works on a background job, started by ``JobCommand``.
 ///
 ///     let process = try JobProcess()
-///     let requests = process.order.items.map { ImageRequest(.url(...)) }
+///     let requests = process.plan.items.map { ImageRequest(.url(...)) }
 ///     exit(await process.run(requests, with: loader))
 public final class JobProcess: Sendable {
     /// The job's name.
     public var name: String { folder.name }
-    /// The order of the job.
-    public let order: JobOrder
+    /// The plan of the job.
+    public let plan: JobPlan
     /// The secrets from the starter.
     public let secrets: [UInt8]
 
@@ -41,7 +41,7 @@ public final class JobProcess: Sendable {
         folder = JobFolder(
             String(message.folder[end...].dropFirst()), in: String(message.folder[..<end]))
         secrets = [UInt8](message.secrets)
-        order = try folder.storedOrder()
+        plan = try folder.storedPlan()
     }
 
     /// Tells the starter in one line why the job cannot start.
@@ -70,7 +70,7 @@ public final class JobProcess: Sendable {
         paths: some AsyncSequence<NetworkPath, Never> & Sendable, pressure: MemoryPressure = .system,
         explain: @escaping @Sendable (ImageLoadingError) -> String
     ) async -> Int32 {
-        precondition(requests.count == order.items.count, "a job has a request for each item of its order")
+        precondition(requests.count == plan.items.count, "a job has a request for each item of its plan")
         let log = JobLog(folder)
         let work: JobWork
         let listener: JobListener
@@ -78,8 +78,8 @@ public final class JobProcess: Sendable {
         do {
             events = try folder.events()
             work = JobWork(
-                requests, order.remaining(after: events), loader: loader,
-                concurrency: concurrency, refusesCellular: order.refusesCellular,
+                requests, plan.remaining(after: events), loader: loader,
+                concurrency: concurrency, refusesCellular: plan.refusesCellular,
                 recorder: try JobRecorder(folder, loader.disk), log: log, wantsChecksums: wantsChecksums,
                 explain: explain)
             listener = try JobListener(folder)
@@ -94,7 +94,7 @@ public final class JobProcess: Sendable {
             return 2
         }
         answer(JobMessage.begun)
-        let before = JobStatus(name, order, events, isRunning: true).bytesFetched
+        let before = JobStatus(name, plan, events, isRunning: true).bytesFetched
         let reporting = Task { await storeTraffic(of: loader.downloader.activity, before: before) }
         let task = Task { await work.run(paths: paths, pressure: pressure) }
         await withTaskCancellationHandler {
@@ -143,7 +143,7 @@ public final class JobProcess: Sendable {
         var status: Int32 = 130
         // Losing the error is right: without readable results no image counts as finished.
         let events = (try? folder.events()) ?? []
-        let now = JobStatus(name, order, events, isRunning: true)
+        let now = JobStatus(name, plan, events, isRunning: true)
         if now.finished >= now.total || !isCancelled {
             status = now.failed == 0 ? 0 : now.failed < now.finished ? 1 : 2
         }

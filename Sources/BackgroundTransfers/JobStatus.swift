@@ -22,7 +22,7 @@ public struct JobStatus: Sendable, Hashable {
     public internal(set) var state = State.stopped
     /// Why the job waits; nil if it does not.
     public internal(set) var wait: JobWait?
-    /// The number of images in its order, including invalid entries.
+    /// The number of images in its plan, including invalid entries.
     public internal(set) var total: Int
     /// The number of finished images, including failed ones.
     public internal(set) var finished = 0
@@ -36,9 +36,9 @@ public struct JobStatus: Sendable, Hashable {
     public internal(set) var process: Int32?
 
     /// The status of a job after these events. `isRunning`: a process works on it.
-    init(_ name: String, _ order: JobOrder, _ events: [JobEvent], isRunning: Bool) {
+    init(_ name: String, _ plan: JobPlan, _ events: [JobEvent], isRunning: Bool) {
         self.name = name
-        total = order.items.count + order.rejected
+        total = plan.items.count + plan.rejected
         var failedBy: [Int: Bool] = [:]
         for event in events {
             switch event {
@@ -51,8 +51,8 @@ public struct JobStatus: Sendable, Hashable {
             case .stopped: break
             }
         }
-        finished = failedBy.count + order.rejected
-        failed = failedBy.values.count { $0 } + order.rejected
+        finished = failedBy.count + plan.rejected
+        failed = failedBy.values.count { $0 } + plan.rejected
         if isRunning {
             state = wait == nil ? .running : .waiting
             exitStatus = nil

@@ -54,8 +54,8 @@ struct JobWork: Sendable {
             }
         }
         await withTaskGroup(of: Void.self) { watch in
-            watch.addTask { for await path in paths { await gate.note(path) } }
-            watch.addTask { for await level in pressure { await gate.note(level) } }
+            watch.addTask { for await path in paths { await gate.record(path) } }
+            watch.addTask { for await level in pressure { await gate.record(level) } }
             async let localWork: Void = work(on: localPieces, by: local, needsNetwork: false)
             async let remoteWork: Void = work(on: remotePieces, by: remote, needsNetwork: true)
             _ = await (localWork, remoteWork)
@@ -79,7 +79,7 @@ struct JobWork: Sendable {
                 else { return }
                 done.insert(index)
                 recorder.add(.result(record))
-                if let error = record.error { await note(error.message) }
+                if let error = record.error { await log(error.message) }
             }
             rest.removeAll { done.contains($0.index) }
             // Losing the error is right: the loop checks for cancellation.
@@ -87,7 +87,7 @@ struct JobWork: Sendable {
         }
     }
 
-    private func note(_ message: String) async {
+    private func log(_ message: String) async {
         await BlockingThreads.runOnOwnThread { [log] in log.add(message) }
     }
 

@@ -41,7 +41,7 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         /// The events that a late listener hears first.
         @usableFromInline var recent: [Event] = []
         /// Events that are not delivered yet, in order. A nil event is the end. The callers that wait get the outcome
-        /// after it: until then their listeners may still hear events.
+        /// after it: until then their listeners may still receive events.
         @usableFromInline var deliveries: [Delivery] = []
         @usableFromInline var isDelivering = false
 
@@ -200,13 +200,13 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
 
     /// Passes an event to all listeners.
     @inlinable public func emit(_ event: Event) {
-        let isHeard = state.withLock { state in
+        let isObserved = state.withLock { state in
             guard !state.isOver else { return false }
             event.record(in: &state.recent)
             state.deliverToAll(event)
             return !state.deliveries.isEmpty
         }
-        if isHeard { deliver() }
+        if isObserved { deliver() }
     }
 
     /// Whether a listener demands more than the events that come anyway.
@@ -224,7 +224,7 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
                 return (state.deliveries.removeFirst(), state.outcome)
             }
             guard let next else { return }
-            for listener in next.listeners { listener.hear(next.event) }
+            for listener in next.listeners { listener.receive(next.event) }
             if let outcome { for continuation in next.waiting { continuation.resume(returning: outcome) } }
             state.withLock { $0.isDelivering = false }
         }
@@ -372,7 +372,7 @@ extension Flight {
         deliver()
     }
 
-    /// A removed listener may still hear an event that happens meanwhile.
+    /// A removed listener may still receive an event that happens meanwhile.
     @inlinable func removeListeners(where isMeant: (_ caller: Int, _ listener: Listener) -> Bool) {
         let isDemandChanged = state.withLock { state in
             let wasDemanded = state.isDemanded
@@ -398,13 +398,13 @@ extension Never: FlightEvent {
 /// Hears the events of a flight in their order, on any thread, one at a time.
 public final class FlightListener<Event: Sendable>: Sendable {
     /// Called with each event, and with nil at the end: the flight is over, or the listener's caller has left.
-    public let hear: @Sendable (Event?) -> Void
+    public let receive: @Sendable (Event?) -> Void
     @usableFromInline let isDemanding: Bool
 
     /// - Parameter isDemanding: whether the work has to do more for this listener: see `Flight.isDemanded`.
-    @inlinable public init(isDemanding: Bool = false, _ hear: @escaping @Sendable (Event?) -> Void) {
+    @inlinable public init(isDemanding: Bool = false, _ receive: @escaping @Sendable (Event?) -> Void) {
         self.isDemanding = isDemanding
-        self.hear = hear
+        self.receive = receive
     }
 }
 

@@ -82,7 +82,7 @@ package struct Slots {
     /// Removes waiting work; false if it does not wait.
     package mutating func cancel(_ number: Int) -> Bool {
         guard let waiter = stopWaiting(number) else { return false }
-        forget(waiter.host)
+        drop(waiter.host)
         return true
     }
 
@@ -105,7 +105,7 @@ package struct Slots {
         guard let host = running.removeValue(forKey: number) else { return }
         hosts[host].running -= 1
         breaker.record(report, of: hosts[host].name, now: now)
-        forget(host)
+        drop(host)
     }
 
     /// The next work that need not wait any longer; nil if all must. Admitted work counts as running.
@@ -127,12 +127,12 @@ package struct Slots {
             running[place.number] = host
             hosts[host].running += 1
         }
-        forget(host)
+        drop(host)
         return (place.number, admission)
     }
 
     /// Forgets a host without work.
-    private mutating func forget(_ index: Int) {
+    private mutating func drop(_ index: Int) {
         let host = hosts[index]
         guard host.running == 0, host.line.count == 0 else { return }
         indices[host.name] = nil

@@ -60,7 +60,7 @@ struct ClientTurns {
     }
 
     /// Removes a source whose turn has come.
-    mutating func begin(_ turn: Turn) {
+    mutating func start(_ turn: Turn) {
         round = max(round, turn.round)
         remove(turn)
     }

@@ -19,10 +19,10 @@ package final class FailureMemory: Sendable {
     func failure(of source: CacheKey) -> PictureFailure? { entries.value(for: source)?.failure }
 
     /// Notes a failure of the source itself. Other failures may pass at any time.
-    func note(_ failure: PictureFailure, of source: CacheKey) {
+    func record(_ failure: PictureFailure, of source: CacheKey) {
         guard failure.status == .unprocessableContent, failure != .needsMemory else { return }
         entries.store(Entry(failure), for: source, cost: Self.cost)
     }
 
-    func forget(_ source: CacheKey) { entries.remove(source) }
+    func remove(_ source: CacheKey) { entries.remove(source) }
 }

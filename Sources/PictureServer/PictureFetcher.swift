@@ -53,7 +53,7 @@ struct PictureFetcher: Sendable {
     }
 
     /// Whether signed addresses have their own rules. Unsigned requests must then not share their transfers.
-    var tellsSigned: Bool { signed !== listed }
+    var separatesSigned: Bool { signed !== listed }
 
     /// Removes the stored file of an address.
     func remove(_ source: PictureSource) async {
@@ -67,6 +67,6 @@ struct PictureFetcher: Sendable {
 
     /// Running and waiting transfers.
     var transferCount: Int {
-        listed.downloader.transferCount + (tellsSigned ? signed.downloader.transferCount : 0)
+        listed.downloader.transferCount + (separatesSigned ? signed.downloader.transferCount : 0)
     }
 }

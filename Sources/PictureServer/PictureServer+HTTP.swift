@@ -50,20 +50,20 @@ extension PictureServer {
         }
     }
 
-    /// - Parameter note: called when there is a picture.
+    /// - Parameter remember: called when there is a picture.
     private func serve(
         _ address: KnownAddress, _ head: RequestHead, from peer: Peer,
-        note: @escaping @Sendable () -> Void = {}
+        remember: @escaping @Sendable () -> Void = {}
     ) -> Admission {
         if let picture = pictureInMemory(address) {
-            note()
+            remember()
             return .answer(answer(.success(picture), address, to: head))
         }
         let client = client(head, peer)
         if let refusal = refusalAtOnce(address, client: client) { return .answer(answer(refusal, to: head)) }
         return .later { [self] pending in
-            let leave = begin(address, for: client) { [self] outcome in
-                if case .success = outcome { note() }
+            let leave = start(address, for: client) { [self] outcome in
+                if case .success = outcome { remember() }
                 pending.send(answer(outcome, address, to: head))
             }
             pending.whenAbandoned(leave)

@@ -163,7 +163,7 @@ package final class PictureServer: Sendable {
     /// - Parameter client: waits in turn with other clients.
     /// - Returns: a closure that cancels this caller's wait: it is delivered a failure. When the last caller cancels,
     ///   the work is cancelled.
-    func begin(
+    func start(
         _ address: KnownAddress, for client: IPAddress?, deliver: @escaping @Sendable (PictureOutcome) -> Void
     ) -> @Sendable () -> Void {
         let key = workKey(address.original)
@@ -206,7 +206,7 @@ package final class PictureServer: Sendable {
 
     /// Signed addresses may have other rules for fetching. They then have their own transfers.
     private func workKey(_ original: PictureOriginal) -> CacheKey {
-        if case .address(_, isSigned: true) = original, parts.fetcher.tellsSigned {
+        if case .address(_, isSigned: true) = original, parts.fetcher.separatesSigned {
             return original.recordKey.variant(Self.signedVariant)
         }
         return original.recordKey
@@ -241,7 +241,7 @@ package final class PictureServer: Sendable {
             works.withLock { $0.removeValue(forKey: key) }?.invalidate()
         }
         parts.revalidations.invalidate { $0 == key }
-        parts.failures.forget(key)
+        parts.failures.remove(key)
         await parts.fetcher.remove(source)
         await tiers.removeRecord(key)
         return isKnown

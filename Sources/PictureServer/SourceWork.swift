@@ -120,7 +120,7 @@ final class SourceWork: Sendable {
             record = source.loaded.record
             return try await make(recipe, of: source, looked)
         } catch {
-            if isCurrent() { parts.failures.note(error, of: recordKey) }
+            if isCurrent() { parts.failures.record(error, of: recordKey) }
             // A stale picture instead of a failure that may pass, if the origin allows it (RFC 9111 section 4.2.4).
             guard error.mayPass, let record, record.allowsStale(now: now),
                 let hit = await hit(recipe, record, .stale)

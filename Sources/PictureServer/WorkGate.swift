@@ -128,13 +128,13 @@ package final class WorkGate: Sendable {
             count(source, -1)
         }
 
-        mutating func beginFetching(_ ticket: Ticket) {
+        mutating func startFetching(_ ticket: Ticket) {
             let estimate = estimate
             update(ticket) { ($0.held, $0.isFetching) = (estimate, true) }
         }
 
-        private mutating func beginDecoding(_ ticket: Ticket, _ bytes: Int, now: Duration) {
-            if let turn = sources[ticket]?.turn { turns.begin(turn) }
+        private mutating func startDecoding(_ ticket: Ticket, _ bytes: Int, now: Duration) {
+            if let turn = sources[ticket]?.turn { turns.start(turn) }
             update(ticket) { ($0.turn, $0.held, $0.decoding) = (nil, 0, (bytes, now)) }
         }
 
@@ -171,12 +171,12 @@ package final class WorkGate: Sendable {
                 memory + bytes <= limits.memory
             {
                 toDecode.removeFirst()
-                beginDecoding(first.ticket, bytes, now: now)
+                startDecoding(first.ticket, bytes, now: now)
                 resumptions.append((first.continuation, nil))
             }
             while let first = toFetch.first, hasRoom {
                 toFetch.removeFirst()
-                beginFetching(first.ticket)
+                startFetching(first.ticket)
                 resumptions.append((first.continuation, nil))
             }
         }
@@ -232,7 +232,7 @@ package final class WorkGate: Sendable {
             guard !state.isFull, state.toFetch.count == 0, state.hasRoom else { return nil }
             let ticket = Ticket()
             state.sources[ticket] = Source(client: nil)
-            state.beginFetching(ticket)
+            state.startFetching(ticket)
             return ticket
         }
     }

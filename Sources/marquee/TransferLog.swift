@@ -12,13 +12,13 @@ enum TransferLog {
 
     /// `#3 http://… 200, 42250 bytes in 12.3 ms (lookup 0.1, connect 0.2, first byte 9.8; HTTP/1.1, reused)`
     static func line(_ event: TransferEvent) -> String {
-        let subject = "#\(event.transfer) \(event.url)"
+        let transfer = "#\(event.transfer) \(event.url)"
         switch event.kind {
-        case .waiting: return "\(subject) waits"
-        case .started(let wait): return "\(subject) starts after \(text(wait)) ms in the queue"
-        case .redirected(let target): return "\(subject) redirects to \(target)"
-        case .retrying(let pause): return "\(subject) retries in \(text(pause)) ms"
-        case .finished(let status, let metrics): return "\(subject) \(status), \(text(metrics))"
+        case .waiting: return "\(transfer) waits"
+        case .started(let wait): return "\(transfer) starts after \(text(wait)) ms in the queue"
+        case .redirected(let target): return "\(transfer) redirects to \(target)"
+        case .retrying(let pause): return "\(transfer) retries in \(text(pause)) ms"
+        case .finished(let status, let metrics): return "\(transfer) \(status), \(text(metrics))"
         case .failed(let error, let metrics):
             return "#\(event.transfer) \(error.code)" + (metrics.map { ", " + text($0) } ?? "")
         }

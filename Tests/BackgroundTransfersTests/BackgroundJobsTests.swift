@@ -19,13 +19,13 @@ struct BackgroundJobsTests {
         jobs = BackgroundJobs(folder: folder.file("state/jobs"))
     }
 
-    private let order = JobOrder([JobOrder.Item(url: "https://example.org/a.png")])
+    private let plan = JobPlan([JobPlan.Item(url: "https://example.org/a.png")])
 
     /// A job without a process.
     private func makeJob(_ name: String) throws -> JobFolder {
         try FileCalls().makeFolders(jobs.folder)
         let job = JobFolder(name, in: jobs.folder)
-        let lock = try job.make(order, in: try FileCalls().openFolder(jobs.folder))
+        let lock = try job.make(plan, in: try FileCalls().openFolder(jobs.folder))
         // Unlocks before it closes: a starting program of another test may have a duplicate of the descriptor
         // for a moment.
         FileCalls().unlockWithCopies(lock)
@@ -42,7 +42,7 @@ struct BackgroundJobsTests {
     func notStarted() throws {
         for program in ["/nowhere/program", "/bin/true"] {
             let error = #expect(throws: BackgroundJobsError.self) {
-                try jobs.start(order, named: "a", by: JobCommand(program, ["a"]))
+                try jobs.start(plan, named: "a", by: JobCommand(program, ["a"]))
             }
             #expect(error?.code == "job-not-started", "\(String(describing: error))")
         }
@@ -67,7 +67,7 @@ struct BackgroundJobsTests {
         arguments: ["", ".", "..", "a/b", "-a", ".a", "a b", "ä", String(repeating: "a", count: 65)])
     func names(name: String) {
         #expect(throws: BackgroundJobsError.invalidName(name)) {
-            try jobs.start(order, named: name, by: JobCommand("/bin/true", []))
+            try jobs.start(plan, named: name, by: JobCommand("/bin/true", []))
         }
         #expect(throws: BackgroundJobsError.notFound(name: name)) { try jobs.remove(name) }
     }
@@ -79,7 +79,7 @@ struct BackgroundJobsTests {
             "{\"process\":1,\"started\":5}\n{\"result\":{\"index\":0,\"milliseconds\":1,\"outcome\":\"network\",\"queu",
             to: job)
         #expect(try job.events() == [.started(process: 1, time: 5)])
-        #expect(order.remaining(after: try job.events()) == [0])
+        #expect(plan.remaining(after: try job.events()) == [0])
         let recorder = try JobRecorder(job, nil)
         recorder.addNow(.ended(status: 0, time: 6))
         #expect(try job.events() == [.started(process: 1, time: 5), .ended(status: 0, time: 6)])

@@ -10,31 +10,31 @@ import LazyImages
 
 @Suite("The conditions of a job", .bounded)
 struct JobGateTests {
-    private func surroundings(
+    private func conditions(
         _ reach: NetworkPath.Reach?, _ link: NetworkPath.Link? = .wired,
         _ level: MemoryPressure.Level = .normal,
         refusesCellular: Bool = true
-    ) -> JobGate.Surroundings {
-        var surroundings = JobGate.Surroundings(refusesCellular: refusesCellular)
-        surroundings.path = reach.map { NetworkPath(reach: $0, link: link) }
-        surroundings.level = level
-        return surroundings
+    ) -> JobGate.Conditions {
+        var conditions = JobGate.Conditions(refusesCellular: refusesCellular)
+        conditions.path = reach.map { NetworkPath(reach: $0, link: link) }
+        conditions.level = level
+        return conditions
     }
 
     @Test("images of other machines wait for a network that the job may use")
     func remote() {
-        #expect(surroundings(NetworkPath.Reach.none, nil).remoteWait == .network)
-        #expect(surroundings(.local).remoteWait == nil)
-        #expect(surroundings(.internet, .wifi).remoteWait == nil)
-        #expect(surroundings(.internet, .cellular).remoteWait == .otherNetwork)
-        #expect(surroundings(.internet, .cellular, refusesCellular: false).remoteWait == nil)
+        #expect(conditions(NetworkPath.Reach.none, nil).remoteWait == .network)
+        #expect(conditions(.local).remoteWait == nil)
+        #expect(conditions(.internet, .wifi).remoteWait == nil)
+        #expect(conditions(.internet, .cellular).remoteWait == .otherNetwork)
+        #expect(conditions(.internet, .cellular, refusesCellular: false).remoteWait == nil)
     }
 
     @Test("images of this machine wait only for memory, and all images wait for memory")
     func local() {
-        #expect(surroundings(NetworkPath.Reach.none, nil).localWait == nil)
-        #expect(surroundings(NetworkPath.Reach.none, nil, .warning).localWait == .memory)
-        #expect(surroundings(.internet, .wired, .critical).remoteWait == .memory)
+        #expect(conditions(NetworkPath.Reach.none, nil).localWait == nil)
+        #expect(conditions(NetworkPath.Reach.none, nil, .warning).localWait == .memory)
+        #expect(conditions(.internet, .wired, .critical).remoteWait == .memory)
     }
 
     @Test("a running transfer is cancelled when the network goes, and the next run repeats it")
@@ -47,14 +47,14 @@ struct JobGateTests {
         let gate = JobGate(
             local: Prewarmer(loader), remote: prewarmer, remoteRequests: [request], refusesCellular: false
         ) { wait in told.withLock { $0.append(wait) } }
-        await gate.note(NetworkPath(reach: .internet, link: .wifi))
+        await gate.record(NetworkPath(reach: .internet, link: .wifi))
         async let summary = prewarmer.run([request])
         _ = try await transport.transfer(0)
-        await gate.note(NetworkPath(reach: .none))
+        await gate.record(NetworkPath(reach: .none))
         #expect(await summary.cancelled == 1)
         async let next = prewarmer.run([request])
         try await eventually { prewarmer.waitingCount == 1 }
-        await gate.note(NetworkPath(reach: .internet, link: .wifi))
+        await gate.record(NetworkPath(reach: .internet, link: .wifi))
         _ = try await transport.transfer(1)
         prewarmer.cancel([request])
         #expect(await next.cancelled == 1)

@@ -14,9 +14,9 @@ struct FailureMemoryTests {
     func remembered() {
         let memory = FailureMemory()
         let failure = PictureFailure(.unprocessableContent, "no picture")
-        memory.note(failure, of: key)
+        memory.record(failure, of: key)
         #expect(memory.failure(of: key) == failure && memory.failure(of: other) == nil)
-        memory.forget(key)
+        memory.remove(key)
         #expect(memory.failure(of: key) == nil)
     }
 
@@ -26,7 +26,7 @@ struct FailureMemoryTests {
         for status in [
             HTTPStatus.notFound, .gone, .forbidden, .badGateway, .gatewayTimeout, .serviceUnavailable,
         ] {
-            memory.note(PictureFailure(status, "x"), of: key)
+            memory.record(PictureFailure(status, "x"), of: key)
             #expect(memory.failure(of: key) == nil, "\(status)")
         }
     }

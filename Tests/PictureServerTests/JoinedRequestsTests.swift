@@ -25,9 +25,9 @@ struct JoinedRequestsTests {
         }
 
         /// Begins a request, and answers its transfer.
-        func begin(_ transfer: Int, _ fields: HeaderFields) async throws -> PictureClient.Pending {
+        func start(_ transfer: Int, _ fields: HeaderFields) async throws -> PictureClient.Pending {
             let waiting = client.service.gate.usage.waiting
-            let request = try client.begin(PictureClient.path("w92"))
+            let request = try client.start(PictureClient.path("w92"))
             try await client.transport.transfer(transfer).answer(
                 try Samples.jpeg(shift: transfer), fields: fields)
             try await eventually { client.service.gate.usage.waiting == waiting + 1 }
@@ -40,7 +40,7 @@ struct JoinedRequestsTests {
     @Test("requests that joined another's are marked as collapsed, the first one is not")
     func collapsed() async throws {
         let client = try PictureClient()
-        let requests = try (0..<3).map { _ in try client.begin(PictureClient.path("w92")) }
+        let requests = try (0..<3).map { _ in try client.start(PictureClient.path("w92")) }
         try await client.transport.transfer().answer(try Samples.jpeg(), fields: Self.fields)
         let first = "marquee; fwd=uri-miss; fwd-status=200; stored"
         #expect(try await requests[0].value()["cache-status"] == first)
@@ -53,7 +53,7 @@ struct JoinedRequestsTests {
     func sameDerivation() async throws {
         let client = try PictureClient()
         let recipes = ["w92", "w92.q80", "w92.v7"]
-        let requests = try recipes.map { try client.begin(PictureClient.path($0)) }
+        let requests = try recipes.map { try client.start(PictureClient.path($0)) }
         try await client.transport.transfer().answer(try Samples.jpeg(), fields: Self.fields)
         var tags: Set<String?> = []
         for request in requests { tags.insert(try await request.value()["etag"]) }
@@ -65,8 +65,8 @@ struct JoinedRequestsTests {
         arguments: ["no-store, max-age=60", "max-age=0"])
     func unusable(control: String) async throws {
         let busy = try await Busy()
-        let early = try await busy.begin(0, ["Cache-Control": control])
-        let late = try await busy.begin(1, ["Cache-Control": control])
+        let early = try await busy.start(0, ["Cache-Control": control])
+        let late = try await busy.start(1, ["Cache-Control": control])
         #expect(!early.isAnswered)
         busy.free()
         #expect(try await early.value().status == 200)
@@ -77,11 +77,11 @@ struct JoinedRequestsTests {
     @Test("a request joins while the answer is fresh, and asks the origin again once it is stale")
     func stale() async throws {
         let busy = try await Busy()
-        let early = try await busy.begin(0, Self.fields)
+        let early = try await busy.start(0, Self.fields)
         busy.client.clock.advance(by: 58)
-        let joined = try busy.client.begin(PictureClient.path("w92"))
+        let joined = try busy.client.start(PictureClient.path("w92"))
         busy.client.clock.advance(by: 2)
-        let late = try await busy.begin(1, Self.fields)
+        let late = try await busy.start(1, Self.fields)
         #expect(busy.client.transport.started.count == 2)
         busy.free()
         #expect(try await joined.value()["etag"] == early.value()["etag"])
@@ -91,8 +91,8 @@ struct JoinedRequestsTests {
     @Test("a request for another size joins a source that waits to be decoded")
     func otherSize() async throws {
         let busy = try await Busy()
-        let early = try await busy.begin(0, Self.fields)
-        let other = try busy.client.begin(PictureClient.path("w154"))
+        let early = try await busy.start(0, Self.fields)
+        let other = try busy.client.start(PictureClient.path("w154"))
         busy.free()
         for request in [early, other] { #expect(try await request.value().status == 200) }
         #expect(busy.client.transport.started.count == 1 && busy.client.count(.decoded) == 1)
@@ -102,11 +102,11 @@ struct JoinedRequestsTests {
     func leftWhileWaiting() async throws {
         let busy = try await Busy()
         let sources = busy.client.service.gate.usage.sources
-        let request = try await busy.begin(0, ["Cache-Control": "no-store"])
+        let request = try await busy.start(0, ["Cache-Control": "no-store"])
         request.leave()
         try await eventually { busy.client.service.gate.usage.sources == sources }
         #expect(busy.client.service.gate.usage.waiting == 0)
-        let next = try await busy.begin(1, Self.fields)
+        let next = try await busy.start(1, Self.fields)
         busy.free()
         #expect(try await next.value().status == 200 && !request.isAnswered)
     }
@@ -114,12 +114,12 @@ struct JoinedRequestsTests {
     @Test("the failure of a source that was purged meanwhile is not remembered")
     func purgedFailure() async throws {
         let client = try PictureClient()
-        let request = try client.begin(PictureClient.path("w92"))
+        let request = try client.start(PictureClient.path("w92"))
         let transfer = try await client.transport.transfer()
         await client.service.purge(try PictureSource("https://\(PictureClient.host)/a"))
         transfer.answer(Array("no picture".utf8), fields: Self.fields)
         #expect(try await request.value().status == 422)
-        let later = try client.begin(PictureClient.path("w92"))
+        let later = try client.start(PictureClient.path("w92"))
         try await client.transport.transfer(1).answer(try Samples.jpeg(), fields: Self.fields)
         #expect(try await later.value().status == 200)
     }
@@ -147,9 +147,9 @@ struct JoinedRequestsTests {
                 default: return nil
                 }
             })
-        let listed = try client.begin(try PictureClient.signedPath("w92", "https://\(host)/a"))
+        let listed = try client.start(try PictureClient.signedPath("w92", "https://\(host)/a"))
         let first = try await client.transport.transfer()
-        let signed = try client.begin(try PictureClient.signedPath("w92", "https://other.example/moved"))
+        let signed = try client.start(try PictureClient.signedPath("w92", "https://other.example/moved"))
         _ = try await client.transport.transfer(1)
         // Lets the second transfer go on to the host of the first one, if it may.
         for _ in 0..<1000 { await Task.yield() }

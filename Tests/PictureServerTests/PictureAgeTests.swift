@@ -148,7 +148,7 @@ struct PictureAgeTests {
         let fields: HeaderFields = [
             "Cache-Control": "max-age=600, stale-while-revalidate=600", "ETag": "\"a\"",
         ]
-        let request = try client.begin(PictureClient.path("w92"))
+        let request = try client.start(PictureClient.path("w92"))
         try await client.transport.transfer().answer(try Samples.jpeg(), fields: fields)
         let first = try await request.value()
         try await eventually { client.service.gate.usage.sources == 0 }
@@ -169,7 +169,7 @@ struct PictureAgeTests {
         #expect(client.transport.started.count == 2 && client.count(.fetched) == 2)
         // After the window, a request waits for the revalidation.
         client.clock.advance(by: 1300)
-        let late = try client.begin(PictureClient.path("w92"))
+        let late = try client.start(PictureClient.path("w92"))
         try await client.transport.transfer(2).answer([], status: 304, fields: fields)
         #expect(try await late.value()["cache-status"] == "marquee; fwd=stale; fwd-status=304; stored")
     }
@@ -226,11 +226,11 @@ struct PictureAgeTests {
     func purgeMeanwhile() async throws {
         let client = try PictureClient()
         let fields: HeaderFields = ["Cache-Control": "max-age=6000"]
-        let waiting = try client.begin(PictureClient.path("w92"))
+        let waiting = try client.start(PictureClient.path("w92"))
         let transfer = try await client.transport.transfer()
         await client.service.purge(try PictureSource("https://\(PictureClient.host)/a"))
         // A request after the purge starts a new transfer.
-        let after = try client.begin(PictureClient.path("w92"))
+        let after = try client.start(PictureClient.path("w92"))
         let second = try await client.transport.transfer(1)
         transfer.answer(try Samples.jpeg(), fields: fields)
         let old = try await waiting.value()
@@ -246,14 +246,14 @@ struct PictureAgeTests {
     func lateAnswerAfterPurge() async throws {
         let client = try PictureClient()
         let fields: HeaderFields = ["Cache-Control": "max-age=60"]
-        let first = try client.begin(PictureClient.path("w92"))
+        let first = try client.start(PictureClient.path("w92"))
         try await client.transport.transfer().answer(try Samples.jpeg(), fields: fields)
         _ = try await first.value()
         client.clock.advance(by: 60)
-        let outdated = try client.begin(PictureClient.path("w92"))
+        let outdated = try client.start(PictureClient.path("w92"))
         let gone = try await client.transport.transfer(1)
         await client.service.purge(try PictureSource("https://\(PictureClient.host)/a"))
-        let later = try client.begin(PictureClient.path("w92"))
+        let later = try client.start(PictureClient.path("w92"))
         try await client.transport.transfer(2).answer(try Samples.jpeg(shift: 1), fields: fields)
         #expect(try await later.value().status == 200)
         gone.answer([], status: 404)
@@ -265,7 +265,7 @@ struct PictureAgeTests {
     func purgeDuringRevalidation() async throws {
         let client = try PictureClient()
         let fields: HeaderFields = ["Cache-Control": "max-age=600, stale-while-revalidate=600"]
-        let first = try client.begin(PictureClient.path("w92"))
+        let first = try client.start(PictureClient.path("w92"))
         try await client.transport.transfer().answer(try Samples.jpeg(), fields: fields)
         _ = try await first.value()
         client.clock.advance(by: 700)
@@ -274,7 +274,7 @@ struct PictureAgeTests {
         await client.service.purge(try PictureSource("https://\(PictureClient.host)/a"))
         revalidation.answer(try Samples.jpeg(), fields: fields)
         try await eventually { client.service.gate.usage.sources == 0 }
-        let next = try client.begin(PictureClient.path("w92"))
+        let next = try client.start(PictureClient.path("w92"))
         try await client.transport.transfer(2).answer(try Samples.jpeg(shift: 2), fields: fields)
         #expect(try await next.value().status == 200)
     }

@@ -163,7 +163,7 @@ struct PictureAnswerTests {
             (.resourcesShort(url: "", reason: ""), 503, nil),
         ] as [(ImageLoadingError, Int, String?)] {
             let client = try PictureClient()
-            let request = try client.begin(PictureClient.path("w92"))
+            let request = try client.start(PictureClient.path("w92"))
             try await client.transport.transfer().fail(error)
             let answer = try await request.value()
             #expect(answer.status == status && answer["cache-control"] == "no-store")

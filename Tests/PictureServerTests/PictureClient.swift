@@ -72,7 +72,7 @@ final class PictureClient: Sendable {
 
     /// Starts a request whose answer may come later.
     /// - Parameter answered: called with the answer.
-    func begin(
+    func start(
         _ path: String, method: String = "GET", _ fields: HeaderFields = [:],
         from peer: Peer = Peer(address: "127.0.0.1", isLocal: true),
         answered: @escaping @Sendable () -> Void = {}
@@ -94,7 +94,7 @@ final class PictureClient: Sendable {
     }
 
     func send(_ path: String, method: String = "GET", _ fields: HeaderFields = [:]) async throws -> Answer {
-        try await begin(path, method: method, fields).value()
+        try await start(path, method: method, fields).value()
     }
 
     func get(_ recipe: String, _ fields: HeaderFields = [:]) async throws -> Answer {

@@ -50,7 +50,7 @@ struct ReplacedRulesTests {
     @Test("new sizes count at once; sources stay; a request in progress gets its picture")
     func sizes() async throws {
         let client = try PictureClient(sizes: ["w92"])
-        let running = try client.begin(PictureClient.path("w92"))
+        let running = try client.start(PictureClient.path("w92"))
         let transfer = try await client.transport.transfer()
         let rules = try PictureRules(sources: [], sizes: ["w93"])
         #expect(client.service.replaceRules(by: rules) == ["sizes"])

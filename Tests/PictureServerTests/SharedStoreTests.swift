@@ -139,7 +139,7 @@ struct SharedStoreTests {
         let stored = StoredOriginal(name: "film", tag: "1", cacheControl: "no-cache") { body }
         let answered = Tally()
         let poster = KnownAddress(try PictureRecipe("w92"), of: .stored(stored))
-        _ = first.service.begin(poster, for: nil) { outcome in
+        _ = first.service.start(poster, for: nil) { outcome in
             if case .success = outcome { answered.add() }
         }
         try await answered.wait(for: 1)

@@ -16,7 +16,7 @@ struct SharedWorkTests {
     func shared() async throws {
         let recipes = ["w46", "w77", "w171", "w250"]
         let client = try PictureClient(sizes: recipes)
-        let requests = try (0..<200).map { try client.begin(PictureClient.path(recipes[$0 % 4])) }
+        let requests = try (0..<200).map { try client.start(PictureClient.path(recipes[$0 % 4])) }
         try await client.transport.transfer().answer(
             try Samples.jpeg(255, 300), fields: ["Cache-Control": "max-age=6000"])
         var bodies: [Set<[UInt8]>] = [[], [], [], []]
@@ -65,7 +65,7 @@ struct SharedWorkTests {
     @Test("the last client's departure cancels the transfer, an earlier one's does not")
     func cancelled() async throws {
         let client = try PictureClient()
-        let requests = try ["w92", "w92", "w342"].map { try client.begin(PictureClient.path($0)) }
+        let requests = try ["w92", "w92", "w342"].map { try client.start(PictureClient.path($0)) }
         let transfer = try await client.transport.transfer()
         requests[0].leave()
         requests[2].leave()
@@ -76,7 +76,7 @@ struct SharedWorkTests {
         #expect(client.count(.abandoned) == 3 && !requests.contains(where: \.isAnswered))
 
         // The next request starts a new transfer.
-        let next = try client.begin(PictureClient.path("w92"))
+        let next = try client.start(PictureClient.path("w92"))
         try await client.transport.transfer(1).answer(try Samples.jpeg())
         #expect(try await next.value().status == 200)
     }
@@ -84,7 +84,7 @@ struct SharedWorkTests {
     @Test("a client that leaves after its answer does not count as a departure")
     func leftAfterwards() async throws {
         let client = try PictureClient(answering: PictureClient.giving(try Samples.jpeg()))
-        let request = try client.begin(PictureClient.path("w92"))
+        let request = try client.start(PictureClient.path("w92"))
         _ = try await request.value()
         request.leave()
         #expect(client.count(.abandoned) == 0)
@@ -97,16 +97,16 @@ struct SharedWorkTests {
             configuration.queue = 1
         })
         let sources = (0..<3).map { "https://\(PictureClient.host)/\($0)" }
-        let waiting = try sources.prefix(2).map { try client.begin(PictureClient.path("w92", $0)) }
+        let waiting = try sources.prefix(2).map { try client.start(PictureClient.path("w92", $0)) }
         _ = try await client.transport.transfers(2)
-        let joined = try client.begin(PictureClient.path("w342", sources[0]))
+        let joined = try client.start(PictureClient.path("w342", sources[0]))
         let refused = try await client.send(PictureClient.path("w92", sources[2]))
         #expect(refused.status == 503 && refused["retry-after"] == "1")
         #expect(refused["cache-control"] == "no-store" && client.service.counters.refusals == ["queue": 1])
         for transfer in try await client.transport.transfers(2) { transfer.answer(try Samples.jpeg()) }
         for request in waiting + [joined] { #expect(try await request.value().status == 200) }
         try await eventually { client.service.gate.usage.sources == 0 }
-        let later = try client.begin(PictureClient.path("w92", sources[2]))
+        let later = try client.start(PictureClient.path("w92", sources[2]))
         try await client.transport.transfer(2).answer(try Samples.jpeg())
         #expect(try await later.value().status == 200)
     }
@@ -123,20 +123,20 @@ struct SharedWorkTests {
             Peer(address: "192.0.2.1", isLocal: false), Peer(address: "192.0.2.2", isLocal: false)
         )
         let done = Shared<[String]>([])
-        func begin(_ name: String, _ peer: Peer) async throws {
+        func start(_ name: String, _ peer: Peer) async throws {
             let waiting = gate.usage.waiting
-            let pending = try client.begin(
+            let pending = try client.start(
                 PictureClient.path("w92", "https://\(PictureClient.host)/\(name)"), from: peer
             ) { done.change { $0.append(name) } }
             _ = pending
             try await eventually { gate.usage.waiting == waiting + 1 }
         }
-        for number in 1...4 { try await begin("a\(number)", anna) }
-        try await begin("b1", ben)
+        for number in 1...4 { try await start("a\(number)", anna) }
+        try await start("b1", ben)
         // Ben also asks for a source that waits in Anna's line.
-        let also = try client.begin(
+        let also = try client.start(
             PictureClient.path("w92", "https://\(PictureClient.host)/a4"), from: ben)
-        try await begin("b2", ben)
+        try await start("b2", ben)
         gate.leave(other)
         try await eventually { done.value.count == 6 }
         #expect(done.value == ["a1", "b1", "a2", "a4", "a3", "b2"])
@@ -178,7 +178,7 @@ struct SharedWorkTests {
         let gate = client.service.gate
         let others = [try await gate.enter(nil), try await gate.enter(nil)]
         for ticket in others { try await gate.acquire(1, for: ticket) }
-        let waiting = try client.begin(PictureClient.path("w342"))
+        let waiting = try client.start(PictureClient.path("w342"))
         try await eventually { client.service.gate.usage.waiting == 1 }
         let stored = try await client.get("w92")
         #expect(stored.status == 200 && stored["etag"] == made["etag"] && !waiting.isAnswered)
@@ -190,12 +190,12 @@ struct SharedWorkTests {
     @Test("the origin's failure reaches all waiting requests of any size, after one request")
     func failureIsShared() async throws {
         let client = try PictureClient()
-        let requests = try ["w92", "w154", "w342", "w500"].map { try client.begin(PictureClient.path($0)) }
+        let requests = try ["w92", "w154", "w342", "w500"].map { try client.start(PictureClient.path($0)) }
         try await client.transport.transfer().answer([], status: 500)
         for request in requests { #expect(try await request.value().status == 502) }
         #expect(client.transport.started.count == 1)
         // The failure is not stored: a later request asks the origin again.
-        let later = try client.begin(PictureClient.path("w92"))
+        let later = try client.start(PictureClient.path("w92"))
         try await client.transport.transfer(1).answer(try Samples.jpeg())
         #expect(try await later.value().status == 200)
     }
@@ -204,7 +204,7 @@ struct SharedWorkTests {
     func notKept() async throws {
         let client = try PictureClient()
         for round in 0..<3 {
-            let requests = try ["w92", "w154"].map { try client.begin(PictureClient.path($0)) }
+            let requests = try ["w92", "w154"].map { try client.start(PictureClient.path($0)) }
             try await client.transport.transfer(round).answer(
                 try Samples.jpeg(shift: round), fields: ["Cache-Control": "no-store, max-age=60"])
             for request in requests {
@@ -218,7 +218,7 @@ struct SharedWorkTests {
     @Test("the decoded picture is kept when a later size needs more memory")
     func growing() async throws {
         let client = try PictureClient(sizes: ["w10", "w200"])
-        let requests = try ["w10", "w200"].map { try client.begin(PictureClient.path($0)) }
+        let requests = try ["w10", "w200"].map { try client.start(PictureClient.path($0)) }
         try await client.transport.transfer().answer(
             try Samples.jpeg(200, 200), fields: ["Cache-Control": "max-age=60"])
         for request in requests { #expect(try await request.value().status == 200) }

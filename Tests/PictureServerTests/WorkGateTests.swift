@@ -36,7 +36,7 @@ struct WorkGateTests {
     }
 
     /// A source that has a place and asks for a worker. Returns once it waits, or has one.
-    private func begin(
+    private func start(
         _ gate: WorkGate, _ name: String, _ bytes: Int = 1, client: IPAddress? = nil
     ) async throws -> Task<WorkGate.Ticket?, Never> {
         let ticket = try await gate.enter(client)
@@ -81,9 +81,9 @@ struct WorkGateTests {
     @Test("only as many as there are workers run, and the next one is admitted when one leaves")
     func workers() async throws {
         let gate = gate(workers: 2)
-        let a = try await begin(gate, "a")
-        let b = try await begin(gate, "b")
-        let c = try await begin(gate, "c")
+        let a = try await start(gate, "a")
+        let b = try await start(gate, "b")
+        let c = try await start(gate, "c")
         #expect(gate.usage.sources == 3 && gate.usage.waiting == 1 && gate.usage.workers == 2)
         try await end(gate, a)
         _ = await c.value
@@ -96,9 +96,9 @@ struct WorkGateTests {
     @Test("a large job waits for memory, and those behind it wait in order")
     func memory() async throws {
         let gate = gate(workers: 9, memory: 100)
-        let a = try await begin(gate, "a", 60)
-        let large = try await begin(gate, "large", 100)
-        let small = try await begin(gate, "small", 1)
+        let a = try await start(gate, "a", 60)
+        let large = try await start(gate, "large", 100)
+        let small = try await start(gate, "small", 1)
         #expect(gate.usage.waiting == 2)
         try await end(gate, a)
         _ = await large.value
@@ -111,9 +111,9 @@ struct WorkGateTests {
     @Test("a cancelled job holds nothing, and admits those behind it")
     func cancelled() async throws {
         let gate = gate(workers: 9, memory: 100)
-        let a = try await begin(gate, "a", 60)
-        let large = try await begin(gate, "large", 100)
-        let small = try await begin(gate, "small", 40)
+        let a = try await start(gate, "a", 60)
+        let large = try await start(gate, "large", 100)
+        let small = try await start(gate, "small", 40)
         large.cancel()
         #expect(await large.value == nil)
         _ = await small.value
@@ -166,13 +166,13 @@ struct WorkGateTests {
     @Test("clients take turns: one with many sources does not hold up another with few")
     func turns() async throws {
         let gate = gate()
-        let running = try await begin(gate, "running")
+        let running = try await start(gate, "running")
         var tasks: [Task<WorkGate.Ticket?, Never>] = []
-        for number in 1...5 { tasks.append(try await begin(gate, "a\(number)", client: anna)) }
-        for number in 1...2 { tasks.append(try await begin(gate, "b\(number)", client: ben)) }
-        tasks.append(try await begin(gate, "local", client: nil))
-        tasks.append(try await begin(gate, "v6", client: IPAddress("2001:db8::1")))
-        tasks.append(try await begin(gate, "v6 of the same network", client: IPAddress("2001:db8::2")))
+        for number in 1...5 { tasks.append(try await start(gate, "a\(number)", client: anna)) }
+        for number in 1...2 { tasks.append(try await start(gate, "b\(number)", client: ben)) }
+        tasks.append(try await start(gate, "local", client: nil))
+        tasks.append(try await start(gate, "v6", client: IPAddress("2001:db8::1")))
+        tasks.append(try await start(gate, "v6 of the same network", client: IPAddress("2001:db8::2")))
         try await end(gate, running)
         // Each of them ends as soon as it has begun.
         for task in tasks {
@@ -192,7 +192,7 @@ struct WorkGateTests {
     @Test("a waiting source takes the turn of a second client that asks for it, if that is earlier")
     func shared() async throws {
         let gate = gate()
-        let running = try await begin(gate, "running")
+        let running = try await start(gate, "running")
         var tasks: [Task<WorkGate.Ticket?, Never>] = []
         var tickets: [WorkGate.Ticket] = []
         for _ in 1...4 { tickets.append(try await gate.enter(anna)) }
@@ -254,10 +254,10 @@ struct WorkGateTests {
     @Test("a source that has waited for the queue time is refused then, and makes room for others")
     func late() async throws {
         let gate = gate(memory: 100)
-        let running = try await begin(gate, "running", 60)
-        let early = try await begin(gate, "early", 100)
+        let running = try await start(gate, "running", 60)
+        let early = try await start(gate, "early", 100)
         clock.advance(by: .seconds(3))
-        let later = try await begin(gate, "later", 50, client: anna)
+        let later = try await start(gate, "later", 50, client: anna)
         try await eventually { clock.sleepers == 1 }
         clock.advance(by: .seconds(2))
         #expect(await early.value == nil)

@@ -38,11 +38,11 @@ struct FilmPageTests {
     func facts() {
         let page = page(columns: 80, rows: 24)
         let bare = Movie(id: "1", title: "Film")
-        #expect(text(page.lines(of: bare, FilmSurroundings())) == ["Film", ""])
+        #expect(text(page.lines(of: bare, FilmContext())) == ["Film", ""])
         let film = Movie(
             id: "1", title: "Film", genres: Array(repeating: "Science fiction", count: 5), rating: 8.25,
             votes: 1)
-        let lines = text(page.lines(of: film, FilmSurroundings()))
+        let lines = text(page.lines(of: film, FilmContext()))
         #expect(lines[2].hasPrefix("Genre     Science fiction, "))
         #expect(lines[3].hasPrefix("          Science") || lines[3].hasPrefix("          fiction"))
         #expect(lines.last == "Rating    ━━━━━━━━━━━━━━━━╸───  ★ 8.3, 1 vote")
@@ -52,7 +52,7 @@ struct FilmPageTests {
     @Test("the neighbouring films are beside the poster's lower edge")
     func foot() {
         let page = page(columns: 120, rows: 40)
-        var around = FilmSurroundings(failure: PosterFailure(nil))
+        var around = FilmContext(failure: PosterFailure(nil))
         around.sameDirector = ([Movie(id: "2", title: "Other", year: 1920, director: "D")], 1)
         around.previous = Movie(id: "3", title: "Before")
         around.next = Movie(id: "4", title: "After", year: 1930)
@@ -75,7 +75,7 @@ struct FilmPageTests {
             let film = Movie(
                 id: "1", title: evil, originalTitle: evil, year: 1920, director: evil, country: evil,
                 genres: [evil], overview: evil, score: 1e300)
-            var around = FilmSurroundings()
+            var around = FilmContext()
             around.sameDirector = ([film], 1)
             (around.previous, around.next) = (film, film)
             for line in text(page.lines(of: film, around)) {

@@ -44,12 +44,12 @@ public struct PathMonitor: AsyncSequence, Sendable {
         return stream.makeAsyncIterator()
     }
 
-    private static func watch(until end: WakeDescriptor, tell: (NetworkPath) -> Void) {
+    private static func watch(until end: WakeDescriptor, notify: (NetworkPath) -> Void) {
         // The first socket reports changes that happen before the second is open.
         guard let changes = RouteSocket(hearsChanges: true), let questions = RouteSocket(hearsChanges: false),
             var last = path(questions)
-        else { return tell(.assumed) }
-        tell(last)
+        else { return notify(.assumed) }
+        notify(last)
         while true {
             var wake = wait(for: changes, or: end, until: nil)
             let latest = ContinuousClock.now + longest
@@ -59,7 +59,7 @@ public struct PathMonitor: AsyncSequence, Sendable {
             if wake == .end { return }
             guard let next = path(questions), next != last else { continue }
             last = next
-            tell(next)
+            notify(next)
         }
     }
 

@@ -186,7 +186,7 @@ final class BodyBuffer: BodyReceiver {
                 return nil
             }
             if state.storage.partial == nil {
-                state.storage.begin(
+                state.storage.start(
                     head, total: expected, room: min(expected ?? 0, Self.firstReserve),
                     received: state.headTime.seconds)
             }

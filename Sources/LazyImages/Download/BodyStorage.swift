@@ -82,7 +82,7 @@ struct BodyStorage {
     ///   - total: the length of the body; nil if unknown.
     ///   - room: how many bytes to make room for at once.
     ///   - received: when the head arrived, in seconds since 1970.
-    mutating func begin(_ head: ResponseHead, total: Int?, room: Int, received: Int) {
+    mutating func start(_ head: ResponseHead, total: Int?, room: Int, received: Int) {
         if partials != nil { resumable = Answer(head: head, total: total, received: received) }
         bytes.reserveCapacity(room)
     }
@@ -146,7 +146,7 @@ struct BodyStorage {
             return .spill(file)
         case .newPartial(let location, let answer):
             guard
-                let file = location.store.begin(
+                let file = location.store.start(
                     answer.head, total: answer.total, of: location.key, from: source, now: answer.received)
             else { return .memory }
             do {

@@ -100,7 +100,7 @@ final class Download: FetchExchange {
     var mayAuthenticate: Bool { request.data == nil && request.fields["authorization"] == nil }
     var overridesCircuitBreaker: Bool { request.overridesCircuitBreaker }
 
-    func mayBegin() -> Bool { claim?.mayFetch() ?? true }
+    func mayStart() -> Bool { claim?.mayFetch() ?? true }
 
     func settle() async throws(ImageLoadingError) -> LoadedFile? {
         let found: LoadedFile?

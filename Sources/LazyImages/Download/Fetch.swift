@@ -46,23 +46,23 @@ struct Fetch<Exchange: FetchExchange> {
         while true {
             if !exchange.host.isEmpty { try configuration.security.check(exchange.url) }
             if challenges == 0 { authorization = await broker?.authorization(for: exchange.url) }
-            note { .waiting }
+            record { .waiting }
             let since = ContinuousClock.now
             var slot = try await enter()
-            if !exchange.mayBegin() {
+            if !exchange.mayStart() {
                 slot.leave(.inconclusive)
                 if let value = try await exchange.settle() { return value }
                 slot = try await enter()
             }
             let wait = since.duration(to: .now)
             queued += wait
-            note { .started(queueWait: wait) }
+            record { .started(queueWait: wait) }
             started(queued)
             let limit = timeout - spent
             let (step, duration, metrics) = await attempt(authorization, limit: limit)
             slot.leave(exchange.host.isEmpty ? .inconclusive : report(step))
             spent += duration
-            note { event(step, metrics) }
+            record { event(step, metrics) }
 
             let isAbandoned = Task.isCancelled
             switch step {
@@ -122,10 +122,10 @@ struct Fetch<Exchange: FetchExchange> {
         _ authorization: Authorization?, limit: Duration
     ) async -> (step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>, Duration, TransferMetrics?) {
         guard limit > .zero else { return (.failure(context.tookTooLong(exchange.url)), .zero, nil) }
-        context.activity.begin(host: exchange.host)
+        context.activity.start(host: exchange.host)
         let deadline = context.deadlines.add(after: limit + Self.grace) {
             [number, context, giveUp, url = exchange.url] in
-            context.activity.noteAbandoned()
+            context.activity.recordAbandoned()
             giveUp(context.tookTooLong(url))
             context.slots.revoke(number)
         }
@@ -160,7 +160,7 @@ struct Fetch<Exchange: FetchExchange> {
     }
 
     private func sleep(_ pause: Duration) async throws(ImageLoadingError) {
-        note { .retrying(after: pause) }
+        record { .retrying(after: pause) }
         do { try await configuration.timing.sleep(pause) } catch {
             throw .cancelled(url: exchange.url.displayText)
         }
@@ -203,8 +203,8 @@ struct Fetch<Exchange: FetchExchange> {
         }
     }
 
-    private func note(_ kind: () -> TransferEvent.Kind) {
-        context.activity.note {
+    private func record(_ kind: () -> TransferEvent.Kind) {
+        context.activity.record {
             TransferEvent(transfer: number, url: exchange.url.displayText, kind: kind())
         }
     }
@@ -298,7 +298,7 @@ protocol FetchExchange: AnyObject {
     var overridesCircuitBreaker: Bool { get }
 
     /// Whether the fetch may begin, now that it has a slot. If not, `settle` follows, without the slot.
-    func mayBegin() -> Bool
+    func mayStart() -> Bool
     /// Waits until the fetch may begin; a value if another process has fetched meanwhile.
     func settle() async throws(ImageLoadingError) -> Value?
     /// Sends the request once.

@@ -118,7 +118,7 @@ public actor ImageDownloader {
     private static let backgroundPriority = ImageRequest.Priority.low.rank
 
     /// Begins a transfer in the background, unless an equal one is running.
-    nonisolated func beginInBackground(_ wanted: DownloadRequest, since look: Look) {
+    nonisolated func startInBackground(_ wanted: DownloadRequest, since look: Look) {
         if flights[wanted.key] != nil { return }
         let caller = join(wanted, Self.backgroundPriority, since: look)
         let flight = caller.flight

@@ -75,11 +75,11 @@ public final class NetworkActivity: Sendable {
             change(&counted.counters)
             counted.lastUse = uses
             hosts[host] = counted
-            if hosts.count > hostLimit { forgetIdleHost() }
+            if hosts.count > hostLimit { removeIdleHost() }
         }
 
         /// Adds the counts of the host that was idle for the longest time to those of the empty name.
-        private mutating func forgetIdleHost() {
+        private mutating func removeIdleHost() {
             let idle = hosts.lazy.filter { !$0.key.isEmpty && $0.value.counters.running == 0 }
             guard let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
             hosts[oldest.key] = nil
@@ -128,7 +128,7 @@ public final class NetworkActivity: Sendable {
     // MARK: What the downloader tells
 
     /// Passes an event on. The event is made only if somebody listens.
-    func note(_ event: () -> TransferEvent) {
+    func record(_ event: () -> TransferEvent) {
         let isRead = state.withLock { !$0.readers.isEmpty }
         guard isRead || observer != nil else { return }
         let event = event()
@@ -137,13 +137,13 @@ public final class NetworkActivity: Sendable {
     }
 
     /// An attempt of a transfer begins.
-    func begin(host: String) { state.withLock { state in state.count(host) { $0.running += 1 } } }
+    func start(host: String) { state.withLock { state in state.count(host) { $0.running += 1 } } }
 
     /// The body of an attempt may arrive.
     func read(_ body: BodyBuffer, for number: Int) { state.withLock { $0.bodies[number] = body } }
 
     /// A transfer was given up, while its attempt still runs.
-    func noteAbandoned() { state.withLock { $0.abandoned += 1 } }
+    func recordAbandoned() { state.withLock { $0.abandoned += 1 } }
 
     /// An attempt has ended.
     func end(_ number: Int, host: String, didSucceed: Bool, _ metrics: TransferMetrics?) {

@@ -106,7 +106,7 @@ final class TransferClaim: Sendable {
         if case .failure(.cancelled) = outcome { return release() }
         guard state.withLock({ $0.isSettled }) else { return release() }
         disk.afterStores { [self] in
-            claims.noteEnd(of: key)
+            claims.recordEnd(of: key)
             release()
         }
     }

@@ -48,7 +48,7 @@ public final class LazyImage: Observable, Sendable {
     /// - Parameter request: the image to load; nil for none, which shows the placeholder.
     public func load(_ request: ImageRequest?) {
         guard content.withLock({ $0.request != request }) else { return }
-        begin(request, as: request)
+        start(request, as: request)
     }
 
     /// Loads the image again after a failure: from the network, even if the failure is remembered.
@@ -60,11 +60,11 @@ public final class LazyImage: Observable, Sendable {
         guard let failed else { return }
         var again = failed
         again.retry()
-        begin(failed, as: again)
+        start(failed, as: again)
     }
 
     /// - Parameter sent: the request for the loader.
-    private func begin(_ request: ImageRequest?, as sent: ImageRequest?) {
+    private func start(_ request: ImageRequest?, as sent: ImageRequest?) {
         let image = sent.flatMap { $0.allowsMemory ? loader.cachedImage(for: $0) : nil }
         let task = image == nil ? sent.map { loader.task(for: $0) } : nil
         let old = registrar.withMutation(of: self, keyPath: \.state) {

@@ -146,7 +146,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     ///   - now: the time since a fixed moment.
     ///   - inMemory: whether the memory cache has a row's image. Called once for each image that becomes wanted.
     mutating func handle(_ event: Event, at now: Duration, inMemory: (_ row: Int) -> Bool) -> [Action] {
-        note(event, at: now)
+        record(event, at: now)
         looksAhead = warning.map { now - $0 >= pauses.afterWarning } ?? true
         let before = (wants: wants, urgencies: urgencies)
         updateWants()
@@ -155,7 +155,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         return ended + actions(inMemory)
     }
 
-    private mutating func note(_ event: Event, at now: Duration) {
+    private mutating func record(_ event: Event, at now: Duration) {
         switch event {
         case .showed(let visible, let focus): span.show(visible, focus: focus)
         case .scrolling(let isDragging, let isDecelerating):

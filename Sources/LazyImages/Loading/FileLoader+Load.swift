@@ -103,7 +103,7 @@ extension FileLoader {
                 // Judged like a file on disk.
                 stored = file
             case .giveAndRevalidate(let file, let wanted):
-                downloader.beginInBackground(wanted, since: look)
+                downloader.startInBackground(wanted, since: look)
                 return file
             }
         }

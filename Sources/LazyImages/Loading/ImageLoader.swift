@@ -252,7 +252,7 @@ public final class ImageLoader: Sendable {
         let file = try await file(for: request, flight, meter)
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         let event = LoadEvent.file(file)
-        meter.note(event)
+        meter.record(event)
         flight.emit(event)
         return try await image(in: file, for: request, flight)
     }
@@ -266,7 +266,7 @@ public final class ImageLoader: Sendable {
                 priority: { flight.priority },
                 listener: LoadListener { event in
                     guard let event else { return }
-                    meter.note(event)
+                    meter.record(event)
                     flight.emit(event)
                 },
                 joined: { [decoder] download in

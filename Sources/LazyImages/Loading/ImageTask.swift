@@ -165,7 +165,7 @@ public final class ImageTask: Sendable {
 
     /// Adds a listener. It hears the last events at once, and all later ones.
     func listen(_ listener: LoadListener) {
-        if let caller { caller.listen(listener) } else { listener.hear(nil) }
+        if let caller { caller.listen(listener) } else { listener.receive(nil) }
     }
 
     /// The image or the error; nil before the load has finished.

@@ -35,7 +35,7 @@ public final class LoadGroup: Sendable {
         var begun = 0
         /// Whether a thread is beginning loads. A load that finishes at once must not begin the next one recursively:
         /// ten thousand would overflow the stack.
-        var isBeginning = false
+        var isStarting = false
         /// All loads up to this number were cancelled.
         var cancelled = 0
         /// The bytes received for all loads except failed ones.
@@ -73,11 +73,11 @@ public final class LoadGroup: Sendable {
             state.last += 1
             state.waiting[state.last] = Waiting(request: request, loader: loader, completion: completion)
         }
-        beginWaiting()
+        startWaiting()
     }
 
     /// Begins waiting loads, as many as may run at once.
-    private func beginWaiting() {
+    private func startWaiting() {
         while let (number, next) = next() {
             let task = next.loader.task(for: next.request)
             let isCancelled = state.withLock { state in
@@ -89,24 +89,24 @@ public final class LoadGroup: Sendable {
                 LoadListener { [self] event in
                     switch event {
                     case .progress(let progress, _):
-                        tell { $0.setReceived(progress.received, of: number) }
+                        notify { $0.setReceived(progress.received, of: number) }
                     case nil: end(number)
                     default: break
                     }
                 })
-            state.withLock { $0.isBeginning = false }
+            state.withLock { $0.isStarting = false }
         }
     }
 
     /// The next load that may begin; nil if there is none, or another thread is beginning one.
     private func next() -> (Int, Waiting)? {
         state.withLock { state in
-            guard !state.isBeginning else { return nil }
+            guard !state.isStarting else { return nil }
             while state.begun < state.last, state.running.count < concurrency {
                 state.begun += 1
                 // Nil for a cancelled load.
                 guard let next = state.waiting.removeValue(forKey: state.begun) else { continue }
-                state.isBeginning = true
+                state.isStarting = true
                 return (state.begun, next)
             }
             return nil
@@ -118,11 +118,11 @@ public final class LoadGroup: Sendable {
         let ended: Running? = state.withLock { $0.running[number] }
         guard let ended, let outcome = ended.task.outcome else { return }
         callBack(outcome, ended.completion)
-        tell { state in
+        notify { state in
             if case .failure = outcome { state.setReceived(0, of: number) }
             state.running[number] = nil
         }
-        beginWaiting()
+        startWaiting()
     }
 
     private func callBack(
@@ -163,7 +163,7 @@ public final class LoadGroup: Sendable {
 
     deinit { state.withLock { $0.readers }.finish() }
 
-    private func tell(_ change: (inout State) -> Void) {
+    private func notify(_ change: (inout State) -> Void) {
         state.withLock { state in
             change(&state)
             state.readers.yield(state.received)

@@ -13,9 +13,9 @@ final class LoadMeter: Sendable {
     private let start = ContinuousClock.now
     private let state = Lock(State())
 
-    var listener: LoadListener { LoadListener { [self] event in if let event { note(event) } } }
+    var listener: LoadListener { LoadListener { [self] event in if let event { record(event) } } }
 
-    func note(_ event: LoadEvent) {
+    func record(_ event: LoadEvent) {
         state.withLock { state in
             switch event {
             case .started(let queued): state.queued = queued

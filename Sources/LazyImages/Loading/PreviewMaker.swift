@@ -74,7 +74,7 @@ final class PreviewMaker: Sendable {
     private var listener: LoadListener {
         LoadListener(isDemanding: true) { [self] event in
             switch event {
-            case .progress(let progress, let body?): note(progress, of: body)
+            case .progress(let progress, let body?): record(progress, of: body)
             // No more of the body comes.
             case nil: state.withLock { $0.end() }
             default: break
@@ -83,7 +83,7 @@ final class PreviewMaker: Sendable {
     }
 
     /// Notes that more of a body has arrived.
-    private func note(_ progress: TransferProgress, of body: BodyBuffer) {
+    private func record(_ progress: TransferProgress, of body: BodyBuffer) {
         let begins = state.withLock { state in
             if !state.isOver, state.body !== body {
                 state.body = body

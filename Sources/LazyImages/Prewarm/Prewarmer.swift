@@ -193,7 +193,7 @@ public final class Prewarmer: Sendable {
         }
         await withTaskGroup(of: ItemResult.self) { group in
             var next = 0
-            func begin() {
+            func start() {
                 guard next < requests.count, !Task.isCancelled else { return }
                 let index = next
                 next += 1
@@ -201,11 +201,11 @@ public final class Prewarmer: Sendable {
                 request.priority = priority
                 group.addTask { [request] in await self.loadInTask(request, index: index, of: run) }
             }
-            for _ in 0..<concurrency { begin() }
+            for _ in 0..<concurrency { start() }
             while let result = await group.next() {
                 summary.count(result.outcome)
                 if !result.isCancelled { await report(result) }
-                begin()
+                start()
             }
             summary.cancelled += requests.count - next
         }

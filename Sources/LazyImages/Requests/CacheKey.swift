@@ -30,7 +30,7 @@ public struct CacheKey: Hashable, Sendable {
         ignoring ignored: IgnoredQuery = IgnoredQuery()
     ) {
         self.init(
-            subject: CanonicalURL(url.absoluteString, ignoring: ignored).text, headers: headers,
+            name: CanonicalURL(url.absoluteString, ignoring: ignored).text, headers: headers,
             variant: variant)
     }
 
@@ -40,12 +40,12 @@ public struct CacheKey: Hashable, Sendable {
     ///   - headers: as in the other initialiser.
     ///   - variant: as in the other initialiser.
     public init(id: String, headers: [(name: String, value: String)] = [], variant: String? = nil) {
-        self.init(subject: "id " + Self.escaped(id), headers: headers, variant: variant)
+        self.init(name: "id " + Self.escaped(id), headers: headers, variant: variant)
     }
 
-    private init(subject: String, headers: [(name: String, value: String)], variant: String?) {
+    private init(name: String, headers: [(name: String, value: String)], variant: String?) {
         guard !headers.isEmpty || variant != nil else {
-            self.init(text: subject)
+            self.init(text: name)
             return
         }
         let lines = headers.map { header in
@@ -55,7 +55,7 @@ public struct CacheKey: Hashable, Sendable {
         // Headers of one name keep their order, which matters (RFC 9110 section 5.3). Sorting is stable.
         let ordered = lines.sorted { $0.prefix { $0 != ":" } < $1.prefix { $0 != ":" } }
         let last = variant.map(Self.line(ofVariant:)) ?? ""
-        self.init(text: subject + ordered.joined() + last)
+        self.init(text: name + ordered.joined() + last)
     }
 
     /// A key for a memory tier alone. Its text is empty: only entries on disk compare it.

@@ -12,13 +12,13 @@ final class AnswerBuffer: BodyReceiver {
     }
 
     private let limit: Int
-    private let noteSent: @Sendable (Int) -> Void
+    private let onSent: @Sendable (Int) -> Void
     private let state = Lock(State())
 
-    /// - Parameter noteSent: receives the number of bytes sent of the request's body.
-    init(limit: Int, noteSent: @escaping @Sendable (Int) -> Void) {
+    /// - Parameter onSent: receives the number of bytes sent of the request's body.
+    init(limit: Int, onSent: @escaping @Sendable (Int) -> Void) {
         self.limit = limit
-        self.noteSent = noteSent
+        self.onSent = onSent
     }
 
     /// The head of the answer; nil before it has arrived.
@@ -47,7 +47,7 @@ final class AnswerBuffer: BodyReceiver {
         }
     }
 
-    func sent(_ count: Int) { noteSent(count) }
+    func sent(_ count: Int) { onSent(count) }
 
     func receive(_ metrics: TransferMetrics) { state.withLock { $0.metrics = metrics } }
 }

@@ -28,7 +28,7 @@ final class Upload: FetchExchange {
     var mayAuthenticate: Bool { request.fields["authorization"] == nil }
     var overridesCircuitBreaker: Bool { false }
 
-    func mayBegin() -> Bool { true }
+    func mayStart() -> Bool { true }
     func settle() -> UploadResponse? { nil }
 
     /// Whether the request may reach the server twice.

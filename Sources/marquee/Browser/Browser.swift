@@ -28,7 +28,7 @@ final class Browser: Sendable {
     }
 
     /// The films, and how the browser shows them.
-    struct Subject: Sendable {
+    struct Environment: Sendable {
         /// The catalogue's name in messages.
         let name: String
         /// The message at the start; nil for none.
@@ -55,15 +55,15 @@ final class Browser: Sendable {
 
     private let terminal: TerminalSession
     private let loader: ImageLoader
-    private let subject: Subject
+    private let environment: Environment
     private let mailbox = Mailbox<Message>()
     /// Draws the large pictures.
     private let drawing = BlockingThreads(count: 1, name: "Drawing")
 
-    init(terminal: TerminalSession, loader: ImageLoader, subject: Subject) {
+    init(terminal: TerminalSession, loader: ImageLoader, environment: Environment) {
         self.terminal = terminal
         self.loader = loader
-        self.subject = subject
+        self.environment = environment
     }
 
     /// Shows the films until the person quits, the terminal closes, or the task is cancelled.
@@ -73,9 +73,9 @@ final class Browser: Sendable {
         try terminal.enter()
         let (list, film) = (feed(.list), feed(.film))
         let (refreshes, orders) = AsyncStream.makeStream(of: Catalogue.self)
-        let reading = Task { [subject, mailbox] in
-            await subject.read(nil) { mailbox.send(.catalogue($0)) }
-            for await shown in refreshes { await subject.read(shown) { mailbox.send(.catalogue($0)) } }
+        let reading = Task { [environment, mailbox] in
+            await environment.read(nil) { mailbox.send(.catalogue($0)) }
+            for await shown in refreshes { await environment.read(shown) { mailbox.send(.catalogue($0)) } }
         }
         let watching = Task { [mailbox] in
             for await path in PathMonitor() { mailbox.send(.path(path)) }
@@ -113,7 +113,7 @@ final class Browser: Sendable {
                 do throws(ResourceShortage) {
                     try BlockingThreads.startThread { [self] in
                         let failure = BrowserLoop(
-                            terminal: terminal, loader: loader, subject: subject, mailbox: mailbox,
+                            terminal: terminal, loader: loader, environment: environment, mailbox: mailbox,
                             feeds: Feeds(list: feeds.list(), film: feeds.film()),
                             refresh: { refreshes.yield($0) }
                         ).run()
@@ -137,7 +137,7 @@ final class Browser: Sendable {
         let updates = Task { [mailbox] in
             for await update in model.updates { mailbox.send(.poster(update.state)) }
         }
-        let canvas = subject.graphics.canvas(depth: subject.depth)
+        let canvas = environment.graphics.canvas(depth: environment.depth)
         let make = { @Sendable [mailbox, drawing] in
             PosterFeed(model, canvas: canvas) { draw in
                 do {

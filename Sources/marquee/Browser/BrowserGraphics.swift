@@ -17,25 +17,25 @@ struct BrowserGraphics {
         var keepsPictures: Bool
     }
 
-    private let subject: Browser.Subject
+    private let environment: Browser.Environment
     private let isInTmux: Bool
     private var answers: TerminalAnswers
     private var cell: ImageSize?
 
-    init(_ subject: Browser.Subject, isInTmux: Bool = Terminal.isInTmux) {
-        self.subject = subject
+    init(_ environment: Browser.Environment, isInTmux: Bool = Terminal.isInTmux) {
+        self.environment = environment
         self.isInTmux = isInTmux
         answers = TerminalAnswers(isInTmux: isInTmux)
     }
 
     /// Asks the terminal, unless the user and the environment have answered every question.
     func ask(_ terminal: TerminalSession) throws(TerminalError) {
-        if subject.depth == .none { return }
+        if environment.depth == .none { return }
         let limit = Terminal.answerLimit
-        if subject.asksForGraphics, Terminal.canBeAsked {
+        if environment.asksForGraphics, Terminal.canBeAsked {
             let questions = isInTmux ? TerminalAnswers.questionsInTmux : TerminalAnswers.questions
             try terminal.ask(questions, barriers: isInTmux ? 2 : 1, limit: limit)
-        } else if subject.depth < .trueColour {
+        } else if environment.depth < .trueColour {
             try terminal.ask(TerminalVersion.question, limit: limit)
         }
     }
@@ -49,23 +49,23 @@ struct BrowserGraphics {
     mutating func take(cell: ImageSize?) { self.cell = cell }
 
     var appearance: Appearance {
-        let depth = subject.depth > .none && answers.showsTrueColour ? .trueColour : subject.depth
+        let depth = environment.depth > .none && answers.showsTrueColour ? .trueColour : environment.depth
         return Appearance(
             depth: depth, way: way(depth), cell: cell ?? answers.cell ?? PictureProtocol.usualCell,
             keepsPictures: answers.keepsPictures || Terminal.isKonsole && !isInTmux)
     }
 
     private func way(_ depth: ColourDepth) -> PictureProtocol? {
-        let answered = subject.asksForGraphics && answers.isComplete ? answers.graphics : nil
+        let answered = environment.asksForGraphics && answers.isComplete ? answers.graphics : nil
         // A sixel picture of a wrong size would cover other cells.
         if answered == .sixel, cell == nil, answers.cell == nil { return nil }
-        return PictureProtocol(answered ?? subject.graphics, depth: depth, isInTmux: isInTmux)
+        return PictureProtocol(answered ?? environment.graphics, depth: depth, isInTmux: isInTmux)
     }
 
     /// The canvas that draws pictures; nil if none are drawn.
     var canvas: (any Canvas)? {
         let appearance = appearance
-        guard let cells = subject.graphics.canvas(depth: appearance.depth) else { return nil }
+        guard let cells = environment.graphics.canvas(depth: appearance.depth) else { return nil }
         return appearance.way.map { PixelCanvas($0, cell: appearance.cell, blocks: cells) } ?? cells
     }
 

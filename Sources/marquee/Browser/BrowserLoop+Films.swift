@@ -6,7 +6,9 @@ extension BrowserLoop {
         guard !playing.isUnderWay, let media = state.list.selectedMovie?.media else { return }
         do {
             let base = state.list.films.base
-            guard let fault = try playing.begin(media, relativeTo: base, with: subject.player) else { return }
+            guard let fault = try playing.begin(media, relativeTo: base, with: environment.player) else {
+                return
+            }
             state.notice = fault
             startOver()
         } catch {
@@ -25,7 +27,7 @@ extension BrowserLoop {
 
     func copyAddress() {
         do {
-            let copying = try SelectedPoster(state.list, subject).copying()
+            let copying = try SelectedPoster(state.list, environment).copying()
             try terminal.write(copying.bytes)
             state.notice = copying.notice
         } catch let failure as Failure {
@@ -37,7 +39,9 @@ extension BrowserLoop {
 
     func savePoster() {
         do {
-            try SelectedPoster(state.list, subject).save(subject) { [mailbox] in mailbox.send(.said($0)) }
+            try SelectedPoster(state.list, environment).save(environment) { [mailbox] in
+                mailbox.send(.said($0))
+            }
             state.notice = "Saving the poster…"
         } catch {
             state.notice = error.description

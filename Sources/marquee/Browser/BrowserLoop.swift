@@ -13,7 +13,7 @@ final class BrowserLoop {
 
     let terminal: TerminalSession
     private let loader: ImageLoader
-    let subject: Browser.Subject
+    let environment: Browser.Environment
     let mailbox: Mailbox<Browser.Message>
     private var feeds: Browser.Feeds
     /// Reads the catalogue again. The argument is the catalogue on the screen.
@@ -36,21 +36,21 @@ final class BrowserLoop {
     private var failureToOpen: (any Error)?
 
     init(
-        terminal: TerminalSession, loader: ImageLoader, subject: Browser.Subject,
+        terminal: TerminalSession, loader: ImageLoader, environment: Browser.Environment,
         mailbox: Mailbox<Browser.Message>, feeds: Browser.Feeds, refresh: @escaping (Catalogue) -> Void
     ) {
         self.terminal = terminal
         self.loader = loader
-        self.subject = subject
+        self.environment = environment
         self.mailbox = mailbox
         self.feeds = feeds
         self.refresh = refresh
         state = BrowserState(
-            size: CellSize(columns: 80, rows: 24), hasPosters: subject.graphics != .none)
-        state.notice = subject.welcome
-        playing = Playing(terminal: terminal, interruption: subject.interruption, mailbox: mailbox)
-        opening = Opening(subject, mailbox: mailbox)
-        graphics = BrowserGraphics(subject)
+            size: CellSize(columns: 80, rows: 24), hasPosters: environment.graphics != .none)
+        state.notice = environment.welcome
+        playing = Playing(terminal: terminal, interruption: environment.interruption, mailbox: mailbox)
+        opening = Opening(environment, mailbox: mailbox)
+        graphics = BrowserGraphics(environment)
         encoder = graphics.encoder(onlyASCII: onlyASCII)
         for pane in PosterFeed.Pane.allCases { self.feeds[pane].use(graphics.canvas) }
     }
@@ -65,7 +65,7 @@ final class BrowserLoop {
             let messages = mailbox.take(until: nextDeadline)
             for message in messages { handle(message) }
             perform(state.advance(now: MonotonicClock.now))
-            tellVisible()
+            updateVisible()
             if !isDone, !playing.isUnderWay { draw() }
         }
         playing.stop()
@@ -104,7 +104,7 @@ final class BrowserLoop {
         case .terminal(let events, let handled):
             for event in events {
                 if event == .resized || event == .continued { readSize() }
-                if case .answer(let answer) = event { hear(answer) }
+                if case .answer(let answer) = event { receive(answer) }
                 perform(state.handle(event, now: MonotonicClock.now))
             }
             // At the end the reader reads no more.
@@ -118,7 +118,7 @@ final class BrowserLoop {
             case .quit: isDone = true
             case .suspend: suspend()
             case .redraw: encoder.invalidate()
-            case .rowsChanged: tellRows()
+            case .rowsChanged: updateRows()
             case .retry: for pane in PosterFeed.Pane.allCases { feeds[pane].retry() }
             case .refresh: refresh(state.list.catalogue)
             case .play: play()
@@ -138,7 +138,7 @@ final class BrowserLoop {
         try? graphics.ask(terminal)
     }
 
-    private func hear(_ answer: [UInt8]) { learn { $0.take(answer) } }
+    private func receive(_ answer: [UInt8]) { learn { $0.take(answer) } }
 
     /// Takes news about the terminal, and draws all pictures again if the news changes them.
     private func learn(_ take: (inout BrowserGraphics) -> Void) {
@@ -154,7 +154,7 @@ final class BrowserLoop {
         }
         for pane in PosterFeed.Pane.allCases { feeds[pane].use(graphics.canvas) }
         opened = nil
-        tellRows()
+        updateRows()
     }
 
     private func suspend() {
@@ -177,13 +177,13 @@ final class BrowserLoop {
         learn { $0.take(cell: size.cell) }
         let effects = state.resize(to: size.cells, cellAspect: size.cellAspect)
         perform(effects)
-        tellRows()
+        updateRows()
     }
 
     // MARK: Commands to the list models
 
     /// Gives both models the present rows, with the poster size of each pane.
-    private func tellRows() {
+    private func updateRows() {
         // The film's pane goes first: then a transfer that the list drops continues for the film.
         let full = state.filmPage?.poster.size ?? state.layout.poster
         feeds.film.setRows(rows(in: full), visible: state.visibleInFull, focus: state.list.selected)
@@ -201,7 +201,7 @@ final class BrowserLoop {
         }
         return ListRows(count: state.list.rows.count) {
             [
-                processors, rows = state.list.rows, films = state.list.films, poster = subject.poster,
+                processors, rows = state.list.rows, films = state.list.films, poster = environment.poster,
                 hasPosters = state.layout.hasPosters
             ] row in
             guard hasPosters, let address = films.catalogue.movies[rows[row]].poster,
@@ -215,7 +215,7 @@ final class BrowserLoop {
     /// A card's width, in radii of its corners.
     private static let widthsOfCorner = 20.0
 
-    private func tellVisible() {
+    private func updateVisible() {
         feeds.film.setVisible(state.visibleInFull, focus: state.list.selected)
         feeds.list.setVisible(state.visible, focus: state.list.selected)
     }
@@ -227,7 +227,7 @@ final class BrowserLoop {
         let pane: PosterFeed.Pane = state.filmPage == nil ? .list : .film
         if feeds[pane].hasRequest(forRow: row) { return feeds[pane].failure(ofRow: row) }
         guard let address = movie.poster,
-            case .failure(let error) = subject.poster(address, state.list.films.base)
+            case .failure(let error) = environment.poster(address, state.list.films.base)
         else { return PosterFailure(nil) }
         return PosterFailure(error)
     }
@@ -238,7 +238,8 @@ final class BrowserLoop {
         state.failure = failure
         if state.catalogue.isReading || state.isOpening { turns += 1 }
         let screen = BrowserScreen(
-            state: state, status: status, accent: accent, source: subject.name, progress: subject.progress,
+            state: state, status: status, accent: accent, source: environment.name,
+            progress: environment.progress,
             poster: { [self] in view(.list, ofRow: $0, size: $1) },
             posterInFull: { [self] in view(.film, ofRow: $0, size: $1) },
             openedPicture: { [self] in picture(of: $0, size: $1) })

@@ -194,7 +194,7 @@ struct BrowserScreen {
     private func drawFilmInFull(_ grid: inout CellGrid) {
         guard let page = state.filmPage, let movie = list.selectedMovie else { return }
         drawPoster(posterInFull(list.selected, page.poster.size), of: movie, in: page.poster, on: &grid)
-        let lines = page.lines(of: movie, state.surroundings, accent: accent)
+        let lines = page.lines(of: movie, state.context, accent: accent)
         for (index, line) in lines.dropFirst(textTop).prefix(page.text.size.rows).enumerated() {
             let position = CellPosition(column: page.text.origin.column, row: page.text.origin.row + index)
             line.put(on: &grid, at: position, width: page.text.size.columns, clip: page.text)

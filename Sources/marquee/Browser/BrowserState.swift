@@ -94,23 +94,23 @@ struct BrowserState {
         case .address, .opening, nil: break
         }
         guard page == .film, let movie = list.selectedMovie else { return nil }
-        return layout.filmAlone.lines(of: movie, surroundings).count
+        return layout.filmAlone.lines(of: movie, context).count
     }
 
     /// What the selected film's page tells about other films.
-    var surroundings: FilmSurroundings {
-        var surroundings = FilmSurroundings(failure: failure)
-        surroundings.words = list.words
-        guard list.selectedMovie != nil else { return surroundings }
-        surroundings.change = list.change(inRow: list.selected)
-        surroundings.sameDirector = list.sameDirector(first: FilmPage.mostOfDirector)
+    var context: FilmContext {
+        var context = FilmContext(failure: failure)
+        context.words = list.words
+        guard list.selectedMovie != nil else { return context }
+        context.change = list.change(inRow: list.selected)
+        context.sameDirector = list.sameDirector(first: FilmPage.mostOfDirector)
         // Beside the film, the list shows its neighbours.
-        guard page == .film else { return surroundings }
-        surroundings.isPlayedByEnter = true
+        guard page == .film else { return context }
+        context.isPlayedByEnter = true
         let rows = list.rows.indices
-        surroundings.previous = rows.contains(list.selected - 1) ? list.movie(inRow: list.selected - 1) : nil
-        surroundings.next = rows.contains(list.selected + 1) ? list.movie(inRow: list.selected + 1) : nil
-        return surroundings
+        context.previous = rows.contains(list.selected - 1) ? list.movie(inRow: list.selected - 1) : nil
+        context.next = rows.contains(list.selected + 1) ? list.movie(inRow: list.selected + 1) : nil
+        return context
     }
 
     /// The message to show; nil if there is none.

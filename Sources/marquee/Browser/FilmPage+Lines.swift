@@ -14,21 +14,21 @@ extension FilmPage {
 
     /// The whole text about a film. The neighbours come at the poster's foot, if they have room.
     /// - Parameter accent: the colour of the title and the score.
-    func lines(of movie: Movie, _ surroundings: FilmSurroundings, accent: CellColour = .standard) -> [Line] {
-        let upper = title(movie, surroundings, accent) + facts(movie, surroundings.words, accent)
-        let overview = movie.overview.map { [[]] + wrapped($0).marked(surroundings.words, .overview) }
+    func lines(of movie: Movie, _ context: FilmContext, accent: CellColour = .standard) -> [Line] {
+        let upper = title(movie, context, accent) + facts(movie, context.words, accent)
+        let overview = movie.overview.map { [[]] + wrapped($0).marked(context.words, .overview) }
         var lines = upper + (overview ?? [])
-        if movie.media != nil, surroundings.isPlayedByEnter {
+        if movie.media != nil, context.isPlayedByEnter {
             lines += [
                 [], [StyledText("Enter", BrowserScreen.bold), StyledText(" plays it", BrowserScreen.dim)],
             ]
         }
-        if let failure = surroundings.failure {
+        if let failure = context.failure {
             lines.append([])
             lines += wrapped(failure.line, BrowserScreen.dim)
             if let address = failure.address { lines += wrapped(address, BrowserScreen.dim) }
         }
-        let lower = others(surroundings) + neighbours(surroundings)
+        let lower = others(context) + neighbours(context)
         guard !lower.isEmpty else { return lines }
         let space = max(1, poster.size.rows - lines.count - lower.count)
         return lines + Array(repeating: [], count: space) + lower
@@ -40,15 +40,15 @@ extension FilmPage {
     }
 
     private func title(
-        _ movie: Movie, _ surroundings: FilmSurroundings, _ accent: CellColour
+        _ movie: Movie, _ context: FilmContext, _ accent: CellColour
     ) -> [Line] {
-        let words = surroundings.words
+        let words = context.words
         var lines = wrapped(movie.title, CellStyle(foreground: accent, attributes: .bold))
             .marked(words, .title)
         if let original = movie.originalTitle {
             lines += wrapped(original, BrowserScreen.dim).marked(words, .originalTitle)
         }
-        switch surroundings.change {
+        switch context.change {
         case .new: lines += wrapped("+ new since the refresh", BrowserScreen.marked)
         case .changed: lines += wrapped("~ changed since the refresh before", BrowserScreen.marked)
         case nil: break
@@ -100,18 +100,18 @@ extension FilmPage {
 
     // MARK: The films around it
 
-    private func others(_ surroundings: FilmSurroundings) -> [Line] {
-        let (films, count) = surroundings.sameDirector
+    private func others(_ context: FilmContext) -> [Line] {
+        let (films, count) = context.sameDirector
         guard let director = films.first?.director else { return [] }
         let more = count - films.count
         return wrapped("More by " + director, BrowserScreen.dim) + films.map { film($0) }
             + (more > 0 ? wrapped("and \(more) more", BrowserScreen.dim) : [])
     }
 
-    private func neighbours(_ surroundings: FilmSurroundings) -> [Line] {
-        let both = [("Previous", surroundings.previous), ("Next", surroundings.next)]
+    private func neighbours(_ context: FilmContext) -> [Line] {
+        let both = [("Previous", context.previous), ("Next", context.next)]
         let lines = both.compactMap { name, movie in movie.map { film($0, named: name) } }
-        return lines.isEmpty || surroundings.sameDirector.films.isEmpty ? lines : [[]] + lines
+        return lines.isEmpty || context.sameDirector.films.isEmpty ? lines : [[]] + lines
     }
 
     /// `Next      Nosferatu  1922`, or `1922  Nosferatu`.

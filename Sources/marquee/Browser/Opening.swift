@@ -5,13 +5,13 @@ import TerminalGraphics
 
 /// One address whose picture or answer is loading. Used by the browser's thread only.
 final class Opening {
-    private let subject: Browser.Subject
+    private let environment: Browser.Environment
     private let mailbox: Mailbox<Browser.Message>
     private var task: Task<Void, Never>?
     private var number = 0
 
-    init(_ subject: Browser.Subject, mailbox: Mailbox<Browser.Message>) {
-        self.subject = subject
+    init(_ environment: Browser.Environment, mailbox: Mailbox<Browser.Message>) {
+        self.environment = environment
         self.mailbox = mailbox
     }
 
@@ -23,7 +23,7 @@ final class Opening {
         guard let target = FetchTarget(text) else {
             throw Failure("\(text) is not a URL; begin with https://, or with ./ or / for a file")
         }
-        switch subject.poster(target.address, base) {
+        switch environment.poster(target.address, base) {
         case .failure(let error): throw Failure(error.advised)
         case .success(var request):
             request.targetSize = size
@@ -42,7 +42,7 @@ final class Opening {
 
     private func begin(_ read: @escaping @Sendable (AddressReader) async -> Overlay) {
         stop()
-        task = Task { [number, reader = subject.reader, mailbox] in
+        task = Task { [number, reader = environment.reader, mailbox] in
             mailbox.send(.opened(number, await read(reader)))
         }
     }

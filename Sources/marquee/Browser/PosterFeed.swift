@@ -14,13 +14,13 @@ struct PosterFeed {
     }
 
     /// The image that a picture was drawn from.
-    struct Subject: Equatable {
+    struct Content: Equatable {
         /// The image itself; nil for a preview, and after memory has evicted the image.
         weak var image: LoadedImage?
         /// The number of the preview; 0 for the image itself.
         var preview = 0
 
-        static func == (one: Subject, other: Subject) -> Bool {
+        static func == (one: Content, other: Content) -> Bool {
             one.preview == other.preview && one.image === other.image
         }
     }
@@ -29,7 +29,7 @@ struct PosterFeed {
     struct Drawing {
         let key: CacheKey
         let row: Int
-        let subject: Subject
+        let content: Content
         let cells: CellGrid
         /// The number of the canvas that drew it.
         let canvas: Int
@@ -104,11 +104,11 @@ struct PosterFeed {
     mutating func view(ofRow row: Int, size: CellSize, loader: ImageLoader, isMoving: Bool) -> PosterView {
         guard let request = rows[row] else { return .missing }
         let old = drawing(of: request.key, size)
-        let image: (bitmap: Bitmap, subject: Subject)
+        let image: (bitmap: Bitmap, content: Content)
         switch model.state(of: request) {
         case .failed: return .failed
-        case .loaded(let loaded): image = (loaded.bitmap, Subject(image: loaded))
-        case .loading(_, let preview?): image = (preview.bitmap, Subject(preview: preview.number))
+        case .loaded(let loaded): image = (loaded.bitmap, Content(image: loaded))
+        case .loading(_, let preview?): image = (preview.bitmap, Content(preview: preview.number))
         case .loading(let progress, nil):
             if let old { return .picture(old.cells) }
             return .loading(progress.expected.map { Double(progress.received) / Double(max(1, $0)) })
@@ -117,10 +117,10 @@ struct PosterFeed {
             guard let cached = loader.cachedImage(for: request) else {
                 return old.map { .picture($0.cells) } ?? .placeholder
             }
-            image = (cached.bitmap, Subject(image: cached))
+            image = (cached.bitmap, Content(image: cached))
         }
-        if old?.subject != image.subject || old?.isSketch == true {
-            draw(image.bitmap, image.subject, row, request.key, size, isMoving: isMoving)
+        if old?.content != image.content || old?.isSketch == true {
+            draw(image.bitmap, image.content, row, request.key, size, isMoving: isMoving)
         }
         return drawing(of: request.key, size).map { .picture($0.cells) } ?? .placeholder
     }
@@ -149,7 +149,7 @@ struct PosterFeed {
     }
 
     private mutating func draw(
-        _ bitmap: Bitmap, _ subject: Subject, _ row: Int, _ key: CacheKey, _ size: CellSize, isMoving: Bool
+        _ bitmap: Bitmap, _ content: Content, _ row: Int, _ key: CacheKey, _ size: CellSize, isMoving: Bool
     ) {
         guard let canvas else { return }
         let isLarge = size.columns * size.rows > Self.largest
@@ -157,7 +157,7 @@ struct PosterFeed {
         if drawn.count > 4 * reach { drawn = drawn.filter { abs($0.value.row - row) <= reach } }
         let draw = { @Sendable [canvasNumber] (canvas: any Canvas, isSketch: Bool) in
             Drawing(
-                key: key, row: row, subject: subject, cells: canvas.draw(bitmap, size: size),
+                key: key, row: row, content: content, cells: canvas.draw(bitmap, size: size),
                 canvas: canvasNumber, isSketch: isSketch)
         }
         if !isLarge {

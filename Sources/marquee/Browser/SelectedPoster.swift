@@ -8,13 +8,13 @@ struct SelectedPoster {
     private let request: ImageRequest
 
     /// - Throws: why the film has no poster.
-    init(_ list: FilmList, _ subject: Browser.Subject) throws(Failure) {
+    init(_ list: FilmList, _ environment: Browser.Environment) throws(Failure) {
         guard let movie = list.selectedMovie else { throw Failure("No film is selected") }
         guard let address = movie.poster else {
             throw Failure("The catalogue names no poster of this film")
         }
         self.movie = movie
-        switch subject.poster(address, list.films.base) {
+        switch environment.poster(address, list.films.base) {
         case .success(let request): self.request = request
         case .failure(let error): throw Failure(error.advised)
         }
@@ -38,7 +38,7 @@ struct SelectedPoster {
     }
 
     /// Saves the file, and then reports the result.
-    func save(_ subject: Browser.Subject, tell: @escaping @Sendable (String) -> Void) {
-        Task { [movie, request] in tell(await subject.save(movie, request)) }
+    func save(_ environment: Browser.Environment, tell: @escaping @Sendable (String) -> Void) {
+        Task { [movie, request] in tell(await environment.save(movie, request)) }
     }
 }

@@ -38,7 +38,7 @@ enum BrowseCommand: Command {
         let opened = session.makeLoader(keepsFiles: false)
         let images = session.imageLoader(over: opened, pressure: .system)
         let reader = CatalogueReader(session)
-        let subject = Browser.Subject(
+        let environment = Browser.Environment(
             name: session.source.name, welcome: session.welcome,
             read: { await reader.read(replacing: $0, tell: $1) },
             progress: { session.output.progress.present(width: $0) },
@@ -52,7 +52,7 @@ enum BrowseCommand: Command {
             depth: session.settings.colourDepth, graphics: session.settings.graphics,
             asksForGraphics: session.settings.asksForGraphics, player: player,
             interruption: session.interruption)
-        let browser = Browser(terminal: terminal, loader: images, subject: subject)
+        let browser = Browser(terminal: terminal, loader: images, environment: environment)
         let failure: (any Error)?
         do {
             failure = try await browser.run()

@@ -18,7 +18,7 @@ enum JobProcessCommand {
         }
         do {
             let session = try JobSettings.session(process, interruption)
-            let requests = try process.order.items.map { item throws(ImageLoadingError) in
+            let requests = try process.plan.items.map { item throws(ImageLoadingError) in
                 try session.request(for: item)
             }
             let opened = session.makeLoader(keepsFiles: false)
@@ -37,7 +37,7 @@ enum JobProcessCommand {
 
 extension Session {
     /// The request of an item of a job.
-    fileprivate func request(for item: JobOrder.Item) throws(ImageLoadingError) -> ImageRequest {
+    fileprivate func request(for item: JobPlan.Item) throws(ImageLoadingError) -> ImageRequest {
         let url = try URL(typed: item.url)
         var request = ImageRequest(
             .url(url),

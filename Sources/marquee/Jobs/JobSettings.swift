@@ -129,7 +129,7 @@ struct JobSettings: Sendable {
         let secrets = process.secrets.isEmpty ? Secrets() : try Secrets(process.secrets)
         // libcurl reads the proxies from the environment of the process.
         for (name, value) in secrets.variables { unsafe setenv(name, value, 1) }
-        var words = Array(process.order.settings.dropFirst())
+        var words = Array(process.plan.settings.dropFirst())
         words += secrets.fields.map { "--header=" + $0 }
         if let proxy = secrets.proxy { words.append("--proxy=" + proxy) }
         if let shared = secrets.shared { words.append("--shared=" + shared) }
@@ -138,7 +138,7 @@ struct JobSettings: Sendable {
         if let variables = secrets.storeVariables { environment.merge(variables) { _, own in own } }
         let arguments = try Arguments(words, commands: commands.map { $0.specification })
         let source: CatalogueSource?
-        switch process.order.settings.first ?? "" {
+        switch process.plan.settings.first ?? "" {
         case "": source = arguments.has("catalogue") ? nil : .missing
         case SampleCatalogue.word: source = .sample(.program)
         case let folder: source = .sample(.folder(folder))

@@ -84,9 +84,9 @@ enum JobsCommand: Command {
 
     /// Shows the job's results so far and its progress, as `prewarm` does.
     private static func attach(_ job: BackgroundJob, _ session: Session) async throws -> ExitStatus {
-        let order = try job.order
+        let plan = try job.plan
         // Losing the error is right: an invalid address is shown as typed.
-        let urls = order.items.map { (try? URL(typed: $0.url))?.displayText ?? $0.url }
+        let urls = plan.items.map { (try? URL(typed: $0.url))?.displayText ?? $0.url }
         let before = try job.status.bytesFetched
         let received = Lock(before)
         // The results have only whole images. The job's process tells the bytes as they arrive; those received before
@@ -116,7 +116,7 @@ enum JobsCommand: Command {
             return .interrupted
         }
         report.finish(
-            summary.counts(of: order), unreadable: order.rejected, duration: summary.duration, isData: true)
+            summary.counts(of: plan), unreadable: plan.rejected, duration: summary.duration, isData: true)
         return try ended(job, summary.status, session)
     }
 
@@ -164,7 +164,7 @@ struct JobSummary {
     /// The time of all runs; nil if it is unknown, because one was killed.
     var duration: Duration? { started == nil ? seconds.map { .seconds($0) } : nil }
 
-    func counts(of order: JobOrder) -> Prewarmer.Summary {
+    func counts(of plan: JobPlan) -> Prewarmer.Summary {
         var summary = Prewarmer.Summary()
         for result in results.values {
             if result.error != nil {
@@ -177,7 +177,7 @@ struct JobSummary {
             }
         }
         summary.bytesFetched = bytesFetched
-        summary.cancelled = order.items.count - results.count
+        summary.cancelled = plan.items.count - results.count
         return summary
     }
 }

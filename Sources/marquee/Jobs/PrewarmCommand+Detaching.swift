@@ -6,7 +6,7 @@ extension PrewarmCommand {
     /// Starts a job that fills the cache from the list, and returns.
     static func detach(_ list: List, _ session: Session) throws -> ExitStatus {
         let settings = try JobSettings(session)
-        var items: [JobOrder.Item] = []
+        var items: [JobPlan.Item] = []
         for (request, sendsFields) in list.requests {
             guard request.fields == (sendsFields ? session.settings.fields : HeaderFields()) else {
                 throw Failure(
@@ -14,10 +14,10 @@ extension PrewarmCommand {
                     code: "credentials-in-address")
             }
             items.append(
-                JobOrder.Item(
+                JobPlan.Item(
                     url: request.url.absoluteString, checksum: request.checksum, sendsFields: sendsFields))
         }
-        let order = JobOrder(
+        let plan = JobPlan(
             items, settings: settings.stored, secretNames: settings.secrets.names, rejected: list.rejected,
             refusesCellular: session.arguments.has("no-cellular"))
         let jobs = BackgroundJobs()
@@ -25,14 +25,14 @@ extension PrewarmCommand {
         do {
             let name = try session.arguments.value("name") ?? freeName(session, jobs)
             job = try jobs.start(
-                order, named: name, secrets: settings.secrets.bytes, by: JobSettings.command)
+                plan, named: name, secrets: settings.secrets.bytes, by: JobSettings.command)
         } catch let error as BackgroundJobsError {
             throw Failure(error)
         }
         if session.settings.wantsJSON {
             session.output.json(JobRecord(try job.status))
         } else if !session.output.isQuiet {
-            let count = order.items.count
+            let count = plan.items.count
             session.output.line(
                 "job \(job.name)  \(count.grouped) image\(count == 1 ? "" : "s")   marquee jobs attach \(job.name)"
             )

@@ -35,7 +35,7 @@ struct ResourceShortageTests {
         inbox.refuse(ResourceShortage(missing: .memory, code: ENOMEM))
         #expect(inbox.isClosed)
         let request = TransportRequest(url: try URL(typed: "http://localhost/"))
-        let outcome = await CurlOrder(number: 1, request: request, inbox: inbox)
+        let outcome = await CurlJob(number: 1, request: request, inbox: inbox)
             .outcome(into: RecordingReceiver())
         #expect(
             outcome

@@ -110,7 +110,7 @@ final class CacheFolder: Sendable {
     }
 
     /// Notes entries to evict as room is needed, in this order.
-    func noteVictims(_ entries: ArraySlice<ScannedEntry>) { victims.withLock { $0 = entries.reversed() } }
+    func recordVictims(_ entries: ArraySlice<ScannedEntry>) { victims.withLock { $0 = entries.reversed() } }
 
     /// Takes the entry to evict next.
     func nextVictim() -> ScannedEntry? { victims.withLock { $0.popLast() } }

@@ -94,7 +94,7 @@ final class ClaimFile: Sendable {
 
     /// Notes that a fetch of a key has ended, and that its file is on disk if it may be stored. Blocks: not for the
     /// cooperative pool.
-    func noteEnd(of key: CacheKey) {
+    func recordEnd(of key: CacheKey) {
         let end = lastEnd.wrappingAdd(1, ordering: .relaxed).newValue
         let word = key.digest.first & 0xffff_ffff_0000_0000 | UInt64(end)
         // Losing the error is right: see `mark`.

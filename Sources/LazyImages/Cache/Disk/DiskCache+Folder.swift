@@ -16,7 +16,7 @@ extension DiskCache {
             return current
         } catch {
             // A folder that does not exist yet is an empty cache.
-            if error.code != ENOENT { note(error, writing: false) }
+            if error.code != ENOENT { record(error, writing: false) }
             return nil
         }
     }
@@ -26,7 +26,7 @@ extension DiskCache {
     func folderForWriting() throws(FileFault) -> CacheFolder {
         if let folder = state.withLock({ $0.folder }) {
             if folder.isCurrent { return folder }
-            forget(folder)
+            drop(folder)
         }
         let folder = try CacheFolder(path: path, calls: calls, isForWriting: true)
         // Replaces even a folder that a reader has opened meanwhile: that one may not be writable.
@@ -36,7 +36,7 @@ extension DiskCache {
     }
 
     /// Drops a folder that is gone, or that the path no longer leads to. The next use opens the folder anew.
-    func forget(_ folder: CacheFolder) {
+    func drop(_ folder: CacheFolder) {
         state.withLock { if $0.folder === folder { $0.folder = nil } }
     }
 
@@ -50,11 +50,11 @@ extension DiskCache {
                 enqueue { [weak self] in self?.count(index, in: folder) }
             }
             enqueue { usage.fold() }
-        } catch { note(error, writing: true) }
+        } catch { record(error, writing: true) }
     }
 
     private func count(_ index: Int, in folder: CacheFolder) {
-        do throws(FileFault) { _ = try folder.scan(index) } catch { note(error, writing: true) }
+        do throws(FileFault) { _ = try folder.scan(index) } catch { record(error, writing: true) }
     }
 
     /// Counts a file of a key that failed a check: an entry, or a partial body.
@@ -73,7 +73,7 @@ extension DiskCache {
         do throws(FileFault) {
             guard try folder.remove(name, ifStill: identity) else { return }
             folder.usage?.add(.init(bytes: -identity.size, entries: -1), to: index)
-        } catch { note(error, writing: true) }
+        } catch { record(error, writing: true) }
     }
 
     /// Runs work on the writer's thread. Without a thread the next opening does it.
@@ -81,7 +81,7 @@ extension DiskCache {
         do {
             try writer.enqueue(work)
         } catch {
-            note(FileFault(error), writing: true)
+            record(FileFault(error), writing: true)
         }
     }
 
@@ -92,14 +92,14 @@ extension DiskCache {
         do {
             return try await threads.run(work)
         } catch {
-            note(FileFault(error), writing: false)
+            record(FileFault(error), writing: false)
             return fallback
         }
     }
 
     /// Counts a fault and keeps its explanation.
-    func note(_ fault: FileFault, writing: Bool) {
-        state.withLock { $0.faults.note(fault, writing: writing) }
+    func record(_ fault: FileFault, writing: Bool) {
+        state.withLock { $0.faults.record(fault, writing: writing) }
     }
 
     package static func absolutePath(_ path: String) -> String {

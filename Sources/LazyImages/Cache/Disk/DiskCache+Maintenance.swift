@@ -58,7 +58,7 @@ extension DiskCache {
                 }
                 return prefixes
             } catch {
-                note(error, writing: false)
+                record(error, writing: false)
                 return nil
             }
         }
@@ -124,7 +124,7 @@ extension DiskCache {
                 state.withLock { $0.counters.evictions += removed.entries }
                 (report.removedEntries, report.removedBytes) = (removed.entries, removed.bytes)
             } catch {
-                note(error, writing: true)
+                record(error, writing: true)
             }
             (report.entries, report.bytes) = (usage.total.entries, usage.total.bytes)
             return report
@@ -143,7 +143,7 @@ extension DiskCache {
                 let before = (entries: report.removedEntries, bytes: report.removedBytes)
                 for entry in try folder.scan(index) {
                     do throws(FileFault) { try visit(folder, entry, &report) } catch {
-                        note(error, writing: false)
+                        record(error, writing: false)
                     }
                 }
                 folder.usage?.add(
@@ -151,7 +151,7 @@ extension DiskCache {
                         bytes: before.bytes - report.removedBytes,
                         entries: before.entries - report.removedEntries),
                     to: index)
-            } catch { note(error, writing: false) }
+            } catch { record(error, writing: false) }
         }
         folder.usage?.fold()
         return report

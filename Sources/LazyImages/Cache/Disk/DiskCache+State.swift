@@ -50,7 +50,7 @@ extension DiskCache {
         private var reading: Cause?
         private var writing: Cause?
 
-        mutating func note(_ fault: FileFault, writing isWriting: Bool) {
+        mutating func record(_ fault: FileFault, writing isWriting: Bool) {
             let cause = Cause(kind: fault.kind, code: fault.code)
             last = fault.explanation
             if (isWriting ? writing : reading) != cause { count += 1 }

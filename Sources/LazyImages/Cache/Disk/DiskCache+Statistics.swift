@@ -4,13 +4,13 @@ extension DiskCache {
     /// The hits, misses and stores for each host, and the lookups of each day, of all processes. Hosts are in lower
     /// case, without port. The empty name is for URLs without a host.
     package func statistics() async -> StatisticsTable {
-        await run(on: writer, orElse: StatisticsTable()) { [self] in noteStatistics() }
+        await run(on: writer, orElse: StatisticsTable()) { [self] in recordStatistics() }
     }
 
     /// Adds this instance's statistics to the folder's file, and returns the sums. If another process has the file
     /// locked, or the disk fails, the statistics wait for the next call. On the writer's thread.
     @discardableResult
-    func noteStatistics() -> StatisticsTable {
+    func recordStatistics() -> StatisticsTable {
         let changes = state.withLock { state in
             defer { state.statistics = StatisticsTable() }
             return state.statistics.counted(on: FileTime.coarseNow.seconds / Self.secondsPerDay)

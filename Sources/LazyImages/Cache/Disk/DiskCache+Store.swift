@@ -50,7 +50,7 @@ extension DiskCache {
     public func flush() async {
         await run(on: writer, orElse: ()) { [self] in
             state.withLock { $0.folder }?.usage?.fold()
-            if state.withLock({ !$0.statistics.isEmpty }) { noteStatistics() }
+            if state.withLock({ !$0.statistics.isEmpty }) { recordStatistics() }
         }
     }
 
@@ -68,7 +68,7 @@ extension DiskCache {
                 guard let size = try folder.remove(key) else { return }
                 folder.usage?.add(.init(bytes: -size, entries: -1), to: CacheFolder.index(of: key.digest))
                 folder.usage?.fold()
-            } catch { note(error, writing: true) }
+            } catch { record(error, writing: true) }
         }
     }
 
@@ -77,7 +77,7 @@ extension DiskCache {
         do {
             try writer.enqueue { [self] in writeStaged(key) }
         } catch {
-            note(FileFault(error), writing: true)
+            record(FileFault(error), writing: true)
             state.withLock { $0.staging.discard(key) }
             resume(state.withLock { $0.staging.admitWaiters() })
         }
@@ -98,7 +98,7 @@ extension DiskCache {
                 state.statistics.add(HostStatistics(stores: 1), for: host)
                 state.counters.evictions += evicted
                 state.faults.recovered(writing: true)
-            case .failure(let fault): state.faults.note(fault, writing: true)
+            case .failure(let fault): state.faults.record(fault, writing: true)
             }
             return state.staging.finish(entry, for: key)
         }

@@ -127,7 +127,7 @@ public final class DiskCache: Sendable {
         if let staged = state.withLock({ $0.staging[key] }) { return staged.body.count }
         guard let folder = currentFolder() else { return nil }
         do throws(FileFault) { return try folder.bodyLength(for: key) } catch {
-            note(error, writing: false)
+            record(error, writing: false)
             return nil
         }
     }
@@ -152,11 +152,11 @@ public final class DiskCache: Sendable {
             case .absent:
                 guard folder.isGone else { return nil }
                 // A new folder may have taken its place.
-                forget(folder)
+                drop(folder)
                 return lookUp(key)
             }
         } catch {
-            note(error, writing: false)
+            record(error, writing: false)
             return nil
         }
     }

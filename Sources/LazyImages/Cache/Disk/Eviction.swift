@@ -58,7 +58,7 @@ struct Eviction {
                 let entries = try folder.scan(folder.nextToEvict())
                 // The scan may have corrected the counts.
                 guard usage.total.bytes > bound else { break }
-                folder.noteVictims(
+                folder.recordVictims(
                     oldest(of: entries, share: Self.share(of: bound, in: usage.total.bytes) * Self.target))
             }
         }

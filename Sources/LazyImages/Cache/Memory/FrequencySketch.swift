@@ -49,10 +49,10 @@ struct FrequencySketch {
             added |= one
             hash >>= 8
         }
-        if added != 0 { noteAddition() }
+        if added != 0 { recordAddition() }
     }
 
-    private mutating func noteAddition() {
+    private mutating func recordAddition() {
         additions += 1
         if additions == Self.sample * words.count { age() }
     }

@@ -133,10 +133,10 @@ struct MemoryStore {
             entries[Int(index)].value = consume value
             entries[Int(index)].deadline = deadline
         }
-        noteUse(digest, index)
+        recordUse(digest, index)
         if !isFull, policy.cost > limit {
             isFull = true
-            trials.begin(entries: policy.count, hits: hits, uses: hits + stores)
+            trials.start(entries: policy.count, hits: hits, uses: hits + stores)
             policy.setWindow(share: trials.share)
         }
         while let victim = policy.removeNext(sketch) {
@@ -226,12 +226,12 @@ struct MemoryStore {
         for position in pendingUses.indices {
             let index = pendingUses[position]
             policy.use(index)
-            noteUse(policy.digest(of: index), index)
+            recordUse(policy.digest(of: index), index)
         }
         pendingUses.removeAll(keepingCapacity: true)
     }
 
-    private mutating func noteUse(_ digest: SHA256.Digest, _ index: Int32) {
+    private mutating func recordUse(_ digest: SHA256.Digest, _ index: Int32) {
         let isSampled = trials.samples(digest)
         // Plain LRU needs no frequencies; then only the trials use the sketch.
         if isSampled || !trials.isPlainLRU { sketch.add(digest) }

@@ -120,7 +120,7 @@ struct WTinyLFU {
         nodes[Int(index)].cost = cost
         nodes[Int(index)].segment = Segment.window
         Self.link(index, Segment.window, &nodes)
-        note(cost, in: Segment.window)
+        record(cost, in: Segment.window)
         self.cost += cost
         count += 1
         table.insert(index, digest)
@@ -137,7 +137,7 @@ struct WTinyLFU {
         nodes[Int(index)].older = nextFree
         nodes[Int(index)].segment = Segment.free
         firstFree = index
-        note(-node.cost, in: node.segment)
+        record(-node.cost, in: node.segment)
         cost -= node.cost
         count -= 1
     }
@@ -147,7 +147,7 @@ struct WTinyLFU {
         let change = cost - nodes[Int(index)].cost
         nodes[Int(index)].cost = cost
         self.cost += change
-        note(change, in: nodes[Int(index)].segment)
+        record(change, in: nodes[Int(index)].segment)
     }
 
     /// Protects an entry from eviction until it is unpinned.
@@ -253,7 +253,7 @@ extension WTinyLFU {
         return Int32(nodes.count - 1)
     }
 
-    private mutating func note(_ change: Int, in segment: Int32) {
+    private mutating func record(_ change: Int, in segment: Int32) {
         if segment == Segment.window { windowCost += change }
         if segment == Segment.protected { protectedCost += change }
     }
@@ -270,14 +270,14 @@ extension WTinyLFU {
         var nodes = nodes.mutableSpan
         let node = nodes[Int(index)]
         Self.unlink(node, &nodes)
-        note(-node.cost, in: node.segment)
+        record(-node.cost, in: node.segment)
     }
 
     private mutating func link(_ index: Int32, to segment: Int32) {
         var nodes = nodes.mutableSpan
         Self.link(index, segment, &nodes)
         nodes[Int(index)].segment = segment
-        note(nodes[Int(index)].cost, in: segment)
+        record(nodes[Int(index)].cost, in: segment)
     }
 
     private mutating func makeNewest(_ index: Int32, in segment: Int32) {

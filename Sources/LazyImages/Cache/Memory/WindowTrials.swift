@@ -78,7 +78,7 @@ struct WindowTrials {
     ///   - entries: how many entries the cache has.
     ///   - hits: how many of the uses so far were hits.
     ///   - uses: how many hits and stores there were.
-    mutating func begin(entries: Int, hits: Int, uses: Int) {
+    mutating func start(entries: Int, hits: Int, uses: Int) {
         guard best == 0, entries >= Self.guessedEntries else { return }
         guard hits > 0, Double(hits) <= Self.guessedHits * Double(uses) else { return }
         best = Self.guess

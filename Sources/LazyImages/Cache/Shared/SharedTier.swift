@@ -119,10 +119,10 @@ public final class SharedTier: Sendable {
         switch answer {
         case .value(let bytes): return await opened(bytes, key)
         case .none:
-            noteRead { $0.misses += 1 }
+            recordRead { $0.misses += 1 }
             return nil
         case .tooLong:
-            noteRead { $0.refusedValues += 1 }
+            recordRead { $0.refusedValues += 1 }
             return nil
         case .cancelled:
             state.withLock {
@@ -146,7 +146,7 @@ public final class SharedTier: Sendable {
     }
 
     /// Notes that the store has answered. Starts queued work: removals may wait for the end of a pause.
-    private func noteRead(_ count: (inout Traffic) -> Void) {
+    private func recordRead(_ count: (inout Traffic) -> Void) {
         let isWorkQueued = state.withLock { state in
             state.breaker.record(.answered, of: Side.read.rawValue, now: configuration.timing.now())
             count(&state.counters)
@@ -159,7 +159,7 @@ public final class SharedTier: Sendable {
         let keys = keys
         // Losing the error is right: without a thread for the check, the value is a miss.
         let file = (try? await threads.run { SealedEntry.open(bytes, for: key, by: keys) }) ?? nil
-        noteRead { counters in
+        recordRead { counters in
             counters.bytesRead += bytes.count
             if file == nil { counters.refusedValues += 1 } else { counters.hits += 1 }
         }

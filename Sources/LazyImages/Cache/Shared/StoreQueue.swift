@@ -48,8 +48,8 @@ struct StoreQueue {
     /// Adds a write, and replaces older work of its key. Drops the oldest writes beyond the limits.
     /// - Returns: how many writes were dropped.
     mutating func put(_ entry: StagingArea.Entry, for key: CacheKey) -> Int {
-        forgetWork(of: key)
-        forgetRemoval(of: key)
+        dropWork(of: key)
+        dropRemoval(of: key)
         works[key] = .put(entry)
         order.append(key)
         byteCount += entry.cost
@@ -57,7 +57,7 @@ struct StoreQueue {
         var dropped = 0
         while byteCount > byteLimit || writeCount > countLimit {
             guard let oldest = order.first(where: isWrite) else { break }
-            forgetWork(of: oldest)
+            dropWork(of: oldest)
             dropped += 1
         }
         return dropped
@@ -66,15 +66,15 @@ struct StoreQueue {
     /// Adds a removal, and replaces older work of its key.
     /// - Parameter sends: whether the store gets the removal; a read-only tier only remembers it.
     mutating func remove(_ key: CacheKey, sends: Bool) {
-        forgetWork(of: key)
+        dropWork(of: key)
         if removedKeys.insert(key).inserted { removed.append(key) }
         if sends {
             works[key] = .remove
             order.append(key)
         }
         if removed.count > Self.removalLimit, let oldest = removed.first {
-            forgetRemoval(of: oldest)
-            forgetWork(of: oldest)
+            dropRemoval(of: oldest)
+            dropWork(of: oldest)
         }
     }
 
@@ -83,7 +83,7 @@ struct StoreQueue {
         guard let key = order.first(where: { !underWay.contains($0) }), let work = works[key] else {
             return nil
         }
-        forgetWork(of: key)
+        dropWork(of: key)
         underWay.insert(key)
         return Order(key: key, work: work)
     }
@@ -93,7 +93,7 @@ struct StoreQueue {
         underWay.remove(order.key)
         guard case .remove = order.work, works[order.key] == nil else { return }
         switch outcome {
-        case .done: forgetRemoval(of: order.key)
+        case .done: dropRemoval(of: order.key)
         case .refused: break
         case .failed where removedKeys.contains(order.key):
             works[order.key] = .remove
@@ -106,13 +106,13 @@ struct StoreQueue {
     /// - Returns: how many.
     mutating func dropWrites() -> Int {
         let writes = order.filter(isWrite)
-        for key in writes { forgetWork(of: key) }
+        for key in writes { dropWork(of: key) }
         return writes.count
     }
 
     private func isWrite(_ key: CacheKey) -> Bool { if case .put = works[key] { true } else { false } }
 
-    private mutating func forgetWork(of key: CacheKey) {
+    private mutating func dropWork(of key: CacheKey) {
         guard let work = works.removeValue(forKey: key) else { return }
         if let index = order.firstIndex(of: key) { order.remove(at: index) }
         guard case .put(let entry) = work else { return }
@@ -120,7 +120,7 @@ struct StoreQueue {
         writeCount -= 1
     }
 
-    private mutating func forgetRemoval(of key: CacheKey) {
+    private mutating func dropRemoval(of key: CacheKey) {
         guard removedKeys.remove(key) != nil, let index = removed.firstIndex(of: key) else { return }
         removed.remove(at: index)
     }

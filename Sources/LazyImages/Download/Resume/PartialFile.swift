@@ -56,7 +56,7 @@ import SystemSupport
     }
 
     deinit {
-        if !isRemoved { noteChecksums { checksums throws(FileFault) in try checksums.endBlock() } }
+        if !isRemoved { recordChecksums { checksums throws(FileFault) in try checksums.endBlock() } }
         // Closing the descriptor is not enough: a child process that is just starting has a copy of it, which keeps the
         // lock.
         folder.calls.unlock(descriptor)
@@ -85,7 +85,7 @@ import SystemSupport
                 response: response, total: total, count: 0, headerLength: header.count,
                 descriptor: descriptor, checksums: checksums, folder: folder, name: name)
         } catch {
-            folder.faults.note(error)
+            folder.faults.record(error)
             return nil
         }
     }
@@ -144,16 +144,16 @@ import SystemSupport
             do {
                 try folder.calls.write(descriptor, piece, at: headerLength + count)
             } catch {
-                folder.faults.note(error)
+                folder.faults.record(error)
                 throw error
             }
             count += piece.count
-            noteChecksums { checksums throws(FileFault) in try checksums.add(piece) }
+            recordChecksums { checksums throws(FileFault) in try checksums.add(piece) }
         }
     }
 
     /// Bytes without a checksum are not resumed, but fail no transfer: a fault is only counted.
-    private func noteChecksums(_ body: (inout BlockChecksums) throws(FileFault) -> Void) {
+    private func recordChecksums(_ body: (inout BlockChecksums) throws(FileFault) -> Void) {
         folder.faults.counting { () throws(FileFault) in try body(&checksums) }
     }
 

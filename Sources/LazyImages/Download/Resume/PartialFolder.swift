@@ -31,7 +31,7 @@ final class PartialFolder: Sendable {
             }
         } catch {
             // Only counted: without a folder no transfer can be resumed.
-            faults.note(error)
+            faults.record(error)
             return nil
         }
         self.limit = limit

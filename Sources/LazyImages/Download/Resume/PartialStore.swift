@@ -76,7 +76,7 @@ package final class PartialStore: Sendable {
     }
 
     /// A new partial file for an arriving body; nil if the answer is not accepted, or the folder fails. Blocks.
-    func begin(_ head: ResponseHead, total: Int?, of key: CacheKey, from source: URL, now: Int)
+    func start(_ head: ResponseHead, total: Int?, of key: CacheKey, from source: URL, now: Int)
         -> PartialFile?
     {
         guard accepts(head, total: total, now: now), let folder = folder(isForWriting: true),
@@ -131,9 +131,9 @@ final class PartialFaults: Sendable {
     func recovered() { log.withLock { $0.recovered(writing: true) } }
 
     /// Counts a fault. A missing or locked file is not a fault.
-    func note(_ fault: FileFault) {
+    func record(_ fault: FileFault) {
         if fault.isAbsence || fault.isContention { return }
-        log.withLock { $0.note(fault, writing: true) }
+        log.withLock { $0.record(fault, writing: true) }
     }
 
     /// The result of `body`; nil if it throws, which is counted.
@@ -141,7 +141,7 @@ final class PartialFaults: Sendable {
         do {
             return try body()
         } catch {
-            note(error)
+            record(error)
             return nil
         }
     }

@@ -4,14 +4,14 @@ import SystemSupport
 /// The messages of callers to the transport's thread, and the descriptor that wakes it.
 final class CurlInbox: Sendable {
     enum Message: Sendable {
-        case start(CurlOrder, any BodyReceiver)
+        case start(CurlJob, any BodyReceiver)
         case cancel(Int)
         /// The receiver of a paused transfer wants its bytes again.
         case resume(Int)
 
         fileprivate func refuse(_ shortage: ResourceShortage) {
-            guard case .start(let order, _) = self else { return }
-            order.end(with: .failure(ImageLoadingError(shortage, url: order.request.url.displayText)))
+            guard case .start(let job, _) = self else { return }
+            job.end(with: .failure(ImageLoadingError(shortage, url: job.request.url.displayText)))
         }
     }
 
@@ -68,16 +68,16 @@ final class CurlInbox: Sendable {
 }
 
 /// One requested transfer. It does not retain the receiver, which may retain it by `resume`.
-final class CurlOrder: Sendable {
+final class CurlJob: Sendable {
     typealias Outcome = Result<ResponseHead, ImageLoadingError>
     let number: Int
     let request: TransportRequest
     private let inbox: CurlInbox
     /// Whether the caller has cancelled. If the caller was cancelled from the start, the message `.cancel` may reach
-    /// the thread before the order, and would be lost. So the caller first sets this flag, which the thread reads when
-    /// it gets the order:
-    /// 1. the flag is set before the thread gets the order: the thread does not start the transfer;
-    /// 2. it is set later: the message comes after the order, and cancels the transfer.
+    /// the thread before the job, and would be lost. So the caller first sets this flag, which the thread reads when
+    /// it gets the job:
+    /// 1. the flag is set before the thread gets the job: the thread does not start the transfer;
+    /// 2. it is set later: the message comes after the job, and cancels the transfer.
     let isCancelled = Atomic(false)
     private let continuation = Lock<CheckedContinuation<Outcome, Never>?>(nil)
     private let resumption = ResumeOrder()
@@ -88,7 +88,7 @@ final class CurlOrder: Sendable {
         self.inbox = inbox
     }
 
-    /// Sends the order to the thread, and waits for its outcome.
+    /// Sends the job to the thread, and waits for its outcome.
     func outcome(into receiver: any BodyReceiver) async -> Outcome {
         let outcome = await withCheckedContinuation { continuation in
             self.continuation.withLock { $0 = continuation }

@@ -97,11 +97,11 @@ import SystemSupport
 
     private func handle(_ message: CurlInbox.Message) {
         switch message {
-        case .start(let order, let receiver):
-            if order.isCancelled.load(ordering: .acquiring) {
-                order.end(with: .failure(.cancelled(url: order.request.url.displayText)))
+        case .start(let job, let receiver):
+            if job.isCancelled.load(ordering: .acquiring) {
+                job.end(with: .failure(.cancelled(url: job.request.url.displayText)))
             } else {
-                start(order, into: receiver)
+                start(job, into: receiver)
             }
         case .cancel(let number):
             if let transfer = transfers[number] {
@@ -115,25 +115,25 @@ import SystemSupport
         }
     }
 
-    private func start(_ order: CurlOrder, into receiver: any BodyReceiver) {
+    private func start(_ job: CurlJob, into receiver: any BodyReceiver) {
         let reused = unsafe idleHandles.popLast()
         guard let handle = unsafe reused ?? CurlHandle.make(configuration, filtersAddresses: filtersAddresses)
         else {
             let shortage = ResourceShortage(missing: .memory, code: ENOMEM)
-            order.end(with: .failure(ImageLoadingError(shortage, url: order.request.url.displayText)))
+            job.end(with: .failure(ImageLoadingError(shortage, url: job.request.url.displayText)))
             return
         }
-        let upload = CurlUpload.of(order.request, into: receiver, clock: clock)
+        let upload = CurlUpload.of(job.request, into: receiver, clock: clock)
         let transfer = unsafe CurlTransfer(
-            order: order, receiver: receiver, handle: handle, started: Self.now(),
-            requestFields: requestFields(order.request, upload),
+            job: job, receiver: receiver, handle: handle, started: Self.now(),
+            requestFields: requestFields(job.request, upload),
             connectTo: connectTo, clock: clock, upload: upload)
         if let refusal = transfer.refusal {
             retire(transfer)
-            order.end(with: .failure(refusal))
+            job.end(with: .failure(refusal))
             return
         }
-        transfers[order.number] = transfer
+        transfers[job.number] = transfer
         transferDeadline = min(transferDeadline, transfer.nextLook(now: Self.now()))
         _ = unsafe ccurl_multi_add(multi, handle)
     }
@@ -167,12 +167,12 @@ import SystemSupport
         }
     }
 
-    private func end(_ transfer: CurlTransfer, with outcome: CurlOrder.Outcome) {
+    private func end(_ transfer: CurlTransfer, with outcome: CurlJob.Outcome) {
         transfers[transfer.number] = nil
         transfer.receiver.receive(transfer.metrics)
         _ = unsafe ccurl_multi_remove(multi, transfer.handle)
         retire(transfer)
-        transfer.order.end(with: outcome)
+        transfer.job.end(with: outcome)
     }
 
     private func retire(_ transfer: CurlTransfer) {

@@ -5,7 +5,7 @@ import SystemSupport
 
 /// One running transfer on the transport's thread: its libcurl handle, its header, and its timeouts.
 @safe final class CurlTransfer {
-    let order: CurlOrder
+    let job: CurlJob
     let receiver: any BodyReceiver
     let handle: OpaquePointer
     private let started: Int64
@@ -28,28 +28,28 @@ import SystemSupport
     /// Whether the handle can be reused after the transfer. Not a handle that signs, or has its own authorities, a client
     /// certificate or another method than GET: libcurl cannot reset these.
     var leavesHandleReusable: Bool {
-        guard isPlain, order.request.signature == nil, order.request.security?.clientCertificate == nil
+        guard isPlain, job.request.signature == nil, job.request.security?.clientCertificate == nil
         else { return false }
-        guard case .authorities(.some)? = order.request.security?.trust else { return true }
+        guard case .authorities(.some)? = job.request.security?.trust else { return true }
         return false
     }
     /// Why the transfer must not start: libcurl cannot enforce the TLS requirements.
     private(set) var refusal: ImageLoadingError?
 
-    var number: Int { order.number }
+    var number: Int { job.number }
 
     /// Whether the request is a GET without a body, as nearly all are.
-    private var isPlain: Bool { order.request.method == .get && upload == nil }
+    private var isPlain: Bool { job.request.method == .get && upload == nil }
 
     /// The URL for messages. Computed on demand: most transfers need no message.
-    var urlText: String { order.request.url.displayText }
+    var urlText: String { job.request.url.displayText }
 
     /// A transfer on a handle of `CurlHandle.make`, new or reused.
     init(
-        order: CurlOrder, receiver: any BodyReceiver, handle: OpaquePointer, started: Int64,
+        job: CurlJob, receiver: any BodyReceiver, handle: OpaquePointer, started: Int64,
         requestFields: CurlList, connectTo: CurlList, clock: CurlLoop.Clock, upload: CurlUpload?
     ) {
-        self.order = order
+        self.job = job
         self.receiver = receiver
         self.clock = clock
         self.upload = upload
@@ -58,31 +58,30 @@ import SystemSupport
         self.requestFields = requestFields
         self.connectTo = connectTo
         lastArrival = started
-        filter = order.request.addresses.map { CurlAddressFilter($0) }
+        filter = job.request.addresses.map { CurlAddressFilter($0) }
 
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe setPointer(CCURLOPT_PRIVATE, context)
         unsafe setPointer(CCURLOPT_WRITEDATA, context)
         unsafe setPointer(CCURLOPT_HEADERDATA, context)
         if let filter { unsafe filter.attach(to: handle) }
-        _ = unsafe order.request.url.absoluteString.withCString {
+        _ = unsafe job.request.url.absoluteString.withCString {
             unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_URL), $0)
         }
         // Waits for a connection that HTTP/2 may share, if TLS decides that within a handshake. Without TLS all other
         // transfers of the host would have to wait for the first answer.
-        set(CCURLOPT_PIPEWAIT, order.request.url.scheme?.lowercased() == "https" ? 1 : 0)
+        set(CCURLOPT_PIPEWAIT, job.request.url.scheme?.lowercased() == "https" ? 1 : 0)
         set(
             CCURLOPT_CONNECTTIMEOUT_MS,
-            Int(clamping: max(1, order.request.timeouts.connect.nanoseconds / 1_000_000)))
+            Int(clamping: max(1, job.request.timeouts.connect.nanoseconds / 1_000_000)))
         unsafe setPointer(CCURLOPT_HTTPHEADER, UnsafeRawPointer(requestFields.first))
         unsafe setPointer(CCURLOPT_CONNECT_TO, UnsafeRawPointer(connectTo.first))
-        if !isPlain { unsafe CurlUpload.apply(order.request, upload, to: handle) }
-        if let signature = order.request.signature, unsafe !signature.apply(to: handle) {
+        if !isPlain { unsafe CurlUpload.apply(job.request, upload, to: handle) }
+        if let signature = job.request.signature, unsafe !signature.apply(to: handle) {
             refusal = .transportUnavailable(
                 reason: "\(CurlLibrary.name) cannot sign requests; install libcurl 7.87 or later")
         }
-        if let security = order.request.security, let reason = unsafe CurlSecurity.apply(security, to: handle)
-        {
+        if let security = job.request.security, let reason = unsafe CurlSecurity.apply(security, to: handle) {
             refusal = .secureConnectionFailed(url: urlText, reason: reason)
         }
     }
@@ -112,7 +111,7 @@ import SystemSupport
         if receiver.receive(head) { return true }
         receiverHasEnough = true
         // Without a body libcurl finishes by itself, and can keep the connection.
-        return head.contentLength == 0 || order.request.method == .head
+        return head.contentLength == 0 || job.request.method == .head
     }
 
     /// Receives the next bytes of the body. Returns their number, another one to stop the transfer, or
@@ -121,7 +120,7 @@ import SystemSupport
         lastArrival = clock.now
         if !receiverHasEnough {
             // A closure of one object costs no allocation.
-            isPaused = !receiver.mayContinue { [order] in order.resume() }
+            isPaused = !receiver.mayContinue { [job] in job.resume() }
             if isPaused { return Int(CCURL_WRITE_PAUSE) }
             let span = unsafe bytes.assumingMemoryBound(to: UInt8.self).span
             receiverHasEnough = !receiver.receive(span)
@@ -147,7 +146,7 @@ import SystemSupport
     // MARK: How it ends
 
     /// The outcome for a result code of libcurl.
-    func outcome(ofResult result: Int32) -> CurlOrder.Outcome {
+    func outcome(ofResult result: Int32) -> CurlJob.Outcome {
         if let fault = fault ?? upload?.fault { return .failure(fault) }
         // libcurl reports no error if the connection closes within the header, so the header must be complete.
         if let head = header.head, header.isComplete, receiverHasEnough || result == Int32(CCURLE_OK) {
@@ -167,7 +166,7 @@ import SystemSupport
             return .connectionLost(
                 url: urlText, received: received, reason: "the server closed it inside the header")
         case CCURLE_COULDNT_RESOLVE_HOST:
-            return .hostNotFound(url: urlText, host: order.request.url.host() ?? "")
+            return .hostNotFound(url: urlText, host: job.request.url.host() ?? "")
         case CCURLE_COULDNT_CONNECT:
             return .connectionFailed(url: urlText, reason: systemReason() ?? words)
         case CCURLE_PARTIAL_FILE:
@@ -246,7 +245,7 @@ import SystemSupport
 
     /// The next timeout and its phase, as of now. libcurl itself enforces the timeout for connecting.
     func deadline(now: Int64) -> (time: Int64, phase: Timeouts.Phase) {
-        let timeouts = order.request.timeouts
+        let timeouts = job.request.timeouts
         let total = started.adding(timeouts.total)
         // The receiver makes it wait, not the server.
         if isPaused { return (total, .total) }
@@ -270,13 +269,13 @@ import SystemSupport
 
     /// When to check the deadline again. Arriving bytes start another phase, whose timeout may be shorter.
     func nextLook(now: Int64) -> Int64 {
-        let timeouts = order.request.timeouts
+        let timeouts = job.request.timeouts
         return min(deadline(now: now).time, now.adding(min(timeouts.firstByte, timeouts.stall)))
     }
 
     /// The error for a phase that took too long.
     func timeout(in phase: Timeouts.Phase) -> ImageLoadingError {
-        .timedOut(url: urlText, phase: phase, seconds: order.request.timeouts.limit(of: phase).seconds)
+        .timedOut(url: urlText, phase: phase, seconds: job.request.timeouts.limit(of: phase).seconds)
     }
 
     /// When the request was sent; nil while there is no connection.

@@ -87,11 +87,11 @@ public final class CurlTransport: Transport {
             throw ImageLoadingError(error, url: request.url.displayText)
         }
         let number = nextNumber.add(1, ordering: .relaxed).newValue
-        let order = CurlOrder(number: number, request: request, inbox: inbox)
+        let job = CurlJob(number: number, request: request, inbox: inbox)
         let outcome = await withTaskCancellationHandler {
-            await order.outcome(into: receiver)
+            await job.outcome(into: receiver)
         } onCancel: {
-            order.cancel()
+            job.cancel()
         }
         return try outcome.get()
     }

@@ -13,7 +13,7 @@ import SystemSupport
     /// that moment.
     private let mayBeRepeated: Bool
     private let clock: CurlLoop.Clock
-    private let noteSent: (Int) -> Void
+    private let onSent: (Int) -> Void
     private var offset = 0
     /// The most bytes that any try has sent.
     private(set) var sent = 0
@@ -26,12 +26,12 @@ import SystemSupport
     var isComplete: Bool { offset == body.count }
 
     init(
-        _ body: OpenBody, mayBeRepeated: Bool, clock: CurlLoop.Clock, noteSent: @escaping (Int) -> Void
+        _ body: OpenBody, mayBeRepeated: Bool, clock: CurlLoop.Clock, onSent: @escaping (Int) -> Void
     ) {
         self.body = body
         self.mayBeRepeated = mayBeRepeated
         self.clock = clock
-        self.noteSent = noteSent
+        self.onSent = onSent
     }
 
     /// The body of a request; nil if it has none and its method needs none.
@@ -77,7 +77,7 @@ import SystemSupport
             offset += count
             sent = max(sent, offset)
             lastTaken = clock.now
-            noteSent(offset)
+            onSent(offset)
             return count
         } catch {
             fault = error

@@ -134,7 +134,7 @@ struct WTinyLFUTests {
     func guess() {
         func share(entries: Int, hits: Int, uses: Int) -> Double {
             var trials = WindowTrials(limit: 100_000)
-            trials.begin(entries: entries, hits: hits, uses: uses)
+            trials.start(entries: entries, hits: hits, uses: uses)
             return trials.share
         }
         #expect(share(entries: 500, hits: 100, uses: 600) == 0.2)
@@ -152,7 +152,7 @@ struct WTinyLFUTests {
                 _ = trials.use(Cache.digest(key), cost: 1, sketch)
             }
             if isGuessed {
-                trials.begin(entries: 300, hits: 1, uses: 301)
+                trials.start(entries: 300, hits: 1, uses: 301)
             } else {
                 for _ in 0..<3 { for key in 0..<400 { use(key) } }
             }

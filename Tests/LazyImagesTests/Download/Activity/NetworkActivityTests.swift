@@ -13,7 +13,7 @@ struct NetworkActivityTests {
         var metrics = TransferMetrics()
         metrics.bytes = 7
         metrics.isReused = true
-        for host in ["a", "a", "b"] { activity.begin(host: host) }
+        for host in ["a", "a", "b"] { activity.start(host: host) }
         activity.end(1, host: "a", didSucceed: true, metrics)
         activity.end(3, host: "b", didSucceed: false, nil)
         var a = NetworkActivity.HostCounters()
@@ -31,7 +31,7 @@ struct NetworkActivityTests {
         let activity = NetworkActivity()
         var events = activity.events.makeAsyncIterator()
         for number in 1...10_005 {
-            activity.note { TransferEvent(transfer: number, url: "", kind: .waiting) }
+            activity.record { TransferEvent(transfer: number, url: "", kind: .waiting) }
         }
         for number in 6...10_005 {
             guard let event = await events.next(), event.transfer == number else {
@@ -44,9 +44,9 @@ struct NetworkActivityTests {
     @Test("of many hosts the last ones and the busy ones keep their counts, and the others are summed")
     func manyHosts() {
         let activity = NetworkActivity()
-        activity.begin(host: "busy")
+        activity.start(host: "busy")
         for number in 1...3_000 {
-            activity.begin(host: "host-\(number)")
+            activity.start(host: "host-\(number)")
             activity.end(number, host: "host-\(number)", didSucceed: true, nil)
         }
         let hosts = activity.hosts

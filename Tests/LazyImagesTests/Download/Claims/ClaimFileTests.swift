@@ -49,10 +49,10 @@ struct ClaimFileTests {
         #expect(one.take(key("a")) == .taken)
         one.release(key("a"))
         #expect(other.mark(of: key("a")) == before)
-        one.noteEnd(of: key("a"))
+        one.recordEnd(of: key("a"))
         let first = other.mark(of: key("a"))
         #expect(first != before && first.isOf(key("a")))
-        other.noteEnd(of: key("a"))
+        other.recordEnd(of: key("a"))
         #expect(one.mark(of: key("a")) != first)
         #expect(!other.mark(of: key("b")).isOf(key("b")))
     }
@@ -65,7 +65,7 @@ struct ClaimFileTests {
         #expect(other.take(keys[1999]) == .elsewhere)
         for key in keys { one.release(key) }
         #expect(other.take(keys[1999]) == .taken)
-        for number in 0..<10_000 { one.noteEnd(of: key("\(number)")) }
+        for number in 0..<10_000 { one.recordEnd(of: key("\(number)")) }
         #expect(fixture.size(fixture.folder.file("claims")) == 65_536)
     }
 
@@ -76,7 +76,7 @@ struct ClaimFileTests {
         plan.fail(at: 0, isPersistent: true, of: .lock, .failure(ENOLCK))
         #expect(one.take(key("a")) == .impossible)
         plan.fail(at: 0, isPersistent: true, .failure(EIO))
-        one.noteEnd(of: key("a"))
+        one.recordEnd(of: key("a"))
         #expect(!one.mark(of: key("a")).isOf(key("a")))
         plan.clear()
         #expect(one.take(key("a")) == .taken)

@@ -189,14 +189,14 @@ struct DamagedPartialTests {
         }
         let transport = HeldTransport()
         let request = ImageRequest("http://localhost/a.png")
-        func begin(_ number: Int, calls: FileCalls = FileCalls()) async throws -> (
+        func start(_ number: Int, calls: FileCalls = FileCalls()) async throws -> (
             Callers<LoadedFile>, HeldTransfer, FileLoader
         ) {
             let loader = self.loader(calls: calls, transport: transport)
             let caller = try await loader.callers(1, of: request)
             return (caller, try await transport.transfer(number), loader)
         }
-        let (caller, first, failing) = try await begin(0, calls: calls)
+        let (caller, first, failing) = try await start(0, calls: calls)
         first.respond(200, ["ETag": "\"1\"", "Content-Length": "400000"])
         first.send(Array(body.prefix(Self.received)))
         first.fail(.connectionLost(url: "", received: Self.received, reason: ""))
@@ -204,7 +204,7 @@ struct DamagedPartialTests {
         #expect(failing.downloader.partialCounters.faults == 1)
         #expect(failing.downloader.partialCounters.lastFault?.contains("No space left") == true)
 
-        let (next, second, loader) = try await begin(1)
+        let (next, second, loader) = try await start(1)
         #expect(second.request.fields["range"] == nil)
         second.answer(body, fields: ["ETag": "\"1\"", "Content-Length": "400000"])
         #expect(isBody(try await next.outcomes[0].get().bytes))

@@ -189,13 +189,13 @@ struct PartialFileTests {
         let head = ResponseHead(status: 200, fields: ["ETag": "\"a\""])
         #expect(store.partial(of: key("a"), from: url) == nil)
         #expect(store.counters == PartialCounters())
-        for _ in 0..<3 { #expect(store.begin(head, total: 9, of: key("a"), from: url, now: 7) == nil) }
+        for _ in 0..<3 { #expect(store.start(head, total: 9, of: key("a"), from: url, now: 7) == nil) }
         #expect(store.counters.faults == 1)
         #expect(store.counters.lastFault?.contains("Input/output error") == true)
         isBroken.change { $0 = false }
-        let begun = try #require(store.begin(head, total: 9, of: key("a"), from: url, now: 7))
+        let begun = try #require(store.start(head, total: 9, of: key("a"), from: url, now: 7))
         #expect(
-            store.begin(head, total: 9, of: key("a"), from: url, now: 7) == nil,
+            store.start(head, total: 9, of: key("a"), from: url, now: 7) == nil,
             "another attempt has locked it")
         #expect(store.counters.faults == 1)
         begun.remove()
@@ -206,7 +206,7 @@ struct PartialFileTests {
         let store = PartialStore(path: folder.file(".cache/marquee/partial"), limit: 1 << 20)
         let url = try #require(URL(string: "https://example.org/a"))
         let head = ResponseHead(status: 200, fields: ["ETag": "\"a\""])
-        #expect(store.begin(head, total: 9, of: key("a"), from: url, now: 7) != nil)
+        #expect(store.start(head, total: 9, of: key("a"), from: url, now: 7) != nil)
     }
 
     private var file: URL { URL(filePath: folder.file(name)) }

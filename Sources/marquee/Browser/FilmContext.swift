@@ -1,7 +1,7 @@
 import MovieCatalogue
 
 /// What a film's page tells besides the film's own facts.
-struct FilmSurroundings {
+struct FilmContext {
     /// How a refresh changed the film; nil if it did not.
     var change: FilmSet.Change?
     /// Why its poster failed; nil if it did not.

@@ -1,6 +1,6 @@
-/// The order of a background job: all that its process needs to know. It is stored in the job's folder, which only this
+/// The plan of a background job: all that its process needs to know. It is stored in the job's folder, which only this
 /// user can read, and contains no secrets.
-public struct JobOrder: Sendable, Hashable, Codable {
+public struct JobPlan: Sendable, Hashable, Codable {
     /// One image.
     public struct Item: Sendable, Hashable, Codable {
         /// Its absolute URL, without user name and password.
@@ -11,7 +11,7 @@ public struct JobOrder: Sendable, Hashable, Codable {
         /// requests.
         public var sendsFields: Bool
 
-        /// An image of an order.
+        /// An image of a plan.
         public init(url: String, checksum: String? = nil, sendsFields: Bool = true) {
             (self.url, self.checksum, self.sendsFields) = (url, checksum, sendsFields)
         }
@@ -28,7 +28,7 @@ public struct JobOrder: Sendable, Hashable, Codable {
     /// Whether the job waits while the network is a mobile network.
     public var refusesCellular: Bool
 
-    /// An order with these values.
+    /// A plan with these values.
     public init(
         _ items: [Item], settings: [String] = [], secretNames: [String] = [], rejected: Int = 0,
         refusesCellular: Bool = false
