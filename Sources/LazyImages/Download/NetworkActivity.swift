@@ -12,7 +12,7 @@ public final class NetworkActivity: Sendable {
         /// Transfers that failed.
         public var failed = 0
         /// Transfers on a reused connection.
-        public var reusedConnections = 0
+        package var reusedConnections = 0
         /// Bytes of bodies received.
         public var bytes = 0
         /// Bytes of request bodies sent.

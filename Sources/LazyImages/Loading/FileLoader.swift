@@ -101,6 +101,15 @@ public final class FileLoader: Sendable {
         return file.from(.memory)
     }
 
+    /// Whether memory or disk has the request's file, however old and whatever its Vary. Counts no lookup.
+    /// - Parameter request: the request of the file.
+    public func contains(_ request: ImageRequest) async -> Bool {
+        if tiers.memory(for: request)?.uncountedValue(for: request.key)?.isPresent == true { return true }
+        guard let disk = tiers.disk(for: request) else { return false }
+        // A remembered 404 has no bytes.
+        return await disk.run(on: disk.readers, orElse: false) { disk.bodyLength(for: request.key) ?? 0 > 0 }
+    }
+
     /// Loads a file. Cancelling the calling task makes only this caller leave; when the last caller leaves, the
     /// transfer is cancelled. Does not run on the caller's actor.
     /// - Parameters:

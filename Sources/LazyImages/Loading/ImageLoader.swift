@@ -133,6 +133,13 @@ public final class ImageLoader: Sendable {
         return ImageTask(request, join(request, listener))
     }
 
+    /// Whether memory has the image, or memory or disk have its file, however old. Counts no lookup.
+    /// - Parameter request: the request of the image.
+    public func contains(_ request: ImageRequest) async -> Bool {
+        if request.usesMemory, memory.contains(request.resultKey) { return true }
+        return await files.contains(request)
+    }
+
     /// Removes an image from memory and disk, at all sizes and content modes, and its partial body.
     ///
     /// Running loads continue, and their callers get the image, but it is not stored. Loads that start later use the

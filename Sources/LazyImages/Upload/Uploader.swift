@@ -21,7 +21,7 @@ import SystemSupport
 /// Safe for concurrent use from any thread or actor.
 public final class Uploader: Sendable {
     /// The network activity of this uploader.
-    public let activity: NetworkActivity
+    package let activity: NetworkActivity
 
     let context: FetchContext
     private let invalidate: @Sendable (URL, HeaderFields) async -> Void

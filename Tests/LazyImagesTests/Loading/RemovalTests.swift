@@ -48,10 +48,12 @@ struct RemovalTests {
         for request in removed + kept { _ = try await loader.image(for: request) }
         #expect(answering.started.count == 4)
         await loader.flush()
+        for request in removed + kept { #expect(await loader.contains(request)) }
         // Removes by one of its sizes.
         await loader.remove(removed[1])
         for request in removed { #expect(loader.cachedImage(for: request) == nil) }
         #expect(loader.disk?.contains(request.key) == false)
+        for request in removed { #expect(await !loader.contains(request)) }
         for request in kept {
             #expect(loader.cachedImage(for: request) != nil)
             #expect(loader.disk?.contains(request.key) == true)
@@ -90,6 +92,8 @@ struct RemovalTests {
         let loader = files(HeldTransport { _ in .fresh(SampleImages.png) })
         _ = try await loader.file(for: request)
         #expect(loader.cachedFile(for: request) != nil)
+        #expect(await loader.contains(request))
+        #expect(loader.memory?.contains(request.key) == true)
         await loader.remove(request)
         #expect(loader.cachedFile(for: request) == nil)
         #expect(try await loader.file(for: request).source == .network)

@@ -47,12 +47,19 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
         return unsafe unsafeDowncast(object, to: Value.self)
     }
 
-    /// As above, but counts no miss, for a caller that looks again later.
+    /// Whether a key has a value. Counts neither a use nor a lookup.
+    /// - Parameter key: the value's key.
+    public func contains(_ key: CacheKey) -> Bool {
+        let time = timeToLive == nil ? 0 : now()
+        return store.withLock { $0.contains(key.digest, now: time) }
+    }
+
+    /// As `value(for:)`, but counts no miss, for a caller that looks again later.
     func value(for key: CacheKey, countsMiss: Bool) -> Value? {
         lookUp(for: key, countsHit: true, countsMiss)
     }
 
-    /// As above, but counts neither hit nor miss: the caller has counted an earlier look.
+    /// As `value(for:)`, but counts neither hit nor miss: the caller has counted an earlier look.
     func uncountedValue(for key: CacheKey) -> Value? { lookUp(for: key, countsHit: false, false) }
 
     private func lookUp(for key: CacheKey, countsHit: Bool, _ countsMiss: Bool) -> Value? {
@@ -105,7 +112,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// stays. It sees values, not keys: keeping the keys' texts only for this would make each store that evicts a tenth
     /// slower.
     /// - Parameter isUnwanted: whether to remove a value.
-    public func removeAll(where isUnwanted: (_ value: Value) -> Bool) {
+    package func removeAll(where isUnwanted: (_ value: Value) -> Bool) {
         for (digest, value) in store.withLock({ $0.snapshot }) {
             guard unsafe isUnwanted(unsafeDowncast(value, to: Value.self)) else { continue }
             release(store.withLock { $0.remove(digest, ifStill: value) })

@@ -81,7 +81,13 @@ struct MemoryStore {
         return entries[Int(index)].value
     }
 
-    /// As above, but may leave out the count of hits or misses.
+    /// Whether a key has a value that has not expired by `now`. Counts nothing.
+    func contains(_ digest: SHA256.Digest, now: Int64) -> Bool {
+        let index = policy.node(of: digest)
+        return index != WTinyLFU.none && !hasExpired(index, now)
+    }
+
+    /// As `value(for:now:)`, but may leave out the count of hits or misses.
     mutating func value(
         for digest: SHA256.Digest, now: Int64, countsHit: Bool, countsMiss: Bool
     ) -> Value? {
