@@ -27,4 +27,5 @@ convert() {
 convert LazyImages Sources/LazyImages/LazyImages.docc
 convert BackgroundTransfers
 convert ImageCodecs
+convert PictureService
 echo "documentation in $folder"

@@ -26,7 +26,7 @@ import SystemSupport
 /// loopback addresses are stored only if the store has a loopback address too: on another machine, the same address
 /// means another server.
 ///
-/// Safe for concurrent use. Only ``flush()`` and loads wait for the store.
+/// Safe for concurrent use. Only loads, and the `flush()` of a loader, wait for the store.
 public final class SharedTier: Sendable {
     private struct State {
         var queue: StoreQueue
