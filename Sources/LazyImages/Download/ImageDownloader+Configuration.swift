@@ -47,7 +47,7 @@ extension ImageDownloader {
         public var authenticator: (any Authenticator)?
         /// The decoders, whose formats are requested and recognised. Files in other formats of `ImageFormat` are
         /// accepted as images too. Default: JPEG, PNG, WebP, GIF and BMP.
-        public var decoders = ImageDecoders.standard
+        public var decoders: ImageDecoders
         /// Whether files that are not images are accepted. Default: false.
         public var acceptsAnyContent = false
         /// Whether answers with any status, and empty ones, are accepted and not errors: for a program that shows HTTP
@@ -85,7 +85,8 @@ extension ImageDownloader {
         public var fields = HeaderFields()
 
         /// The default settings.
-        public init() {}
+        /// - Parameter decoders: the decoders. Default: JPEG, PNG, WebP, GIF and BMP.
+        public init(decoders: ImageDecoders = .standard) { self.decoders = decoders }
     }
 }
 

@@ -40,7 +40,6 @@ public final class FileLoader: Sendable {
     ///   - disk: the disk tier; nil for none. Default: in the program's own folder.
     ///   - shared: the shared tier, which is asked before the origin. Default: nil, none.
     ///   - configuration: the settings of the downloads.
-    ///   - decoders: the formats to request and recognise. Default: the configuration's: JPEG, PNG, WebP, GIF and BMP.
     ///   - transport: makes the HTTP requests. Default: libcurl.
     ///   - pressure: the memory pressure. A warning halves the memory tier. At `.critical` only pinned files stay, and
     ///     downloads below priority `.normal` end. Default: nil, ignored. An ``ImageLoader`` relieves its file loader
@@ -50,11 +49,10 @@ public final class FileLoader: Sendable {
         memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024),
         disk: DiskCache? = DiskCache(), shared: SharedTier? = nil,
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
-        decoders: ImageDecoders? = nil, transport: any Transport = CurlTransport(),
+        transport: any Transport = CurlTransport(),
         pressure: MemoryPressure? = nil, clock: WallClock = .system
     ) {
         var configuration = configuration
-        if let decoders { configuration.decoders = decoders }
         if let disk, configuration.partialFolder == nil {
             configuration.partialFolder = PartialStore.path(besides: disk)
             configuration.partialLimit = min(configuration.partialLimit, disk.limit)
@@ -71,18 +69,17 @@ public final class FileLoader: Sendable {
     /// - Parameters:
     ///   - memory: the memory tier. Default: up to 64 MiB.
     ///   - configuration: the settings of the downloads, without its folders.
-    ///   - decoders: the formats to request and recognise. Default: the configuration's.
     ///   - transport: makes the HTTP requests. Default: libcurl.
     ///   - pressure: the memory pressure. Default: nil, ignored.
     ///   - clock: the time for freshness. Default: the system's.
     public static func ephemeral(
         memory: MemoryCache<LoadedFile>? = MemoryCache(limit: 64 * 1024 * 1024),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
-        decoders: ImageDecoders? = nil, transport: any Transport = CurlTransport(),
+        transport: any Transport = CurlTransport(),
         pressure: MemoryPressure? = nil, clock: WallClock = .system
     ) -> FileLoader {
         FileLoader(
-            memory: memory, disk: nil, configuration: configuration.withoutDisk, decoders: decoders,
+            memory: memory, disk: nil, configuration: configuration.withoutDisk,
             transport: transport, pressure: pressure, clock: clock)
     }
 

@@ -35,24 +35,22 @@ public final class ImageLoader: Sendable {
     ///   - disk: the disk tier; nil for none. Default: in the program's own folder.
     ///   - shared: the shared tier, which is asked before the origin. Default: nil, none.
     ///   - configuration: the settings of the downloads.
-    ///   - decoders: decode the files; their formats are requested and recognised. Default: the configuration's, JPEG
-    ///     and PNG.
     ///   - decodingLimits: the largest images to decode.
     ///   - transport: makes the HTTP requests. Default: libcurl.
-    ///   - pressure: as in ``init(memory:files:decoders:decodingLimits:pressure:)``.
+    ///   - pressure: as in ``init(memory:files:decodingLimits:pressure:)``.
     ///   - clock: the time for freshness. Default: the system's.
     public convenience init(
         memory: MemoryCache<LoadedImage> = MemoryCache(),
         disk: DiskCache? = DiskCache(), shared: SharedTier? = nil,
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
-        decoders: ImageDecoders? = nil, decodingLimits: DecodingLimits = .standard,
+        decodingLimits: DecodingLimits = .standard,
         transport: any Transport = CurlTransport(), pressure: MemoryPressure? = .system,
         clock: WallClock = .system
     ) {
         // Without a disk tier files stay in memory for a while, so that another size needs no download.
         let files = FileLoader(
             memory: disk == nil ? MemoryCache(limit: Self.fileMemoryLimit) : nil, disk: disk, shared: shared,
-            configuration: configuration, decoders: decoders, transport: transport, clock: clock)
+            configuration: configuration, transport: transport, clock: clock)
         self.init(memory: memory, files: files, decodingLimits: decodingLimits, pressure: pressure)
     }
 
@@ -60,7 +58,6 @@ public final class ImageLoader: Sendable {
     /// - Parameters:
     ///   - memory: the memory tier. Default: up to 64 MiB of pixels.
     ///   - configuration: the settings of the downloads, without its folders.
-    ///   - decoders: decode the files; their formats are requested and recognised. Default: the configuration's.
     ///   - decodingLimits: the largest images to decode.
     ///   - transport: makes the HTTP requests. Default: libcurl.
     ///   - pressure: the memory pressure; nil to ignore it. Default: the system's.
@@ -68,12 +65,12 @@ public final class ImageLoader: Sendable {
     public static func ephemeral(
         memory: MemoryCache<LoadedImage> = MemoryCache(limit: 64 * 1024 * 1024),
         configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
-        decoders: ImageDecoders? = nil, decodingLimits: DecodingLimits = .standard,
+        decodingLimits: DecodingLimits = .standard,
         transport: any Transport = CurlTransport(), pressure: MemoryPressure? = .system,
         clock: WallClock = .system
     ) -> ImageLoader {
         ImageLoader(
-            memory: memory, disk: nil, configuration: configuration.withoutDisk, decoders: decoders,
+            memory: memory, disk: nil, configuration: configuration.withoutDisk,
             decodingLimits: decodingLimits, transport: transport, pressure: pressure, clock: clock)
     }
 
@@ -84,20 +81,19 @@ public final class ImageLoader: Sendable {
     /// - Parameters:
     ///   - memory: the memory tier. Default: 15 % of the process's memory, at most 512 MiB of pixels.
     ///   - files: loads the files.
-    ///   - decoders: decode the files. Default: those of `files`.
     ///   - decodingLimits: the largest images to decode.
     ///   - pressure: the memory pressure; nil to ignore it. A warning halves the memory tiers. At `.critical` only
     ///     pinned entries stay, downloads below priority `.normal` end, and nothing is decoded until the pressure has
     ///     passed. Default: the system's.
     public init(
         memory: MemoryCache<LoadedImage> = MemoryCache(), files: FileLoader,
-        decoders: ImageDecoders? = nil, decodingLimits: DecodingLimits = .standard,
+        decodingLimits: DecodingLimits = .standard,
         pressure: MemoryPressure? = .system
     ) {
         self.memory = memory
         self.files = files
         decoder = FileDecoder(
-            decoders: decoders ?? files.configuration.decoders, limits: decodingLimits, pressure: pressure,
+            decoders: files.configuration.decoders, limits: decodingLimits, pressure: pressure,
             threads: BlockingThreads(count: max(1, ProcessInfo.processInfo.activeProcessorCount)))
         pressureReader.read(pressure) { level in
             memory.relieve(level)

@@ -21,8 +21,9 @@ struct CustomFormatTests {
 
     private func loader(_ decoders: ImageDecoders?, disk: Bool = true) -> ImageLoader {
         ImageLoader(
-            disk: disk ? DiskCache(folder: folder.file("cache")) : nil, configuration: configuration(),
-            decoders: decoders, transport: transport, pressure: nil)
+            disk: disk ? DiskCache(folder: folder.file("cache")) : nil,
+            configuration: configuration(decoders ?? .standard),
+            transport: transport, pressure: nil)
     }
 
     private func configuration(_ decoders: ImageDecoders = .standard) -> ImageDownloader.Configuration {
@@ -89,28 +90,23 @@ struct CustomFormatTests {
         #expect(await disk.entry(for: request.key) == nil)
     }
 
-    @Test("an ImageLoader decodes the formats that its FileLoader recognises, unless it has its own decoders")
+    @Test(
+        "an ImageLoader decodes the formats that its FileLoader recognises, unless the request has its own decoders"
+    )
     func sharedFiles() async throws {
         let files = FileLoader(disk: nil, configuration: configuration(decoders), transport: transport)
         #expect(try await files.file(for: request).header?.format == .dots)
         let image = try await ImageLoader(files: files, pressure: nil).image(for: request)
         #expect(image.header.format == .dots)
-        let told = ImageLoader(files: files, decoders: .standard, pressure: nil)
+        var told = request
+        told.options.decoders = .standard
         await #expect(
             throws: ImageLoadingError.undecodable(url: request.url.displayText, reason: .unrecognized)
-        ) { _ = try await told.image(for: request) }
+        ) { _ = try await ImageLoader(files: files, pressure: nil).image(for: told) }
         let ephemeral = ImageLoader.ephemeral(configuration: configuration(decoders), transport: transport)
         #expect(try await ephemeral.image(for: request).header.format == .dots)
-    }
-
-    @Test("every loader accepts the decoder, private ones too")
-    func everyLoader() async throws {
-        for files in [
-            FileLoader(disk: nil, decoders: decoders, transport: transport),
-            .ephemeral(decoders: decoders, transport: transport),
-        ] { #expect(try await files.file(for: request).header?.format == .dots) }
-        let ephemeral = ImageLoader.ephemeral(decoders: decoders, transport: transport, pressure: nil)
-        #expect(try await ephemeral.image(for: request).header.format == .dots)
+        let privateFiles = FileLoader.ephemeral(configuration: configuration(decoders), transport: transport)
+        #expect(try await privateFiles.file(for: request).header?.format == .dots)
     }
 
     @Test("a local file is recognised too")

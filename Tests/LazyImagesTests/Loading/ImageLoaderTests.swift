@@ -20,11 +20,11 @@ struct ImageLoaderTests {
     }
 
     private func loader(_ transport: any Transport, disk: Bool = true) -> ImageLoader {
-        var configuration = ImageDownloader.Configuration()
+        var configuration = ImageDownloader.Configuration(decoders: ImageDecoders([decoder]))
         configuration.retry = .never
         return ImageLoader(
             disk: disk ? DiskCache(folder: folder.file("cache")) : nil, configuration: configuration,
-            decoders: ImageDecoders([decoder]), transport: transport, pressure: nil)
+            transport: transport, pressure: nil)
     }
 
     private func fitting(_ width: Int, _ height: Int) -> ImageRequest {

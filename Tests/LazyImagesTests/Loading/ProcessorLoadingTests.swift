@@ -20,7 +20,8 @@ struct ProcessorLoadingTests {
 
     private func loader() -> ImageLoader {
         ImageLoader(
-            disk: DiskCache(folder: folder.file("cache")), decoders: ImageDecoders([decoder]),
+            disk: DiskCache(folder: folder.file("cache")),
+            configuration: .init(decoders: ImageDecoders([decoder])),
             transport: transport, pressure: nil)
     }
 

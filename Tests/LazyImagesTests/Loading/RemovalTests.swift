@@ -182,7 +182,8 @@ struct RemovalTests {
     func decoding() async throws {
         let decoder = GatedDecoder()
         let loader = ImageLoader(
-            disk: DiskCache(folder: folder.file("cache")), decoders: ImageDecoders([decoder]),
+            disk: DiskCache(folder: folder.file("cache")),
+            configuration: .init(decoders: ImageDecoders([decoder])),
             transport: HeldTransport { _ in .fresh(SampleImages.png) }, pressure: nil)
         let callers = loader.callers(2, of: request)
         try await decoder.arrivals.wait(for: 1)

@@ -147,7 +147,8 @@ struct EveryTask {
     private func privately() async throws {
         let pressure = MemoryPressure()
         let loader = ImageLoader.ephemeral(
-            decoders: ImageDecoders([JPEGDecoder()]), decodingLimits: DecodingLimits(pixels: 1_000_000),
+            configuration: .init(decoders: ImageDecoders([JPEGDecoder()])),
+            decodingLimits: DecodingLimits(pixels: 1_000_000),
             pressure: pressure, clock: WallClock { 1_763_714_400 })
         print("ephemeral: \(try await loader.image(for: try request()).source), disk: \(loader.disk == nil)")
         pressure.report(.critical)

@@ -7,15 +7,16 @@ enum OwnFormat {
     static func load(_ request: ImageRequest, cachedIn folder: String) async throws {
         let decoders = ImageDecoders(ImageDecoders.standard.decoders + [PPMDecoder()])
         let transport = RecordingTransport(recording: ["Accept"])
+        let configuration = ImageDownloader.Configuration(decoders: decoders)
         let loader = ImageLoader(
-            disk: DiskCache(folder: folder), decoders: decoders, transport: transport)
+            disk: DiskCache(folder: folder), configuration: configuration, transport: transport)
         let image = try await loader.image(for: request)
         print("Accept: \(transport.recorded)")
         print("\(image.source): \(text(image)), \(image.bitmap.pixels.prefix(4))")
         await loader.flush()
 
         // A second loader, as in a new process, sends no request.
-        let later = ImageLoader(disk: DiskCache(folder: folder), decoders: decoders)
+        let later = ImageLoader(disk: DiskCache(folder: folder), configuration: configuration)
         var cached = request
         cached.options.cachePolicy = .cacheOnly
         let found = try await later.image(for: cached)
