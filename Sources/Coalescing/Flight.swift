@@ -1,6 +1,6 @@
 public import SystemSupport
 
-/// A single flight: one piece of work, the callers that wait for it, and one outcome for all of them.
+/// A single flight, which coalesces callers: one piece of work, and one outcome for all who wait for it.
 ///
 ///     running --(its work ends)--> finished: every caller gets the outcome
 ///        `-----(the last caller leaves)--> abandoned: its task is cancelled

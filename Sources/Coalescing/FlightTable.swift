@@ -1,6 +1,6 @@
 public import SystemSupport
 
-/// The running flights, at most one for each key.
+/// The running flights, by which callers of one key are coalesced: at most one for each key.
 ///
 /// The race of a look in a cache with the end of a flight:
 ///

@@ -361,7 +361,7 @@ public enum ScrollPhase: Sendable, Hashable {
     case decelerating
 }
 
-/// An observation of a list: see ``ImageListModel/observe(on:_:)``. Ends when it is released.
+/// An observer of a list: see ``ImageListModel/observe(on:_:)``. Ends when it is released.
 public final class RowObservation: Sendable {
     private let task: Task<Void, Never>
 

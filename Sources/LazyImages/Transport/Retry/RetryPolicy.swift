@@ -28,10 +28,11 @@ public struct FailedAttempt: Sendable {
     public let retryAfter: Int?
 }
 
-/// When a failed transfer is retried. Retried are failed and lost connections, a lack of threads or descriptors, and
-/// the statuses 408, 425, 429, 500, 502, 503 and 504. The pause before each retry is random, between zero and a bound
-/// that doubles every time (full jitter), so that clients that failed together do not return together. A server's
-/// Retry-After is obeyed up to a limit; beyond it there is no retry.
+/// The retry rules: when a failed transfer is retried, and after which backoff. Retried are failed and lost connections,
+/// a lack of threads or descriptors, and the statuses 408, 425, 429, 500, 502, 503 and 504. The pause before each retry
+/// is random, between zero and a bound that doubles every time (exponential backoff with full jitter), so that clients
+/// that failed together do not return together. A server's Retry-After is obeyed up to a limit; beyond it there is no
+/// retry.
 public struct RetryPolicy: Sendable, Hashable {
     /// The most attempts, including the first. Default: 3.
     public var attempts: Int
