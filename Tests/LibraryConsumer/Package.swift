@@ -21,7 +21,7 @@ let package = Package(
             name: "LibraryConsumer", dependencies: dependencies, swiftSettings: swiftSettings),
         // The README's Swift, word for word.
         .executableTarget(name: "ReadmeExample", dependencies: dependencies, swiftSettings: swiftSettings),
-        // The program of the article Lists that scroll.
+        // The program at the end of the article Getting started.
         .executableTarget(name: "LazyList", dependencies: dependencies, swiftSettings: swiftSettings),
         // For Tests/Faults/failing-loads.sh.
         .executableTarget(name: "FailingLoads", dependencies: dependencies, swiftSettings: swiftSettings),
