@@ -4,7 +4,7 @@ import SystemSupport
 
 /// The folder of one job. Only its owner can open it.
 ///
-///     order      what is to be done: JSON
+///     order      the plan: JSON
 ///     results    a line of JSON for each event (JobLine)
 ///     traffic    the bytes received so far, for displays: {"received":150000,"remaining":50000,"underWay":0.75}
 ///     log, log.1 what went wrong, with times, for people

@@ -32,7 +32,7 @@ actor JobGate {
     /// - Parameters:
     ///   - local: loads the images on this machine.
     ///   - remote: loads `remoteRequests`. It is paused until the network is known.
-    ///   - tell: receives the reason for waiting, when it changes.
+    ///   - notify: receives the reason for waiting, when it changes.
     init(
         local: Prewarmer, remote: Prewarmer, remoteRequests: [ImageRequest], refusesCellular: Bool,
         notify: @escaping @Sendable (JobWait?) -> Void

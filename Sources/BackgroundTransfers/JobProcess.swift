@@ -50,7 +50,7 @@ public final class JobProcess: Sendable {
     /// Works on the images without a result. Returns when it is done, was cancelled (by ``BackgroundJob/cancel()`` or
     /// with the calling task), or cannot write the results. Call it once in a process.
     /// - Parameters:
-    ///   - requests: the requests of the order's items, in the same order.
+    ///   - requests: the requests of the plan's items, in the same order.
     ///   - loader: loads the images into its disk tier.
     ///   - concurrency: the most images at once. Default: 32.
     ///   - wantsChecksums: whether the results have the SHA-256 of each file. Default: false.

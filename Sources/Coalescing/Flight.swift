@@ -20,7 +20,7 @@ public import SystemSupport
 public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: Sendable {
     /// The value, or the error.
     public typealias Outcome = Result<Value, Failure>
-    /// Hears the events.
+    /// Receives the events.
     public typealias Listener = FlightListener<Event>
     @usableFromInline typealias Continuation = CheckedContinuation<Outcome, Never>
 
@@ -38,7 +38,7 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         @usableFromInline var task: Task<Void, Never>?
         @usableFromInline var observer: (@Sendable () -> Void)?
         @usableFromInline var listeners: [(caller: Int, listener: Listener)] = []
-        /// The events that a late listener hears first.
+        /// The events that a late listener receives first.
         @usableFromInline var recent: [Event] = []
         /// Events that are not delivered yet, in order. A nil event is the end. The callers that wait get the outcome
         /// after it: until then their listeners may still receive events.
@@ -212,7 +212,7 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
     /// Whether a listener demands more than the events that come anyway.
     @inlinable public var isDemanded: Bool { state.withLock { $0.isDemanded } }
 
-    /// Delivers the waiting events. One thread at a time does so: no listener hears an event twice, or after a later
+    /// Delivers the waiting events. One thread at a time does so: no listener receives an event twice, or after a later
     /// one.
     @inlinable func deliver() {
         while true {
@@ -255,7 +255,7 @@ extension Flight.Caller {
     /// - Parameter priority: called under the lock, so that the later of two changes wins.
     @inlinable public func setPriority(_ priority: () -> Int) { flight.setPriority(of: number, priority) }
 
-    /// Adds a listener. It hears the recent events, all later ones, and the end.
+    /// Adds a listener. It receives the recent events, all later ones, and the end.
     @inlinable public func listen(_ listener: Flight.Listener) { flight.listen(listener, for: number) }
 
     /// Adds a demanding listener, unless this caller has one.
@@ -395,7 +395,7 @@ extension Never: FlightEvent {
     public func record(in recent: inout [Self]) {}
 }
 
-/// Hears the events of a flight in their order, on any thread, one at a time.
+/// Receives the events of a flight in their order, on any thread, one at a time.
 public final class FlightListener<Event: Sendable>: Sendable {
     /// Called with each event, and with nil at the end: the flight is over, or the listener's caller has left.
     public let receive: @Sendable (Event?) -> Void

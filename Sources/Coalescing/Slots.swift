@@ -131,7 +131,7 @@ package struct Slots {
         return (place.number, admission)
     }
 
-    /// Forgets a host without work.
+    /// Drops a host without work.
     private mutating func drop(_ index: Int) {
         let host = hosts[index]
         guard host.running == 0, host.line.count == 0 else { return }

@@ -183,7 +183,7 @@ package final class PictureServer: Sendable {
             counters.count(.joined)
             work.share(with: client)
         }
-        // A flight without events: the listener hears only the end.
+        // A flight without events: the listener receives only the end.
         caller.listen(
             FlightListener { [self] _ in
                 end(work, key)

@@ -86,7 +86,7 @@ public actor ImageDownloader {
 
     /// Joins a transfer, or begins it.
     /// - Parameters:
-    ///   - listener: hears the events of the transfer.
+    ///   - listener: receives the events of the transfer.
     ///   - look: when the caller looked in the tiers; nil for a caller that wants the network in any case.
     nonisolated func join(
         _ wanted: DownloadRequest, _ priority: Int, listener: LoadListener? = nil,
@@ -138,11 +138,16 @@ public actor ImageDownloader {
         }
     }
 
-    /// Makes the running transfers of a request's address store nothing, whatever their fields: their files may have the
-    /// same key. Later callers begin new transfers.
+    /// Makes the running transfers of a request's address store nothing, whatever their fields and the query items that
+    /// the request ignores: their files may have the same key. Later callers begin new transfers.
     nonisolated func invalidate(_ request: ImageRequest) {
-        let address = request.transferKey.url
-        flights.invalidate { $0.url == address }
+        let (address, file) = (request.transferKey.url, request.key.url)
+        let ignored = request.options.ignoredQuery
+        flights.invalidate { key in
+            if key.url == address { return true }
+            guard !ignored.isEmpty, key.isOfURL else { return false }
+            return CanonicalURL(String(key.url), ignoring: ignored).text == file
+        }
     }
 
     /// Removes the partial body of a request, unless a transfer uses it.

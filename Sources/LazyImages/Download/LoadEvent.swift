@@ -35,7 +35,7 @@ enum LoadEvent: FlightEvent {
     }
 }
 
-/// Hears the events of a load.
+/// Receives the events of a load.
 typealias LoadListener = FlightListener<LoadEvent>
 /// One download, shared by its callers.
 typealias DownloadFlight = Flight<LoadedFile, ImageLoadingError, LoadEvent>

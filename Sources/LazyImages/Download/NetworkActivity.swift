@@ -11,8 +11,6 @@ public final class NetworkActivity: Sendable {
         public var finished = 0
         /// Transfers that failed.
         public var failed = 0
-        /// Transfers on a reused connection.
-        package var reusedConnections = 0
         /// Bytes of bodies received.
         public var bytes = 0
         /// Bytes of request bodies sent.
@@ -25,7 +23,6 @@ public final class NetworkActivity: Sendable {
             left.running += right.running
             left.finished += right.finished
             left.failed += right.failed
-            left.reusedConnections += right.reusedConnections
             left.bytes += right.bytes
             left.sent += right.sent
         }
@@ -125,7 +122,7 @@ public final class NetworkActivity: Sendable {
     /// end.
     package var abandonedCount: Int { state.withLock { $0.abandoned } }
 
-    // MARK: What the downloader tells
+    // MARK: What the downloader records
 
     /// Passes an event on. The event is made only if somebody listens.
     func record(_ event: () -> TransferEvent) {
@@ -154,7 +151,6 @@ public final class NetworkActivity: Sendable {
                 if didSucceed { counters.finished += 1 } else { counters.failed += 1 }
                 counters.bytes += metrics?.bytes ?? 0
                 counters.sent += metrics?.sent ?? 0
-                if metrics?.isReused == true { counters.reusedConnections += 1 }
             }
         }
     }

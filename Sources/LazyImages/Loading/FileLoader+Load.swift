@@ -9,7 +9,7 @@ extension FileLoader {
     struct Client {
         /// Reads the present priority; nil for the request's.
         var priority: (() -> Int)?
-        /// Hears the events of the transfer.
+        /// Receives the events of the transfer.
         var listener: LoadListener?
         /// Called when the caller has joined a transfer.
         var joined: ((DownloadFlight.Caller) -> Void)?

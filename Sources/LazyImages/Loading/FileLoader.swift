@@ -98,7 +98,8 @@ public final class FileLoader: Sendable {
         return file.from(.memory)
     }
 
-    /// Whether memory or disk has the request's file, however old and whatever its Vary. Counts no lookup.
+    /// Whether memory or disk has a file of the request's key, however old. Does not compare its Vary or its checksum.
+    /// Counts no lookup.
     /// - Parameter request: the request of the file.
     public func contains(_ request: ImageRequest) async -> Bool {
         if tiers.memory(for: request)?.uncountedValue(for: request.key)?.isPresent == true { return true }
@@ -126,8 +127,8 @@ public final class FileLoader: Sendable {
     /// Removes a request's file from all tiers, and its partial body.
     ///
     /// Running loads continue, and their callers get the file, but it is not stored. Loads that start later use the
-    /// network. The files of requests with another Authorization, variant or id stay, and so do files in the memory of
-    /// other loaders.
+    /// network. The stored files of requests with another Authorization, variant or id stay, and so do files in the memory
+    /// of other loaders; running loads of the same URL store nothing either.
     /// - Parameter request: the request of the file.
     public func remove(_ request: ImageRequest) async {
         downloader.invalidate(request)

@@ -123,7 +123,7 @@ public final class ImageLoader: Sendable {
     /// - Parameter request: the image to load.
     public func task(for request: ImageRequest) -> ImageTask { task(for: request, listener: nil) }
 
-    /// - Parameter listener: hears all events of the load; none if memory has the image.
+    /// - Parameter listener: receives all events of the load; none if memory has the image.
     func task(for request: ImageRequest, listener: LoadListener?) -> ImageTask {
         if let image = usableImage(for: request, isFirstLook: true) { return ImageTask(request, image) }
         return ImageTask(request, join(request, listener))
@@ -139,8 +139,8 @@ public final class ImageLoader: Sendable {
     /// Removes an image from memory and disk, at all sizes and content modes, and its partial body.
     ///
     /// Running loads continue, and their callers get the image, but it is not stored. Loads that start later use the
-    /// network. The images of requests with another Authorization, variant or id stay, and so do images in the memory
-    /// of other loaders.
+    /// network. The stored images of requests with another Authorization, variant or id stay, and so do images in the
+    /// memory of other loaders; running loads of the same URL store nothing either.
     /// - Parameter request: the request of the image; its size does not matter.
     public func remove(_ request: ImageRequest) async {
         await files.remove(request)
@@ -206,7 +206,7 @@ public final class ImageLoader: Sendable {
     }
 
     /// Joins the load of a request, or begins it.
-    /// - Parameter listener: hears all events of the load.
+    /// - Parameter listener: receives all events of the load.
     private func join(_ request: ImageRequest, _ listener: LoadListener? = nil) -> ImageFlight.Caller {
         let caller = loads.join(
             LoadKey(request), priority: request.priority.rank, listener: listener,

@@ -163,7 +163,7 @@ public final class ImageTask: Sendable {
         caller?.stream(policy, isDemanding: isDemanding, of: element) ?? AsyncStream { $0.finish() }
     }
 
-    /// Adds a listener. It hears the last events at once, and all later ones.
+    /// Adds a listener. It receives the last events at once, and all later ones.
     func listen(_ listener: LoadListener) {
         if let caller { caller.listen(listener) } else { listener.receive(nil) }
     }

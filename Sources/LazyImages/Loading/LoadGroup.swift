@@ -31,9 +31,9 @@ public final class LoadGroup: Sendable {
         var waiting: [Int: Waiting] = [:]
         var running: [Int: Running] = [:]
         var last = 0
-        /// The number of the load that was begun last.
-        var begun = 0
-        /// Whether a thread is beginning loads. A load that finishes at once must not begin the next one recursively:
+        /// The number of the load that was started last.
+        var started = 0
+        /// Whether a thread is starting loads. A load that finishes at once must not begin the next one recursively:
         /// ten thousand would overflow the stack.
         var isStarting = false
         /// All loads up to this number were cancelled.
@@ -98,16 +98,16 @@ public final class LoadGroup: Sendable {
         }
     }
 
-    /// The next load that may begin; nil if there is none, or another thread is beginning one.
+    /// The next load that may begin; nil if there is none, or another thread is starting one.
     private func next() -> (Int, Waiting)? {
         state.withLock { state in
             guard !state.isStarting else { return nil }
-            while state.begun < state.last, state.running.count < concurrency {
-                state.begun += 1
+            while state.started < state.last, state.running.count < concurrency {
+                state.started += 1
                 // Nil for a cancelled load.
-                guard let next = state.waiting.removeValue(forKey: state.begun) else { continue }
+                guard let next = state.waiting.removeValue(forKey: state.started) else { continue }
                 state.isStarting = true
-                return (state.begun, next)
+                return (state.started, next)
             }
             return nil
         }

@@ -28,17 +28,6 @@ public final class Uploader: Sendable {
     /// Open the files of bodies.
     private let threads = BlockingThreads(count: 2, name: "LazyImages.upload")
 
-    /// An uploader without a cache.
-    /// - Parameters:
-    ///   - configuration: the settings, as for downloads.
-    ///   - transport: makes the HTTP requests. Default: libcurl.
-    package convenience init(
-        configuration: ImageDownloader.Configuration = ImageDownloader.Configuration(),
-        transport: any Transport = CurlTransport()
-    ) {
-        self.init(FetchContext(configuration, transport)) { _, _ in }
-    }
-
     /// An uploader with the configuration, transport, slots and credentials of a loader, whose caches it invalidates.
     /// - Parameter loader: the image loader.
     public convenience init(_ loader: ImageLoader) {

@@ -132,6 +132,25 @@ struct RemovalTests {
     }
 
     @Test(
+        "a running transfer of an address that differs in ignored query items does not store a removed file again"
+    )
+    func ignoredQuery() async throws {
+        let loader = files(transport)
+        func signed(_ signature: Int) -> ImageRequest {
+            ImageRequest(
+                "http://localhost/a.png?sig=\(signature)", options: .init(ignoredQuery: IgnoredQuery(["sig"]))
+            )
+        }
+        let caller = try await loader.callers(1, of: signed(2))
+        let transfer = try await transport.transfer(0)
+        await loader.remove(signed(1))
+        transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
+        #expect(try await caller.outcomes[0].get().bytes.array == SampleImages.png)
+        await loader.flush()
+        #expect(await !loader.contains(signed(2)))
+    }
+
+    @Test(
         "requests with other fields share a file in memory unless its Vary names the fields",
         arguments: [false, true])
     func sharedFile(varies: Bool) async throws {

@@ -45,7 +45,7 @@ struct SpooledStreamTests {
             .send("HTTP/1.1 307 Moved\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"),
             .forever([.readHead, .readBody, .send("HTTP/1.1 204 No Content\r\n\r\n")]),
         ])
-        let uploader = Uploader()
+        let uploader = Uploader(FileLoader.ephemeral())
         let alone = UploadRequest(url: origin.url("/a"), .put, .stream(stream, mediaType: "a/b"))
         #expect(try await uploader.upload(alone).status == 204)
         #expect(origin.bodies == [body, body])

@@ -16,7 +16,7 @@ struct UploaderTests {
         configuration.timeouts = .patient
         configuration.retry = RetryPolicy(firstPause: .zero)
         change(&configuration)
-        return Uploader(configuration: configuration)
+        return Uploader(FileLoader.ephemeral(configuration: configuration))
     }
 
     private func post(_ origin: ScriptedOrigin, _ method: HTTPMethod = .post) -> UploadRequest {

@@ -68,9 +68,9 @@ public final class DiskCache: Sendable {
     ///   - folder: the path of the folder. A relative path starts at the present working directory. Default: the
     ///     program's own, `images` in a folder with the name of the program, below `XDG_CACHE_HOME`, or below `~/.cache`
     ///     if that variable is not set or not absolute (XDG Base Directory Specification).
-    ///   - limit: the most bytes that all entries may have. Default: 512 MiB.
-    public convenience init(folder: String? = nil, limit: Int = 512 << 20) {
-        self.init(folder: folder ?? Self.ownFolder, limit: limit, calls: FileCalls())
+    ///   - limit: the most bytes that all entries may have. Default: nil, 512 MiB.
+    public convenience init(folder: String? = nil, limit: Int? = nil) {
+        self.init(folder: folder ?? Self.ownFolder, limit: limit ?? Self.defaultLimit, calls: FileCalls())
     }
 
     /// - Parameters:

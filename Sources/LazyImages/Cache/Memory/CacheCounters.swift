@@ -8,10 +8,11 @@ public struct CacheCounters: Equatable, Sendable {
     public package(set) var stores = 0
     /// Values removed to make room.
     public package(set) var evictions = 0
-    /// Values that failed a check and were removed; on disk, partial bodies of interrupted downloads too. None in memory.
+    /// Values that failed a check, and were removed, or refused by a shared tier; on disk, partial bodies of interrupted
+    /// downloads too. None in memory.
     public package(set) var corrupt = 0
-    /// How often the disk, the folder or the store began to fail. Repeated failures for the same reason count once on
-    /// disk. None in memory.
+    /// How often the disk or the folder began to fail; repeated failures for the same reason count once. A shared tier
+    /// counts each failed request. None in memory.
     public package(set) var faults = 0
     /// The last fault of the disk, for people; nil if there was none.
     public package(set) var lastFault: String?

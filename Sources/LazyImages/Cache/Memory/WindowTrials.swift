@@ -3,7 +3,7 @@
 /// Eytan, Friedman, Manes, Middleware 2018), but not by hill climbing: that needs many more uses and cannot cross a
 /// valley, and for a list read in a loop a window helps only if the whole loop fits.
 ///
-/// The cache starts as plain LRU. When it is full for the first time, `begin` guesses a window: a short trace would end
+/// The cache starts as plain LRU. When it is full for the first time, `start` guesses a window: a short trace would end
 /// before the trials know enough. Little evidence is enough to change a guess; every later change needs more.
 ///
 /// In a small cache the trials see every use, which costs several times as much as the use itself. If no trial misses

@@ -11,6 +11,8 @@ extension SharedTier {
         package internal(set) var refusedValues = 0
         /// Requests that failed: no connection, a timeout, or a status that means a failure.
         package internal(set) var failures = 0
+        /// Those of them that were reads.
+        package internal(set) var failedReads = 0
         /// Values that were written.
         package internal(set) var writes = 0
         /// Values that were removed.
@@ -34,7 +36,7 @@ extension SharedTier {
         let traffic = traffic
         var counters = CacheCounters()
         counters.hits = traffic.hits
-        counters.misses = traffic.misses
+        counters.misses = traffic.misses + traffic.skips + traffic.refusedValues + traffic.failedReads
         counters.stores = traffic.writes
         counters.corrupt = traffic.refusedValues
         counters.faults = traffic.failures

@@ -132,6 +132,7 @@ public final class SharedTier: Sendable {
         case .failed:
             state.withLock { state in
                 state.counters.failures += 1
+                state.counters.failedReads += 1
                 state.breaker.record(.failed, of: Side.read.rawValue, now: configuration.timing.now())
             }
             return nil

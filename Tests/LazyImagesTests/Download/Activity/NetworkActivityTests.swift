@@ -12,7 +12,6 @@ struct NetworkActivityTests {
         let activity = NetworkActivity()
         var metrics = TransferMetrics()
         metrics.bytes = 7
-        metrics.isReused = true
         for host in ["a", "a", "b"] { activity.start(host: host) }
         activity.end(1, host: "a", didSucceed: true, metrics)
         activity.end(3, host: "b", didSucceed: false, nil)
@@ -20,7 +19,6 @@ struct NetworkActivityTests {
         a.running = 1
         a.finished = 1
         a.bytes = 7
-        a.reusedConnections = 1
         var b = NetworkActivity.HostCounters()
         b.failed = 1
         #expect(activity.hosts == ["a": a, "b": b])

@@ -190,7 +190,7 @@ struct GuardedConnectionTests {
     func upload() async throws {
         var configuration = ImageDownloader.Configuration()
         configuration.security.fetchGuard = try fetchGuard(["http://localhost:\(origin.port)"])
-        let uploader = Uploader(configuration: configuration)
+        let uploader = Uploader(FileLoader.ephemeral(configuration: configuration))
         for (url, rule) in [(origin.url(host: "localhost"), FetchRule.address), (origin.url(), .host)] {
             let error = await Result.of { () async throws(ImageLoadingError) in
                 _ = try await uploader.upload(UploadRequest(url: url, .put, .bytes([1])))

@@ -10,8 +10,10 @@ func addPosters(to router: Router, _ loader: FileLoader) {
     router.get("posters/:name/:recipe") { _, context in
         let name = try context.parameters.require("name")
         let text = try context.parameters.require("recipe")
-        // Any other size would be work that a stranger orders.
-        guard sizes.contains(text) else { throw HTTPError(.badRequest, message: "not a size: \(text)") }
+        // A name with a slash or a dot would be another address. Any other size would be work that a stranger orders.
+        guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }),
+            sizes.contains(text)
+        else { throw HTTPError(.badRequest, message: "not a poster at a size: \(name) \(text)") }
         do {
             let request = try ImageRequest(.text("https://images.example.org/\(name).jpg"))
             let picture = try await loader.picture(for: request, PictureRecipe(text))
