@@ -57,14 +57,30 @@ while read -r flag; do
 done < <(grep -m 1 '"-module-name","LazyImages"' "$manifest" | grep -o '"[^"]*"' | tr -d '"')
 [ "${#settings[@]}" -gt 0 ] || fail "no settings of LazyImages in $manifest"
 
+# One type-check for each processor at once, the longest first.
+checks=() lists=() running=()
 files=()
 for folder in "${folders[@]}"; do
     [ -d "$library/$folder" ] || fail "there is no folder $library/$folder"
     while read -r file; do files+=("$file"); done < <(find "$library/$folder" -name '*.swift' | sort)
     # Files outside a folder count as Loading.
     if [ "$folder" = Loading ]; then files+=("$library"/*.swift); fi
-    printf 'up to %s: %d files\n' "$folder" "${#files[@]}"
-    swiftc -typecheck -parse-as-library -module-name LazyImages "${settings[@]}" "${files[@]}" \
-        || fail "$folder uses something of a folder after it"
+    checks=("$folder" "${checks[@]}")
+    lists=("${files[*]}" "${lists[@]}")
 done
 [ "${#files[@]}" = "$(find "$library" -name '*.swift' | wc -l)" ] || fail "a file of $library is in none of its folders"
+
+check() {
+    local folder=$1
+    shift
+    swiftc -typecheck -parse-as-library -module-name LazyImages "${settings[@]}" "$@" \
+        || fail "$folder uses something of a folder after it"
+    printf 'up to %s: %d files\n' "$folder" $#
+}
+for index in "${!checks[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+    # shellcheck disable=SC2086 # one word for each file
+    check "${checks[index]}" ${lists[index]} &
+    running+=($!)
+done
+for process in "${running[@]}"; do wait "$process"; done
