@@ -158,7 +158,7 @@ struct Session: Sendable {
     func hasCached(_ request: ImageRequest) -> Bool {
         if LibraryTransport.serves(request.url) { return true }
         if request.url.isFileURL { return LocalContent.isReadable(request.url) }
-        return disk?.bodyLength(for: request.key) ?? 0 > 0
+        return disk?.hasFile(for: request.key) ?? false
     }
 
     /// Reports faults of the disk tier, if there were any; returns true then.

@@ -32,7 +32,7 @@ let package = Package(
                 .product(name: "PictureService", package: "marquee"), "CGTK4", "Hummingbird", "NIOCore",
             ],
             swiftSettings: swiftSettings),
-        // What the articles use of other libraries, none of which is needed to build or test.
+        // What the articles use of other libraries. Nobody needs these to build or test.
         .target(name: "CGTK4", path: "Stubs/CGTK4", swiftSettings: swiftSettings),
         .target(name: "NIOCore", path: "Stubs/NIOCore", swiftSettings: swiftSettings),
         .target(

@@ -104,8 +104,7 @@ public final class FileLoader: Sendable {
     public func contains(_ request: ImageRequest) async -> Bool {
         if tiers.memory(for: request)?.uncountedValue(for: request.key)?.isPresent == true { return true }
         guard let disk = tiers.disk(for: request) else { return false }
-        // A remembered 404 has no bytes.
-        return await disk.run(on: disk.readers, orElse: false) { disk.bodyLength(for: request.key) ?? 0 > 0 }
+        return await disk.run(on: disk.readers, orElse: false) { disk.hasFile(for: request.key) }
     }
 
     /// Loads a file. Cancelling the calling task makes only this caller leave; when the last caller leaves, the

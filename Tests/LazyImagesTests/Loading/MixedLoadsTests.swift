@@ -86,7 +86,7 @@ struct MixedLoadsTests {
 /// Pictures and what becomes of them, and a server that has them.
 private final class Gallery: Sendable {
     static let count = 40
-    /// The processors, none of which resizes: their results are exact.
+    /// The processors. None of them resizes, so their results are exact.
     static let pipelines: [[ImageProcessor]] = [
         [], [.roundedCorners(radius: 6)], [.circle, .border(.white, width: 2, cornerRadius: .infinity)],
         [.rotate(.right), .flip(.vertical)], [.blur(radius: 2)],

@@ -120,6 +120,9 @@ public final class DiskCache: Sendable {
     /// - Parameter key: the entry's key.
     public func contains(_ key: CacheKey) -> Bool { bodyLength(for: key) != nil }
 
+    /// Whether a key has a file, and not a remembered 404 or 410, which has no bytes. As ``contains(_:)`` otherwise.
+    package func hasFile(for key: CacheKey) -> Bool { bodyLength(for: key) ?? 0 > 0 }
+
     /// The length of a key's body in bytes, by the header of its file, as in ``contains(_:)``. Nil without an entry; 0
     /// for a remembered 404 or 410.
     /// - Parameter key: the entry's key.

@@ -32,7 +32,7 @@ public final class SharedTier: Sendable {
         var queue: StoreQueue
         var breaker = HostCircuitBreaker(
             failures: SharedTier.failuresBeforePause, pause: SharedTier.firstPause)
-        var counters = Traffic()
+        var traffic = Traffic()
         /// The callers of `flush`.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
@@ -110,7 +110,7 @@ public final class SharedTier: Sendable {
         var limits = configuration.reading
         if let left = Self.patience?.left { limits = limits.within(left) }
         guard limits.total >= Self.shortestRead, admitsRead(of: key) else {
-            state.withLock { $0.counters.skips += 1 }
+            state.withLock { $0.traffic.skips += 1 }
             return nil
         }
         let start = configuration.timing.now()
@@ -131,8 +131,8 @@ public final class SharedTier: Sendable {
             return nil
         case .failed:
             state.withLock { state in
-                state.counters.failures += 1
-                state.counters.failedReads += 1
+                state.traffic.failures += 1
+                state.traffic.failedReads += 1
                 state.breaker.record(.failed, of: Side.read.rawValue, now: configuration.timing.now())
             }
             return nil
@@ -150,7 +150,7 @@ public final class SharedTier: Sendable {
     private func recordRead(_ count: (inout Traffic) -> Void) {
         let isWorkQueued = state.withLock { state in
             state.breaker.record(.answered, of: Side.read.rawValue, now: configuration.timing.now())
-            count(&state.counters)
+            count(&state.traffic)
             return state.queue.count > 0
         }
         if isWorkQueued { startWriting() }
@@ -160,9 +160,9 @@ public final class SharedTier: Sendable {
         let keys = keys
         // Losing the error is right: without a thread for the check, the value is a miss.
         let file = (try? await threads.run { SealedEntry.open(bytes, for: key, by: keys) }) ?? nil
-        recordRead { counters in
-            counters.bytesRead += bytes.count
-            if file == nil { counters.refusedValues += 1 } else { counters.hits += 1 }
+        recordRead { traffic in
+            traffic.bytesRead += bytes.count
+            if file == nil { traffic.refusedValues += 1 } else { traffic.hits += 1 }
         }
         // The key may have been removed during the read.
         guard let file, !state.withLock({ $0.queue.isRemoved(key) }) else { return nil }
@@ -182,10 +182,10 @@ public final class SharedTier: Sendable {
             // Under the lock: either the removal sees this write, or this write sees the removal.
             if isUnwanted() { return }
             guard let size = entry.fileSize(for: key), size <= configuration.maximumBytes else {
-                state.counters.droppedWrites += 1
+                state.traffic.droppedWrites += 1
                 return
             }
-            state.counters.droppedWrites += state.queue.put(entry, for: key)
+            state.traffic.droppedWrites += state.queue.put(entry, for: key)
         }
         startWriting()
     }
@@ -203,7 +203,7 @@ public final class SharedTier: Sendable {
         let timer = Task { [configuration] in
             // Losing the error is right: the queue was empty before the time was over.
             guard (try? await configuration.timing.sleep(Self.flushLimit)) != nil else { return }
-            state.withLock { $0.counters.droppedWrites += $0.queue.dropWrites() }
+            state.withLock { $0.traffic.droppedWrites += $0.queue.dropWrites() }
         }
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
@@ -223,7 +223,7 @@ public final class SharedTier: Sendable {
                 let admission = state.breaker.admit(
                     Side.write.rawValue, now: configuration.timing.now())
                 guard admission == .admitted, let order = state.queue.next() else {
-                    state.counters.droppedWrites += state.queue.dropWrites()
+                    state.traffic.droppedWrites += state.queue.dropWrites()
                     break
                 }
                 orders.append(order)
@@ -254,10 +254,10 @@ public final class SharedTier: Sendable {
         state.withLock { state in
             switch (outcome, order.work) {
             case (.done, .put):
-                state.counters.writes += 1
-                state.counters.bytesWritten += sent
-            case (.done, .remove): state.counters.removals += 1
-            case (.refused, _), (.failed, _): state.counters.failures += 1
+                state.traffic.writes += 1
+                state.traffic.bytesWritten += sent
+            case (.done, .remove): state.traffic.removals += 1
+            case (.refused, _), (.failed, _): state.traffic.failures += 1
             }
             if outcome == .done {
                 state.breaker.record(.answered, of: Side.write.rawValue, now: configuration.timing.now())
@@ -274,11 +274,11 @@ public final class SharedTier: Sendable {
     /// What has happened so far, and the present state.
     package var traffic: Traffic {
         state.withLock { state in
-            var counters = state.counters
-            counters.isReadingPaused = state.breaker.isOpen(Side.read.rawValue)
-            counters.isWritingPaused = state.breaker.isOpen(Side.write.rawValue)
-            counters.queuedWrites = state.queue.count
-            return counters
+            var traffic = state.traffic
+            traffic.isReadingPaused = state.breaker.isOpen(Side.read.rawValue)
+            traffic.isWritingPaused = state.breaker.isOpen(Side.write.rawValue)
+            traffic.queuedWrites = state.queue.count
+            return traffic
         }
     }
 }
