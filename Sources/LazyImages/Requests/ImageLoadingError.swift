@@ -2,7 +2,9 @@ public import ImageCodecs
 
 /// Everything that can go wrong between a request and its image. Each case has the URL (without credentials) and the
 /// facts that a user needs to act. ``code`` is stable for programs, ``description`` is one line for people.
-public enum ImageLoadingError: Error, Sendable, Hashable {
+///
+/// Indirect: functions that throw it return it in one word, and every result with it is small.
+public indirect enum ImageLoadingError: Error, Sendable, Hashable {
     /// The caller's task was cancelled. Never retry or fall back after it.
     case cancelled(url: String)
     /// `text` is not a valid URL.
