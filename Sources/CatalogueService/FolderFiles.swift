@@ -1,4 +1,6 @@
+import CSystem
 import FoundationEssentials
+import Glibc
 import HTTPSemantics
 import HTTPServer
 import MovieCatalogue
@@ -132,5 +134,167 @@ final class FolderFiles: Sendable {
                     || words[0].lowercased().hasPrefix("https://")
                     || MediaType.isPicture(Array(address.utf8))
             }
+    }
+}
+
+/// The served folder. Files are opened from its descriptor, name by name, and links are never followed. So no request
+/// can reach a file outside it, even while someone changes the folder.
+final class CatalogueFolder: Sendable {
+    enum Failure: Error {
+        /// No such file, or a file that is not served: a folder, a link, a pipe, an unreadable file.
+        case notFound
+        /// The system has no descriptor or memory left.
+        case exhausted
+    }
+
+    private let root: Descriptor
+
+    /// Opens a folder; the path itself may contain links.
+    init(path: String) throws(CatalogueServiceError) {
+        let number = unsafe csystem_open(path, O_RDONLY | O_DIRECTORY, 0)
+        guard number >= 0 else {
+            switch errno {
+            case ENOENT: throw .noSuchFolder(path: path)
+            case ENOTDIR: throw .notAFolder(path: path)
+            case EACCES, EPERM: throw .folderNotReadable(path: path)
+            default: throw .folderRefused(path: path, errno: errno)
+            }
+        }
+        root = Descriptor(number)
+    }
+
+    /// Opens the regular file at `names`. They are plain names: no separator, no NUL, not hidden.
+    func open(_ names: [[UInt8]]) throws(Failure) -> ServedFile {
+        guard let last = names.last else { throw .notFound }
+        var folder = root.number
+        defer { if folder != root.number { close(folder) } }
+        for name in names.dropLast() {
+            let next = Self.openEntry(of: folder, name, O_RDONLY | O_DIRECTORY)
+            guard next >= 0 else { throw Self.failure(errno) }
+            if folder != root.number { close(folder) }
+            folder = next
+        }
+        // Without it, opening a pipe would wait for a writer.
+        let descriptor = Self.openEntry(of: folder, last, O_RDONLY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Self.failure(errno) }
+        guard let file = ServedFile(owning: descriptor) else { throw .notFound }
+        return file
+    }
+
+    /// The names of the catalogues and manifests directly in the folder, sorted. The path `/` lists them if none of
+    /// them is the catalogue.
+    func catalogueNames() -> [String] {
+        // Ignored: a folder that cannot be listed, as one that has been removed, lists nothing.
+        guard let names = try? FileCalls().names(in: root) else { return [] }
+        return names.filter { name in
+            [".json", ".xml", ".txt"].contains { name.hasSuffix($0) } && !name.hasPrefix(".")
+                // Leaves out a name that would break the line, or was not UTF-8 and has been repaired.
+                && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{7F}" && $0 != "\u{FFFD}" }
+        }.sorted()
+    }
+
+    /// The name of the folder's catalogue, for the path `/`: `movies.json` or `movies.xml`, else the only JSON or XML
+    /// file. Nil if there is none, or several.
+    func catalogueName() -> String? {
+        // A folder of ten thousand posters is not listed for its usual catalogue. Losing the error is right: a name
+        // that cannot be looked up is no catalogue.
+        let usual = ["movies.json", "movies.xml"].first { (try? FileCalls().status(of: $0, in: root)) != nil }
+        if let usual { return usual }
+        let names = catalogueNames().filter { $0.hasSuffix(".json") || $0.hasSuffix(".xml") }
+        return names.count == 1 ? names[0] : nil
+    }
+
+    private static func openEntry(of folder: Int32, _ name: [UInt8], _ flags: Int32) -> Int32 {
+        let terminated = name.map(CChar.init(bitPattern:)) + [0]
+        return unsafe csystem_open_entry(folder, terminated, flags)
+    }
+
+    private static func failure(_ errno: Int32) -> Failure {
+        [EMFILE, ENFILE, ENOMEM].contains(errno) ? .exhausted : .notFound
+    }
+}
+
+/// The file that a request's target names, as plain names below the folder.
+///
+/// Decoded exactly once. A name that could lead out of the folder, or that systems understand differently, is refused
+/// and never repaired.
+struct RequestPath: Hashable, Sendable {
+    /// The bytes of each name; empty for the folder itself.
+    let names: [[UInt8]]
+
+    enum Refusal: Error, Hashable {
+        /// Not a path: bad encoding, NUL, `..`, a backslash, a slash within a name.
+        case malformed
+        /// A path that names no served file: a hidden file, a folder, an empty name.
+        case notServed
+    }
+
+    /// The most names of a path. Catalogues have fewer; each level costs a system call.
+    private static let maximumDepth = 16
+
+    /// Reads a target in origin form (`/posters/a.jpg?x=1`) or absolute form (`http://host/posters/a.jpg`), RFC 9112
+    /// section 3.2. The query is ignored.
+    init(target: String) throws(Refusal) {
+        var path = Array(target.utf8)[...]
+        if path.first != UInt8(ascii: "/") {
+            let lowered = target.lowercased()
+            guard lowered.hasPrefix("http://") || lowered.hasPrefix("https://"),
+                let scheme = path.firstIndex(of: UInt8(ascii: ":"))
+            else { throw .malformed }
+            let authority = path[(scheme + 3)...]
+            path =
+                authority[
+                    (authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
+                        ?? authority.endIndex)...]
+        }
+        if let query = path.firstIndex(of: UInt8(ascii: "?")) { path = path[..<query] }
+        guard !path.contains(UInt8(ascii: "#")) else { throw .malformed }
+        let pieces = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard pieces != [[]], !pieces.isEmpty else {
+            names = []
+            return
+        }
+        var names: [[UInt8]] = []
+        for piece in pieces { names.append(try Self.decoded(piece)) }
+        guard names.count <= Self.maximumDepth,
+            names.allSatisfy({ !$0.isEmpty && $0.first != UInt8(ascii: ".") })
+        else { throw .notServed }
+        self.names = names
+    }
+
+    /// A file directly in the folder.
+    init(_ name: String) { names = [Array(name.utf8)] }
+
+    private static func decoded(_ piece: ArraySlice<UInt8>) throws(Refusal) -> [UInt8] {
+        guard let name = PercentEncoding.decoded(piece) else { throw .malformed }
+        let forbidden: [UInt8] = [0, UInt8(ascii: "/"), UInt8(ascii: "\\")]
+        guard name != Array("..".utf8), !name.contains(where: forbidden.contains) else { throw .malformed }
+        return name
+    }
+}
+
+extension HTTPResponse {
+    /// The answer to GET or HEAD of a file. `cacheSeconds` is its freshness lifetime.
+    static func serving(
+        _ file: ServedFile, mediaType: String, to request: RequestHead, cacheSeconds: Int, now: Int
+    ) -> HTTPResponse {
+        let metadata = file.metadata
+        let conditions = Preconditions(
+            request.fields, isRead: true, entityTag: metadata.entityTag, lastModified: metadata.seconds,
+            now: now)
+        var fields: HeaderFields = [
+            "ETag": metadata.entityTag,
+            // A date must not be later than the answer's own (RFC 9110 section 8.8.2.1).
+            "Last-Modified": HTTPDate.format(min(metadata.seconds, now)),
+            "Cache-Control": "max-age=\(cacheSeconds)",
+        ]
+        switch conditions.outcome {
+        case .failed: return plain(.preconditionFailed)
+        case .notModified: return HTTPResponse(status: .notModified, fields: fields)
+        case .proceed: break
+        }
+        fields["Content-Type"] = mediaType
+        return HTTPResponse(status: .ok, fields: fields, body: .file(file, 0..<metadata.size))
+            .part(for: request, conditions) { plain(.rangeNotSatisfiable) }
     }
 }

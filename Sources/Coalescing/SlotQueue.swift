@@ -130,3 +130,285 @@ package struct Slot: ~Copyable {
     /// Gives the slot back. Does nothing if it was revoked.
     package consuming func leave(_ report: HostReport) { queue.leave(number, report) }
 }
+
+/// Decides which work may run: at most `perHost` at once for one host and `total` in all, and none for a host whose
+/// circuit breaker is open. The highest priority goes first, and among equals the first to arrive. A plain struct, not
+/// safe for concurrent use; `SlotQueue` adds the lock and the waiting.
+///
+/// Work is known by numbers, in order of arrival. Work that waits again, after a redirect or a pause, keeps its number
+/// and so its place before later work.
+package struct Slots {
+    /// What becomes of waiting work.
+    package enum Admission: Equatable {
+        case admitted
+        /// The host's circuit breaker is open until this time.
+        case refused(until: Duration)
+    }
+
+    private struct Place: Comparable {
+        let priority: Int
+        let number: Int
+
+        /// Whether `one` comes first.
+        static func < (one: Place, other: Place) -> Bool {
+            one.priority == other.priority ? one.number < other.number : one.priority > other.priority
+        }
+    }
+
+    private struct Waiter {
+        /// The index of its host.
+        let host: Int
+        var priority: Int
+        let overrides: Bool
+    }
+
+    private struct Host {
+        let name: String
+        var running = 0
+        var line = WaitingLine<Place, Int>()
+    }
+
+    private let perHost: Int
+    private let total: Int
+    private var hosts: [Host] = []
+    /// The indices of the hosts with work.
+    private var indices: [String: Int] = [:]
+    /// The indices of the other hosts, for new ones.
+    private var unused: [Int] = []
+    private var waiters: [Int: Waiter] = [:]
+    /// The index of the host of each running number.
+    private var running: [Int: Int] = [:]
+    private var breaker: HostCircuitBreaker
+
+    /// - Parameter breaker: the circuit breaker of the hosts.
+    package init(perHost: Int, total: Int, breaker: HostCircuitBreaker) {
+        self.perHost = max(1, perHost)
+        self.total = max(1, total)
+        self.breaker = breaker
+    }
+
+    /// How much work waits.
+    package var waitingCount: Int { waiters.count }
+
+    /// How much work runs.
+    package var runningCount: Int { running.count }
+
+    /// Adds work at its place, behind earlier work of the same priority.
+    /// - Parameter overrides: whether it may run even while the host's circuit breaker is open.
+    package mutating func enter(_ number: Int, host: String, priority: Int, overrides: Bool = false) {
+        wait(number, Waiter(host: index(of: host), priority: priority, overrides: overrides))
+    }
+
+    private mutating func wait(_ number: Int, _ waiter: Waiter) {
+        waiters[number] = waiter
+        hosts[waiter.host].line.insert(number, at: Place(priority: waiter.priority, number: number))
+    }
+
+    private mutating func index(of name: String) -> Int {
+        if let index = indices[name] { return index }
+        let index = unused.popLast() ?? hosts.count
+        if index == hosts.count { hosts.append(Host(name: name)) } else { hosts[index] = Host(name: name) }
+        indices[name] = index
+        return index
+    }
+
+    /// Removes waiting work; false if it does not wait.
+    package mutating func cancel(_ number: Int) -> Bool {
+        guard let waiter = stopWaiting(number) else { return false }
+        drop(waiter.host)
+        return true
+    }
+
+    /// Changes the priority of waiting work. Arrival order holds within the new priority.
+    package mutating func reorder(_ number: Int, _ priority: Int) {
+        guard waiters[number].map({ $0.priority != priority }) ?? false, var waiter = stopWaiting(number)
+        else { return }
+        waiter.priority = priority
+        wait(number, waiter)
+    }
+
+    private mutating func stopWaiting(_ number: Int) -> Waiter? {
+        guard let waiter = waiters.removeValue(forKey: number) else { return nil }
+        _ = hosts[waiter.host].line.remove(Place(priority: waiter.priority, number: number))
+        return waiter
+    }
+
+    /// Gives a slot back. Does nothing if the number has none.
+    package mutating func leave(_ number: Int, _ report: HostReport, now: Duration) {
+        guard let host = running.removeValue(forKey: number) else { return }
+        hosts[host].running -= 1
+        breaker.record(report, of: hosts[host].name, now: now)
+        drop(host)
+    }
+
+    /// The next work that need not wait any longer; nil if all must. Admitted work counts as running.
+    package mutating func next(now: Duration) -> (number: Int, admission: Admission)? {
+        guard running.count < total else { return nil }
+        var best: (place: Place, host: Int)?
+        for host in indices.values where hosts[host].running < perHost {
+            guard let place = hosts[host].line.firstPlace, best.map({ place < $0.place }) ?? true else {
+                continue
+            }
+            best = (place, host)
+        }
+        guard let (place, host) = best, let waiter = waiters.removeValue(forKey: place.number) else {
+            return nil
+        }
+        hosts[host].line.removeFirst()
+        let admission = breaker.admit(hosts[host].name, now: now, overrides: waiter.overrides)
+        if admission == .admitted {
+            running[place.number] = host
+            hosts[host].running += 1
+        }
+        drop(host)
+        return (place.number, admission)
+    }
+
+    /// Drops a host without work.
+    private mutating func drop(_ index: Int) {
+        let host = hosts[index]
+        guard host.running == 0, host.line.count == 0 else { return }
+        indices[host.name] = nil
+        unused.append(index)
+    }
+}
+
+/// What work says about its host when it leaves its slot.
+package enum HostReport: Sendable {
+    /// The host has answered, with any status.
+    case answered
+    /// The host did not answer.
+    case failed
+    /// The work ended for another reason.
+    case inconclusive
+}
+
+/// A circuit breaker for each host: after repeated failures work for a host is refused at once for a while. A plain
+/// struct, not safe for concurrent use.
+///
+///     closed --(n failures in a row)--> open until a time --(that time)--> one transfer probes the host
+///        ^                                 ^----------(it fails: twice as long)-----|
+///        |-----------------------------------------------(it succeeds)--------------|
+package struct HostCircuitBreaker: Sendable {
+    private struct Host {
+        var failures = 0
+        /// Nil while the circuit is closed.
+        var openUntil: Duration?
+        var pause: Duration
+        var isProbed = false
+    }
+
+    /// The longest time that a circuit stays open.
+    private static let longestPause = Duration.seconds(60)
+    /// The most hosts to remember. Beyond it all hosts with a closed circuit are forgotten.
+    private static let hostLimit = 1000
+
+    private let failures: Int
+    private let pause: Duration
+    private var hosts: [String: Host] = [:]
+
+    /// - Parameters:
+    ///   - failures: after how many failures in a row a circuit opens.
+    ///   - pause: how long it stays open at first. The time doubles with each failed probe, up to a minute.
+    package init(failures: Int, pause: Duration) { (self.failures, self.pause) = (failures, pause) }
+
+    /// How many hosts have failures.
+    package var hostCount: Int { hosts.count }
+
+    /// Whether a host's circuit is open, or is being probed.
+    package func isOpen(_ host: String) -> Bool { hosts[host]?.openUntil != nil }
+
+    /// Decides on one transfer. If it is a probe, a report must follow.
+    /// - Parameters:
+    ///   - now: the time on any monotonic clock.
+    ///   - overrides: whether to probe the host even while its circuit is open. Default: false.
+    package mutating func admit(_ host: String, now: Duration, overrides: Bool = false) -> Slots.Admission {
+        guard !hosts.isEmpty, let until = hosts[host]?.openUntil else { return .admitted }
+        if !overrides, hosts[host]?.isProbed == true || now < until {
+            return .refused(until: max(until, now))
+        }
+        hosts[host]?.isProbed = true
+        return .admitted
+    }
+
+    package mutating func record(_ report: HostReport, of host: String, now: Duration) {
+        switch report {
+        case .answered: if !hosts.isEmpty { hosts[host] = nil }
+        case .inconclusive: if !hosts.isEmpty { hosts[host]?.isProbed = false }
+        case .failed: fail(host, now: now)
+        }
+    }
+
+    private mutating func fail(_ host: String, now: Duration) {
+        var state = hosts[host] ?? Host(pause: pause)
+        state.failures = min(state.failures, Int.max - 1) + 1
+        if state.isProbed {
+            state.pause = min(state.pause * 2, Self.longestPause)
+            state.openUntil = now + state.pause
+            state.isProbed = false
+        } else if state.openUntil == nil, state.failures >= failures {
+            state.openUntil = now + state.pause
+        }
+        if hosts.count >= Self.hostLimit { hosts = hosts.filter { $0.value.openUntil != nil } }
+        hosts[host] = state
+    }
+}
+
+/// Waiters in the order of their places. A plain struct, not safe for concurrent use.
+package struct WaitingLine<Place: Comparable, Waiter> {
+    private var waiters: [(place: Place, waiter: Waiter)] = []
+    /// The index of the first one. Those before it have left, and are dropped now and then.
+    private var front = 0
+    private static var mostDropped: Int { 64 }
+
+    package init() {}
+
+    package var count: Int { waiters.count - front }
+
+    /// The waiter whose turn is next.
+    package var first: Waiter? { front < waiters.count ? waiters[front].waiter : nil }
+
+    package var firstPlace: Place? { front < waiters.count ? waiters[front].place : nil }
+
+    /// The waiters, in their order.
+    package var all: [Waiter] { waiters[front...].map(\.waiter) }
+
+    /// Adds a waiter at its place, mostly at the end.
+    package mutating func insert(_ waiter: Waiter, at place: Place) {
+        waiters.insert((place, waiter), at: index(of: place))
+    }
+
+    package mutating func removeFirst() {
+        front += 1
+        if front > Self.mostDropped, front * 2 > waiters.count {
+            waiters.removeFirst(front)
+            front = 0
+        }
+    }
+
+    /// Removes and returns the waiter of a place; nil if it does not wait here.
+    package mutating func remove(_ place: Place) -> Waiter? {
+        let index = index(of: place)
+        guard index < waiters.count, waiters[index].place == place else { return nil }
+        return waiters.remove(at: index).waiter
+    }
+
+    /// Removes and returns the waiters that fulfil a condition, in their order.
+    package mutating func removeAll(where isLeaving: (Waiter) -> Bool) -> [Waiter] {
+        let left = all.filter(isLeaving)
+        waiters = waiters[front...].filter { !isLeaving($0.waiter) }
+        front = 0
+        return left
+    }
+
+    /// The index of a place, or where it belongs.
+    private func index(of place: Place) -> Int {
+        var (low, high) = (front, waiters.count)
+        if let last = waiters.last, front < waiters.count, last.place < place { return high }
+        while low < high {
+            let middle = (low + high) / 2
+            if waiters[middle].place < place { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

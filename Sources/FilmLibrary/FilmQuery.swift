@@ -123,3 +123,178 @@ struct FilmCursor {
         return String(decoding: letters, as: UTF8.self)
     }
 }
+
+extension FilmLibrary {
+    /// Returns one page of films.
+    /// - Throws: `.invalidCursor` for the cursor of another sort order.
+    package func films(_ query: FilmQuery) throws(FilmLibraryError) -> FilmPage {
+        let page = try page(query, maximumBytes: query.byteLimit, isWhole: false)
+        return page ?? FilmPage(films: [], next: nil, previous: nil)
+    }
+
+    /// Returns one page of films, if their stored texts have at most `bytes` bytes together; otherwise nil. Never reads
+    /// more than that, so that a thread that must not wait can ask.
+    /// - Throws: `.invalidCursor` for the cursor of another sort order.
+    package func films(_ query: FilmQuery, ifAtMost bytes: Int) throws(FilmLibraryError) -> FilmPage? {
+        try page(query, maximumBytes: bytes, isWhole: true)
+    }
+
+    /// - Parameters:
+    ///   - maximumBytes: the most bytes of the films' stored texts; nil for any number.
+    ///   - isWhole: whether a page with more bytes is nil. Otherwise it ends before, but has one film at least.
+    private func page(
+        _ query: FilmQuery, maximumBytes: Int?, isWhole: Bool
+    ) throws(FilmLibraryError) -> FilmPage? {
+        let limit = max(1, min(query.limit, Int.max - 1))
+        let isBackward = query.before != nil
+        let cursor = try (query.before ?? query.after).map { text throws(FilmLibraryError) in
+            try FilmCursor(text, of: query.sort)
+        }
+        return try read { database throws(FilmLibraryError) in
+            let search = FilmSearch(query.search)
+            let (sql, values) = try search.statement(
+                database, query.sort, cursor, isBackward: isBackward, limit: limit + 1)
+            let rows = try FilmRows(database)
+            var room = maximumBytes
+            var films: [StoredFilm] = []
+            var numbers: [Int] = []
+            var hasMore = false
+            var isTooLarge = false
+            // This statement reads no documents. So a search sorts none, and each is read when its size is known.
+            try database.rows(sql, values) { row throws(FilmLibraryError) in
+                guard films.count < limit else {
+                    hasMore = true
+                    return false
+                }
+                let number = row.integer(0)
+                if let left = room {
+                    let bytes = try rows.size(of: number)
+                    if bytes > left, isWhole || !films.isEmpty {
+                        (hasMore, isTooLarge) = (true, isWhole)
+                        return false
+                    }
+                    room = left - bytes
+                }
+                guard let film = try rows.film(number) else {
+                    throw .corrupt(path: path, reason: "an index names a film that is not there")
+                }
+                films.append(film)
+                numbers.append(number)
+                return true
+            }
+            if isTooLarge { return nil }
+            let start = try numbers.first.flatMap { number throws(FilmLibraryError) in
+                try Self.cursor(database, number, query.sort)
+            }
+            let end = try (hasMore ? numbers.last : nil).flatMap { number throws(FilmLibraryError) in
+                try Self.cursor(database, number, query.sort)
+            }
+            if isBackward { return FilmPage(films: films.reversed(), next: start, previous: end) }
+            return FilmPage(films: films, next: end, previous: query.after == nil ? nil : start)
+        }
+    }
+
+    /// The cursor at a film.
+    private static func cursor(
+        _ database: Database, _ number: Int, _ sort: FilmQuery.Sort
+    ) throws(FilmLibraryError) -> String? {
+        let columns = sort.columns
+        return try database.first(
+            "SELECT \(columns.joined(separator: ", ")) FROM films WHERE number = ?", .integer(number)
+        ) { row throws(FilmLibraryError) in
+            let keys = columns.indices.map { index -> SQLValue in
+                switch columns[index] {
+                case "number", "year_key": .integer(row.integer(Int32(index)))
+                case "score_key": .real(row.real(Int32(index)))
+                default: .text(row.text(Int32(index)))
+                }
+            }
+            return FilmCursor(keys).text(of: sort)
+        }
+    }
+}
+
+/// Builds the SQL of a search.
+struct FilmSearch {
+    /// Up to this many matches are collected first and sorted then. More matches are so frequent that a scan in sort
+    /// order soon fills a page.
+    private static let matchLimit = 4000
+    /// The trigram index finds no shorter words.
+    private static let indexedLength = 3
+
+    private let words: [String]
+
+    init(_ text: String) { words = FoldedText.fold(text).split(separator: " ").map(String.init) }
+
+    /// The statement for the numbers of a page's films, and its parameters.
+    func statement(
+        _ database: Database, _ sort: FilmQuery.Sort, _ cursor: FilmCursor?, isBackward: Bool = false,
+        limit: Int
+    ) throws(FilmLibraryError) -> (String, [SQLValue]) {
+        let keys = sort.columns.map { "f.\($0)" }.joined(separator: ", ")
+        let order = sort.columns.map { "f.\($0)" + (isBackward ? " DESC" : "") }.joined(separator: ", ")
+        var conditions: [String] = []
+        var values: [SQLValue] = []
+        let source: String
+        if words.isEmpty {
+            source = "films f" + (sort.index.map { " INDEXED BY \($0)" } ?? "")
+        } else {
+            (source, conditions, values) = try find(database, sort)
+        }
+        if let cursor {
+            conditions.append(
+                "(\(keys)) \(isBackward ? "<" : ">") (\(cursor.keys.map { _ in "?" }.joined(separator: ", ")))"
+            )
+            values += cursor.keys
+        }
+        let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+        values.append(.integer(limit))
+        return (
+            """
+            SELECT f.number FROM \(source) \(condition) ORDER BY \(order) LIMIT ?
+            """, values
+        )
+    }
+
+    /// The tables and conditions that find the films with all words.
+    private func find(
+        _ database: Database, _ sort: FilmQuery.Sort
+    ) throws(FilmLibraryError) -> (source: String, conditions: [String], values: [SQLValue]) {
+        let long = words.filter { $0.unicodeScalars.count >= Self.indexedLength }
+        let contains = Array(repeating: "instr(s.text, ?) > 0", count: words.count)
+        let all = words.map(SQLValue.text)
+        if !long.isEmpty, try database.revision().isIndexed, database.hasTrigrams {
+            let match = SQLValue.text(
+                long.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: " AND "))
+            let found = try count(
+                "SELECT 1 FROM words WHERE words MATCH ?", [match], database)
+            if found <= Self.matchLimit {
+                return (
+                    """
+                    words w CROSS JOIN search s ON s.number = w.rowid CROSS JOIN films f ON f.number = w.rowid
+                    """, ["words MATCH ?"] + contains, [match] + all
+                )
+            }
+        } else if try count(
+            "SELECT 1 FROM search s WHERE " + contains.joined(separator: " AND "), all, database)
+            <= Self.matchLimit
+        {
+            return ("search s CROSS JOIN films f ON f.number = s.number", contains, all)
+        }
+        let index = sort.index.map { " INDEXED BY \($0)" } ?? ""
+        return ("films f\(index) CROSS JOIN search s ON s.number = f.number", contains, all)
+    }
+
+    /// The number of rows, counted up to `matchLimit` + 1.
+    private func count(
+        _ sql: String, _ values: [SQLValue], _ database: Database
+    ) throws(FilmLibraryError) -> Int {
+        var count = 0
+        try database.rows("SELECT count(*) FROM (\(sql) LIMIT \(Self.matchLimit + 1))", values) {
+            row throws(FilmLibraryError) in
+            count = row.integer(0)
+            return false
+        }
+        return count
+    }
+}

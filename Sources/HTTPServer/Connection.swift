@@ -165,3 +165,334 @@ final class Connection {
         socket.close()
     }
 }
+
+extension Connection {
+    /// The server reads past an unwanted body of at most this size, so that the connection can stay open.
+    static let unwantedBody = 64 << 10
+
+    func readHead(_ loop: EventLoop) -> Step {
+        let limit = loop.context.configuration.headerLimit
+        if let head = input.takeHead() {
+            guard head.count <= limit else { return refuse(.plain(.headerFieldsTooLarge), loop) }
+            return takeHead(head, loop)
+        }
+        guard input.count <= limit else { return refuse(.plain(.headerFieldsTooLarge), loop) }
+        if phase == .idle, !input.isEmpty {
+            phase = .head
+            deadline = loop.now + loop.context.configuration.headerTimeout
+        }
+        return receive(loop)
+    }
+
+    private func takeHead(_ bytes: ArraySlice<UInt8>, _ loop: EventLoop) -> Step {
+        var head: RequestHead
+        do {
+            head = try RequestHead(parsing: bytes)
+        } catch {
+            return refuse(.refusing(error), loop)
+        }
+        head.id = loop.context.requestIDs.id(of: head)
+        if isTurnedAway { return refuse(.plain(.serviceUnavailable, "too many connections"), loop) }
+        guard head.target.utf8.count <= loop.context.configuration.targetLimit else {
+            return refuse(.plain(.targetTooLong), loop)
+        }
+        // HTTP defines no other expectation (RFC 9110 section 10.1.1).
+        if let expectation = head.fields["expect"], head.minorVersion == 1,
+            !expectation.equalsIgnoringCase("100-continue")
+        {
+            return refuse(.plain(.expectationFailed), loop)
+        }
+        switch loop.context.handler.admit(head, from: peer) {
+        case .answer(var response):
+            guard head.framing != .none else { return send(response, to: head, loop) }
+            // After this answer the client may send its body or leave it out. Its next bytes are then ambiguous.
+            if head.expectsContinue {
+                response.closes = true
+                return send(response, to: head, loop)
+            }
+            return beginBody(of: head, for: .discarding(response), limit: Self.unwantedBody, loop)
+        case .later(let start): return wait(for: start, head, loop)
+        case .handle(let bodyLimit):
+            guard head.framing != .none else { return handle(head, .none, loop) }
+            let spool = BodySpool(
+                budget: loop.context.bodyMemory, folder: loop.context.configuration.temporaryFolder)
+            return beginBody(of: head, for: .handling(spool), limit: bodyLimit, loop)
+        }
+    }
+
+    private func beginBody(
+        of head: RequestHead, for purpose: IncomingRequest.Purpose, limit: Int, _ loop: EventLoop
+    ) -> Step {
+        do {
+            let request = try IncomingRequest(head: head, purpose: purpose, limit: limit, start: loop.now)
+            if head.expectsContinue, input.isEmpty, !sendContinue() { return .end(.isOver) }
+            deadline = request.deadline(loop.context.configuration)
+            incoming = request
+            phase = .body
+            return .again
+        } catch {
+            return send(IncomingRequest.answer(to: error, instead: purpose), to: head, loop)
+        }
+    }
+
+    func readBody(_ loop: EventLoop) -> Step {
+        guard let head = incoming?.head, let progress = incoming?.take(from: &input) else {
+            return .end(.isOver)
+        }
+        switch progress {
+        case .handle(let body):
+            incoming = nil
+            return handle(head, body, loop)
+        case .answer(let response):
+            incoming?.abandon()
+            incoming = nil
+            return send(response, to: head, loop)
+        case .needsMore:
+            let step = receive(loop)
+            deadline = incoming?.deadline(loop.context.configuration)
+            return step
+        }
+    }
+
+    /// Hands the request to the handler, on a thread that may block.
+    private func handle(_ head: RequestHead, _ body: RequestBody, _ loop: EventLoop) -> Step {
+        phase = .handling
+        deadline = nil
+        handledHead = head
+        requestEnd = loop.now
+        let request = HTTPRequest(head: head, body: body, peer: peer)
+        do throws(ResourceShortage) {
+            try loop.context.blocking.enqueue {
+                [handler = loop.context.handler, mailbox = loop.mailbox, key] in
+                mailbox.post(handler.respond(to: request), for: key)
+            }
+            return .end(.waits)
+        } catch {
+            return send(.plain(.serviceUnavailable), to: head, loop)
+        }
+    }
+
+    /// Hands the request to the handler, which answers later and from any thread.
+    private func wait(
+        for start: @Sendable (PendingAnswer) -> Void, _ head: RequestHead, _ loop: EventLoop
+    ) -> Step {
+        phase = .handling
+        deadline = nil
+        handledHead = head
+        requestEnd = loop.now
+        let hasBody = head.framing != .none
+        let pending = PendingAnswer { [mailbox = loop.mailbox, key] response in
+            var response = response
+            // The body stays unread, so nothing tells where the next request begins.
+            if hasBody { response.closes = true }
+            mailbox.post(response, for: key)
+        }
+        self.pending = pending
+        start(pending)
+        return .end(socket.hasClientEnded ? .isOver : .waits)
+    }
+
+    /// Reads the bytes that have come into `input`.
+    private func receive(_ loop: EventLoop) -> Step {
+        guard socket.isReadable else { return .end(.waits) }
+        switch socket.read(into: &loop.readBuffer) {
+        case .bytes(let count):
+            input.append(loop.readBuffer[..<count])
+            return .again
+        case .nothingYet: return .end(.waits)
+        case .ended: return .end(.isOver)
+        }
+    }
+
+    private func sendContinue() -> Bool {
+        socket.sendWhole(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+    }
+}
+
+extension Connection {
+    /// The most bytes of an answer that one turn sends. Then other connections go first.
+    private static let turnBytes = 1 << 20
+    /// The most bytes that are read and thrown away after the last answer, and for how long.
+    private static let lingerBytes = 1 << 20
+    private static let lingerTime = Duration.seconds(1)
+
+    /// Answers a request that cannot be served, and ends the connection.
+    func refuse(_ response: HTTPResponse, _ loop: EventLoop) -> Step {
+        incoming?.abandon()
+        var response = response
+        response.closes = true
+        return send(response, to: incoming.take()?.head, loop)
+    }
+
+    /// Begins an answer; `head` is nil where the server understood no request.
+    func send(_ response: HTTPResponse, to head: RequestHead?, _ loop: EventLoop) -> Step {
+        let configuration = loop.context.configuration
+        var response = response
+        if loop.context.answerMemory.isFull(for: response.body) {
+            response = .plain(.serviceUnavailable, "too many answers wait for their clients")
+            loop.context.counters.countShed()
+        }
+        loop.context.counters.countRequest(response.route, response.status)
+        let end = loop.context.end
+        // While draining, a request that already waits behind this one is answered too.
+        let isLast = end.isAtOnce || end.isDraining && input.isEmpty
+        let keepAlive = head?.wantsKeepAlive ?? false && !response.closes && !isLast
+        outgoing = OutgoingAnswer(
+            response, to: head, from: peer, keepAlive: keepAlive, date: loop.dateText(),
+            start: handledHead == nil ? .now : requestEnd)
+        handledHead = nil
+        if configuration.latency > .zero, end.stopTime == nil {
+            phase = .pausing
+            deadline = .now + configuration.latency
+            return .end(.waits)
+        }
+        phase = .writing
+        return .again
+    }
+
+    func write(_ loop: EventLoop) -> Step {
+        guard socket.isWritable else { return .end(.waits) }
+        let configuration = loop.context.configuration
+        deadline = loop.now + configuration.writeTimeout
+        let pace = loop.context.stopTime == nil ? configuration.bandwidth.map(SendingPace.init) : nil
+        if outgoing?.departure == nil { outgoing?.departure = .now }
+        let progress = outgoing?.writer.write(
+            to: socket.descriptor, limit: pace?.pieceBytes ?? Self.turnBytes
+        ) {
+            loop.context.counters.countSent($0)
+        }
+        switch progress {
+        case .done: return endAnswer(loop)
+        case .blocked:
+            socket.isWritable = false
+            outgoing?.hold(loop.context.answerMemory)
+            return .end(.waits)
+        case .partial:
+            outgoing?.hold(loop.context.answerMemory)
+            guard let pace, let outgoing else { return .end(.yields) }
+            phase = .pausing
+            deadline = (outgoing.departure ?? .now) + pace.time(ofBytes: outgoing.writer.sentOfBody)
+            return .end(.waits)
+        case .failed, nil:
+            outgoing?.report(loop.context.report)
+            return .end(.isOver)
+        }
+    }
+
+    private func endAnswer(_ loop: EventLoop) -> Step {
+        let keepsAlive = outgoing?.keepsAlive ?? false
+        outgoing?.report(loop.context.report)
+        outgoing?.letGo(loop.context.answerMemory, now: loop.now)
+        outgoing = nil
+        let end = loop.context.end
+        guard keepsAlive, !end.isAtOnce else { return endSending(loop) }
+        phase = .idle
+        deadline =
+            loop.now + (end.stopTime == nil ? loop.context.configuration.idleTimeout : Self.lastCall)
+        // A client that sends many requests in a row lets other connections go first.
+        return input.isEmpty ? .again : .end(.yields)
+    }
+
+    /// Ends this side, and goes on reading for a while. Closing with unread bytes would reset the connection, and the
+    /// reset overtakes the answer (RFC 9112 section 9.6).
+    func endSending(_ loop: EventLoop) -> Step {
+        guard socket.endSending() else { return .end(.isOver) }
+        phase = .lingering
+        deadline = loop.now + Self.lingerTime
+        return .again
+    }
+
+    func linger(_ loop: EventLoop) -> Step {
+        while socket.isReadable {
+            switch socket.read(into: &loop.readBuffer) {
+            case .bytes(let count):
+                discarded += count
+                if discarded > Self.lingerBytes { return .end(.isOver) }
+            case .nothingYet: break
+            case .ended: return .end(.isOver)
+            }
+        }
+        return .end(loop.context.end.isAtOnce ? .isOver : .waits)
+    }
+}
+
+/// How fast a body is sent with a limited bandwidth: in pieces, each sent when those before it have had their time.
+struct SendingPace {
+    /// Bytes a second.
+    let bandwidth: Int
+
+    private static let piecesPerSecond = 20
+
+    var pieceBytes: Int { max(1, bandwidth / Self.piecesPerSecond) }
+
+    /// How long after its beginning a body goes on that has had so many bytes sent.
+    func time(ofBytes count: Int) -> Duration { .seconds(Double(count) / Double(bandwidth)) }
+}
+
+/// An answer that is being sent, and its report. A class, so that the many idle connections have no room for it.
+final class OutgoingAnswer {
+    var writer: ResponseWriter
+    /// Whether the connection stays open after it.
+    let keepsAlive: Bool
+    /// When sending began.
+    var departure: ContinuousClock.Instant?
+    /// The body's key among the answers that wait; nil while it does not wait.
+    private var heldKey: UInt?
+    private let method, target: String
+    private let status: HTTPStatus
+    private let bytes: Int
+    private let start: ContinuousClock.Instant
+    private let peer: Peer
+    private let forwardedFor: [String]
+    private let cacheStatus: String?
+    private let id: String
+    private let route: HTTPRoute
+    private let tokenName: String?
+
+    /// - Parameters:
+    ///   - head: the request's head; nil if the server understood no request.
+    ///   - date: the value of the field Date.
+    ///   - start: when the request's last byte came.
+    init(
+        _ response: HTTPResponse, to head: RequestHead?, from peer: Peer, keepAlive: Bool, date: String,
+        start: ContinuousClock.Instant
+    ) {
+        let isHead = head?.method == "HEAD"
+        let body = isHead || response.status == .notModified ? HTTPResponse.Body.none : response.body
+        writer = ResponseWriter(
+            head: response.head(
+                date: date, keepAlive: keepAlive, minorVersion: head?.minorVersion ?? 1, id: head?.id ?? ""),
+            body: body)
+        keepsAlive = keepAlive
+        method = head?.method ?? ""
+        target = head?.target ?? ""
+        status = response.status
+        bytes = body.count
+        self.start = start
+        self.peer = peer
+        forwardedFor = head?.fields.values(of: "x-forwarded-for") ?? []
+        cacheStatus = response.fields["cache-status"]
+        id = head?.id ?? ""
+        route = response.route
+        tokenName = response.writer
+    }
+
+    /// Counts the body among those that clients have not taken.
+    func hold(_ memory: AnswerMemory) {
+        if heldKey == nil { heldKey = memory.enter(writer.body) }
+    }
+
+    /// Ends that: the answer is sent, or its client is gone.
+    func letGo(_ memory: AnswerMemory, now: ContinuousClock.Instant) {
+        if let key = heldKey.take() { memory.leave(key, writer.body.count, now: now) }
+    }
+
+    func report(_ report: (@Sendable (HTTPServer.Answer) -> Void)?) {
+        guard let report, !method.isEmpty else { return }
+        report(
+            HTTPServer.Answer(
+                method: method, target: target, status: status.rawValue, bytes: bytes,
+                time: start.duration(to: .now), peer: peer, forwardedFor: forwardedFor,
+                cacheStatus: cacheStatus, id: id, route: route, writer: tokenName))
+    }
+}

@@ -1,4 +1,6 @@
+import Glibc
 package import HTTPSemantics
+package import SystemSupport
 
 /// Answers a server's requests. One object serves all connections at once.
 package protocol HTTPHandler: Sendable {
@@ -108,5 +110,214 @@ package struct HTTPResponse: Sendable {
         if status == .serviceUnavailable { response.fields["Retry-After"] = "1" }
         response.closes = closes
         return response
+    }
+}
+
+/// An answer that is still owed to a request. Any thread may give it later. A request whose answer is dropped is
+/// answered 500, so only those who will answer may hold this object.
+package final class PendingAnswer: Sendable {
+    private enum State {
+        /// The closure runs if the client goes away.
+        case waiting(whenAbandoned: (@Sendable () -> Void)?)
+        case answered
+        case abandoned
+    }
+
+    private let state = Lock(State.waiting(whenAbandoned: nil))
+    private let deliver: @Sendable (HTTPResponse) -> Void
+
+    /// - Parameter deliver: takes the answer, once.
+    init(deliver: @escaping @Sendable (HTTPResponse) -> Void) { self.deliver = deliver }
+
+    deinit { send(.plain(.internalServerError)) }
+
+    /// Answers the request. Only the first answer counts, and none counts after the client has gone.
+    package func send(_ response: HTTPResponse) {
+        let isFirst = state.withLock { state in
+            guard case .waiting = state else { return false }
+            state = .answered
+            return true
+        }
+        if isFirst { deliver(response) }
+    }
+
+    /// Calls `body` once if the client goes before the answer: at once, if it has gone already. Runs on an event loop's
+    /// thread or on the caller's, so it must not block.
+    package func whenAbandoned(_ body: @escaping @Sendable () -> Void) {
+        let isGone = state.withLock { state in
+            switch state {
+            case .waiting: state = .waiting(whenAbandoned: body)
+            case .answered: break
+            case .abandoned: return true
+            }
+            return false
+        }
+        if isGone { body() }
+    }
+
+    /// The client has gone: nobody reads an answer.
+    func abandon() {
+        let body = state.withLock { state -> (@Sendable () -> Void)? in
+            guard case .waiting(let body) = state else { return nil }
+            state = .abandoned
+            return body
+        }
+        body?()
+    }
+}
+
+/// The whole body of a request: a short one in memory, a longer one in an unnamed file, which vanishes with its last
+/// reference.
+package enum RequestBody: Sendable {
+    case none
+    case bytes([UInt8])
+    case file(UnnamedFile)
+
+    /// In bytes.
+    package var count: Int {
+        switch self {
+        case .none: 0
+        case .bytes(let bytes): bytes.count
+        case .file(let file): file.count
+        }
+    }
+
+    /// All of it in memory. Blocks.
+    package func bytes() throws(FileFault) -> [UInt8] {
+        switch self {
+        case .none: []
+        case .bytes(let bytes): bytes
+        case .file(let file): try file.contents()
+        }
+    }
+}
+
+/// The resource that an answer is about, for the metrics. The list is closed, so no client can create a time series.
+/// The server only counts by it; the handlers choose it.
+package enum HTTPRoute: UInt8, Sendable, CaseIterable {
+    /// No other route: mostly a request that was refused before its path was read, or a path where nothing is served.
+    case other
+    /// A list of films, or the wall of posters.
+    case films
+    /// The best films.
+    case top
+    case film
+    /// A poster as it is stored.
+    case poster
+    /// A picture of the picture service.
+    case picture
+    case rating
+    /// A page with a form, and what it sends.
+    case form
+    case soap
+    /// The stylesheet and the icon of the pages.
+    case style
+    /// A file of a served folder.
+    case file
+
+    /// The value of the label in the metrics.
+    package var name: String { "\(self)" }
+}
+
+extension HTTPResponse {
+    /// The whole answer, or the part that the request's Range names (RFC 9110 section 14.2). Adds Accept-Ranges.
+    /// - Parameters:
+    ///   - conditions: the request's conditions. If-Range may ask for the whole answer.
+    ///   - refusal: the answer if no byte is in the range. It gets Content-Range.
+    package func part(
+        for head: RequestHead, _ conditions: Preconditions, else refusal: () -> HTTPResponse
+    ) -> HTTPResponse {
+        let size = body.count
+        let range = head.method == "GET" && conditions.allowsRange ? head.value(of: "range") : nil
+        var response = self
+        response.fields["Accept-Ranges"] = "bytes"
+        switch RangeHeader(range, size: size) {
+        case .whole: break
+        case .part(let part):
+            response.status = .partialContent
+            response.fields["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"
+            response.body = body.part(part)
+        case .unsatisfiable:
+            response = refusal()
+            response.fields["Content-Range"] = "bytes */\(size)"
+        }
+        return response
+    }
+}
+
+extension HTTPResponse.Body {
+    /// A part, counted from the beginning of the body.
+    fileprivate func part(_ part: Range<Int>) -> HTTPResponse.Body {
+        switch self {
+        case .none: .none
+        case .bytes(let bytes): .bytes(Array(bytes[part]))
+        case .file(let file, let whole):
+            .file(file, whole.lowerBound + part.lowerBound..<whole.lowerBound + part.upperBound)
+        }
+    }
+}
+
+/// An open regular file that can be sent. It is closed with its last reference.
+package final class ServedFile: Sendable {
+    package let descriptor: Int32
+    package let metadata: FileMetadata
+
+    /// Takes ownership of an open file; nil, and closed, if it is not a regular file.
+    package init?(owning descriptor: Int32) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+        metadata = FileMetadata(
+            size: Int(status.st_size), seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec,
+            inode: UInt64(status.st_ino))
+    }
+
+    /// Takes ownership of an open file whose metadata is known.
+    package init(owning descriptor: Int32, metadata: FileMetadata) {
+        self.descriptor = descriptor
+        self.metadata = metadata
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether the file may stay open as long as its client reads. Otherwise slow clients could take the descriptors
+    /// that the service itself needs.
+    package var hasPlace: Bool { descriptor < DescriptorPlaces.ofProcess.files }
+
+    /// The whole file, in memory. Blocks.
+    package func contents() throws(FileFault) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: metadata.size)
+        let filled = try FileCalls().read(descriptor, into: &bytes)
+        return filled == bytes.count ? bytes : Array(bytes[..<filled])
+    }
+}
+
+/// The metadata of a file, and its entity tag.
+package struct FileMetadata: Hashable, Sendable {
+    /// Bytes.
+    package let size: Int
+    /// When the file was last changed: whole seconds since 1970, and the nanoseconds of the last second.
+    package let seconds: Int
+    package let nanoseconds: Int
+    package let inode: UInt64
+
+    package init(size: Int, seconds: Int, nanoseconds: Int, inode: UInt64) {
+        self.size = size
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+        self.inode = inode
+    }
+
+    /// A strong entity tag (RFC 9110 section 8.8.3). A file replaced by renaming has another inode. A file written in
+    /// place has another time; nanoseconds tell changes within one second apart.
+    package var entityTag: String {
+        let parts = [
+            UInt64(bitPattern: Int64(size)), UInt64(bitPattern: Int64(seconds)),
+            UInt64(bitPattern: Int64(nanoseconds)), inode,
+        ]
+        return "\"" + parts.map { String($0, radix: 16) }.joined(separator: "-") + "\""
     }
 }

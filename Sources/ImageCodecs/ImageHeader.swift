@@ -140,3 +140,108 @@ extension ImageHeader {
         return size
     }
 }
+
+extension ImageHeader {
+    /// Checks in one pass, without decoding, that a file's structure is complete.
+    ///
+    /// Throws `.truncated(offset:)` if a JPEG ends before its EOI marker, a PNG before the end of its IEND chunk, a WebP
+    /// before the length in its header, or a GIF in a block, and `corrupt` for an invalid length. Accepts bytes after
+    /// that end, and every other format: this checks a download, not the image.
+    /// - Parameter bytes: the whole file.
+    public static func checkComplete(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
+        switch ImageFormat(detecting: bytes) {
+        case .jpeg: try checkCompleteJPEG(bytes)
+        case .png: try checkCompletePNG(bytes)
+        case .webp: try checkCompleteWebP(bytes)
+        case .gif: try checkCompleteGIF(bytes)
+        default: break
+        }
+    }
+
+    /// Checks a file in an array; see `checkComplete(_:)`.
+    /// - Parameter bytes: the whole file.
+    public static func checkComplete(_ bytes: [UInt8]) throws(ImageDecodingError) {
+        try checkComplete(bytes.span)
+    }
+
+    private static func checkCompleteJPEG(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
+        var segments = JPEGSegments(offset: 2)
+        while true {
+            let segment = try segments.next(in: bytes)
+            if segment.marker == .endOfImage { return }
+            if segment.marker == .startOfScan {
+                // Entropy-coded data contains no EOI, so a file that ends with one after the start of a scan is
+                // complete. Only a file with trailing bytes needs a search.
+                if bytes.hasBytes([0xFF, 0xD9], at: bytes.count - 2) { return }
+                segments.skipEntropyCodedData(in: bytes)
+            }
+        }
+    }
+
+    /// PNG 5.3: a chunk is a length, a type, data, and a CRC of four bytes.
+    private static func checkCompletePNG(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
+        var offset = 8
+        while true {
+            guard let length = bytes.bigEndian32(at: offset), offset + 12 <= bytes.count else {
+                throw .truncated(offset: bytes.count)
+            }
+            guard length <= Int(Int32.max) else {
+                throw .corrupt(segment: "length of a PNG chunk", offset: offset)
+            }
+            let isEnd = bytes.hasBytes("IEND", at: offset + 4)
+            offset += 12 + length
+            guard offset <= bytes.count else { throw .truncated(offset: bytes.count) }
+            if isEnd { return }
+        }
+    }
+
+    /// Some encoders leave the trailer out, so a GIF may end behind any block.
+    private static func checkCompleteGIF(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
+        var blocks = try GIFBlocks(bytes)
+        while true {
+            if case .end = try blocks.next(in: bytes) { break }
+        }
+        guard blocks.offset <= bytes.count else { throw .truncated(offset: bytes.count) }
+    }
+
+    /// The length in the RIFF header counts all bytes after it.
+    private static func checkCompleteWebP(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
+        guard let length = bytes.littleEndian32(at: 4), bytes.count >= 8 + length else {
+            throw .truncated(offset: bytes.count)
+        }
+    }
+}
+
+/// The width and height of an image in pixels.
+public struct ImageSize: Sendable, Hashable {
+    /// The width in pixels.
+    public var width: Int
+    /// The height in pixels.
+    public var height: Int
+
+    /// Creates a size.
+    /// - Parameters:
+    ///   - width: in pixels.
+    ///   - height: in pixels.
+    public init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    /// The size after a rotation by 90 degrees.
+    package var transposed: ImageSize { ImageSize(width: height, height: width) }
+}
+
+extension ImageSize {
+    /// The largest size with the same proportions that fits into `box`; this size itself if it fits. Sides are rounded
+    /// to whole pixels, at least 1.
+    /// - Parameter box: the size to fit into.
+    public func fitted(into box: ImageSize) -> ImageSize {
+        guard width > box.width || height > box.height else { return self }
+        let scale = min(Double(box.width) / Double(width), Double(box.height) / Double(height))
+        func scaled(_ side: Int, within limit: Int) -> Int {
+            max(1, min(Int((Double(side) * scale).rounded()), limit))
+        }
+        return ImageSize(width: scaled(width, within: box.width), height: scaled(height, within: box.height))
+    }
+}

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// Films and the locations of their posters, read from JSON or XML.
 public struct Catalogue: Sendable, Hashable {
     /// The catalogue's title, if it has one.
@@ -145,5 +147,186 @@ extension Catalogue {
         if let only = found.first { return .one(only.movie) }
         let suggestions = Suggestions.films(like: wanted, among: movies.map { ($0, $0) })
         return .none(suggestions: suggestions)
+    }
+}
+
+extension Catalogue {
+    /// The sort orders of a list of films.
+    public enum Sort: String, CaseIterable, Sendable {
+        /// Highest first: by rating if there are votes, otherwise by score. Films without either come last.
+        case score
+        /// Oldest first; films without a year come last.
+        case year
+        /// By title without its leading article, ignoring case and accents.
+        case title
+    }
+
+    /// The films in a stable order: equal films are sorted by title, then by id.
+    public func sorted(by order: Sort) -> [Movie] { numbers(by: order).map { movies[$0] } }
+
+    /// The first films of `sorted(by:)`.
+    public func first(_ count: Int, by order: Sort) -> [Movie] {
+        numbers(first: count, by: order).map { movies[$0] }
+    }
+
+    /// The indices of the films, sorted.
+    public func numbers(by order: Sort) -> [Int] { sorted(Array(movies.indices), by: order) }
+
+    /// The first indices. Compares titles only for films that can be among them.
+    private func numbers(first count: Int, by order: Sort) -> [Int] {
+        guard order != .title, count > 0, count < movies.count else {
+            return Array(numbers(by: order).prefix(count))
+        }
+        let ranks = movies.map { rank(of: $0, by: order) }
+        let last = ranks.sorted()[count - 1]
+        return Array(sorted(movies.indices.filter { ranks[$0] <= last }, by: order).prefix(count))
+    }
+
+    private func sorted(_ numbers: [Int], by order: Sort) -> [Int] {
+        let keys = numbers.map { number in
+            (
+                rank: rank(of: movies[number], by: order), title: FoldedText.sortKey(movies[number].title),
+                number: number
+            )
+        }
+        return keys.indices.sorted { first, second in
+            let (first, second) = (keys[first], keys[second])
+            if first.rank != second.rank { return first.rank < second.rank }
+            if first.title != second.title { return first.title < second.title }
+            return movies[first.number].id < movies[second.number].id
+        }.map { keys[$0].number }
+    }
+
+    /// The primary sort key; lowest first.
+    private func rank(of movie: Movie, by order: Sort) -> Double {
+        switch order {
+        // Films without a score come after those with score 0.
+        case .score: -(movie.rankingScore ?? -1)
+        case .year: movie.year.map(Double.init) ?? .infinity
+        case .title: 0
+        }
+    }
+}
+
+extension Catalogue {
+    /// Joins this page and the following ones. A film that moved between pages during the reading keeps its first
+    /// position.
+    public func appending(_ pages: [Catalogue]) -> Catalogue {
+        if pages.isEmpty { return self }
+        var identifiers = Set(movies.map(\.id))
+        let more = pages.flatMap(\.movies).filter { identifiers.insert($0.id).inserted }
+        return Catalogue(
+            name: name, movies: movies + more, problems: problems + pages.flatMap(\.problems))
+    }
+
+    /// Makes the URLs of posters, films and pages absolute.
+    public func resolvingAddresses(against base: URL) -> Catalogue {
+        func whole(_ address: String?) -> String? {
+            address.flatMap { URL(string: $0, relativeTo: base)?.absoluteString } ?? address
+        }
+        let movies = movies.map { movie in
+            movie.poster == nil && movie.media == nil && movie.page == nil
+                ? movie
+                : movie.with(poster: whole(movie.poster), media: whole(movie.media), page: whole(movie.page))
+        }
+        return Catalogue(name: name, movies: movies, problems: problems)
+    }
+
+    /// Makes the URLs of the films' web pages absolute.
+    public func resolvingPages(against base: URL) -> Catalogue {
+        let movies = movies.map { movie in
+            guard let page = movie.page, let whole = URL(string: page, relativeTo: base)?.absoluteString,
+                whole != page
+            else { return movie }
+            return movie.with(poster: movie.poster, media: movie.media, page: whole)
+        }
+        return Catalogue(name: name, movies: movies, problems: problems)
+    }
+
+    /// Changes the texts that people read: the name, titles, directors, countries, genres and overviews.
+    package func mapTexts(_ change: (String) -> String) -> Catalogue {
+        let movies = movies.map { movie in
+            Movie(
+                id: movie.id, title: change(movie.title), originalTitle: movie.originalTitle.map(change),
+                year: movie.year, director: movie.director.map(change), country: movie.country.map(change),
+                minutes: movie.minutes, genres: movie.genres.map(change),
+                overview: movie.overview.map(change),
+                score: movie.score, poster: movie.poster, media: movie.media, rating: movie.rating,
+                votes: movie.votes, createdAt: movie.createdAt, updatedAt: movie.updatedAt)
+        }
+        return Catalogue(name: name.map(change), movies: movies, problems: problems)
+    }
+}
+
+extension Movie {
+    /// A copy with other URLs.
+    fileprivate func with(poster: String?, media: String?, page: String?) -> Movie {
+        Movie(
+            id: id, title: title, originalTitle: originalTitle, year: year, director: director,
+            country: country, minutes: minutes, genres: genres, overview: overview, score: score,
+            poster: poster, media: media, page: page, rating: rating, votes: votes, createdAt: createdAt,
+            updatedAt: updatedAt)
+    }
+}
+
+/// Why bytes are not a catalogue or a manifest. Lines count from 1. In JSON the line of a value is unknown; films have
+/// positions instead.
+public enum CatalogueError: Error, Sendable, Hashable {
+    /// The document is empty or only white space.
+    case empty
+    /// More bytes or values than `limit`.
+    case tooLarge(limit: Int, unit: String)
+    /// The byte at this offset is not UTF-8.
+    case notUTF8(offset: Int)
+    /// The document declares another encoding than UTF-8.
+    case unsupportedEncoding(name: String, line: Int)
+    /// The content is in no known format.
+    case unrecognized
+    /// The JSON is malformed, near this line and column if known.
+    case malformedJSON(reason: String, line: Int?, column: Int? = nil)
+    /// The XML is malformed at, or shortly before, this column.
+    case malformedXML(reason: String, line: Int, column: Int? = nil)
+    /// A document type declaration: its entities can expand a few bytes to any size.
+    case doctypeRefused(line: Int)
+    /// The document is HTML.
+    case webPage
+    /// Well-formed, but not a catalogue or a manifest.
+    case wrongShape(expected: String, line: Int?)
+    /// A film lacks a required field.
+    case missingField(movie: String, field: String, line: Int?)
+    /// A field has a value of the wrong type.
+    case wrongType(movie: String, field: String, expected: String, line: Int?)
+    /// Two films with one id.
+    case duplicateIdentifier(id: String, line: Int?)
+}
+
+extension CatalogueError: CustomStringConvertible {
+    /// One line: what is wrong, where, and what to do. Escape it for a terminal: it may quote the document.
+    public var description: String {
+        switch self {
+        case .empty: "it is empty; it should hold films as JSON or XML"
+        case .tooLarge(let limit, let unit): "it is too large: at most \(limit) \(unit) are read; split it"
+        case .notUTF8(let offset): "byte \(offset) is not UTF-8; save it as UTF-8"
+        case .unsupportedEncoding(let name, let line):
+            at(line) + "the encoding \(name) is not supported; save it as UTF-8"
+        case .unrecognized: "it is neither JSON nor XML; a catalogue begins with {, [ or <"
+        case .malformedJSON(let reason, let line, let column):
+            at(line, column: column) + "not JSON: \(reason)"
+        case .malformedXML(let reason, let line, let column):
+            at(line, column: column) + "not well-formed XML: \(reason)"
+        case .doctypeRefused(let line): at(line) + "a DOCTYPE is not accepted; remove it"
+        case .webPage: "it is a web page, not a list of films; check the address in a browser"
+        case .wrongShape(let expected, let line): at(line) + "expected \(expected)"
+        case .missingField(let movie, let field, let line):
+            at(line) + "\(movie) has no \(field); every film needs one"
+        case .wrongType(let movie, let field, let expected, let line):
+            at(line) + "the \(field) of \(movie) must be \(expected)"
+        case .duplicateIdentifier(let id, let line):
+            at(line) + "the id \"\(id)\" is used twice; every film needs its own"
+        }
+    }
+
+    private func at(_ line: Int?, column: Int? = nil) -> String {
+        line.map { "line \($0)" + (column.map { ", column \($0)" } ?? "") + ": " } ?? ""
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import FoundationEssentials
 import FoundationXML
 
 /// An XML element with its content, and the line where its start tag ends.
@@ -211,5 +212,247 @@ enum XMLProlog {
 
     private static func line(of offset: Int, in text: [UInt8]) -> Int {
         text[..<offset].count { $0 == UInt8(ascii: "\n") } + 1
+    }
+}
+
+/// An XML element with resolved namespaces (Namespaces in XML 1.0, section 6), since the prefixes may differ between
+/// documents.
+///
+///     <s:Body xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><Film xmlns="urn:marquee:films">…</Film></s:Body>
+package struct QualifiedElement: Sendable {
+    /// Empty for a name without a namespace.
+    package let namespace: String
+    /// The local name, without the prefix.
+    package let name: String
+    package let children: [QualifiedElement]
+    /// The element's own text, without its children's.
+    package let text: String
+    /// The line where the start tag ends, from 1.
+    let line: Int
+    /// Where it stands in its parent's text: after this many bytes of UTF-8.
+    let offset: Int
+    /// Attributes by namespace and name. A name without a prefix has no namespace.
+    private let attributes: [String: String]
+    /// The address that relative addresses in the element start from (XML Base, section 4); nil for the document's own.
+    private let base: URL?
+    /// A limit, because each element with declarations copies the outer ones.
+    private static let maximumNamespaces = 100
+
+    /// What an element inherits from those around it.
+    struct Scope: Sendable {
+        /// The namespaces by prefix.
+        fileprivate var namespaces = ["": "", "xml": "http://www.w3.org/XML/1998/namespace"]
+        fileprivate var base: URL?
+
+        /// Outside the root element.
+        init() {}
+
+        /// Inside an element.
+        init(inside element: XMLElement, within outer: Scope) throws(CatalogueError) {
+            self = outer
+            for (name, value) in element.attributes {
+                if name == "xmlns" {
+                    namespaces[""] = value
+                } else if name.hasPrefix("xmlns:") {
+                    namespaces[String(name.dropFirst(6))] = value
+                } else if name == "xml:base" {
+                    base = URL(string: value.trimmed, relativeTo: outer.base)?.absoluteURL ?? outer.base
+                }
+            }
+            guard namespaces.count <= QualifiedElement.maximumNamespaces else {
+                throw .tooLarge(
+                    limit: QualifiedElement.maximumNamespaces, unit: "namespaces around an element")
+            }
+        }
+    }
+
+    /// Reads the root element of a UTF-8 document. Refuses a DOCTYPE.
+    package init(parsing bytes: [UInt8]) throws(CatalogueError) {
+        guard case .xml(let root) = try Document(parsing: bytes) else {
+            throw .malformedXML(reason: "it does not begin with an element", line: 1)
+        }
+        try self.init(root, within: Scope())
+    }
+
+    /// Resolves the names of an element and its children.
+    init(_ element: XMLElement, within outer: Scope) throws(CatalogueError) {
+        let scope = element.attributes.isEmpty ? outer : try Scope(inside: element, within: outer)
+        var attributes: [String: String] = [:]
+        for (name, value) in element.attributes where name != "xmlns" && !name.hasPrefix("xmlns:") {
+            let (prefix, local) = Self.split(name)
+            let namespace = prefix.isEmpty ? "" : try Self.namespace(prefix, scope, element.line)
+            attributes[Self.key(local, namespace)] = value
+        }
+        let (prefix, local) = Self.split(element.name)
+        namespace = try Self.namespace(prefix, scope, element.line)
+        name = local
+        text = element.text
+        line = element.line
+        offset = element.offset
+        base = scope.base
+        self.attributes = attributes
+        var children: [QualifiedElement] = []
+        children.reserveCapacity(element.children.count)
+        for child in element.children { children.append(try QualifiedElement(child, within: scope)) }
+        self.children = children
+    }
+
+    /// The value of an attribute.
+    package func attribute(_ name: String, in namespace: String = "") -> String? {
+        attributes[Self.key(name, namespace)]
+    }
+
+    /// The first child with this name, in the element's namespace or in none.
+    package func child(_ name: String) -> QualifiedElement? {
+        children.first { $0.name == name && ($0.namespace == namespace || $0.namespace.isEmpty) }
+    }
+
+    /// An address in the element, made absolute if `xml:base` says how; otherwise as written. Nil if it is blank.
+    func address(_ written: String?) -> String? {
+        guard let written = written?.trimmed, !written.isEmpty else { return nil }
+        guard let base else { return written }
+        return URL(string: written, relativeTo: base)?.absoluteString ?? written
+    }
+
+    private static func key(_ name: String, _ namespace: String) -> String {
+        namespace.isEmpty ? name : "{\(namespace)}\(name)"
+    }
+
+    private static func split(_ name: String) -> (prefix: String, local: String) {
+        guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return ("", name) }
+        return (String(name[..<colon]), String(name[name.utf8.index(after: colon)...]))
+    }
+
+    private static func namespace(
+        _ prefix: String, _ scope: Scope, _ line: Int
+    ) throws(CatalogueError) -> String {
+        guard let namespace = scope.namespaces[prefix] else {
+            throw .malformedXML(reason: "the prefix \(prefix) is not declared", line: line)
+        }
+        return namespace
+    }
+}
+
+/// Turns XML in other encodings into UTF-8, before anything is checked or parsed. So no encoding can hide a text from the
+/// checks that the parser would see.
+///
+///     FE FF 00 3C 00 3F …                                  UTF-16 with a byte order mark (XML 1.0, clause 4.3.3)
+///     <?xml version="1.0" encoding="ISO-8859-1"?>           read as Windows-1252, which has all of its characters
+enum XMLEncoding {
+    /// The encodings of one byte each that a declaration may name.
+    private static let latin: Set = [
+        "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "windows-1252", "cp1252",
+    ]
+
+    /// The document in UTF-8, without its declaration, which no longer holds; nil if it is in no other encoding. Line
+    /// numbers stay.
+    static func utf8(_ bytes: [UInt8]) -> [UInt8]? {
+        if bytes.starts(with: [0xFE, 0xFF]) { return wide(bytes) { $0 << 8 | $1 } }
+        if bytes.starts(with: [0xFF, 0xFE]) { return wide(bytes) { $1 << 8 | $0 } }
+        guard let declaration = Declaration(bytes), latin.contains(declaration.encoding ?? "") else {
+            return nil
+        }
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count + bytes.count / 8)
+        for byte in bytes {
+            guard byte >= 0x80 else {
+                text.append(byte)
+                continue
+            }
+            let index = Int(byte) - 0x80
+            let scalar =
+                index < HTMLText.windows1252.count ? HTMLText.windows1252[index] : Unicode.Scalar(byte)
+            text += Array(String(scalar).utf8)
+        }
+        return declaration.removed(from: text)
+    }
+
+    /// UTF-16. Units that are no text become U+FFFD.
+    private static func wide(_ bytes: [UInt8], _ unit: (UInt16, UInt16) -> UInt16) -> [UInt8] {
+        let units = stride(from: 2, to: bytes.count - 1, by: 2).map {
+            unit(UInt16(bytes[$0]), UInt16(bytes[$0 + 1]))
+        }
+        // Half a unit at the end is no text either.
+        let end = bytes.count % 2 == 0 ? "" : "\u{FFFD}"
+        let text = Array((String(decoding: units, as: UTF16.self) + end).utf8)
+        guard let declaration = Declaration(text), declaration.encoding?.hasPrefix("utf-16") == true else {
+            return text
+        }
+        return declaration.removed(from: text)
+    }
+
+    /// The declaration at the beginning of a document (XML 1.0, clause 2.8).
+    private struct Declaration {
+        /// In lowercase; nil if it names none.
+        let encoding: String?
+        private let range: Range<Int>
+
+        /// The longest declaration that is looked for, in bytes.
+        private static let limit = 256
+
+        init?(_ bytes: [UInt8]) {
+            let beginning = bytes.prefix(Self.limit)
+            guard let start = beginning.firstIndex(where: { !$0.isWhitespace }),
+                beginning[start...].starts(with: Array("<?xml".utf8)),
+                let end = beginning.firstRange(of: Array("?>".utf8))
+            else { return nil }
+            range = start..<end.upperBound
+            let words = String(decoding: beginning[start..<end.lowerBound], as: UTF8.self)
+                .split { $0.isWhitespace || $0 == "=" || $0 == "\"" || $0 == "'" }
+            encoding = words.firstIndex(of: "encoding").flatMap { index in
+                index + 1 < words.count ? words[index + 1].lowercased() : nil
+            }
+        }
+
+        /// The text with white space in place of the declaration, which is ASCII.
+        func removed(from text: [UInt8]) -> [UInt8] {
+            var text = text
+            for index in range where text[index] != UInt8(ascii: "\n") { text[index] = UInt8(ascii: " ") }
+            return text
+        }
+    }
+}
+
+/// Text in XML 1.0.
+package enum XMLText {
+    /// Escapes text for an element or an attribute in double quotes. Characters that XML forbids become U+FFFD.
+    package static func escaped(_ text: String) -> String {
+        // The fast path for most texts. U+FFFE and U+FFFF begin with the byte EF.
+        if !text.utf8.contains(where: { $0 < 0x20 || $0 == 0xEF || "<>&\"".utf8.contains($0) }) {
+            return text
+        }
+        var escaped = ""
+        escaped.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "&": escaped += "&amp;"
+            case "\"": escaped += "&quot;"
+            // A parser replaces these by spaces in attributes, and carriage returns by line feeds.
+            case "\t": escaped += "&#9;"
+            case "\n": escaped += "&#10;"
+            case "\r": escaped += "&#13;"
+            case "\u{0}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": escaped.unicodeScalars.append("\u{FFFD}")
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// Whether an element or attribute may have this name. Of the names that XML allows, only those in ASCII without a
+    /// colon.
+    package static func isName(_ name: String) -> Bool {
+        guard let first = name.utf8.first, isLetter(first), !name.lowercased().hasPrefix("xml") else {
+            return false
+        }
+        return name.utf8.allSatisfy { byte in
+            isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 }

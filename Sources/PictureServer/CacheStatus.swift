@@ -1,3 +1,5 @@
+import LazyImages
+
 /// How a cache has handled a request, for the field `Cache-Status` (RFC 9211):
 ///
 ///     marquee; hit; ttl=280
@@ -49,5 +51,23 @@ package struct CacheStatus: Hashable, Sendable {
         }
         if let timeToLive { parts.append("ttl=\(timeToLive)") }
         return parts.joined(separator: "; ")
+    }
+}
+
+extension CacheStatus {
+    /// A stored record was used, fresh or stale.
+    static func hit(_ record: SourceRecord, now: Int) -> CacheStatus {
+        CacheStatus(timeToLive: record.lifetime - record.age(now: now))
+    }
+
+    /// How a loader fetched the file; nil if the file was cached.
+    init?(_ file: LoadedFile, hadRecord: Bool) {
+        switch file.source {
+        case .network, .resumed:
+            self.init(
+                forward: hadRecord ? .stale : .uriMiss, forwardStatus: file.status, isStored: file.mayBeKept)
+        case .revalidated: self.init(forward: .stale, forwardStatus: 304, isStored: file.mayBeKept)
+        case .memory, .disk, .shared, .local, .stale, .decoded: return nil
+        }
     }
 }

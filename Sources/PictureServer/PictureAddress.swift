@@ -1,7 +1,8 @@
-import FoundationEssentials
-import HTTPSemantics
-import LazyImages
+package import FoundationEssentials
+package import HTTPSemantics
+package import LazyImages
 package import PictureService
+import SystemSupport
 
 /// The address of a picture: its signature, its recipe and its source.
 ///
@@ -58,5 +59,127 @@ package struct PictureAddress: Hashable, Sendable {
     /// The signed text. Recipe and source have only one spelling, so this is the client's text.
     private static func message(_ recipe: PictureRecipe, _ source: PictureSource) -> String {
         "/\(recipe)/" + Base64URL.encode(source.text.utf8)
+    }
+}
+
+/// The absolute address of a picture's source.
+package struct PictureSource: Hashable, Sendable {
+    /// The text as written, since this text is signed.
+    package let text: String
+    package let url: URL
+    /// In lower case.
+    package let scheme: String
+    /// The host and port to connect to; nil for another scheme, or for an address with user information.
+    package let origin: WebOrigin?
+
+    /// Reads an address. `PictureRules` decides whether it may be fetched.
+    /// - Throws: `.malformedAddress` if the text is not an absolute address, or has characters that must be
+    ///   percent-encoded.
+    package init(_ text: String) throws(PictureRefusal) {
+        let forbidden = "\"<>\\^`{|}"
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !forbidden.utf8.contains($0) }),
+            let url = URL(string: text), let scheme = url.scheme?.lowercased()
+        else { throw .malformedAddress }
+        self.text = text
+        self.url = url
+        self.scheme = scheme
+        guard ["https", "http"].contains(scheme), url.user() == nil, url.password() == nil else {
+            origin = nil
+            return
+        }
+        guard let origin = WebOrigin(text) else { throw .malformedAddress }
+        // Both parsers must find the same host and port: one result is checked, and the other is connected to.
+        let host = url.lowercasedHost.filter { $0 != "[" && $0 != "]" }
+        guard host == origin.host || host == origin.host + ".", (1...65_535).contains(origin.port),
+            (url.port ?? origin.port) == origin.port
+        else { throw .malformedAddress }
+        self.origin = origin
+    }
+}
+
+/// The source of a picture.
+package enum PictureOriginal: Sendable {
+    /// The picture at an address.
+    /// - Parameter isSigned: whether only the signature allows fetching it.
+    case address(PictureSource, isSigned: Bool)
+    /// A picture of the service itself, such as an uploaded poster.
+    case stored(StoredOriginal)
+
+    /// The key that the source's record is stored under.
+    package var recordKey: CacheKey {
+        switch self {
+        case .address(let source, _): Self.recordKey(ofAddress: source)
+        case .stored(let original): CacheKey(id: "\(original.name) \(original.tag)", variant: "record")
+        }
+    }
+
+    /// Whether the shared tier may have it. The names of this machine's own pictures mean other pictures elsewhere.
+    var isShared: Bool { if case .address = self { true } else { false } }
+
+    static func recordKey(ofAddress source: PictureSource) -> CacheKey {
+        CacheKey(url: source.url, variant: "record")
+    }
+}
+
+/// A picture of the service itself, and how to read it.
+package struct StoredOriginal: Sendable {
+    /// A name that is unique in the service.
+    package let name: String
+    /// A tag that changes with the bytes.
+    package let tag: String
+    /// The Cache-Control of pictures of it.
+    package let cacheControl: String
+    /// Reads the bytes. Blocks.
+    package let read: @Sendable () throws -> [UInt8]
+
+    package init(
+        name: String, tag: String, cacheControl: String, read: @escaping @Sendable () throws -> [UInt8]
+    ) {
+        self.name = name
+        self.tag = tag
+        self.cacheControl = cacheControl
+        self.read = read
+    }
+}
+
+/// A request's target that the rules allow, and the memory key of its picture: parsed and verified once. Expiry is
+/// checked elsewhere.
+final class KnownAddress: Sendable {
+    /// The most recent targets, so that frequent ones are not parsed again.
+    typealias Memory = MemoryCache<KnownAddress>
+
+    let recipe: PictureRecipe
+    let original: PictureOriginal
+    let recordKey: CacheKey
+    /// The key of the picture, and the content it is for.
+    private let picture = Lock<(content: String, key: CacheKey)?>(nil)
+
+    /// The most bytes of a memory. A long target is rare and not kept.
+    private static let limit = 16 << 20
+    private static let longest = 4 << 10
+
+    init(_ recipe: PictureRecipe, of original: PictureOriginal) {
+        self.recipe = recipe
+        self.original = original
+        recordKey = original.recordKey
+    }
+
+    /// The memory key of the picture of this content.
+    func pictureKey(_ record: SourceRecord) -> CacheKey {
+        picture.withLock { picture in
+            if let picture, picture.content == record.content { return picture.key }
+            let key = PictureTiers.key(record.key(recipe))
+            picture = (record.content, key)
+            return key
+        }
+    }
+
+    static func makeMemory() -> Memory { MemoryCache(limit: limit, entryLimit: longest) }
+
+    static func key(_ target: String) -> CacheKey { CacheKey(inMemory: [target]) }
+
+    /// Remembers the address. Its text is in memory about three times.
+    func keep(in memory: Memory, as target: String) {
+        memory.store(self, for: Self.key(target), cost: 1024 + 3 * target.utf8.count)
     }
 }

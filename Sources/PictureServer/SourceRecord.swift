@@ -81,3 +81,83 @@ extension SourceRecord {
         return CacheKind.shared.control(fields)
     }
 }
+
+extension SourceRecord {
+    private static let title = "marquee source 2"
+    private static let end = "end"
+    private static let control = "cache-control: "
+
+    /// The record in its stored form.
+    package var text: String {
+        let lines =
+            [
+                Self.title, "content \(content)",
+                "file \(byteCount) \(format.name) \(size.width) \(size.height)",
+                "answer \(received) \(initialAge) \(lifetime)",
+            ] + control.map { Self.control + $0 }
+        return lines.joined(separator: "\n") + "\n\(Self.end)\n"
+    }
+
+    /// Reads a stored record; nil if the text is not a whole record.
+    package init?(_ text: String) {
+        // Splits bytes: Swift takes a carriage return with a line feed for one character.
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { Substring($0) }
+        guard lines.count >= 6, lines[0] == Self.title, lines[lines.count - 1].isEmpty,
+            lines[lines.count - 2] == Self.end,
+            let content = Self.words(of: lines[1], after: "content", count: 1),
+            content[0].utf8.count == 64,
+            content[0].utf8.allSatisfy({ $0.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
+            ),
+            let file = Self.words(of: lines[2], after: "file", count: 4), let byteCount = Int(file[0]),
+            let format = ImageDecoders.standard.format(named: String(file[1])),
+            let width = Int(file[2]), let height = Int(file[3]), byteCount > 0, width > 0, height > 0,
+            let answer = Self.words(of: lines[3], after: "answer", count: 3), let received = Int(answer[0]),
+            let initialAge = Int(answer[1]), let lifetime = Int(answer[2])
+        else { return nil }
+        var control: [String] = []
+        for line in lines[4..<(lines.count - 2)] {
+            let value = String(line.dropFirst(Self.control.count))
+            guard line.hasPrefix(Self.control),
+                HeaderFields.fault(name: "cache-control", value: value) == nil
+            else { return nil }
+            control.append(value)
+        }
+        self.init(
+            content: String(content[0]), byteCount: byteCount, format: format,
+            size: ImageSize(width: width, height: height), control: control, received: received,
+            initialAge: initialAge, lifetime: lifetime)
+    }
+
+    private static func words(of line: Substring, after name: String, count: Int) -> [Substring]? {
+        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        return words.count == count + 1 && words[0] == name ? Array(words.dropFirst()) : nil
+    }
+}
+
+/// The freshness that the service gives its own answers.
+package enum PictureFreshness {
+    /// The lifetime of a picture with a tag, in seconds: a year, the most that caches were ever asked for (RFC 2616
+    /// section 14.21).
+    static let taggedLifetime = 31_536_000
+    /// How long a failure of the source itself holds, in seconds: the source is missing, or not a picture.
+    static let failureLifetime = 60
+
+    /// The Cache-Control of a picture. Its max-age is the rest of the source's freshness, so the answer needs no Age. A
+    /// picture with a tag never changes. No picture outlives its address. A picture that only the requesting client may
+    /// see must not be stored.
+    /// - Parameter now: seconds since 1970.
+    package static func control(of recipe: PictureRecipe, _ record: SourceRecord, now: Int) -> String {
+        guard record.mayBeKept else { return "no-store" }
+        let isTagged = recipe.tag != nil
+        let remaining = isTagged ? taggedLifetime : max(0, record.lifetime - record.age(now: now))
+        let seconds = recipe.expiry.map { min(remaining, max(0, $0 - now)) } ?? remaining
+        return "public, max-age=\(seconds)"
+            + (isTagged ? ", immutable" : record.mustRevalidate ? ", must-revalidate" : "")
+    }
+
+    /// The Cache-Control of an answer without a picture.
+    package static func control(ofFailure status: HTTPStatus) -> String {
+        [404, 410, 422].contains(status.rawValue) ? "public, max-age=\(failureLifetime)" : "no-store"
+    }
+}

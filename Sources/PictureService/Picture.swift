@@ -1,5 +1,7 @@
-package import ImageCodecs
-package import LazyImages
+internal import FoundationEssentials
+public import ImageCodecs
+public import LazyImages
+package import SystemSupport
 
 /// A picture at a size: the bytes of a file, their format and their size. The same source and recipe give the same
 /// bytes on every machine.
@@ -44,5 +46,93 @@ package struct Picture: Sendable {
         var pictures: [Picture] = []
         for recipe in recipes { pictures.append(try maker.picture(recipe)) }
         return pictures
+    }
+}
+
+extension FileLoader {
+    /// The picture of an image by a recipe: the same bytes that `marquee picture` writes and the picture service sends.
+    ///
+    ///     let request: ImageRequest = "https://example.org/a.jpg"
+    ///     let small = try await loader.picture(for: request, PictureRecipe("342x513.fill.q80"))
+    ///
+    /// The image is loaded and cached like any other file. The picture is made anew at each call, on threads that may
+    /// block. The recipe's expiry and tag are for services alone.
+    /// - Parameters:
+    ///   - request: the image to load.
+    ///   - recipe: size, steps and encoding.
+    /// - Returns: a JPEG, or a PNG if the picture has transparency, with its format and size. It is never larger than
+    ///   the image.
+    /// - Throws: the errors of `file(for:)`; `.undecodable` for a file that is not a whole image; `.processingFailed`
+    ///   if a step does not fit the image, or no encoder takes the result.
+    public func picture(
+        for request: ImageRequest, _ recipe: PictureRecipe
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        let file = try await file(for: request)
+        let picture = try await file.picture(recipe, on: pictureThreads)
+        return LoadedFile(
+            bytes: picture.bytes, header: picture.header, url: file.url, source: file.source)
+    }
+}
+
+extension LoadedFile {
+    /// Makes the picture of a file by a recipe, on these threads.
+    package func picture(
+        _ recipe: PictureRecipe, on threads: BlockingThreads
+    ) async throws(ImageLoadingError) -> Picture {
+        let outcome: Result<Picture, PictureError>
+        do {
+            outcome = try await threads.run { [bytes] in
+                Result { () throws(PictureError) in try Picture.picture(of: bytes, recipe) }
+            }
+        } catch {
+            throw .resourcesShort(url: requestedURL.displayText, reason: "\(error)")
+        }
+        do {
+            return try outcome.get()
+        } catch {
+            throw ImageLoadingError(error, of: requestedURL.displayText)
+        }
+    }
+}
+
+extension ImageLoadingError {
+    /// The error of a load whose picture is not made.
+    fileprivate init(_ error: PictureError, of url: String) {
+        switch error {
+        case .notDecodable(let reason): self = .undecodable(url: url, reason: reason)
+        case .notProcessable(let reason): self = .processingFailed(url: url, reason: reason)
+        case .malformedRecipe, .notEncodable:
+            self = .processingFailed(url: url, reason: .failed(processor: "encode", reason: "\(error)"))
+        }
+    }
+}
+
+/// Threads that decode. Decoding uses a processor and the memory of a picture, so there is one thread for each
+/// processor.
+private let pictureThreads = BlockingThreads(
+    count: ProcessInfo.processInfo.activeProcessorCount, name: "marquee-picture")
+
+/// Why a picture is not made.
+public enum PictureError: Error, Hashable, Sendable {
+    /// The text is not a recipe.
+    case malformedRecipe(String)
+    /// The source is not a picture that can be decoded within the limits.
+    case notDecodable(ImageDecodingError)
+    /// A step of the recipe does not fit this picture. Another recipe may.
+    case notProcessable(ImageProcessingError)
+    /// The picture cannot be encoded.
+    case notEncodable(ImageEncodingError)
+}
+
+extension PictureError: CustomStringConvertible {
+    /// One line that says what is wrong and what to do.
+    public var description: String {
+        switch self {
+        case .malformedRecipe(let text):
+            "\"\(text)\" is not a recipe; write a size such as w342, 342x513, x513 or original, then .fill, steps such as .round12, .q80 or .png, .e and .v"
+        case .notDecodable(let error): "\(error)"
+        case .notProcessable(let error): "the recipe does not fit the picture: \(error)"
+        case .notEncodable(let error): "\(error)"
+        }
     }
 }

@@ -1,3 +1,6 @@
+internal import Glibc
+package import HTTPServer
+internal import Synchronization
 internal import SystemSupport
 
 /// The metrics of a service, for Prometheus to collect (its text format, version 0.0.4):
@@ -150,5 +153,135 @@ extension UInt8 {
 
     fileprivate var isLowercaseLetter: Bool {
         self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") || self == UInt8(ascii: "_")
+    }
+}
+
+extension Metrics {
+    /// Registers the counts of an HTTP server.
+    package func watch(server statistics: @escaping @Sendable () -> HTTPServer.Statistics) {
+        counter(
+            "marquee_http_requests_total", "Requests answered, by status and route.",
+            labels: ("status", "route")
+        ) {
+            let answers = statistics().answers
+            return HTTPRoute.allCases.flatMap { route in
+                (answers[route] ?? [:]).sorted { $0.key < $1.key }
+                    .map { (("\($0.key)", route.name), Double($0.value)) }
+            }
+        }
+        counter("marquee_http_sent_bytes_total", "Bytes of answers sent, heads included.") {
+            Double(statistics().bytesSent)
+        }
+        counter("marquee_http_shed_answers_total", "Answers that became 503: too many waited for clients.") {
+            Double(statistics().shedAnswers)
+        }
+        gauge("marquee_http_waiting_answer_bytes", "Bytes of answers that clients have not taken yet.") {
+            Double(statistics().waitingAnswerBytes)
+        }
+        gauge("marquee_http_connections", "Open connections.") { Double(statistics().connectionsNow) }
+        counter("marquee_http_accepted_connections_total", "Connections accepted.") {
+            Double(statistics().connectionsInAll)
+        }
+    }
+
+    /// Registers the figures of the process, and the program's version.
+    package func watchProcess(version: String) {
+        gauge("marquee_build_info", "Always 1; the label is the program's version.", label: "version") {
+            [(version, 1)]
+        }
+        let start = Double(time(nil))
+        gauge("marquee_process_start_time_seconds", "Start of the process, in seconds since 1970.") { start }
+        gauge("marquee_process_resident_memory_bytes", "Resident memory of the process.") {
+            Self.residentMemory
+        }
+        gauge("marquee_process_open_descriptors", "Open file descriptors.") { Self.openDescriptors }
+        gauge("marquee_process_descriptor_limit", "Limit of open file descriptors.") {
+            var limit = rlimit()
+            guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+                return nil
+            }
+            return Double(limit.rlim_cur)
+        }
+        counter("marquee_process_cpu_seconds_total", "Processor time of the process.") {
+            var used = timespec()
+            unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used)
+            return Double(used.tv_sec) + Double(used.tv_nsec) / 1e9
+        }
+    }
+
+    /// The second number of /proc/self/statm is in pages (proc(5)).
+    private static var residentMemory: Double? {
+        // Losing the error is right: without /proc this metric is left out.
+        guard let bytes = try? FileCalls().contents(ofPath: "/proc/self/statm") else { return nil }
+        let numbers = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+        guard numbers.count > 1, let pages = Double(numbers[1]) else { return nil }
+        return pages * Double(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    private static var openDescriptors: Double? {
+        guard let folder = unsafe opendir("/proc/self/fd") else { return nil }
+        defer { unsafe closedir(folder) }
+        // The entries `.` and `..`, and the descriptor that reads the folder, do not count.
+        var count = -3.0
+        while unsafe readdir(folder) != nil { count += 1 }
+        return count
+    }
+}
+
+/// A count that only grows. Any thread may add to it; an addition is one atomic operation.
+package final class Counter: Sendable {
+    private let count = Atomic(0)
+
+    init() {}
+
+    package var value: Int { count.load(ordering: .relaxed) }
+
+    package func add(_ number: Int = 1) { count.wrappingAdd(number, ordering: .relaxed) }
+}
+
+/// The distribution of times: their counts up to each bound, and their sum. A time costs two atomic additions.
+package final class Histogram: Sendable {
+    /// Bounds for the times of requests, in seconds: from a hit in memory to the longest wait.
+    package static let seconds = [
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+    ]
+
+    private let bounds: [(seconds: Double, nanoseconds: Int)]
+    /// The count of each bucket alone, not cumulative. The last bucket has no bound.
+    private let counts: [Counter]
+    /// In nanoseconds.
+    private let sum = Counter()
+
+    /// - Parameter bounds: in seconds, ascending.
+    init(bounds: [Double]) {
+        self.bounds = bounds.map { ($0, Int($0 * 1e9)) }
+        counts = (0...bounds.count).map { _ in Counter() }
+    }
+
+    /// Counts a time. Any thread may call it.
+    package func observe(_ time: Duration) {
+        let (seconds, attoseconds) = time.components
+        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+        counts[bounds.firstIndex { nanoseconds <= $0.nanoseconds } ?? bounds.count].add()
+        sum.add(nanoseconds)
+    }
+
+    /// - Parameter labels: of all lines, as name and value.
+    func samples(_ labels: [(String, String)] = []) -> [Metrics.Sample] {
+        let counts = counts.map(\.value)
+        let total = counts.reduce(0, +)
+        var count = 0
+        var samples: [Metrics.Sample] = []
+        for (bound, number) in zip(bounds.map(\.seconds) + [.infinity], counts) {
+            count += number
+            samples.append(
+                Metrics.Sample(
+                    suffix: "_bucket", labels: Metrics.labels(labels + [("le", Metrics.number(bound))]),
+                    value: Double(count)))
+        }
+        let labels = Metrics.labels(labels)
+        samples.append(Metrics.Sample(suffix: "_sum", labels: labels, value: Double(sum.value) / 1e9))
+        samples.append(Metrics.Sample(suffix: "_count", labels: labels, value: Double(total)))
+        return samples
     }
 }

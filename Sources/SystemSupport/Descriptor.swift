@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 
 /// A file descriptor, closed with the end of its lifetime.
@@ -36,5 +37,83 @@ package enum Polling {
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         return Int32(min(seconds, 1_000_000)) * 1000
             + Int32((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}
+
+/// An epoll descriptor, closed on deallocation.
+package final class Poller: Sendable {
+    package let descriptor: Int32
+
+    /// - Throws: when the system gives no descriptor.
+    package init() throws(ResourceShortage) {
+        descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+        if descriptor < 0 { throw ResourceShortage(missing: .descriptor, code: errno) }
+    }
+
+    deinit { close(descriptor) }
+}
+
+/// An eventfd that wakes a thread waiting for sockets: it becomes readable on `signal`.
+package final class WakeDescriptor: Sendable {
+    /// The descriptor to wait for.
+    package let descriptor: Int32
+
+    /// Makes the descriptor.
+    /// - Throws: when the system gives none.
+    package init() throws(ResourceShortage) {
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        if descriptor < 0 { throw ResourceShortage(missing: .descriptor, code: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Makes the descriptor readable.
+    package func signal() {
+        // It fails only when the counter is full: the descriptor is readable then.
+        _ = eventfd_write(descriptor, 1)
+    }
+
+    /// Makes the descriptor not readable again.
+    package func reset() {
+        var count: eventfd_t = 0
+        // It fails without a signal before: there is nothing to reset then.
+        _ = unsafe eventfd_read(descriptor, &count)
+    }
+
+    /// Blocks until the descriptor is readable.
+    package func wait() {
+        while !Polling.ready([(descriptor, POLLIN)])[0] {}
+    }
+}
+
+/// A file without a name, for bytes that do not fit in memory. The system removes it when it is closed, so a crash
+/// leaves nothing behind.
+///
+/// Proof for `@unchecked`: only `append` changes `count`, and one thread at a time calls it, before others read the
+/// file.
+@safe package final class UnnamedFile: @unchecked Sendable {
+    /// Open for reading and writing.
+    package let descriptor: Descriptor
+    private let calls: FileCalls
+    /// Bytes written so far.
+    package private(set) var count = 0
+
+    /// Creates a file in `folder`.
+    package init(in folder: String, calls: FileCalls = FileCalls()) throws(FileFault) {
+        descriptor = try calls.openUnnamed(in: folder)
+        self.calls = calls
+    }
+
+    /// Appends bytes.
+    package func append(_ bytes: Span<UInt8>) throws(FileFault) {
+        try calls.write(descriptor, bytes, at: count)
+        count += bytes.count
+    }
+
+    /// All bytes, in memory.
+    package func contents() throws(FileFault) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let filled = try calls.read(descriptor, into: &bytes)
+        return filled == count ? bytes : Array(bytes[..<filled])
     }
 }

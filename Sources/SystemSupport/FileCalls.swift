@@ -281,3 +281,254 @@ package struct FileFault: Error, Sendable {
         "cannot \(kind.rawValue) \(name.isEmpty ? "a file" : name): \(detail ?? SystemError.text(code))"
     }
 }
+
+extension FileCalls {
+    /// Reads from `offset`, by default the beginning, until the buffer is full or the file ends. Returns the number of
+    /// bytes read.
+    package func read(
+        _ file: borrowing Descriptor, into buffer: UnsafeMutableRawBufferPointer, at offset: Int = 0
+    ) throws(FileFault) -> Int {
+        try unsafe read(file.number, into: buffer, at: offset)
+    }
+
+    private func read(
+        _ number: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int = 0
+    ) throws(FileFault) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            var limit = rest.count
+            let count = try call(.read, "", limit: &limit) { limit in
+                unsafe pread(number, rest.baseAddress, limit, off_t(offset + done))
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// Writes all pieces in order, in one call if the system accepts them so. Takes the descriptor's number, because a
+    /// closure that borrows bytes cannot capture a noncopyable descriptor.
+    package func write(_ number: Int32, _ pieces: [UnsafeRawBufferPointer]) throws(FileFault) {
+        var pieces = unsafe pieces.filter { $0.count > 0 }
+        while let first = unsafe pieces.first {
+            var limit = Int.max
+            var written = try call(.write, "", limit: &limit) { limit in
+                if limit < Int.max {
+                    return unsafe Glibc.write(number, first.baseAddress, max(1, first.count / 2))
+                }
+                var vectors = unsafe pieces.map {
+                    unsafe iovec(
+                        iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+                }
+                return unsafe writev(number, &vectors, Int32(vectors.count))
+            }
+            while let piece = unsafe pieces.first, piece.count <= written {
+                written -= piece.count
+                unsafe pieces.removeFirst()
+            }
+            if written > 0 { unsafe pieces[0] = UnsafeRawBufferPointer(rebasing: pieces[0][written...]) }
+        }
+    }
+
+    /// Reads from `offset`, by default the beginning, until the array is full or the file ends. Returns the number of
+    /// bytes read.
+    package func read<Word: FixedWidthInteger & BitwiseCopyable>(
+        _ file: borrowing Descriptor, into words: inout [Word], at offset: Int = 0
+    ) throws(FileFault) -> Int {
+        try read(file.number, into: &words, at: offset)
+    }
+
+    /// As above, for a descriptor's number.
+    package func read<Word: FixedWidthInteger & BitwiseCopyable>(
+        _ number: Int32, into words: inout [Word], at offset: Int = 0
+    ) throws(FileFault) -> Int {
+        var span = words.mutableSpan
+        return try unsafe span.withUnsafeMutableBytes { buffer throws(FileFault) in
+            try unsafe read(number, into: buffer, at: offset)
+        }
+    }
+
+    /// Overwrites a part of a file with the elements of an array, in their memory layout.
+    package func write<Element: BitwiseCopyable>(
+        _ file: borrowing Descriptor, _ elements: [Element], at offset: Int
+    ) throws(FileFault) {
+        try write(file, elements.span, at: offset)
+    }
+
+    /// As above, from a span.
+    package func write<Element: BitwiseCopyable>(
+        _ file: borrowing Descriptor, _ span: Span<Element>, at offset: Int
+    ) throws(FileFault) {
+        let number = file.number
+        try unsafe span.withUnsafeBytes { bytes throws(FileFault) in
+            try unsafe write(number, bytes, at: offset)
+        }
+    }
+
+    private func write(_ number: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileFault) {
+        var done = 0
+        while done < bytes.count {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+            var limit = rest.count
+            done += try call(.write, "", limit: &limit) { limit in
+                unsafe pwrite(number, rest.baseAddress, limit, off_t(offset + done))
+            }
+        }
+    }
+
+    /// Writes all bytes to a pipe, a terminal or a socket, and waits while it accepts none. Blocks: do not call it on
+    /// the cooperative pool.
+    package func write(_ bytes: [UInt8], toStream number: Int32) throws(FileFault) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            do throws(FileFault) {
+                let written = try call(.write, "") {
+                    unsafe rest.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress, $0.count) }
+                }
+                rest = rest.dropFirst(written)
+            } catch let error where error.code == EAGAIN {
+                _ = Polling.ready([(number, POLLOUT)])
+            }
+        }
+    }
+
+    /// All bytes of the file at a path. Ignores the size that the file reports: for files in `/proc` it is 0.
+    package func contents(ofPath path: String) throws(FileFault) -> [UInt8] {
+        let file = Descriptor(try call(.open, path) { unsafe csystem_open(path, O_RDONLY, 0) })
+        var contents: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            let count = try read(file, into: &part, at: contents.count)
+            contents += part[..<count]
+            if count < part.count { return contents }
+        }
+    }
+
+    /// Truncates a file to a length.
+    package func truncate(_ file: borrowing Descriptor, to length: Int) throws(FileFault) {
+        let number = file.number
+        try call(.write, "") { ftruncate(number, off_t(length)) }
+    }
+
+    /// Sets the access time to now, to the nanosecond, so that entries used in the same second still have an order.
+    package func touch(_ file: borrowing Descriptor) throws(FileFault) {
+        try setTimes(of: file) { _ in timespec(tv_sec: 0, tv_nsec: Self.omitTime) }
+    }
+
+    /// As above, and sets the modification time to `modified`, in seconds since 1970. Its nanoseconds are those of now:
+    /// they tell this file from earlier ones with the same inode number.
+    package func setTimes(of file: borrowing Descriptor, modified: Int) throws(FileFault) {
+        try setTimes(of: file) { now in timespec(tv_sec: modified, tv_nsec: now.tv_nsec) }
+    }
+
+    private func setTimes(
+        of file: borrowing Descriptor, change: (timespec) -> timespec
+    ) throws(FileFault) {
+        let number = file.number
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        let times = [now, change(now)]
+        try call(.setTimes, "") { unsafe futimens(number, times) }
+    }
+
+    /// UTIME_OMIT of futimens(3): Swift does not import the C macro.
+    private static let omitTime = (1 << 30) - 2
+}
+
+/// Locks of a descriptor and its copies, inherited ones too. The system releases them with the last copy, however the
+/// process ends (F_OFD_SETLK). None of these calls waits for a lock.
+extension FileCalls {
+    /// Locks the file; false if another descriptor has the lock.
+    package func tryLockWithCopies(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
+        try tryLock(file, from: 0, count: 0)
+    }
+
+    /// Releases the lock for all copies of the descriptor: a process that inherited one may take a moment to end.
+    package func unlockWithCopies(_ file: borrowing Descriptor) { csystem_unlock_bytes(file.number, 0, 0) }
+
+    /// Whether another descriptor has the lock of `tryLockWithCopies`. Takes no lock.
+    package func isLocked(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
+        let number = file.number
+        return try call(.lock, "") { csystem_is_locked(number) } == 1
+    }
+
+    /// Locks the byte at an offset, even beyond the file's end; false if another descriptor has the lock.
+    package func tryLock(byte offset: Int, of file: borrowing Descriptor) throws(FileFault) -> Bool {
+        try tryLock(file, from: offset, count: 1)
+    }
+
+    /// Releases the lock of the byte at an offset.
+    package func unlock(byte offset: Int, of file: borrowing Descriptor) {
+        csystem_unlock_bytes(file.number, off_t(offset), 1)
+    }
+
+    private func tryLock(
+        _ file: borrowing Descriptor, from start: Int, count: Int
+    ) throws(FileFault) -> Bool {
+        let number = file.number
+        do {
+            try call(.lock, "") { csystem_lock_bytes(number, off_t(start), off_t(count)) }
+        } catch let error where error.code == EAGAIN || error.code == EACCES {
+            return false
+        }
+        return true
+    }
+
+    /// Whether the file is on a network file system, where taking a lock waits for the network.
+    package func isRemote(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
+        let number = file.number
+        return try call(.status, "") { csystem_is_remote(number) } == 1
+    }
+}
+
+extension FileCalls {
+    /// Opens a file for appending; each call of `write` is atomic. Creates the file if it is absent.
+    package func openForAppending(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
+        -> Descriptor
+    {
+        let (number, flags) = (folder.number, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC)
+        return Descriptor(try call(.open, name) { unsafe openat(number, name, flags, 0o600) })
+    }
+
+    /// Writes bytes at the descriptor's current offset.
+    package func write(_ bytes: [UInt8], to file: borrowing Descriptor) throws(FileFault) {
+        let number = file.number
+        let span = bytes.span
+        try unsafe span.withUnsafeBytes { buffer throws(FileFault) in
+            try unsafe write(number, [buffer])
+        }
+    }
+
+    /// Makes a named pipe (FIFO).
+    package func makePipe(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
+        let number = folder.number
+        try call(.open, name) { unsafe mkfifoat(number, name, 0o600) }
+    }
+
+    /// Opens a named pipe for reading and writing: it never reports end of file, and opening does not block.
+    package func openPipe(_ name: String, in folder: borrowing Descriptor) throws(FileFault) -> Descriptor {
+        let number = folder.number
+        return Descriptor(
+            try call(.open, name) { unsafe csystem_open_entry(number, name, O_RDWR | O_NONBLOCK) })
+    }
+
+    /// Opens a named pipe for writing, without blocking; nil if nobody has it open for reading.
+    package func openPipeForWriting(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
+        -> Descriptor?
+    {
+        let number = folder.number
+        do {
+            return Descriptor(
+                try call(.open, name) { unsafe csystem_open_entry(number, name, O_WRONLY | O_NONBLOCK) })
+        } catch let error where error.code == ENXIO {
+            return nil
+        }
+    }
+
+    /// Removes an empty folder.
+    package func removeFolder(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
+        let number = folder.number
+        try call(.remove, name) { unsafe unlinkat(number, name, AT_REMOVEDIR) }
+    }
+}

@@ -1,6 +1,7 @@
 import FilmLibrary
 import FoundationEssentials
 import Glibc
+import HTTPSemantics
 import ImageCodecs
 import LazyImages
 import MovieCatalogue
@@ -338,5 +339,165 @@ struct Failure: Error, CustomStringConvertible {
     /// The system lacks a resource that `work` needs.
     init(_ shortage: ResourceShortage, doing work: String) {
         self.init("\(work): \(shortage); try again later", code: "resources-short")
+    }
+}
+
+extension Session {
+    /// The service of the catalogue, for changes.
+    /// - Parameter wire: REST or SOAP. Default: SOAP if the catalogue's address is the SOAP one.
+    /// - Throws: `Failure` for a catalogue that cannot be changed.
+    func filmClient(_ wire: FilmWire?) throws -> FilmClient {
+        if settings.isOffline { throw UsageError("leave out --offline: changes go to the service at once") }
+        let url: URL
+        var library: FilmLibrary?
+        switch source {
+        case .url(let text): url = try URL(typed: text).withOwnLoopback
+        case .library(let path):
+            library = try FilmLibrary(path: path, access: .writing)
+            url = try URL(typed: LibraryTransport.base(path))
+        case .sample:
+            throw Failure(
+                "the sample is read-only; make a library with marquee import \(SampleCatalogue.word) films.db, "
+                    + "and name it with --catalogue films.db")
+        case .file, .folder, .missing:
+            throw Failure(
+                "\(source.name): a catalogue file is read-only; make a library with "
+                    + "marquee import \(source.name) films.db, and name it with --catalogue films.db")
+        }
+        guard var address = FilmsAddress(catalogue: url) else {
+            throw Failure(
+                "\(source.name): this is a file, not a film service; "
+                    + "name a service with --catalogue http://HOST:PORT/films, or a library with --catalogue films.db"
+            )
+        }
+        if let wire { address.isSoap = wire == .soap }
+        let opened = writing().makeLoader(keepsFiles: false, acceptsAnyContent: true, writing: library)
+        return FilmClient(
+            address, opened, fields: library == nil ? settings.fields : HeaderFields(),
+            library: library == nil ? nil : source.name)
+    }
+
+    /// Opens the service of the catalogue, calls `body`, and closes the service.
+    func withFilms(
+        _ wire: FilmWire? = nil, _ body: (FilmClient) async throws -> ExitStatus
+    ) async throws -> ExitStatus {
+        let client = try filmClient(wire)
+        let result: Result<ExitStatus, any Error>
+        do {
+            result = .success(try await body(client))
+        } catch {
+            result = .failure(error)
+        }
+        await client.close()
+        return try result.get()
+    }
+
+    /// The film that `text` names in a service: by id, else by title.
+    /// - Throws: `Failure` with the candidates if there are several or none.
+    func film(_ text: String, of client: FilmClient) async throws -> FilmClient.Film {
+        if FilmID.fault(text) == nil, let film = try await client.film(text) { return film }
+        guard let (movie, _) = try await search(text, client.address, client.opened) else {
+            throw Failure(
+                "\(client.address.films.displayText): no film service answers; "
+                    + "name one with --catalogue http://HOST:PORT/films")
+        }
+        guard let film = try await client.film(movie.id) else {
+            throw Failure("\(movie.title) has just been removed", code: "no-such-film")
+        }
+        return film
+    }
+}
+
+extension Session {
+    /// The film that `text` names, and the base URL of its poster. A service is first asked for the one film.
+    func find(_ text: String) async throws -> (movie: Movie, base: BaseURL) {
+        if case .url(let name) = source, let address = FilmsAddress(catalogue: try URL(typed: name)),
+            address.isWhole || address.isSoap
+        {
+            let found = try await withLoader(reading: text) { opened -> (movie: Movie, base: BaseURL)? in
+                if FilmID.fault(text) == nil, let film = try await one(text, address, opened) {
+                    return film
+                }
+                return try await search(text, address, opened)
+            }
+            if let found { return found }
+        }
+        let open = try await catalogue(for: text)
+        return (try film(text, in: open.catalogue), open.base)
+    }
+
+    /// The film with an id; nil if there is none.
+    private func one(
+        _ id: String, _ address: FilmsAddress, _ opened: OpenLoader
+    ) async throws -> (movie: Movie, base: BaseURL)? {
+        if address.isSoap {
+            guard let film = try await soap(address, opened).film(id) else { return nil }
+            return (try film.document.movie(), BaseURL(address.soap))
+        }
+        let url = address.film(id)
+        guard let page = try await CataloguePages.readIfThere(url, opened, self)?.pages.first else {
+            return nil
+        }
+        do throws(CatalogueError) {
+            return (try FilmDocument(json: try JSONText(parsing: page.bytes)).movie(), page.base)
+        } catch {
+            throw Failure("\(url.displayText): the answer is not a film: \(error)")
+        }
+    }
+
+    /// The film that a title names, from the service's search; nil without a service. If the search finds none, all
+    /// films are read, to suggest similar names.
+    func search(
+        _ text: String, _ address: FilmsAddress, _ opened: OpenLoader
+    ) async throws -> (movie: Movie, base: BaseURL)? {
+        guard let found = try await pages(address, searching: text, opened) else { return nil }
+        var pages = found
+        do {
+            var open = try pages.catalogue()
+            if case .none = open.catalogue.match(text) {
+                pages = try await self.pages(address, searching: nil, opened) ?? found
+                open = try pages.catalogue()
+            }
+            return (try film(text, in: open.catalogue), open.base)
+        } catch let error as CatalogueError {
+            throw Failure("\(address.films.displayText): \(error)")
+        }
+    }
+
+    private func pages(
+        _ address: FilmsAddress, searching text: String?, _ opened: OpenLoader
+    ) async throws -> CataloguePages? {
+        if address.isSoap { return try await soap(address, opened).pages(searching: text) }
+        return try await CataloguePages.readIfThere(address.pages(searching: text), opened, self)
+    }
+
+    /// The caller for a service in SOAP.
+    func soap(_ address: FilmsAddress, _ opened: OpenLoader) throws -> SoapCaller {
+        if settings.isOffline {
+            throw UsageError("leave out --offline: answers in SOAP are not cached")
+        }
+        return SoapCaller(
+            url: address.soap, uploader: Uploader(opened.loader),
+            fields: LibraryTransport.serves(address.soap) ? HeaderFields() : settings.fields,
+            name: address.soap.displayText)
+    }
+
+    /// Opens a loader for catalogues, calls `body`, and closes the loader.
+    func withLoader<Value: Sendable>(
+        reading name: String, _ body: (OpenLoader) async throws -> Value
+    ) async throws -> Value {
+        let opened = makeLoader(keepsFiles: false, acceptsAnyContent: true)
+        let work = output.progress.begin {
+            JobProgress(label: name, bytes: opened.loader.downloader.activity.traffic)
+        }
+        defer { output.progress.end(work) }
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body(opened))
+        } catch {
+            result = .failure(error)
+        }
+        await opened.close()
+        return try result.get()
     }
 }

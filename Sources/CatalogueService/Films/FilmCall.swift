@@ -147,3 +147,152 @@ struct FilmCall: Sendable {
         return coding.applied(to: response)
     }
 }
+
+/// A parsed request target.
+struct FilmTarget: Sendable {
+    let route: FilmRoute
+    /// The format of the path's ending.
+    let ending: FilmFormat?
+    let query: FormFields
+    /// The relative path from the target's folder to the root: empty, `../` or more. It makes addresses relative, so
+    /// that they are right behind a proxy that serves another path.
+    var toRoot: String
+    /// Whether it is `/`, which is a file in a folder.
+    let isRoot: Bool
+
+    /// Reads a target; nil if nothing is served there.
+    /// - Parameter isRoot: whether the library is served at the root too.
+    init?(_ target: RequestTarget, isRoot: Bool) {
+        guard let (route, ending) = Self.route(target.segments, isRoot: isRoot) else { return nil }
+        self.route = route
+        self.ending = ending
+        query = target.query
+        toRoot = String(repeating: "../", count: max(0, target.segments.count - 1))
+        self.isRoot = route == .list && !target.segments[0].hasPrefix("films")
+    }
+
+    private static func route(_ segments: [String], isRoot: Bool) -> (FilmRoute, FilmFormat?)? {
+        guard let first = segments.first else { return (.service, nil) }
+        switch segments.count {
+        case 1:
+            let (name, ending) = FilmFormat.split(first)
+            if name == "films" { return (.list, ending) }
+            if first == "soap" { return (.soap, nil) }
+            if first == "add" { return (.form(.add), .html) }
+            if first == "login" { return (.login, .html) }
+            if first.isEmpty || name == "index" && ending == .html { return (.list, ending) }
+            return isRoot && name == "movies" && ending != nil ? (.list, ending) : nil
+        case 2 where first == "films":
+            let (name, ending) = FilmFormat.split(segments[1])
+            if name.isEmpty { return nil }
+            return (name == "top3" ? .top(3) : .film(name), ending)
+        case 3 where first == "films" && segments[1] == "top":
+            let (name, ending) = FilmFormat.split(segments[2])
+            guard name.utf8.allSatisfy(\.isDigit), let count = Int(name),
+                (1...FilmRoute.maximumTop).contains(count)
+            else { return nil }
+            return (.top(count), ending)
+        case 3 where first == "films" && segments[2] == "poster" && !segments[1].isEmpty:
+            return (.poster(of: segments[1]), nil)
+        case 3 where first == "films" && !segments[1].isEmpty:
+            if let form = PageForm(segments[2], of: segments[1]) { return (.form(form), .html) }
+            guard segments[1] == "style", segments[2].hasSuffix(".css") || segments[2] == Icon.name else {
+                return nil
+            }
+            return (.style(segments[2]), nil)
+        case 4 where first == "films" && segments[2] == "poster" && !segments[1].isEmpty:
+            return (.picture(segments[3], of: segments[1]), nil)
+        case 4 where first == "films" && segments[2] == "ratings" && !segments[1].isEmpty:
+            var (name, ending) = FilmFormat.split(segments[3])
+            // A vote has no HTML page.
+            if ending == .html { (name, ending) = (segments[3], nil) }
+            return isRater(name) ? (.rating(of: segments[1], by: name), ending) : nil
+        default: return nil
+        }
+    }
+
+    /// Whether a path names a film's poster.
+    static func isPoster(_ segments: [String]) -> Bool {
+        switch route(segments, isRoot: false)?.0 {
+        case .poster, .picture: true
+        default: false
+        }
+    }
+
+    /// Names of raters are 1 to 200 bytes without control characters, like ids.
+    static func isRater(_ name: String) -> Bool {
+        (1...200).contains(name.utf8.count) && name != "." && name != ".."
+            && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+}
+
+/// The resource that a path of the service names.
+///
+///     /films  /  /movies.json              the list; / and /movies.json only if the library is served at the root
+///     /films/top3  /films/top/10           the best films
+///     /films/{id}
+///     /films/{id}/poster
+///     /films/{id}/poster/w342              a picture of the poster
+///     /films/{id}/ratings/{rater}
+///     /soap                                the service in SOAP 1.1
+///     /add  /films/{id}/edit              the forms; also /rate and /remove
+///     /login                               the page that asks for a token
+///     /films/style/{version}.css          the stylesheet; beside it icon.svg
+enum FilmRoute: Hashable, Sendable {
+    /// The service as a whole, only for OPTIONS.
+    case service
+    case list
+    case top(Int)
+    case film(String)
+    case poster(of: String)
+    /// A picture of the poster by a recipe.
+    case picture(String, of: String)
+    case rating(of: String, by: String)
+    case soap
+    case form(PageForm)
+    case login
+    /// A file that the pages need.
+    case style(String)
+
+    /// The most films of a ranking. More are read page by page.
+    static let maximumTop = 10_000
+
+    /// The methods of the resource, in the order of Allow.
+    func methods(isWritable: Bool) -> [String] {
+        let reads = ["GET", "HEAD", "OPTIONS"]
+        // A SOAP message that only reads is sent by POST too.
+        if self == .soap { return reads + ["POST"] }
+        guard isWritable else { return reads }
+        return switch self {
+        case .service, .top, .picture, .soap, .style: reads
+        case .list, .form, .login: reads + ["POST"]
+        case .film: reads + ["PUT", "PATCH", "DELETE"]
+        case .poster, .rating: reads + ["PUT", "DELETE"]
+        }
+    }
+
+    /// The route's label in the metrics.
+    var label: HTTPRoute {
+        switch self {
+        case .service: .other
+        case .list: .films
+        case .top: .top
+        case .film: .film
+        case .poster: .poster
+        case .picture: .picture
+        case .rating: .rating
+        case .soap: .soap
+        case .form, .login: .form
+        case .style: .style
+        }
+    }
+
+    /// The formats of the resource's answers. HTML is only for reading; forms are for writing.
+    func formats(isRead: Bool) -> [FilmFormat] {
+        switch self {
+        case .form, .login: [.html]
+        case .rating: [.json, .xml]
+        default: isRead ? FilmFormat.allCases : [.json, .xml]
+        }
+    }
+}

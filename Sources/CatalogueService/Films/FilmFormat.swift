@@ -1,4 +1,6 @@
+import FilmLibrary
 import HTTPSemantics
+import MovieCatalogue
 
 /// The formats of films in answers.
 enum FilmFormat: String, CaseIterable, Sendable {
@@ -54,5 +56,107 @@ enum FilmFormat: String, CaseIterable, Sendable {
             }
         }
         return (name, nil)
+    }
+}
+
+/// Films in answers: `id`, the document's members in their order, and then the library's own members.
+///
+///     {"id":"nosferatu","title":"Nosferatu","year":1922,"poster":"nosferatu/poster","rating":8.5,"votes":2,
+///      "created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"}
+struct FilmRendering: Sendable {
+    let format: CatalogueWriter.Format
+    /// The relative path from the request's folder to the root.
+    let toRoot: String
+
+    init(_ call: FilmCall) {
+        // Pages are written elsewhere.
+        format = call.format == .xml ? .xml : .json
+        toRoot = call.target.toRoot
+    }
+
+    /// One film as the whole body.
+    func document(_ film: StoredFilm) -> [UInt8] {
+        var bytes: [UInt8] = []
+        switch format {
+        case .json: append(film, to: &bytes)
+        case .xml: bytes = Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(whole(film).xml())".utf8)
+        }
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+
+    /// Films as a catalogue, in the shape of catalogue files.
+    func list(_ films: [StoredFilm], name: String?) -> [UInt8] {
+        var writer = CatalogueWriter(format: format, name: name)
+        var bytes = Array(writer.start.utf8)
+        bytes.reserveCapacity(films.count * 1024)
+        for (index, film) in films.enumerated() {
+            switch format {
+            case .json:
+                bytes.append(contentsOf: (index == 0 ? "\n" : ",\n").utf8)
+                append(film, to: &bytes)
+            case .xml: bytes.append(contentsOf: writer.film(whole(film)).utf8)
+            }
+        }
+        bytes.append(contentsOf: writer.end.utf8)
+        return bytes
+    }
+
+    /// Joins existing texts, so that a page of films needs no parsing of JSON.
+    private func append(_ film: StoredFilm, to bytes: inout [UInt8]) {
+        let poster = posterAddress(of: film)
+        let isRewritten = if case .address = film.poster { poster != nil } else { false }
+        if isRewritten || film.json.text.utf8.count <= 2 {
+            bytes.append(contentsOf: whole(film).json().utf8)
+            return
+        }
+        bytes.append(contentsOf: "{\"id\":".utf8)
+        bytes.append(contentsOf: JSONText(film.id).text.utf8)
+        // The document begins with a brace; a comma after the id replaces it.
+        let start = bytes.count
+        bytes.append(contentsOf: film.json.text.utf8)
+        bytes[start] = UInt8(ascii: ",")
+        bytes[bytes.count - 1] = UInt8(ascii: ",")
+        if let poster { bytes.append(contentsOf: "\"poster\":\(JSONText(poster).text),".utf8) }
+        if let rating = film.rating, film.votes > 0 {
+            bytes.append(contentsOf: "\"rating\":\(JSONText(rating).text),\"votes\":\(film.votes),".utf8)
+        }
+        bytes.append(contentsOf: "\"created_at\":\"".utf8)
+        bytes.append(contentsOf: film.createdAt.utf8)
+        bytes.append(contentsOf: "\",\"updated_at\":\"".utf8)
+        bytes.append(contentsOf: film.updatedAt.utf8)
+        bytes.append(contentsOf: "\"}".utf8)
+    }
+
+    private func whole(_ film: StoredFilm) -> FilmDocument {
+        let address = posterAddress(of: film)
+        var document = film.completeDocument(poster: address)
+        if let address { document["poster"] = JSONText(address) }
+        return document
+    }
+
+    /// The poster's address if it differs from the document's: for a stored poster, and for an address relative to the
+    /// root.
+    private func posterAddress(of film: StoredFilm) -> String? {
+        switch film.poster {
+        case .none: return nil
+        case .stored: return storedPosterAddress(of: film.id)
+        case .address(let address):
+            return Self.isRelative(address) && !toRoot.isEmpty ? toRoot + address : nil
+        }
+    }
+
+    /// The address of a film's stored poster.
+    func storedPosterAddress(of id: String) -> String {
+        (toRoot.isEmpty ? "films/" : toRoot.dropLast(3)) + "\(PercentEncoding.encoded(id))/poster"
+    }
+
+    /// Whether an address is relative to a folder: without a scheme and without a leading slash (RFC 3986 section 4.2).
+    static func isRelative(_ address: String) -> Bool {
+        guard let first = address.utf8.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "\\") else {
+            return false
+        }
+        let segment = address.utf8.prefix { !"/?#".utf8.contains($0) }
+        return !segment.contains(UInt8(ascii: ":"))
     }
 }

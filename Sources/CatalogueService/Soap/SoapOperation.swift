@@ -1,3 +1,5 @@
+package import MovieCatalogue
+
 /// The operations of the service in SOAP. The element in a body has the operation's name; the element of the answer has
 /// the same name with `Response` after it.
 package enum SoapOperation: String, CaseIterable, Sendable {
@@ -65,5 +67,196 @@ package enum SoapOperation: String, CaseIterable, Sendable {
 
     private static func optional(_ name: String, _ type: String) -> String {
         "<xs:element name=\"\(name)\" type=\"\(type)\" minOccurs=\"0\" nillable=\"true\"/>"
+    }
+}
+
+/// A film in a message: its common members as elements, all others as JSON.
+///
+///     <film><title>Faust</title><year>1926</year><genres><genre>Drama</genre></genres><overview xsi:nil="true"/>
+///       <member name="seen">true</member></film>
+package enum SoapFilm {
+    /// The common members in the order of the schema, with their types.
+    static let members: [(name: String, type: String)] = [
+        ("id", "xs:string"), ("title", "xs:string"), ("originalTitle", "xs:string"), ("year", "xs:int"),
+        ("director", "xs:string"), ("country", "xs:string"), ("minutes", "xs:int"),
+        ("genres", "films:Genres"), ("overview", "xs:string"), ("score", "xs:double"),
+        ("poster", "xs:string"), ("rating", "xs:double"), ("votes", "xs:int"),
+        ("created_at", "xs:string"), ("updated_at", "xs:string"),
+    ]
+
+    /// A film as an element without a prefix.
+    /// - Parameter tag: the entity tag without its quotes.
+    package static func xml(_ film: FilmDocument, tag: String? = nil, as name: String) -> String {
+        var (usual, others) = ("", "")
+        for (name, type) in members {
+            if let value = film[name] { usual += element(name, value, type) ?? "" }
+        }
+        for member in film.members {
+            let type = members.first { $0.name == member.name }?.type
+            if let type, element(member.name, member.value, type) != nil { continue }
+            others +=
+                "<member name=\"\(XMLText.escaped(member.name))\">\(XMLText.escaped(member.value.text))</member>"
+        }
+        let attribute = tag.map { " tag=\"\(XMLText.escaped($0))\"" } ?? ""
+        return "<\(name)\(attribute)>\(usual)\(others)</\(name)>"
+    }
+
+    /// A common member; nil if its value has another type.
+    private static func element(_ name: String, _ value: JSONText, _ type: String) -> String? {
+        if value.isNull { return "<\(name) xsi:nil=\"true\"/>" }
+        let content: String
+        switch type {
+        case "xs:int":
+            guard let number = value.number.flatMap({ Int32(exactly: $0) }) else { return nil }
+            content = "\(number)"
+        case "xs:double":
+            guard value.number != nil else { return nil }
+            content = value.text
+        case "films:Genres":
+            guard let genres = value.elements, genres.allSatisfy({ $0.string != nil }) else { return nil }
+            content = genres.map { "<genre>\(XMLText.escaped($0.string ?? ""))</genre>" }.joined()
+        default:
+            guard let text = value.string else { return nil }
+            content = XMLText.escaped(text)
+        }
+        return "<\(name)>\(content)</\(name)>"
+    }
+
+    /// Reads a film. The first of two elements with one name counts.
+    /// - Parameter keepsNull: whether an element that is empty or `xsi:nil` means null; otherwise it is ignored.
+    package static func document(_ element: QualifiedElement, keepsNull: Bool) -> FilmDocument {
+        let members = element.children.compactMap { child in
+            let name = child.name == "member" ? child.attribute("name") ?? "member" : child.name
+            let value = value(child)
+            return value.isNull && !keepsNull ? nil : JSONText.Member(name: name, value: value)
+        }
+        // Losing the error is right: an object that was just made can be read.
+        return (try? FilmDocument(json: JSONText(members: members), allowsDuplicates: true)) ?? FilmDocument()
+    }
+
+    private static func value(_ element: QualifiedElement) -> JSONText {
+        if element.isNil || element.children.isEmpty && element.text.isEmpty { return .null }
+        let type = members.first { $0.name == element.name }?.type
+        switch type {
+        case "films:Genres":
+            return JSONText(
+                elements: element.children.filter { $0.name == "genre" }.map { JSONText($0.text) })
+        case "xs:int", "xs:double": return number(element.text)
+        case .some: return JSONText(element.text)
+        // Losing the error is right: a text that is not JSON stands for itself.
+        case nil: return (try? JSONText(parsing: Array(element.text.utf8))) ?? JSONText(element.text)
+        }
+    }
+
+    /// A number of XML Schema. Other text stays text, and the check of the film refuses it.
+    static func number(_ text: String) -> JSONText {
+        let digits = text.filter { !$0.isWhitespace }
+        // Losing the error is right: other text stays text.
+        if let value = try? JSONText(parsing: Array(digits.utf8)), value.number != nil { return value }
+        guard let number = Double(digits), number.isFinite else { return JSONText(text) }
+        return JSONText(number)
+    }
+}
+
+/// The description of the service in WSDL 1.1 (W3C Note of 15 March 2001): document/literal wrapped, so that tools
+/// generate functions from it. It follows the Basic Profile 1.1 of WS-I.
+enum SoapDescription {
+    /// - Parameter location: the address of the service.
+    static func text(location: String) -> String {
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <wsdl:definitions name="Films" targetNamespace="\(SoapOperation.namespace)" xmlns:films="\(SoapOperation.namespace)" \
+        xmlns:problem="\(problemNamespace)" xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" \
+        xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/" xmlns:xs="http://www.w3.org/2001/XMLSchema">
+        <wsdl:types>
+        \(problemSchema)
+        \(filmSchema)
+        </wsdl:types>
+        <wsdl:message name="Problem"><wsdl:part name="problem" element="problem:problem"/></wsdl:message>
+        \(SoapOperation.allCases.map(messages).joined(separator: "\n"))
+        <wsdl:portType name="FilmsPort">
+        \(SoapOperation.allCases.map(abstract).joined(separator: "\n"))
+        </wsdl:portType>
+        <wsdl:binding name="FilmsBinding" type="films:FilmsPort">
+        <soap:binding style="document" transport="http://schemas.xmlsoap.org/soap/http"/>
+        \(SoapOperation.allCases.map(bound).joined(separator: "\n"))
+        </wsdl:binding>
+        <wsdl:service name="Films">
+        <wsdl:port name="FilmsPort" binding="films:FilmsBinding"><soap:address location="\(XMLText.escaped(location))"/></wsdl:port>
+        </wsdl:service>
+        </wsdl:definitions>
+
+        """
+    }
+
+    /// The namespace of problem details in XML (RFC 9457 appendix B).
+    private static let problemNamespace = "urn:ietf:rfc:7807"
+
+    private static let problemSchema = """
+        <xs:schema targetNamespace="\(problemNamespace)" xmlns="\(problemNamespace)" elementFormDefault="qualified">
+        <xs:element name="problem"><xs:complexType><xs:sequence>
+        <xs:element name="type" type="xs:string"/><xs:element name="title" type="xs:string"/>
+        <xs:element name="status" type="xs:int"/><xs:element name="detail" type="xs:string"/>
+        <xs:element name="line" type="xs:int" minOccurs="0"/><xs:element name="column" type="xs:int" minOccurs="0"/>
+        <xs:element name="id" type="xs:string" minOccurs="0"/><xs:element name="path" type="xs:string" minOccurs="0"/>
+        <xs:element name="errors" type="Errors" minOccurs="0"/>
+        </xs:sequence></xs:complexType></xs:element>
+        <xs:complexType name="Errors"><xs:sequence><xs:element name="i" type="Error" maxOccurs="unbounded"/></xs:sequence></xs:complexType>
+        <xs:complexType name="Error"><xs:sequence>
+        <xs:element name="pointer" type="xs:string"/><xs:element name="detail" type="xs:string"/>
+        </xs:sequence></xs:complexType>
+        </xs:schema>
+        """
+
+    private static let filmSchema = """
+        <xs:schema targetNamespace="\(SoapOperation.namespace)" elementFormDefault="qualified">
+        <xs:complexType name="FilmRecord"><xs:sequence>
+        \(SoapFilm.members.map(member).joined(separator: "\n"))
+        <xs:element name="member" type="films:Member" minOccurs="0" maxOccurs="unbounded"/>
+        </xs:sequence><xs:attribute name="tag" type="xs:string"/></xs:complexType>
+        <xs:complexType name="Genres"><xs:sequence>
+        <xs:element name="genre" type="xs:string" minOccurs="0" maxOccurs="unbounded"/>
+        </xs:sequence></xs:complexType>
+        <xs:complexType name="Member"><xs:annotation><xs:documentation>Another member of the film, as JSON.</xs:documentation></xs:annotation>
+        <xs:simpleContent><xs:extension base="xs:string"><xs:attribute name="name" type="xs:string" use="required"/></xs:extension></xs:simpleContent>
+        </xs:complexType>
+        \(SoapOperation.allCases.map(elements).joined(separator: "\n"))
+        </xs:schema>
+        """
+
+    private static func member(_ name: String, _ type: String) -> String {
+        "<xs:element name=\"\(name)\" type=\"\(type)\" minOccurs=\"0\" nillable=\"true\"/>"
+    }
+
+    private static func elements(_ operation: SoapOperation) -> String {
+        [(operation.rawValue, operation.parameters), (operation.rawValue + "Response", operation.results)]
+            .map { name, content in
+                "<xs:element name=\"\(name)\"><xs:complexType><xs:sequence>\(content)</xs:sequence></xs:complexType></xs:element>"
+            }.joined(separator: "\n")
+    }
+
+    private static func messages(_ operation: SoapOperation) -> String {
+        ["", "Response"].map { suffix in
+            let name = operation.rawValue + suffix
+            return
+                "<wsdl:message name=\"\(name)\"><wsdl:part name=\"parameters\" element=\"films:\(name)\"/></wsdl:message>"
+        }.joined(separator: "\n")
+    }
+
+    private static func abstract(_ operation: SoapOperation) -> String {
+        let name = operation.rawValue
+        return """
+            <wsdl:operation name="\(name)"><wsdl:documentation>\(XMLText.escaped(operation.summary))</wsdl:documentation>
+            <wsdl:input message="films:\(name)"/><wsdl:output message="films:\(name)Response"/>\
+            <wsdl:fault name="Problem" message="films:Problem"/></wsdl:operation>
+            """
+    }
+
+    private static func bound(_ operation: SoapOperation) -> String {
+        """
+        <wsdl:operation name="\(operation.rawValue)"><soap:operation soapAction="\(operation.action)" style="document"/>
+        <wsdl:input><soap:body use="literal"/></wsdl:input><wsdl:output><soap:body use="literal"/></wsdl:output>\
+        <wsdl:fault name="Problem"><soap:fault name="Problem" use="literal"/></wsdl:fault></wsdl:operation>
+        """
     }
 }

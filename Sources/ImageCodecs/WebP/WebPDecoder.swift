@@ -153,3 +153,209 @@ public struct WebPDecoder: ImageDecoding {
         }
     }
 }
+
+/// The chunks of a WebP (RFC 9649 section 2), all numbers little-endian:
+///
+///     52 49 46 46  2A 00 00 00  57 45 42 50   "RIFF", bytes after this number, "WEBP"
+///     56 50 38 58  0A 00 00 00                "VP8X": its body has 10 bytes
+///     10 00 00 00  0F 00 00  0F 00 00         flags (20 profile, 10 alpha, 08 Exif, 02 animation), sides - 1
+///     41 4C 50 48  ...                        "ALPH": alpha of a lossy image
+///     56 50 38 20  ...                        "VP8 ": a lossy image, or "VP8L": a lossless one
+///     45 58 49 46  ...                        "EXIF": a TIFF structure
+///
+/// The images of an animation lie in chunks "ANMF" with their place; the first is decoded. Without "VP8X" there is only
+/// an image.
+struct WebPStructure {
+    /// The size of the canvas, before its rotation.
+    let canvas: ImageSize
+    private(set) var image: WebPImage
+    private(set) var orientation = ExifOrientation.upright
+
+    /// Throws `.truncated(offset:)` if the file ends before the image's data begins.
+    init(parsing bytes: Span<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
+        try limits.check(inputBytes: bytes.count)
+        guard bytes.hasBytes("RIFF"), bytes.hasBytes("WEBP", at: 8) else { throw .unrecognized }
+        let stored = try ImageHeader.sizeOfWebP(bytes)
+        try limits.check(stored)
+        canvas = stored
+        var chunks = WebPChunks(12..<bytes.count)
+        image = WebPImage(size: stored)
+        guard try image.read(&chunks, of: bytes) else { throw .truncated(offset: bytes.count) }
+        guard image.column + image.size.width <= canvas.width, image.row + image.size.height <= canvas.height,
+            image.isFrame || image.size == canvas
+        else { throw .corrupt(segment: "size of a WebP image", offset: image.data.lowerBound) }
+        if bytes.hasBytes("VP8X", at: 12), bytes[20] & 0x08 != 0 {
+            orientation = ExifOrientation(ofWebP: bytes) ?? .upright
+        }
+    }
+}
+
+extension WebPStructure {
+    /// The size of the upright image, or the smallest of 1/2, 1/4 and 1/8 of it that is not below `least`.
+    func size(notBelow least: ImageSize?) -> ImageSize {
+        let size = orientation.size(ofStored: canvas)
+        guard let least else { return size }
+        for part in [8, 4, 2] {
+            let reduced = ImageSize(
+                width: (size.width + part - 1) / part, height: (size.height + part - 1) / part)
+            if reduced.width >= least.width, reduced.height >= least.height { return reduced }
+        }
+        return size
+    }
+}
+
+/// The place and the data of an image in a WebP.
+struct WebPImage {
+    private(set) var column = 0
+    private(set) var row = 0
+    private(set) var size: ImageSize
+    /// Whether the image is a frame of an animation.
+    private(set) var isFrame = false
+    private(set) var isLossless = false
+    /// The bodies of the image's chunk and of its alpha, as much as the file has of them.
+    private(set) var data = 0..<0
+    private(set) var alpha: Range<Int>?
+    /// Whether the file ends before the image. A decoder may not notice: the last bytes of an image can be padding.
+    private(set) var isCut = false
+
+    init(size: ImageSize) { self.size = size }
+
+    /// Reads chunks up to the image's data; false if they end before.
+    fileprivate mutating func read(
+        _ chunks: inout WebPChunks, of bytes: Span<UInt8>
+    ) throws(ImageDecodingError) -> Bool {
+        while let chunk = chunks.next(in: bytes) {
+            let body = chunk.body
+            switch chunk.type {
+            case "ALPH": alpha = alpha ?? body
+            case "VP8 ", "VP8L":
+                isLossless = chunk.type == "VP8L"
+                data = body
+                isCut = chunk.missing > 0
+                return true
+            case "ANMF" where !isFrame:
+                guard let column = bytes.littleEndian24(at: body.lowerBound),
+                    let row = bytes.littleEndian24(at: body.lowerBound + 3),
+                    let width = bytes.littleEndian24(at: body.lowerBound + 6),
+                    let height = bytes.littleEndian24(at: body.lowerBound + 9), body.count >= 16
+                else { return false }
+                (self.column, self.row, isFrame) = (column * 2, row * 2, true)
+                size = ImageSize(width: width + 1, height: height + 1)
+                var inner = WebPChunks(body.lowerBound + 16..<body.upperBound)
+                if try read(&inner, of: bytes) { return true }
+                throw .corrupt(segment: "WebP frame without an image", offset: body.lowerBound)
+            default: continue
+            }
+        }
+        return false
+    }
+}
+
+/// Iterates over the chunks in a range of a WebP. The last one may be cut off.
+struct WebPChunks {
+    private var offset: Int
+    private let end: Int
+
+    init(_ range: Range<Int>) {
+        offset = range.lowerBound
+        end = range.upperBound
+    }
+
+    /// Nil at the end. Bodies have an even length in the file; `missing` bytes of one are cut off.
+    mutating func next(in bytes: Span<UInt8>) -> (type: String, body: Range<Int>, missing: Int)? {
+        guard offset + 8 <= end, let length = bytes.littleEndian32(at: offset + 4) else { return nil }
+        var type = ""
+        for index in offset..<offset + 4 { type.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
+        let body = offset + 8..<min(offset + 8 + length, end)
+        offset = min(offset + 8 + length + length & 1, end)
+        return (type, body, length - body.count)
+    }
+}
+
+extension ExifOrientation {
+    /// The orientation in a WebP's Exif chunk, which follows the image; nil without a valid one.
+    init?(ofWebP bytes: Span<UInt8>) {
+        var chunks = WebPChunks(12..<bytes.count)
+        while let chunk = chunks.next(in: bytes) {
+            guard chunk.type == "EXIF" else { continue }
+            let body = bytes.extracting(chunk.body)
+            // Some writers put the beginning of a JPEG's segment there too.
+            let isSegment = body.hasBytes([0x45, 0x78, 0x69, 0x66, 0x00, 0x00])
+            self.init(tiff: isSegment ? body.extracting(6..<body.count) : body)
+            return
+        }
+        return nil
+    }
+}
+
+/// Decodes the rows of a lossy image's alpha (RFC 9649 section 2.7.1.2):
+///
+///     0D          2 bits compression, 2 bits filter, 2 bits preprocessing, which only tells what an encoder did
+///     ...         a byte for each pixel, or a VP8L stream whose green they are
+struct AlphaRows {
+    private let filter: Filter
+    /// The bytes of the file, without the first; for an uncompressed plane the next row begins the range.
+    private var data: Range<Int>
+    private var lossless: LosslessRows?
+    private var rowsRead = 0
+    /// The alpha of the last row.
+    private(set) var row: [UInt8]
+
+    private enum Filter: Int {
+        case none, horizontal, vertical, gradient
+    }
+
+    init(_ chunk: Range<Int>, of file: Span<UInt8>, size: ImageSize) throws(ImageDecodingError) {
+        guard let flags = file.byte(at: chunk.lowerBound), !chunk.isEmpty, flags & 3 < 2,
+            let filter = Filter(rawValue: Int(flags) >> 2 & 3)
+        else { throw .corrupt(segment: "alpha of a WebP", offset: chunk.lowerBound) }
+        self.filter = filter
+        data = chunk.lowerBound + 1..<chunk.upperBound
+        row = [UInt8](repeating: 0, count: size.width)
+        if flags & 3 == 1 {
+            lossless = try LosslessRows(alpha: file.extracting(data), origin: data.lowerBound, size: size)
+        } else if data.count < size.width * size.height {
+            throw .corrupt(segment: "alpha of a WebP", offset: chunk.lowerBound)
+        }
+    }
+
+    /// Decodes the next row to `row`.
+    mutating func readRow(in file: Span<UInt8>) throws(ImageDecodingError) {
+        let previous = row
+        if lossless != nil {
+            try lossless?.readRow(file.extracting(data))
+        }
+        if let pixels = lossless?.row {
+            for column in row.indices { row[column] = UInt8(truncatingIfNeeded: pixels[column] >> 8) }
+        } else {
+            for column in row.indices { row[column] = file[data.lowerBound + column] }
+            data = data.dropFirst(row.count)
+        }
+        Self.undo(rowsRead == 0 && filter != .none ? .horizontal : filter, above: previous.span, &row)
+        rowsRead += 1
+    }
+
+    /// The first pixel of a row is predicted from above, and that of the first row from 0.
+    private static func undo(_ filter: Filter, above: Span<UInt8>, _ row: inout [UInt8]) {
+        var row = row.mutableSpan
+        switch filter {
+        case .none: return
+        case .horizontal:
+            var left = above[0]
+            for column in 0..<row.count {
+                left &+= row[column]
+                row[column] = left
+            }
+        case .vertical:
+            for column in 0..<row.count { row[column] &+= above[column] }
+        case .gradient:
+            var (left, corner) = (above[0], above[0])
+            for column in 0..<row.count {
+                let sum = Int16(left) &+ Int16(above[column]) &- Int16(corner)
+                left = row[column] &+ UInt8(truncatingIfNeeded: min(max(sum, 0), 255))
+                corner = above[column]
+                row[column] = left
+            }
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import Coalescing
+public import ImageCodecs
 
 /// An event of a load before its outcome.
 enum LoadEvent: FlightEvent {
@@ -51,4 +52,46 @@ extension Result {
             return .failure(error)
         }
     }
+}
+
+/// The progress of a transfer.
+public struct TransferProgress: Sendable, Hashable {
+    /// Bytes of the body that have arrived.
+    public var received: Int
+    /// The length of the body in bytes; nil if the server does not say.
+    public var expected: Int?
+
+    /// A progress with these numbers.
+    /// - Parameters:
+    ///   - received: bytes of the body that have arrived.
+    ///   - expected: the length of the body in bytes; nil if unknown.
+    public init(received: Int, expected: Int?) {
+        self.received = received
+        self.expected = expected
+    }
+}
+
+/// An incomplete image, shown while its file arrives. No tier keeps it.
+public struct ImagePreview: Sendable {
+    /// The pixels, at about the wanted size; `isComplete` is false.
+    public let bitmap: Bitmap
+    /// The number of the preview in its load, from 1. A higher number shows more.
+    public let number: Int
+
+    /// A preview, for loaders of other programs.
+    /// - Parameters:
+    ///   - bitmap: the pixels so far.
+    ///   - number: the number of the preview in its load, from 1.
+    public init(bitmap: Bitmap, number: Int) {
+        self.bitmap = bitmap
+        self.number = number
+    }
+}
+
+/// The progress of an upload.
+public struct UploadProgress: Sendable, Hashable {
+    /// Bytes of the body sent so far. Starts again at 0 if the body has to be sent again.
+    public let sent: Int
+    /// The length of the body in bytes.
+    public let total: Int
 }

@@ -1,4 +1,5 @@
 public import ImageCodecs
+internal import SystemSupport
 
 /// Everything that can go wrong between a request and its image. Each case has the URL (without credentials) and the
 /// facts that a user needs to act. ``code`` is stable for programs, ``description`` is one line for people.
@@ -176,6 +177,45 @@ extension ImageLoadingError: CustomStringConvertible {
         case 429: " (too many requests)"
         case 500...599: " (the server failed)"
         default: ""
+        }
+    }
+}
+
+/// The rules of a ``FetchGuard``, in the order in which they apply. A refusal names the rule.
+public enum FetchRule: Sendable, Hashable, CaseIterable {
+    /// Only https, and plain http where it is allowed.
+    case scheme
+    /// Only listed hosts, and no credentials in the URL.
+    case host
+    /// Only the ports 80 and 443, or the port that is listed.
+    case port
+    /// Only public addresses, and those of allowed networks.
+    case address
+}
+
+extension ImageLoadingError {
+    /// The error of a load that failed because of a shortage.
+    init(_ shortage: ResourceShortage, url: String) {
+        self = .resourcesShort(url: url, reason: shortage.description)
+    }
+}
+
+extension ImageLoadingError {
+    /// Whether the same request may succeed later: the network or a busy server failed. False if the request or the
+    /// image is at fault, and for a cancellation.
+    public var isRetryable: Bool {
+        switch self {
+        case .hostNotFound, .connectionFailed, .connectionLost, .timedOut, .truncated, .memoryShort,
+            .resourcesShort:
+            true
+        case .httpStatus(_, let status): HTTPStatus(rawValue: status).isTemporary
+        case .cancelled, .invalidURL, .unsupportedScheme, .insecureConnection, .addressRefused,
+            .secureConnectionFailed,
+            .malformedResponse, .tooManyRedirects, .redirectLoop, .redirectRefused, .encodedContent, .empty,
+            .tooLarge,
+            .notAnImage, .undecodable, .processingFailed, .checksumMismatch, .notCached, .storageFailed,
+            .transportUnavailable, .unreadableFile, .fileChanged, .dataFailed:
+            false
         }
     }
 }

@@ -263,3 +263,204 @@ extension ImageRequest {
         }
     }
 }
+
+extension ImageRequest {
+    /// Where an image's file comes from: a URL, or a closure that returns the bytes.
+    ///
+    /// A literal is an https, http, file or data URL as a person types it. One that cannot be read makes a request whose
+    /// load fails with `.invalidURL` or `.unsupportedScheme`.
+    ///
+    /// Addresses are equal if they have the same URL and id, or closures with the same id.
+    public struct Address: Sendable, Hashable {
+        /// The URL as the caller gave it. Of a closure: `id:` and its id.
+        let url: URL
+        /// The caller's name for the image. All tiers and transfers use it in place of the URL. Nil for none.
+        package let id: String?
+        let data: DataClosure?
+
+        private init(url: URL, id: String?, data: DataClosure? = nil) {
+            (self.url, self.id, self.data) = (url, id, data)
+        }
+
+        var isData: Bool { data != nil }
+
+        /// A URL.
+        /// - Parameters:
+        ///   - url: an https, http, file or data URL.
+        ///   - id: a name for an image whose URL changes, such as a signed one. Cache entries and transfers use it in
+        ///     place of the URL, so it must always name the same image. Default: nil, none.
+        public static func url(_ url: URL, id: String? = nil) -> Address { Address(url: url, id: id) }
+
+        /// A URL as a person types it. Characters that a URL must not contain are percent-encoded, what is encoded stays,
+        /// and white space around the text is dropped.
+        /// - Parameters:
+        ///   - text: the URL.
+        ///   - base: the base of a relative URL. Default: nil, none.
+        ///   - id: as in ``url(_:id:)``.
+        /// - Throws: `.invalidURL`, `.unsupportedScheme`.
+        public static func text(
+            _ text: String, relativeTo base: URL? = nil, id: String? = nil
+        ) throws(ImageLoadingError) -> Address {
+            Address(url: try URL(typed: text, relativeTo: base), id: id)
+        }
+
+        /// A closure that returns the bytes of the image's file.
+        ///
+        /// The loader calls it in place of a transfer: when no tier has the bytes, or with `.reload`. It waits in the
+        /// queue by priority, runs on no particular actor, and runs once for all callers that wait. When the last caller
+        /// leaves, its task is cancelled. The bytes are limited to ``ImageDownloader/Configuration/maximumBytes``, must
+        /// be an image, and are kept in memory and on disk under `id`, where they stay fresh. An error becomes
+        /// `.dataFailed`, unless it is an ``ImageLoadingError``. An error for which a transfer would be retried calls
+        /// the closure again.
+        /// - Parameters:
+        ///   - id: the image's name. Each image needs its own.
+        ///   - data: returns the bytes, as `[UInt8]` or `Data`.
+        public static func data<Bytes: Sequence<UInt8> & Sendable>(
+            id: String, _ data: @escaping @Sendable () async throws -> Bytes
+        ) -> Address {
+            Address(url: url(ofID: id), id: id, data: DataClosure { [UInt8](try await data()) })
+        }
+
+        /// `id:asset-7`, a scheme that is never fetched. An id that cannot be part of a URL is shown as a path.
+        private static func url(ofID id: String) -> URL {
+            var name = URL.percentEncoded(id)
+            // Two slashes would begin a host (RFC 3986, section 3), and an id has none.
+            if name.hasPrefix("//") { name = "%2F" + name.dropFirst() }
+            return URL(string: "id:" + name) ?? URL(filePath: id)
+        }
+    }
+
+    /// Returns the bytes of an image's file, in place of a transfer. All closures are equal: their ids tell them apart.
+    struct DataClosure: Sendable, Hashable {
+        let bytes: @Sendable () async throws -> [UInt8]
+
+        static func == (one: Self, other: Self) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+}
+
+extension ImageRequest.Address: ExpressibleByStringInterpolation {
+    /// The URL in a literal.
+    /// - Parameter text: the URL.
+    public init(stringLiteral text: String) {
+        do {
+            self = try .text(text)
+        } catch {
+            let failure = error
+            self = .data(id: text) { () async throws -> [UInt8] in throw failure }
+        }
+    }
+}
+
+extension ImageRequest {
+    /// How an image is loaded.
+    public struct Options: Sendable, Hashable {
+        /// How urgent the load is. Default: `.normal`.
+        public var priority: Priority
+        /// Which sources may answer: the caches, the network, or both. Default: `.useProtocol`.
+        public var cachePolicy: CachePolicy
+        /// Whether the memory tiers may answer, and keep the image. Default: true.
+        public var usesMemory: Bool
+        /// Whether the disk tier and the shared tier may answer, and keep the file. Default: true.
+        public var usesDisk: Bool
+        /// The longest time of one caller's load, with all waiting. After it the caller gets `.timedOut`; a load that others
+        /// wait for continues. Default: nil, none.
+        public var timeLimit: Duration?
+        /// Decode the file in place of the loader's decoders, which still recognise it. Decoders of other types make
+        /// another image. Default: nil, the loader's.
+        public var decoders: ImageDecoders?
+        /// Header fields to send beside the library's own, such as `Authorization`. Requests with different fields share
+        /// no transfer and no decoded image. They share a file, in memory and on disk, if its Vary allows that and their
+        /// Authorization is the same. The loader obeys a Cache-Control among them. A redirect to another origin does not
+        /// send them. Default: none.
+        public var fields: HeaderFields
+        /// The SHA-256 that the bytes must have, 64 lower-case hexadecimal digits. Requests with different checksums share
+        /// a transfer, and each load checks its own. Default: nil, any.
+        public var checksum: String?
+        /// Any text. Requests with different variants share no cache entry. Default: nil, none.
+        public var variant: String?
+        /// Query items that the cache key leaves out. The request still sends them. Default: none.
+        public var ignoredQuery: IgnoredQuery
+        /// Where to load the image from if the load fails, in order. A cancelled load tries none. What is loaded is
+        /// kept under the alternative's address. Used by ``ImageLoader``. Default: none.
+        public var alternatives: [Address]
+
+        /// Options with these values. ``Options`` has the defaults.
+        public init(
+            priority: Priority = .normal, cachePolicy: CachePolicy = .useProtocol, usesMemory: Bool = true,
+            usesDisk: Bool = true, timeLimit: Duration? = nil, decoders: ImageDecoders? = nil,
+            fields: HeaderFields = HeaderFields(), checksum: String? = nil, variant: String? = nil,
+            ignoredQuery: IgnoredQuery = IgnoredQuery(), alternatives: [Address] = []
+        ) {
+            self.priority = priority
+            self.cachePolicy = cachePolicy
+            self.usesMemory = usesMemory
+            self.usesDisk = usesDisk
+            self.timeLimit = timeLimit
+            self.decoders = decoders
+            self.fields = fields
+            self.checksum = checksum?.lowercased()
+            self.variant = variant
+            self.ignoredQuery = ignoredQuery
+            self.alternatives = alternatives
+        }
+
+        /// Whether more than priority and cache policy differ.
+        func differs(from other: Options) -> Bool {
+            var other = other
+            (other.priority, other.cachePolicy) = (priority, cachePolicy)
+            return self != other
+        }
+    }
+}
+
+/// What a load makes of an image's file: it decodes it to a size, and then takes some steps.
+struct ImagePipeline: Sendable {
+    /// The size to decode to; nil for the image's own size.
+    let sizing: ImageSizing?
+    /// The steps after that.
+    let steps: [ImageProcessor]
+    /// The format in which the disk tier keeps the result; nil for not there.
+    let resultFormat: ImageRequest.ResultFormat?
+
+    /// Without a target size, a first step that resizes is the size to decode to. The result is stored only if it is
+    /// not the image as it is.
+    init(
+        _ targetSize: ImageSize?, _ contentMode: ContentMode, _ processors: [ImageProcessor],
+        storing format: ImageRequest.ResultFormat?
+    ) {
+        if let targetSize {
+            sizing = ImageSizing(targetSize, mode: contentMode)
+            steps = processors
+        } else {
+            sizing = processors.first?.sizing
+            steps = sizing == nil ? processors : Array(processors.dropFirst())
+        }
+        resultFormat = sizing == nil && steps.isEmpty ? nil : format
+    }
+
+    /// Gives the image as it is.
+    static let none = ImagePipeline(nil, .fit, [], storing: nil)
+
+    /// The name of the result in its cache key; nil for the image as it is. Pipelines with equal names give equal
+    /// results. Each step's name has its length before it, so that no name can look like two.
+    var name: String? {
+        let size = sizing?.name
+        guard !steps.isEmpty || resultFormat != nil else { return size }
+        var name = size ?? ""
+        for step in steps { name += "|\(step.identifier.utf8.count):\(step.identifier)" }
+        if let resultFormat { name += "|\(resultFormat)" }
+        return name
+    }
+
+    /// The version of the steps. It grows whenever a step gives other pixels: stored results are then made anew.
+    private static let version = 1
+
+    /// The key of the result of a file on disk; nil if it is not stored there. It names the file by its content: a
+    /// changed file never gives an old result.
+    /// - Parameter content: the SHA-256 of the file.
+    func resultKey(ofContent content: String) -> CacheKey? {
+        guard resultFormat != nil, let name else { return nil }
+        return CacheKey(id: "result \(Self.version) \(content) \(name)")
+    }
+}

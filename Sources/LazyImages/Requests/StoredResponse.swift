@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// What the disk tier keeps of an answer besides its body, as text:
 ///
 ///     200 1763714400 12 86400 https://example.org/posters/1.jpg
@@ -232,5 +234,88 @@ extension StoredResponse {
             merged.append(field)
         }
         return ResponseHead(status: status, fields: merged)
+    }
+}
+
+/// The request fields that an answer's Vary names, each with a hash of its value (RFC 9111 section 4.1). A value may be
+/// a secret, so only the hash is kept. A field that was not sent has the hash `-`.
+struct Variance: Hashable, Sendable {
+    /// Names in lower case, with the hashes in hexadecimal.
+    private(set) var members: [(name: String, hash: String)] = []
+
+    /// No Vary: every request matches.
+    init() {}
+
+    init(members: [(name: String, hash: String)]) { self.members = members }
+
+    /// The fields of `request` that the Vary of `response` names; nil for `*`, which matches no request.
+    init?(_ response: HeaderFields, request: HeaderFields) {
+        guard let names = Vary.names(in: response) else { return nil }
+        members = names.map { (name: $0, hash: Self.hash(of: $0, in: request)) }
+    }
+
+    /// Whether a request has the same values in these fields.
+    func matches(_ request: HeaderFields) -> Bool {
+        members.allSatisfy { Self.hash(of: $0.name, in: request) == $0.hash }
+    }
+
+    /// The hash of a field's value as a request has it, or `-` for a field that was not sent.
+    private static func hash(of name: String, in request: HeaderFields) -> String {
+        Vary.value(of: name, in: request).map { SHA256.hash(of: $0).hexadecimal } ?? "-"
+    }
+
+    static func == (one: Self, other: Self) -> Bool {
+        one.members.elementsEqual(other.members) { $0.name == $1.name && $0.hash == $1.hash }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for member in members {
+            hasher.combine(member.name)
+            hasher.combine(member.hash)
+        }
+    }
+}
+
+/// One redirect on the way to an answer.
+struct RedirectStep: Hashable, Sendable {
+    /// The head of the redirect's answer.
+    let head: ResponseHead
+    /// The URL to which it leads.
+    let target: URL
+    /// When the head arrived, in seconds since 1970, and how many seconds after the request was sent.
+    let received: Int
+    let delay: Int
+    /// Private or shared: the rules for its lifetime.
+    var kind = CacheKind.private
+
+    /// The lifetime of a permanent redirect that names none: the longest that a heuristic allows (RFC 9110 sections
+    /// 15.4.2 and 15.4.9 make such redirects heuristically cacheable).
+    private static let assumedLifetime = Freshness.heuristicLimit
+
+    /// Whether the status says that the redirect is permanent.
+    var isPermanent: Bool { head.status == 301 || head.status == 308 }
+
+    /// How many seconds after its arrival the redirect is fresh; 0 if it may not be stored.
+    var freshSeconds: Int {
+        guard kind.allowsStoring(head) else { return 0 }
+        let freshness = Freshness(
+            head, kind.control(head.fields), received: received, delay: delay,
+            defaultLifetime: isPermanent ? Self.assumedLifetime : 0)
+        return max(0, freshness.lifetime - freshness.initialAge)
+    }
+}
+
+extension StoredResponse.PermanentMove {
+    /// The target of the permanent redirects at the beginning, and their expiry; nil if the first is not permanent.
+    init?(_ steps: [RedirectStep], at now: Int) {
+        var move: Self?
+        var seconds = Int.max
+        for step in steps {
+            seconds = min(seconds, step.isPermanent ? step.freshSeconds : 0)
+            guard seconds > 0 else { break }
+            move = Self(url: step.target.absoluteString, until: now + seconds)
+        }
+        guard let move else { return nil }
+        self = move
     }
 }

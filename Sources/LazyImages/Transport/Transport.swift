@@ -1,3 +1,8 @@
+import CCurl
+public import FoundationEssentials
+import Synchronization
+import SystemSupport
+
 /// Makes HTTP requests. The library uses ``CurlTransport``; tests and other programs can replace it.
 public protocol Transport: Sendable {
     /// Makes one request. Returns the head of the answer when `receiver` has the whole body, or wants no more of it.
@@ -51,4 +56,160 @@ extension BodyReceiver {
     /// Does nothing.
     /// - Parameter metrics: the times and sizes of the transfer.
     public func receive(_ metrics: TransferMetrics) {}
+}
+
+/// One HTTP request: by default a GET without a body.
+public struct TransportRequest: Sendable {
+    /// The method. Default: GET.
+    public var method = HTTPMethod.get
+    /// An absolute http or https URL.
+    public var url: URL
+    /// The header fields to send, without those that the transport adds (Host, Content-Length).
+    public var fields: HeaderFields
+    /// The body. Default: nil, none.
+    public var body: OpenBody?
+    /// How long each phase may take.
+    public var timeouts: Timeouts
+    /// The TLS requirements; nil for plain http.
+    public var security: TransportSecurity?
+
+    /// Signs the request. Default: nil, no signature.
+    package var signature: RequestSignature?
+    /// The allowed addresses. Default: nil, all.
+    public var addresses: AddressRules?
+
+    /// A GET of `url` with these fields and timeouts, and the default TLS requirements.
+    /// - Parameters:
+    ///   - url: an absolute http or https URL.
+    ///   - fields: header fields to send. Default: none.
+    ///   - timeouts: how long each phase may take.
+    public init(url: URL, fields: HeaderFields = HeaderFields(), timeouts: Timeouts = Timeouts()) {
+        self.init(
+            url: url, fields: fields, timeouts: timeouts,
+            security: SecurityPolicy().transportSecurity(for: Origin(url)))
+    }
+
+    init(
+        url: URL, fields: HeaderFields, timeouts: Timeouts, security: TransportSecurity?,
+        addresses: AddressRules? = nil
+    ) {
+        self.url = url
+        self.fields = fields
+        self.timeouts = timeouts
+        self.security = security
+        self.addresses = addresses
+    }
+}
+
+/// The requirements for a TLS connection. A transport that cannot enforce one of them refuses the transfer.
+public struct TransportSecurity: Sendable, Hashable {
+    /// The oldest accepted version of TLS.
+    public var minimumTLSVersion: SecurityPolicy.TLSVersion
+    /// Whether key exchanges must have forward secrecy.
+    public var requiresForwardSecrecy: Bool
+    /// How the server's certificate is verified.
+    public var trust: SecurityPolicy.ServerTrust
+    /// The certificate for a server that requests one; nil for none.
+    public var clientCertificate: SecurityPolicy.ClientCertificate?
+}
+
+/// The times and sizes of one transfer. Times count from the start of the transfer; zero for a phase that did not
+/// happen, as on a reused connection.
+public struct TransferMetrics: Sendable, Hashable {
+    /// Until the name lookup was done.
+    public var nameLookup = Duration.zero
+    /// Until the connection was open.
+    public var connect = Duration.zero
+    /// Until the TLS handshake was done.
+    public var secureConnect = Duration.zero
+    /// Until the first byte of the answer.
+    public var firstByte = Duration.zero
+    /// Until the end.
+    public var total = Duration.zero
+    /// Bytes of the body received.
+    public var bytes = 0
+    /// Bytes of the request's body sent.
+    public var sent = 0
+    /// `HTTP/1.1` or `HTTP/2`; empty without an answer.
+    public var protocolVersion = ""
+    /// Whether the connection was reused.
+    public var isReused = false
+
+    /// All values are zero.
+    public init() {}
+}
+
+/// Receives the answer to an upload: its head, and its body up to a limit.
+final class AnswerBuffer: BodyReceiver {
+    private struct State {
+        var head: ResponseHead?
+        var headTime = FileTime(nanoseconds: 0)
+        var bytes: [UInt8] = []
+        var isCut = false
+        var metrics: TransferMetrics?
+    }
+
+    private let limit: Int
+    private let onSent: @Sendable (Int) -> Void
+    private let state = Lock(State())
+
+    /// - Parameter onSent: receives the number of bytes sent of the request's body.
+    init(limit: Int, onSent: @escaping @Sendable (Int) -> Void) {
+        self.limit = limit
+        self.onSent = onSent
+    }
+
+    /// The head of the answer; nil before it has arrived.
+    var head: ResponseHead? { state.withLock { $0.head } }
+    /// When the head arrived, in seconds since 1970.
+    var received: Int { state.withLock { $0.headTime.seconds } }
+    /// The body so far, and whether it exceeds the limit.
+    var body: (bytes: [UInt8], isCut: Bool) { state.withLock { ($0.bytes, $0.isCut) } }
+    /// The metrics, once the transfer has ended.
+    var metrics: TransferMetrics? { state.withLock { $0.metrics } }
+
+    func receive(_ head: ResponseHead) -> Bool {
+        state.withLock { state in
+            state.head = head
+            state.headTime = .coarseNow
+        }
+        return true
+    }
+
+    func receive(_ bytes: Span<UInt8>) -> Bool {
+        state.withLock { state in
+            let room = limit - state.bytes.count
+            state.isCut = bytes.count > room
+            state.bytes += [UInt8](copying: bytes.extracting(first: max(0, min(room, bytes.count))))
+            return !state.isCut
+        }
+    }
+
+    func sent(_ count: Int) { onSent(count) }
+
+    func receive(_ metrics: TransferMetrics) { state.withLock { $0.metrics = metrics } }
+}
+
+/// The credentials that sign a request for S3 (AWS Signature Version 4). A transport that cannot sign sends the request
+/// unsigned, and the server refuses it.
+package struct RequestSignature: Sendable {
+    /// The region of the bucket, such as `eu-central-1`.
+    let region: String
+    let accessKey: String
+    let secretKey: String
+    /// For credentials that expire.
+    let sessionToken: String?
+
+    /// Makes libcurl sign a handle's request. Such a handle is not reused.
+    /// - Returns: whether this libcurl can sign.
+    func apply(to handle: OpaquePointer) -> Bool {
+        [
+            (CCURLOPT_AWS_SIGV4, "aws:amz:\(region):s3"), (CCURLOPT_USERNAME, accessKey),
+            (CCURLOPT_PASSWORD, secretKey),
+        ].allSatisfy { option, text in
+            unsafe text.withCString {
+                unsafe ccurl_easy_set_pointer(handle, Int32(option), $0) == CCURLE_OK
+            }
+        }
+    }
 }

@@ -161,3 +161,78 @@ package struct TerminalAnswers: Sendable, Equatable {
         !isInTmux && name.map(TerminalVersion.showsTrueColour) ?? false
     }
 }
+
+/// Separates a terminal's answers from the keys that the user types meanwhile.
+struct AnswerSorter {
+    private(set) var answers: TerminalAnswers
+    /// The number of answers to DA1.
+    private(set) var barriers = 0
+    /// The bytes of keys, mouse reports and pastes, as read.
+    private(set) var keys: [UInt8] = []
+    /// The size of a terminal's input queue: more is not typed by a person.
+    private static let keyLimit = 4095
+    private var parser = InputParser()
+
+    init(isInTmux: Bool = false) {
+        answers = TerminalAnswers(isInTmux: isInTmux)
+    }
+
+    mutating func take(_ bytes: [UInt8]) {
+        for byte in bytes {
+            for event in parser.feed(CollectionOfOne(byte)) {
+                switch event {
+                case .answer(let answer):
+                    if TerminalAnswers.isBarrier(answer) { barriers += 1 }
+                    answers.take(answer)
+                case .key(TerminalKey(.escape)) where byte == 0x1B: keep([byte])
+                // The end of a string that was over already, or whose start was lost. Nobody types it.
+                case .key where parser.raw == [0x1B, UInt8(ascii: "\\")]: break
+                case .key, .paste: keep(parser.raw)
+                default: break
+                }
+            }
+        }
+    }
+
+    private mutating func keep(_ bytes: [UInt8]) {
+        if keys.count + bytes.count <= Self.keyLimit { keys += bytes }
+    }
+
+    /// Ends the input: a pending `ESC` is a key.
+    mutating func end() {
+        if !parser.resolve().isEmpty { keep(parser.raw) }
+    }
+}
+
+/// The name and version of a terminal, from XTVERSION.
+public enum TerminalVersion {
+    /// The query. Terminals without XTVERSION do not answer.
+    public static let query = Array("\u{1B}[>0q".utf8)
+
+    /// The query with DA1 after it, which marks the last answer.
+    package static let question = query + TerminalAnswers.barrier
+
+    /// The name in an answer such as `ESC P > | XTerm(379) ESC \`; nil for another answer.
+    public static func name(in answer: [UInt8]) -> String? {
+        let prefix = Array("\u{1B}P>|".utf8)
+        guard answer.starts(with: prefix) else { return nil }
+        let text = answer.dropFirst(prefix.count).prefix {
+            $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "(") && $0 != 0x20
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The version numbers in an answer, `[379]` in the one above; empty if there are none.
+    static func numbers(in answer: [UInt8]) -> [Int] {
+        let text = answer.drop { $0 != UInt8(ascii: "(") && $0 != 0x20 }.dropFirst()
+        let digits = text.prefix { ($0 >= 0x30 && $0 < 0x3A) || $0 == UInt8(ascii: ".") }
+        return String(decoding: digits, as: UTF8.self).split(separator: ".").compactMap { Int($0) }
+    }
+
+    /// Whether a terminal with this name shows 24-bit colours, whatever TERM says: xterm from 331, and newer terminals.
+    /// Not tmux, which depends on the terminal around it.
+    public static func showsTrueColour(_ name: String) -> Bool {
+        ["XTerm", "kitty", "ghostty", "foot", "WezTerm", "iTerm2", "Konsole", "mlterm", "contour"].contains(
+            name)
+    }
+}

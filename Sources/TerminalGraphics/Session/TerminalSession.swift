@@ -1,5 +1,7 @@
 internal import CSystem
+internal import FoundationEssentials
 internal import Glibc
+package import ImageCodecs
 internal import Synchronization
 internal import SystemSupport
 
@@ -304,5 +306,52 @@ public struct TerminalModes: Sendable, Hashable {
         let undoneOff = off.map { "\u{1B}[?\($0)h" }
         let undone = (undoneOn.prefix(1) + undoneOff + undoneOn.dropFirst()).reversed()
         leave = on.isEmpty && off.isEmpty ? [] : Array(("\u{1B}[?2026l\u{1B}[m" + undone.joined()).utf8)
+    }
+}
+
+/// The size of a terminal.
+public struct TerminalSize: Sendable, Hashable {
+    /// The size in columns and rows.
+    public let cells: CellSize
+    /// The height of a cell divided by its width; 2 if the terminal does not tell its pixels.
+    public let cellAspect: Double
+    /// The size of a cell in pixels, if the terminal tells.
+    package let cell: ImageSize?
+
+    /// The size of the terminal behind a descriptor; `nil` if it is unknown.
+    public init?(of descriptor: Int32) {
+        var numbers: [UInt16] = [0, 0, 0, 0]
+        let result = unsafe numbers.withUnsafeMutableBufferPointer { buffer in
+            unsafe buffer.baseAddress.map { unsafe csystem_terminal_size(descriptor, $0) } ?? -1
+        }
+        guard result == 0, numbers[0] > 0, numbers[1] > 0 else { return nil }
+        cells = CellSize(columns: Int(numbers[0]), rows: Int(numbers[1]))
+        // xterm includes the window's borders: divide and round down.
+        let width = numbers[2] / numbers[0]
+        let height = numbers[3] / numbers[1]
+        cell = width > 0 && height > 0 ? ImageSize(width: Int(width), height: Int(height)) : nil
+        let aspect = width > 0 ? Double(height) / Double(width) : 0
+        cellAspect = (1...4).contains(aspect) ? aspect : 2
+    }
+}
+
+/// Copies text by OSC 52, which xterm, kitty, iTerm2, foot, WezTerm and others support (xterm's ctlseqs, "Manipulate
+/// Selection Data"). The text is in base64.
+///
+///     ESC ] 52 ; c ; aHR0cHM6Ly9leGFtcGxlLm9yZy8= ESC \
+package enum TerminalClipboard {
+    /// The most bytes of text: terminals accept about 100,000 of base64.
+    package static let limit = 64 * 1024
+
+    /// The sequence that copies a text; nil if the text is too long.
+    ///
+    /// tmux copies it itself if its option `set-clipboard` is `on`. Otherwise it passes the sequence on if
+    /// `allow-passthrough` is on.
+    /// - Parameter isInTmux: whether tmux is between the program and the terminal.
+    package static func copying(_ text: String, isInTmux: Bool) -> [UInt8]? {
+        guard text.utf8.count <= limit else { return nil }
+        let data = Data(text.utf8).base64EncodedString()
+        let sequence = Array("\u{1B}]52;c;\(data)\u{1B}\\".utf8)
+        return isInTmux ? sequence + TmuxPassthrough.wrapped(sequence) : sequence
     }
 }

@@ -1,4 +1,8 @@
+import HTTPSemantics
+import ImageCodecs
 import LazyImages
+import MovieCatalogue
+import TerminalGraphics
 
 /// Loads the picture at an address.
 struct AddressReader: Sendable {
@@ -42,6 +46,130 @@ extension ImageLoadingError {
             .connectionLost:
             true
         default: false
+        }
+    }
+}
+
+/// One address whose picture or answer is loading. Used by the browser's thread only.
+final class Opening {
+    private let environment: Browser.Environment
+    private let mailbox: Mailbox<Browser.Message>
+    private var task: Task<Void, Never>?
+    private var number = 0
+
+    init(_ environment: Browser.Environment, mailbox: Mailbox<Browser.Message>) {
+        self.environment = environment
+        self.mailbox = mailbox
+    }
+
+    /// Begins to load the picture of a typed address.
+    /// - Parameter size: the most pixels that can be shown.
+    /// - Returns: the address in the form to show.
+    /// - Throws: why the text is not an address.
+    func open(_ text: String, relativeTo base: BaseURL, size: ImageSize?) throws(Failure) -> String {
+        guard let target = FetchTarget(text) else {
+            throw Failure("\(text) is not a URL; begin with https://, or with ./ or / for a file")
+        }
+        switch environment.poster(target.address, base) {
+        case .failure(let error): throw Failure(error.advised)
+        case .success(var request):
+            request.targetSize = size
+            begin { [request] in await $0.picture(request) }
+            return request.url.displayText
+        }
+    }
+
+    /// Begins to load the answer behind a poster's failure.
+    /// - Returns: its address.
+    func showAnswer(of failure: PosterFailure) -> String? {
+        guard let request = failure.request, let error = failure.error else { return nil }
+        begin { await $0.answer(request, because: error) }
+        return request.url.displayText
+    }
+
+    private func begin(_ read: @escaping @Sendable (AddressReader) async -> Overlay) {
+        stop()
+        task = Task { [number, reader = environment.reader, mailbox] in
+            mailbox.send(.opened(number, await read(reader)))
+        }
+    }
+
+    func stop() {
+        task?.cancel()
+        number += 1
+    }
+
+    /// Whether this number's result is still wanted.
+    func awaits(_ number: Int) -> Bool { number == self.number }
+}
+
+/// A server's answer as text for a person: the address, why there is no picture, the status line, the header and the
+/// source of the body. The text is safe for a terminal.
+struct AnswerText: Sendable, Equatable {
+    /// The most characters of a body that are shown.
+    static let longestBody = 32 * 1024
+    /// The empty columns at each side of the text.
+    private static let margin = BrowserLayout.margin
+
+    private struct Paragraph: Equatable {
+        let text: String
+        var style = CellStyle()
+    }
+
+    private var paragraphs: [Paragraph]
+
+    /// - Parameters:
+    ///   - address: the address without credentials.
+    ///   - error: why there is no picture.
+    ///   - head: nil if there was no answer, or the address is of a file.
+    init(address: String, because error: ImageLoadingError, head: ResponseHead?, body: [UInt8], type: String?)
+    {
+        paragraphs = [
+            Paragraph(text: TerminalText.visible(address), style: BrowserScreen.bold),
+            Paragraph(text: TerminalText.visible(ImageLoadingError.withoutAddress(error.advised))),
+            Paragraph(text: ""),
+        ]
+        if let head {
+            let reason = HTTPStatus(rawValue: head.status).reason
+            add("HTTP \(head.status) \(reason)", BrowserScreen.bold)
+            for field in head.fields.fields { add("\(field.name): \(field.value)", BrowserScreen.dim) }
+            add("")
+        }
+        guard !body.isEmpty else { return }
+        // Decodes all of the body: a part may end within a character and look like another charset.
+        guard let text = ReadableText.text(of: body, type: type) else {
+            add("(\(body.count) bytes, which are no text)", BrowserScreen.dim)
+            return
+        }
+        let beginning = text.prefix(Self.longestBody)
+        for line in TerminalText.visible(String(beginning), keepingNewlines: true).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        {
+            paragraphs.append(Paragraph(text: String(line)))
+        }
+        if beginning.endIndex < text.endIndex {
+            add("(cut: the body has \(body.count) bytes)", BrowserScreen.dim)
+        }
+    }
+
+    private mutating func add(_ text: String, _ style: CellStyle = CellStyle()) {
+        paragraphs.append(Paragraph(text: TerminalText.visible(text), style: style))
+    }
+
+    /// The text in lines of at most this width, in cells.
+    func lines(width: Int) -> [StyledText] {
+        paragraphs.flatMap { paragraph in
+            TerminalText.wrapped(paragraph.text, toWidth: max(1, width - 2 * Self.margin))
+                .map { StyledText($0, paragraph.style) }
+        }
+    }
+
+    /// Draws the lines, beginning with line number `top`.
+    func draw(on grid: inout CellGrid, in body: CellRectangle, from top: Int) {
+        let lines = lines(width: body.size.columns).dropFirst(top).prefix(body.size.rows)
+        for (index, line) in lines.enumerated() {
+            let position = CellPosition(column: Self.margin, row: body.origin.row + index)
+            grid.put(line.text, at: position, style: line.style, clip: body)
         }
     }
 }

@@ -209,3 +209,368 @@ struct BrowserState {
         return filter(editor?.text ?? "")
     }
 }
+
+/// The keys and their effects.
+extension BrowserState {
+    /// A movement through the films, or through a long text.
+    enum Movement {
+        case lines(Int)
+        case halfPages(Int)
+        case pages(Int)
+        case first, last
+
+        /// The movement of a key; nil for a key that does something else.
+        init?(_ key: TerminalKey) {
+            switch (key.code, key.modifiers == .control) {
+            case (.up, _), (.character("k"), false): self = .lines(-1)
+            case (.down, _), (.character("j"), false): self = .lines(1)
+            case (.pageUp, _), (.character("b"), _): self = .pages(-1)
+            case (.pageDown, _), (.character(" "), false), (.character("f"), true): self = .pages(1)
+            case (.character("u"), true): self = .halfPages(-1)
+            case (.character("d"), true): self = .halfPages(1)
+            case (.home, _), (.character("g"), false): self = .first
+            case (.end, _), (.character("G"), false): self = .last
+            default: return nil
+            }
+        }
+    }
+
+    mutating func handle(_ key: TerminalKey, now: Double) -> [Effect] {
+        if key.modifiers == .control {
+            switch key.code {
+            case .character("c"): return [.quit]
+            case .character("z"): return [.suspend]
+            case .character("l"): return [.redraw]
+            default: break
+            }
+        }
+        if let overlay { return handleOverlayKey(key, overlay) }
+        if editor != nil, let effects = handleFilterKey(key, now: now) { return effects }
+        if let movement = Movement(key) { return perform(movement, now: now) }
+        // No other key is used with Control or Alt.
+        guard key.modifiers.isDisjoint(with: [.control, .alt]) else { return [] }
+        switch page {
+        case .film: return handleFilmKey(key, now: now)
+        case .films: return handleFilmsKey(key, now: now)
+        }
+    }
+
+    /// Handles keys while a filter is being typed; nil for keys that move through the films as usual.
+    private mutating func handleFilterKey(_ key: TerminalKey, now: Double) -> [Effect]? {
+        switch key.code {
+        case .enter:
+            endFilter()
+            return []
+        case .escape:
+            endFilter()
+            return filter("")
+        case .up, .down:
+            let typed = editor?.text ?? ""
+            guard let text = key.code == .up ? searches.older(than: typed) : searches.newer() else {
+                return []
+            }
+            editor = LineEditor(text)
+            return filter(text)
+        case .backspace where editor?.text.isEmpty == true:
+            endFilter()
+            return []
+        default:
+            guard editor?.take(key) == true else { return nil }
+            return filter(editor?.text ?? "")
+        }
+    }
+
+    private mutating func endFilter() {
+        searches.add(editor?.text ?? "")
+        editor = nil
+    }
+
+    private mutating func handleFilmsKey(_ key: TerminalKey, now: Double) -> [Effect] {
+        switch key.code {
+        case .character("q"): return [.quit]
+        case .left where layout.style == .wall, .character("h") where layout.style == .wall:
+            return move(-1, now: now)
+        case .right where layout.style == .wall, .character("l") where layout.style == .wall:
+            return move(1, now: now)
+        case .character("N"): return move(-1, now: now)
+        case .character("n"): return move(1, now: now)
+        case .enter, .right, .character("l"): return open()
+        case .escape: return list.filter.isEmpty ? [] : filter("")
+        case .character("v"):
+            showNextStyle()
+            return [.rowsChanged] + showSelection()
+        case .character(let letter): return handleCommand(letter)
+        default: return []
+        }
+    }
+
+    private mutating func handleFilmKey(_ key: TerminalKey, now: Double) -> [Effect] {
+        switch key.code {
+        case .character("q"), .escape, .backspace: return closeFilm()
+        case .enter:
+            guard list.selectedMovie?.media == nil else { return [.play] }
+            notice = "this film has no media to play; the catalogue names a film's file as media"
+            return []
+        case .right, .character("n"), .character("l"): return turn(1, now: now)
+        case .left, .character("N"), .character("h"): return turn(-1, now: now)
+        case .character("/"): return closeFilm() + handleCommand("/")
+        case .character(let letter): return handleCommand(letter)
+        default: return []
+        }
+    }
+
+    /// Keys that do the same in the list and on a film's page.
+    private mutating func handleCommand(_ letter: Character) -> [Effect] {
+        switch letter {
+        case "/": editor = LineEditor(list.filter)
+        case "?": show(.help)
+        case "i" where failure?.request != nil: return [.showAnswer]
+        case "i": showsFigures.toggle()
+        case "r": return [.retry]
+        case "R": return catalogue.refresh() ? [.refresh] : []
+        case "s":
+            list.setOrder(list.order.next)
+            return [.rowsChanged] + showSelection()
+        case "y": return [.copyAddress]
+        case "o" where page == .film: return [.savePoster]
+        case "o": show(.address(LineEditor()))
+        default: break
+        }
+        return []
+    }
+
+    private mutating func closeFilm() -> [Effect] {
+        page = .films
+        return showSelection() + [.rowsChanged]
+    }
+
+    // MARK: Movements
+
+    private mutating func perform(_ movement: Movement, now: Double) -> [Effect] {
+        if page == .film {
+            if scrollText(by: movement) { return [] }
+            switch movement {
+            case .lines(let count), .halfPages(let count), .pages(let count): return turn(count, now: now)
+            case .first, .last: return []
+            }
+        }
+        switch movement {
+        case .lines(let count): return move(count * layout.perLine, now: now)
+        case .halfPages(let count):
+            let rows = max(1, layout.pageRows / layout.perLine / 2) * layout.perLine
+            return jump(to: list.selected + count * rows, now: now)
+        case .pages(let count): return jump(to: list.selected + count * layout.pageRows, now: now)
+        case .first: return jump(to: 0, now: now)
+        case .last: return jump(to: list.rows.count - 1, now: now)
+        }
+    }
+
+    /// Scrolls the present page's text. False if all of it is on the screen.
+    mutating func scrollText(by movement: Movement) -> Bool {
+        guard let (shown, count) = textPosition else { return false }
+        switch movement {
+        case .lines(let lines): scrollText(to: shown.lowerBound + lines)
+        case .halfPages(let pages): scrollText(to: shown.lowerBound + pages * max(1, shown.count / 2))
+        case .pages(let pages): scrollText(to: shown.lowerBound + pages * shown.count)
+        case .first: scrollText(to: 0)
+        case .last: scrollText(to: count)
+        }
+        return true
+    }
+}
+
+/// How the selection and the films move.
+extension BrowserState {
+    /// Moves the selection at once, and scrolls the films as far as needed.
+    mutating func move(_ rows: Int, now: Double) -> [Effect] {
+        let target = list.selected + rows
+        // On a wall, up and down stay in their column.
+        guard abs(rows) == 1 || list.rows.indices.contains(target) else { return step(now: now) }
+        list.select(target)
+        return step(now: now)
+    }
+
+    mutating func step(now: Double) -> [Effect] {
+        let target = layout.scroll(showing: list.selected, from: motion.destination, count: list.rows.count)
+        return motion.step(to: target, now: now).map(Effect.motion)
+    }
+
+    /// Moves the selection far away and glides there.
+    mutating func jump(to row: Int, now: Double) -> [Effect] {
+        list.select(row)
+        let target = layout.scroll(showing: list.selected, from: motion.destination, count: list.rows.count)
+        return motion.glide(to: target, now: now).map(Effect.motion)
+    }
+
+    /// The wheel moves the films. The selection follows where it would leave the screen.
+    mutating func scroll(_ direction: Int, now: Double) -> [Effect] {
+        let maximum = layout.maximumScroll(count: list.rows.count)
+        let lines = max(1, layout.item.rows / 2)
+        let target = max(0, min(maximum, motion.destination + direction * lines))
+        let changes = motion.step(to: target, now: now)
+        let shown = layout.visible(scroll: target, count: list.rows.count)
+        if !shown.contains(list.selected) {
+            list.select(list.selected < shown.lowerBound ? shown.lowerBound : shown.upperBound - 1)
+        }
+        return changes.map(Effect.motion)
+    }
+
+    mutating func click(_ position: CellPosition) -> [Effect] {
+        if let overlay {
+            if overlay.hidesFilms { self.overlay = nil }
+            return []
+        }
+        guard page == .films else {
+            page = .films
+            return [.rowsChanged]
+        }
+        if let film = layout.film, position.column >= film.poster.columns.lowerBound { return open() }
+        guard let row = layout.row(at: position, scroll: motion.offset, count: list.rows.count) else {
+            return []
+        }
+        if row == list.selected { return open() }
+        list.select(row)
+        return []
+    }
+
+    mutating func open() -> [Effect] {
+        guard list.selectedMovie != nil else { return [] }
+        page = .film
+        filmTop = 0
+        return motion.setOffset(motion.destination).map(Effect.motion) + [.rowsChanged]
+    }
+
+    /// Turns to another film's page. Many turns in a burst count as scrolling too.
+    mutating func turn(_ rows: Int, now: Double) -> [Effect] {
+        list.select(list.selected + rows)
+        filmTop = 0
+        return step(now: now)
+    }
+
+    mutating func filter(_ text: String) -> [Effect] {
+        list.setFilter(text)
+        return [.rowsChanged] + showSelection()
+    }
+
+    mutating func showSelection() -> [Effect] {
+        let target = layout.scroll(showing: list.selected, from: motion.destination, count: list.rows.count)
+        return motion.setOffset(target).map(Effect.motion)
+    }
+}
+
+/// The results of reading the catalogue.
+extension BrowserState {
+    /// Takes news of the catalogue.
+    mutating func take(_ news: CatalogueNews) -> [Effect] {
+        switch news {
+        case .came(let films):
+            catalogue.count(films)
+            return []
+        case .part(let films): return show(films)
+        case .whole(let films, let confirmed, let outage):
+            let before = catalogue
+            if let outage {
+                catalogue = .outOfDate(confirmed: confirmed, why: outage)
+            } else {
+                catalogue = .complete(confirmed: confirmed)
+            }
+            guard case .refreshing(let old, _) = before else {
+                // What was said at the start stays until a key.
+                notice = catalogue.explanation ?? notice
+                return show(films)
+            }
+            notice = old == nil ? "All films are here" : films.summary
+            return show(old == nil ? films.unmarked : films)
+        case .failed(let error):
+            catalogue.fail(ImageLoadingError.withoutAddress("\(error)"))
+            notice = catalogue.explanation
+            return []
+        }
+    }
+
+    /// Takes the network's new reach. If it has grown, failed posters are loaded again.
+    mutating func take(_ path: NetworkPath) -> [Effect] {
+        defer { reach = path.reach }
+        let farther: [NetworkPath.Reach] =
+            switch reach {
+            case .some(.none): [.local, .internet]
+            case .some(.local): [.internet]
+            case .some(.internet), nil: []
+            }
+        guard farther.contains(path.reach) else { return [] }
+        switch catalogue {
+        case .outOfDate, .incomplete: return catalogue.refresh() ? [.retry, .refresh] : [.retry]
+        case .opening, .loading, .refreshing, .complete: return [.retry]
+        }
+    }
+
+    /// Replaces the films.
+    private mutating func show(_ films: FilmSet) -> [Effect] {
+        // The film's page closes: another film on it could be mistaken for the one that is gone.
+        if !list.replace(by: films), page == .film { page = .films }
+        return [.rowsChanged] + showSelection()
+    }
+}
+
+/// What covers the films for a while.
+enum Overlay: Sendable {
+    case help
+    /// An address is being typed in the title line.
+    case address(LineEditor)
+    /// An address loads; the title line shows it, dim.
+    case opening(String)
+    /// The picture of an address.
+    case picture(LoadedImage, of: String)
+    /// The answer of an address that has no picture.
+    case answer(AnswerText)
+
+    /// Whether it hides the films.
+    var hidesFilms: Bool {
+        switch self {
+        case .help, .picture, .answer: true
+        case .address, .opening: false
+        }
+    }
+}
+
+extension BrowserState {
+    var isHelpShown: Bool { if case .help = overlay { true } else { false } }
+
+    /// Whether an address loads.
+    var isOpening: Bool { if case .opening = overlay { true } else { false } }
+
+    /// Shows the content of an address.
+    mutating func show(_ overlay: Overlay) {
+        self.overlay = overlay
+        overlayTop = 0
+    }
+
+    mutating func handleOverlayKey(_ key: TerminalKey, _ overlay: Overlay) -> [Effect] {
+        switch overlay {
+        case .help, .answer:
+            if let movement = Movement(key), scrollText(by: movement) { return [] }
+            self.overlay = nil
+        case .picture: self.overlay = nil
+        case .opening:
+            guard [.escape, .character("q")].contains(key.code) else { return [] }
+            self.overlay = nil
+            return [.stopOpening]
+        case .address(let editor): return handleAddressKey(key, editor)
+        }
+        return []
+    }
+
+    private mutating func handleAddressKey(_ key: TerminalKey, _ editor: LineEditor) -> [Effect] {
+        var editor = editor
+        switch key.code {
+        case .enter:
+            if editor.text.contains(where: { $0 != " " }) { return [.open(editor.text)] }
+            overlay = nil
+        case .escape: overlay = nil
+        case .backspace where editor.text.isEmpty: overlay = nil
+        default:
+            if editor.take(key) { overlay = .address(editor) }
+        }
+        return []
+    }
+}

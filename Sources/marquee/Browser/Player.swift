@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Glibc
+import LazyImages
 import SystemSupport
+import TerminalGraphics
 
 /// The program that plays films: `--player`, else `MARQUEE_PLAYER`. It is started without a shell:
 ///
@@ -131,5 +133,110 @@ struct TerminalProgram: Sendable {
         }
         let signal = status & 0x7F
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
+    }
+}
+
+/// A film that a player plays in the browser's terminal. Used by the browser's thread only.
+final class Playing {
+    private let terminal: TerminalSession
+    private let interruption: Interruption
+    private let mailbox: Mailbox<Browser.Message>
+    private var process: TerminalProgram?
+    private var name = ""
+
+    init(terminal: TerminalSession, interruption: Interruption, mailbox: Mailbox<Browser.Message>) {
+        self.terminal = terminal
+        self.interruption = interruption
+        self.mailbox = mailbox
+    }
+
+    /// Whether another program has the terminal now.
+    var isUnderWay: Bool { process != nil }
+
+    /// Hands the terminal to a player. `.played` is sent when it ends.
+    /// - Returns: why the film does not play; nil if the player runs.
+    func begin(_ media: String, relativeTo base: BaseURL, with player: Player?) throws(TerminalError)
+        -> String?
+    {
+        guard let player else { return "no player: use --player mpv or \(Player.variable)" }
+        let address: String
+        do {
+            address = try MediaAddress.argument(media, relativeTo: base)
+        } catch {
+            return error.description
+        }
+        name = player.name
+        interruption.share()
+        do {
+            try terminal.handOver()
+        } catch {
+            interruption.unshare()
+            return "\(name) cannot have the terminal: \(error)"
+        }
+        do {
+            let text = "marquee: \(name) plays \(address); the films come back when it ends"
+            try terminal.write(Array((TerminalText.visible(text) + "\n").utf8))
+            let process = try TerminalProgram(player.words + [address])
+            self.process = process
+            try BlockingThreads.startThread(name: "Player") { [mailbox] in
+                mailbox.send(.played(process.wait()))
+            }
+            return nil
+        } catch {
+            if let process {
+                // Without a thread to wait for the player, this thread waits.
+                self.process = nil
+                let ending = process.wait()
+                return try end(ending)
+            }
+            interruption.unshare()
+            try terminal.reclaim()
+            return (error as? Failure)?.description ?? "\(error)"
+        }
+    }
+
+    /// Takes the terminal back after a player has ended.
+    /// - Returns: what went wrong; nil if nothing did.
+    func end(_ ending: PlayerEnding) throws(TerminalError) -> String? {
+        process = nil
+        interruption.unshare()
+        try terminal.reclaim()
+        return ending.complaint(of: name)
+    }
+
+    /// Ends the player when the browser ends.
+    func stop() { if let process { kill(process.identifier, SIGTERM) } }
+}
+
+/// The argument that a player gets for a film: an absolute path, or an http or https address. It never begins with a
+/// hyphen, so that it is never an option. Other protocols are refused: some of a player's protocols do more than play.
+enum MediaAddress {
+    /// Reads an address from a catalogue.
+    /// - Parameter base: the base of a relative address. A catalogue from the network cannot name a file of this
+    ///   machine.
+    static func argument(_ text: String, relativeTo base: BaseURL) throws(Failure) -> String {
+        let url: URL
+        do {
+            url = try URL(typed: text, relativeTo: base.url).absoluteURL
+        } catch {
+            throw Failure(ImageLoadingError.advised(error))
+        }
+        switch url.scheme?.lowercased() {
+        case "http", "https": return url.absoluteString
+        case "file":
+            let path = url.path(percentEncoded: false)
+            guard base.origin.isFileURL else {
+                throw Failure("\(text): a catalogue from the network cannot name a file of this machine")
+            }
+            guard path.hasPrefix("/"), !path.utf8.contains(0), ["", "localhost"].contains(url.host() ?? "")
+            else {
+                throw Failure("\(text): this is not the path of a file on this machine")
+            }
+            guard unsafe access(path, R_OK) == 0 else {
+                throw Failure("\(text): \(SystemError.text(errno)), as \(path)")
+            }
+            return path
+        default: throw Failure("\(text): only files, http and https are played")
+        }
     }
 }

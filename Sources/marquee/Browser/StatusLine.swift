@@ -132,3 +132,75 @@ struct StatusLine {
         hints.isEmpty ? 0 : hints.reduce(-gap) { $0 + $1.width + gap }
     }
 }
+
+/// The browser's activity, for the status line.
+struct BrowserStatus {
+    var visible = 0
+    var loading = 0
+    var deferred = 0
+    /// The posters on the screen that failed to load.
+    var failed = 0
+    var memoryHits = 0
+    var diskHits = 0
+    /// How many times bytes have arrived since the browser began; nil while nothing is loading.
+    var arrivals: Int?
+    /// The message to show; nil if there is none.
+    var message: String?
+    /// Whether the message stays after the next key.
+    var isStanding = false
+    /// The time, in seconds since 1970, and since the browser began.
+    var (now, seconds) = (0, 0)
+
+    /// The figures, the most important first.
+    var figures: [String] {
+        [
+            "\(visible) visible", "\(loading) loading", "\(deferred) deferred", "\(memoryHits) from memory",
+            "\(diskHits) from disk",
+        ]
+    }
+
+    /// `3 posters failed · r tries again`; empty if none failed.
+    var failures: String {
+        failed == 0 ? "" : "\(failed) \(failed == 1 ? "poster" : "posters") failed · r tries again"
+    }
+}
+
+/// A key and its meaning here, as the status line shows them.
+struct KeyHint: Equatable {
+    let key: String
+    let meaning: String
+
+    init(_ key: String, _ meaning: String) {
+        self.key = key
+        self.meaning = meaning
+    }
+
+    var width: Int { TerminalText.width(key) + 1 + TerminalText.width(meaning) }
+}
+
+extension BrowserState {
+    /// The keys that matter most here. The first is the last to be left out.
+    var hints: [KeyHint] {
+        switch overlay {
+        case .help, .picture, .answer: return [KeyHint("Esc", "back")]
+        case .address: return [KeyHint("Enter", "open"), KeyHint("Esc", "back")]
+        case .opening: return [KeyHint("Esc", "stop")]
+        case nil: break
+        }
+        if isFiltering {
+            return [KeyHint("Enter", "keep"), KeyHint("Esc", "all films"), KeyHint("↑", "earlier")]
+        }
+        let help = KeyHint("?", "help")
+        if page == .film {
+            let play = list.selectedMovie?.media == nil ? [] : [KeyHint("Enter", "play")]
+            return [help] + play + [
+                KeyHint("Esc", "back"), KeyHint("n", "next"), KeyHint("N", "previous"),
+                KeyHint("i", failure?.request == nil ? "figures" : "answer"),
+            ]
+        }
+        return [
+            help, KeyHint("/", "find"), KeyHint("v", nextStyle.rawValue), KeyHint("s", "sort"),
+            KeyHint("Enter", "open"),
+        ]
+    }
+}

@@ -1,5 +1,7 @@
+import FoundationEssentials
 import LazyImages
 import SystemSupport
+import TerminalGraphics
 
 /// `marquee cache`: shows and cleans the disk tier. Every action is safe while another marquee runs.
 enum CacheCommand: Command {
@@ -157,6 +159,185 @@ enum CacheCommand: Command {
             session.output.line(
                 "\(entries(report.entries)), \(ByteCount.text(report.bytes)); \(report.removedEntries) \(verb), "
                     + ByteCount.text(report.removedBytes))
+        }
+    }
+}
+
+/// How often lookups found an entry, in all processes so far.
+protocol LookupCounts {
+    var hits: Int { get }
+    var misses: Int { get }
+}
+
+extension LookupCounts {
+    /// From 0 to 1; nil if there were no lookups.
+    var hitRate: Double? { hits + misses == 0 ? nil : Double(hits) / Double(hits + misses) }
+
+    var hitRateText: String {
+        hitRate.map { "; \(Int(($0 * 100).rounded())) % of \(hits + misses) lookups hit" } ?? ""
+    }
+}
+
+struct HostRecord: Encodable, LookupCounts {
+    let host: String
+    var entries = 0
+    var bytes = 0
+    var hits = 0
+    var misses = 0
+    var stores = 0
+    var corrupt = 0
+
+    mutating func add(_ count: Int) {
+        entries += 1
+        bytes += count
+    }
+
+    mutating func add(_ served: HostStatistics) {
+        hits += served.hits
+        misses += served.misses
+        stores += served.stores
+        corrupt += served.corrupt
+    }
+}
+
+struct InfoRecord: Encodable, LookupCounts {
+    let path: String
+    let entries: Int
+    let bytes: Int
+    let limit: Int
+    let newerEntries: Int
+    let hits: Int
+    let misses: Int
+    let corrupt: Int
+    /// The faults during this command.
+    let faults: Int
+    let hosts: [HostRecord]
+    let sizes: EntryHistogram
+    let ages: EntryHistogram
+    let days: [DayRecord]
+
+    init(
+        path: String, entries: Int, bytes: Int, limit: Int, newerEntries: Int, faults: Int,
+        hosts: [HostRecord], sizes: EntryHistogram, ages: EntryHistogram, days: [DayRecord]
+    ) {
+        (self.sizes, self.ages, self.days) = (sizes, ages, days)
+        (self.path, self.entries, self.bytes, self.limit) = (path, entries, bytes, limit)
+        (self.newerEntries, self.faults, self.hosts) = (newerEntries, faults, hosts)
+        hits = hosts.reduce(0) { $0 + $1.hits }
+        misses = hosts.reduce(0) { $0 + $1.misses }
+        corrupt = hosts.reduce(0) { $0 + $1.corrupt }
+    }
+}
+
+struct PathRecord: Encodable {
+    let path: String
+}
+
+struct ScanRecord: Encodable {
+    let entries: Int
+    let bytes: Int
+    let removedEntries: Int
+    let removedBytes: Int
+
+    init(_ report: DiskCache.ScanReport) {
+        (entries, bytes) = (report.entries, report.bytes)
+        (removedEntries, removedBytes) = (report.removedEntries, report.removedBytes)
+    }
+}
+
+/// How many entries there are of each size or age. A part holds the entries from the part before it up to its own
+/// limit.
+struct EntryHistogram: Encodable {
+    struct Part: Encodable {
+        enum CodingKeys: CodingKey { case upTo, entries, bytes }
+
+        /// In bytes or seconds; nil for the last part, which has no end.
+        let upTo: Int?
+        /// The part in words. Not in JSON.
+        let label: String
+        var entries = 0
+        var bytes = 0
+    }
+
+    /// In bytes.
+    static let sizes = EntryHistogram(
+        [16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20].map { ($0, "up to " + ByteCount.text($0)) },
+        rest: "larger")
+    /// In seconds since the last use.
+    static let ages = EntryHistogram(
+        [
+            (3_600, "within an hour"), (86_400, "within a day"), (7 * 86_400, "within a week"),
+            (30 * 86_400, "within 30 days"), (365 * 86_400, "within a year"),
+        ], rest: "longer ago")
+
+    private(set) var parts: [Part]
+
+    private init(_ limits: [(upTo: Int, label: String)], rest: String) {
+        parts = limits.map { Part(upTo: $0.upTo, label: $0.label) } + [Part(upTo: nil, label: rest)]
+    }
+
+    mutating func add(_ value: Int, bytes: Int) {
+        let index = parts.firstIndex { $0.upTo.map { value <= $0 } ?? true } ?? parts.count - 1
+        parts[index].entries += 1
+        parts[index].bytes += bytes
+    }
+
+    func encode(to encoder: any Encoder) throws { try parts.encode(to: encoder) }
+}
+
+/// The look-ups of one day (UTC).
+struct DayRecord: Encodable, LookupCounts {
+    /// `2026-11-23`.
+    let day: String
+    let hits: Int
+    let misses: Int
+
+    /// - Parameter number: days since 1970.
+    init(number: Int, _ lookups: DayLookups) {
+        day = Date(timeIntervalSince1970: Double(number) * 86_400).formatted(.iso8601.year().month().day())
+        (hits, misses) = (lookups.hits, lookups.misses)
+    }
+}
+
+/// Rows of text with a bar of block characters each:
+///
+///     up to 16 KiB    9  ████████████████████████
+///     up to 64 KiB    3  ████████
+struct BarChart {
+    /// The longest bar, in cells.
+    private static let width = 24
+    private static let eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+
+    private var rows: [(label: String, value: String, share: Double)] = []
+
+    /// - Parameter share: the bar's part of the longest one, 0 to 1.
+    mutating func add(_ label: String, _ value: String, share: Double) { rows.append((label, value, share)) }
+
+    /// A chart of a histogram's entries. The largest part has the longest bar.
+    init(_ histogram: EntryHistogram) {
+        let most = histogram.parts.map(\.entries).max() ?? 0
+        for part in histogram.parts {
+            let share = most == 0 ? 0 : Double(part.entries) / Double(most)
+            add(part.label, "\(part.entries)", share: share)
+        }
+    }
+
+    /// A chart of the hit rates of days; a full bar is 100 %.
+    init(_ days: [DayRecord]) {
+        for day in days {
+            add(day.day, "\(day.hits) of \(day.hits + day.misses) hit", share: day.hitRate ?? 0)
+        }
+    }
+
+    var lines: [String] {
+        let labels = rows.map { TerminalText.width($0.label) }.max() ?? 0
+        let values = rows.map { TerminalText.width($0.value) }.max() ?? 0
+        return rows.map { label, value, share in
+            let cells = Int((share * Double(Self.width * 8)).rounded(.up))
+            let bar = String(repeating: "█", count: cells / 8) + Self.eighths[cells % 8]
+            let name = TerminalText.padded(label, toWidth: labels)
+            let number = TerminalText.padded(value, toWidth: values, alignment: .trailing)
+            return "  \(name)  \(number)" + (bar.isEmpty ? "" : "  " + bar)
         }
     }
 }

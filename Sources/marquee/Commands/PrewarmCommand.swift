@@ -1,7 +1,11 @@
 import FoundationEssentials
 import Glibc
+import HTTPSemantics
 import LazyImages
 import MovieCatalogue
+import PictureServer
+import PictureService
+import SystemSupport
 
 /// `marquee prewarm`: fills the cache from a manifest. Cached images are skipped, so a killed run continues where it
 /// stopped.
@@ -148,5 +152,235 @@ enum PrewarmCommand: Command {
             let source = name.map { $0 == "-" ? "standard input" : CatalogueSource($0).name }
             throw Failure("\(source ?? session.source.name): \(error)")
         }
+    }
+}
+
+/// `marquee prewarm --through URL`: fills a picture service, or all instances behind a balancer, by asking for each
+/// picture at each size. Nothing is kept here.
+extension PrewarmCommand {
+    static let throughOptions = [
+        Option(
+            name: "through", value: "URL",
+            help: "fill the picture service at this address instead: its films, or a manifest's pictures"),
+        Option(
+            name: "sizes", value: "RECIPES", help: "the sizes to request, such as w154,w342",
+            isRepeatable: true),
+        Option(
+            name: "sign-key-file", value: "FILE",
+            help: "keys, one on each line; the first signs the addresses (see marquee sign)"),
+    ]
+
+    static func fillService(_ session: Session) async throws -> ExitStatus {
+        let arguments = session.arguments
+        for option in ["detach", "name", "offline"] where arguments.has(option) {
+            throw UsageError("--\(option) does not go with prewarm --through")
+        }
+        let service = try SignCommand.service(arguments.value("through") ?? "", "through")
+        let recipes = try recipes(arguments)
+        if arguments.has("no-cellular") { try CellularRefusal.check() }
+        let list =
+            if arguments.operands.isEmpty, session.settings.catalogue == nil {
+                try await films(of: service, recipes, session)
+            } else {
+                try await pictures(through: service, recipes, session)
+            }
+        return await fill(list, with: session.makePictureLoader(), session)
+    }
+
+    private static func recipes(_ arguments: Arguments) throws(UsageError) -> [PictureRecipe] {
+        let words = arguments.words("sizes")
+        if words.isEmpty {
+            throw UsageError("prewarm --through needs the sizes to ask for, such as --sizes w154,w342")
+        }
+        return try words.map { word throws(UsageError) in
+            do {
+                return try PictureRecipe(word)
+            } catch {
+                throw UsageError("--sizes: \(error)")
+            }
+        }
+    }
+
+    /// All sizes of a picture, one after the other: the instance that has its source makes them of one decode.
+    private static func films(
+        of service: String, _ recipes: [PictureRecipe], _ session: Session
+    ) async throws -> List {
+        guard !session.arguments.has("sign-key-file") else {
+            throw UsageError(
+                "posters of a service's own films are not signed; name a manifest, or leave out --sign-key-file"
+            )
+        }
+        let pages = try await CatalogueSource.read(url: service + "/films", with: session)
+        let catalogue: Catalogue
+        do {
+            catalogue = try pages.catalogue().catalogue
+        } catch {
+            throw Failure("\(service)/films: \(error)")
+        }
+        guard let address = FilmsAddress(catalogue: try URL(typed: service + "/films")) else {
+            throw Failure("\(service) has no films; name a manifest")
+        }
+        var list = List()
+        for movie in catalogue.movies where movie.poster != nil {
+            for recipe in recipes {
+                let url = address.poster(of: movie.id).absoluteString + "/\(recipe)"
+                list.requests.append((try session.request(for: url, relativeTo: nil), true))
+            }
+        }
+        if list.requests.isEmpty { throw Failure("\(service)/films: no film has a poster; name a manifest") }
+        return list
+    }
+
+    /// The pictures of a manifest, under the addresses that the service has for them.
+    private static func pictures(
+        through service: String, _ recipes: [PictureRecipe], _ session: Session
+    ) async throws -> List {
+        var keys: SigningKeys?
+        if let path = session.arguments.value("sign-key-file") { keys = try await SignCommand.keys(path) }
+        var list = try await list(session)
+        let entries = list.requests
+        list.requests = []
+        var failures = FailureReport(session.output)
+        for (entry, _) in entries {
+            guard let source = try? PictureSource(entry.url.absoluteString), source.origin != nil else {
+                let failure = Failure(
+                    "\(entry.url.displayText): a service fetches http and https only", code: "invalid-entry")
+                failures.add(failure.description)
+                record(FetchRecord(failure, of: entry.url.displayText), session)
+                list.rejected += 1
+                continue
+            }
+            for recipe in recipes {
+                let address =
+                    keys.map { PictureAddress(recipe, of: source, signedBy: $0) }
+                    ?? PictureAddress(recipe, of: source)
+                list.requests.append(
+                    (try session.request(for: service + address.path, relativeTo: nil), true))
+                list.names.append("\(entry.url.displayText) at \(recipe)")
+            }
+        }
+        if list.requests.isEmpty {
+            throw Failure(
+                "the manifest names nothing that \(service) could fetch; name addresses with http or https")
+        }
+        return list
+    }
+}
+
+/// Shows the progress of a prewarm: a bar on standard error for a person; otherwise a line for each image, or an object
+/// for programs.
+final class PrewarmReport: Sendable {
+    private struct State {
+        var reported: Set<Int> = []
+        var failed: Set<Int> = []
+        var failures: FailureReport
+    }
+
+    private let session: Session
+    /// The addresses, without credentials.
+    private let urls: [String]
+    /// What messages call each of them; empty where they name the address.
+    private let names: [String]
+    private let state: Lock<State>
+    /// False if the bar is on the same terminal, which is enough.
+    private let printsLines: Bool
+    private let work = Lock<Int?>(nil)
+
+    /// - Parameter traffic: the bytes received so far.
+    init(
+        _ session: Session, _ urls: [String], named names: [String] = [],
+        traffic: @escaping @Sendable () -> NetworkActivity.Traffic
+    ) {
+        self.session = session
+        self.urls = urls
+        self.names = names
+        state = Lock(State(failures: FailureReport(session.output)))
+        printsLines =
+            !session.output.isQuiet && !session.settings.wantsJSON
+            && !(Output.isTerminal && Terminal.showsProgress)
+        let number = session.output.progress.begin { [self] in
+            let (done, failed) = state.withLock { ($0.reported.count, $0.failed.count) }
+            return JobProgress(
+                done: done, total: urls.count, failed: failed, bytes: traffic())
+        }
+        work.withLock { $0 = number }
+    }
+
+    func add(_ result: Prewarmer.ItemResult) {
+        let url = result.request.url.displayText
+        let timing = LoadTiming(total: result.duration, queued: result.queued)
+        let record: FetchRecord
+        switch result.outcome {
+        case .alreadyCached(let image), .fetched(let image):
+            record = FetchRecord(
+                image, of: url, timing: timing, wantsChecksum: session.settings.wantsChecksum)
+        // Only a prewarm into memory gives this result; the command does not ask for one.
+        case .alreadyDecoded: return
+        case .failed(let error):
+            record = FetchRecord(error, of: url, timing: timing)
+        }
+        add(record, index: result.index)
+    }
+
+    /// The result of one image. A failed image may come again after a job has been resumed.
+    func add(_ record: FetchRecord, index: Int) {
+        let url = record.url
+        if session.settings.wantsJSON {
+            session.output.json(record)
+            session.output.flush()
+        } else if printsLines, record.error == nil {
+            session.output.line(record.summary + "  " + url)
+            session.output.flush()
+        }
+        state.withLock { state in
+            state.reported.insert(index)
+            state.failed.remove(index)
+            if let error = record.error {
+                state.failed.insert(index)
+                state.failures.add(
+                    names.isEmpty
+                        ? error.message
+                        : names[index] + ": " + ImageLoadingError.withoutAddress(error.message))
+            }
+        }
+    }
+
+    /// Ends the bar.
+    func end() { session.output.progress.end(work.withLock { $0 }) }
+
+    /// Reports the images left after an interruption, and then the summary.
+    /// - Parameters:
+    ///   - withoutPoster: the films that have no poster.
+    ///   - duration: how long it took; nil if that is unknown.
+    ///   - isData: whether the summary is a part of what the user asked for, and goes to standard output. Default: it
+    ///     is a message.
+    func finish(
+        _ summary: Prewarmer.Summary, unreadable: Int, withoutPoster: Int = 0, duration: Duration?,
+        isData: Bool = false
+    ) {
+        end()
+        if session.settings.wantsJSON {
+            let reported = state.withLock { $0.reported }
+            for (index, url) in urls.enumerated() where !reported.contains(index) {
+                session.output.json(FetchRecord(.cancelled(url: url), of: url))
+            }
+            session.output.flush()
+        }
+        guard !session.output.isQuiet, !session.settings.wantsJSON else { return }
+        var parts = [
+            "\(summary.fetched) fetched (\(ByteCount.text(summary.bytesFetched)))",
+            "\(summary.alreadyCached) already cached"
+                + (summary.revalidated > 0 ? " (\(summary.revalidated) revalidated)" : ""),
+        ]
+        if summary.failed + unreadable > 0 { parts.append("\(summary.failed + unreadable) failed") }
+        if withoutPoster > 0 {
+            parts.append("\(withoutPoster) \(withoutPoster == 1 ? "film" : "films") without a poster")
+        }
+        if summary.cancelled > 0 { parts.append("\(summary.cancelled) not tried") }
+        if let duration { parts.append("in \(duration.seconds.formatted(decimals: 2)) s") }
+        let text = parts.joined(separator: ", ")
+        guard isData else { return session.output.note(text) }
+        session.output.line(text)
+        session.output.flush()
     }
 }

@@ -1,3 +1,4 @@
+import CatalogueService
 import FoundationEssentials
 import HTTPSemantics
 import LazyImages
@@ -171,6 +172,213 @@ struct FilmClient: Sendable {
     private func check(_ response: UploadResponse) throws(Failure) {
         guard (200..<300).contains(response.status) else {
             throw ServiceProblem(response, library: library).failure
+        }
+    }
+}
+
+/// The format of a film in a request.
+enum FilmWire: String, CaseIterable, Sendable {
+    case json, xml, form, multipart, soap
+
+    /// The option of commands that do not send a whole film.
+    static let option = Option(
+        name: "wire", value: "FORMAT", help: "the format: json or soap (default: as in --catalogue)",
+        choices: ["json", "soap"])
+
+    /// The format that the arguments name; nil if they name none.
+    static func named(
+        _ arguments: Arguments, among wires: [FilmWire] = [.json, .soap]
+    ) throws(UsageError) -> FilmWire? {
+        guard let text = arguments.value("wire") else { return nil }
+        if let wire = wires.first(where: { $0.rawValue == text }) { return wire }
+        let names = wires.map(\.rawValue).joined(separator: ", ")
+        throw UsageError("--wire needs one of \(names), not \"\(text)\"")
+    }
+
+    /// A film as the body of a request.
+    /// - Parameter poster: sent only in a multipart form.
+    func body(of film: FilmDocument, poster: PosterFile?) -> UploadBody {
+        switch self {
+        case .json: return .bytes(Array(film.json().utf8), mediaType: "application/json")
+        case .xml:
+            let text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + film.xml()
+            return .bytes(Array(text.utf8), mediaType: "application/xml")
+        case .form:
+            return .urlEncoded(Self.fields(of: film))
+        case .multipart:
+            var parts = Self.fields(of: film).map { FormPart.field($0.name, $0.value) }
+            if let poster {
+                parts.append(.file("poster", path: poster.path, mediaType: poster.mediaType))
+            }
+            return .form(parts)
+        case .soap: return SoapCaller.message(.add, SoapFilm.xml(film, as: "film"))
+        }
+    }
+
+    /// `film[title]=…&film[genres][]=…`
+    private static func fields(of film: FilmDocument) -> [(name: String, value: String)] {
+        film.members.flatMap { member in
+            if let elements = member.value.elements {
+                return elements.map { ("film[\(member.name)][]", $0.string ?? $0.text) }
+            }
+            return [("film[\(member.name)]", member.value.string ?? member.value.text)]
+        }
+    }
+}
+
+/// The addresses of a film service, found from the address of a catalogue that it serves:
+///
+///     http://nas:8080/                     http://nas:8080/films
+///     http://nas:8080/films?sort=year      http://nas:8080/films
+///     http://nas:8080/library/films/top3   http://nas:8080/library/films
+///     http://nas:8080/soap?wsdl            http://nas:8080/films, with SOAP beside it
+struct FilmsAddress: Sendable {
+    /// The list of all films, without a slash at its end.
+    let films: URL
+    /// Whether the catalogue's address is the list itself or the service's root, without a query.
+    let isWhole: Bool
+    /// Whether the address names the list, not only the server, which may have only plain files.
+    let isNamed: Bool
+    /// Whether the service is used by SOAP. Default: yes if the address is the SOAP one.
+    var isSoap = false
+
+    /// Nil if the address names another file: `https://example.org/movies.json`.
+    init?(catalogue url: URL) {
+        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
+        let path = components.percentEncodedPath
+        var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        if let index = segments.firstIndex(where: Self.isList) {
+            isNamed = true
+            isWhole =
+                components.percentEncodedQuery == nil
+                && segments[(index + 1)...].allSatisfy(\.isEmpty) && segments[index] == "films"
+            segments = Array(segments[..<index])
+        } else if segments.last == "soap",
+            ["", "wsdl"].contains(components.percentEncodedQuery?.lowercased() ?? "")
+        {
+            (isNamed, isWhole, isSoap) = (true, false, true)
+            segments.removeLast()
+        } else if path.isEmpty || path.hasSuffix("/") {
+            isNamed = false
+            isWhole = components.percentEncodedQuery == nil
+            if segments.last?.isEmpty == true { segments.removeLast() }
+        } else {
+            return nil
+        }
+        components.percentEncodedPath = (segments + ["films"]).joined(separator: "/")
+        if !components.percentEncodedPath.hasPrefix("/") {
+            components.percentEncodedPath = "/" + components.percentEncodedPath
+        }
+        components.percentEncodedQuery = nil
+        components.fragment = nil
+        guard let films = components.url else { return nil }
+        self.films = films
+    }
+
+    private static func isList(_ segment: String) -> Bool {
+        ["films", "films.json", "films.xml", "films.html"].contains(segment)
+    }
+
+    /// The address for SOAP.
+    var soap: URL { url(films.absoluteString.dropLast("films".count) + "soap") }
+
+    /// One film.
+    func film(_ id: String) -> URL { below(PercentEncoding.encoded(id)) }
+
+    /// A film's poster.
+    func poster(of id: String) -> URL { below(PercentEncoding.encoded(id) + "/poster") }
+
+    /// One person's vote on a film.
+    func rating(of id: String, by rater: String) -> URL {
+        below(PercentEncoding.encoded(id) + "/ratings/" + PercentEncoding.encoded(rater))
+    }
+
+    /// The best films.
+    func top(_ count: Int) -> URL { below("top/\(count)") }
+
+    /// The list, in the largest pages that the service gives.
+    func pages(searching text: String? = nil) -> URL {
+        let search = text.map { "&q=" + PercentEncoding.encoded($0) } ?? ""
+        return url(films.absoluteString + "?limit=\(Self.pageLimit)" + search)
+    }
+
+    /// The films of a page. A service with smaller pages links to the next one.
+    private static let pageLimit = 1000
+
+    private func below(_ path: String) -> URL { url(films.absoluteString + "/" + path) }
+
+    private func url(_ text: String) -> URL {
+        // A URL followed by a path of unreserved characters is always a URL.
+        URL(string: text) ?? films
+    }
+}
+
+/// Why a film service has refused a request, in one line: the problem details (RFC 9457), and advice for the user.
+///
+///     http://nas:8080/films: 422 Unprocessable Content: 2 members are wrong (/year must be a number; /score must be …)
+struct ServiceProblem {
+    private let status: Int
+    private let name: String
+    /// Whether a library on this machine refused the request: then there is no HTTP to speak of.
+    private let isLibrary: Bool
+    private let members: FilmDocument?
+
+    /// - Parameter library: the path of the library that answered; nil for a service.
+    init(_ response: UploadResponse, library: String? = nil) {
+        self.init(
+            response.status, response.body, from: library ?? response.url.displayText,
+            isLibrary: library != nil)
+    }
+
+    /// - Parameters:
+    ///   - body: problem details in JSON, or any other body.
+    ///   - name: the name of the service in messages.
+    init(_ status: Int, _ body: [UInt8], from name: String, isLibrary: Bool = false) {
+        self.status = status
+        self.name = name
+        self.isLibrary = isLibrary
+        // Losing the error is right: an answer that is not JSON gives only its status.
+        members =
+            (try? JSONText(parsing: body)).flatMap {
+                try? FilmDocument(json: $0, allowsDuplicates: true)
+            }
+    }
+
+    /// The failure for the user.
+    var failure: Failure {
+        let reason = members?["title"]?.string ?? HTTPStatus(rawValue: status).reason
+        let detail = members?["detail"]?.string ?? ""
+        var text = name + ":"
+        if !isLibrary { text += " \(status)" }
+        if !reason.isEmpty, !isLibrary || detail.isEmpty { text += " " + reason }
+        if !detail.isEmpty { text += (isLibrary ? " " : ": ") + detail }
+        let errors = errors
+        // A single error repeats the detail.
+        if errors.count > 1 || members?["detail"] == nil, !errors.isEmpty {
+            text += " (" + errors.joined(separator: "; ") + ")"
+        }
+        if let advice { text += "; " + advice }
+        return Failure(text, code: "http-status")
+    }
+
+    /// Each error with its pointer: `/year must be a number`.
+    private var errors: [String] {
+        (members?["errors"]?.elements ?? []).compactMap { element in
+            // Losing the error is right: an unreadable error is left out.
+            guard let error = try? FilmDocument(json: element, allowsDuplicates: true) else { return nil }
+            let parts = [error["pointer"]?.string, error["detail"]?.string].compactMap(\.self)
+            return parts.isEmpty ? nil : parts.joined(separator: " ")
+        }
+    }
+
+    private var advice: String? {
+        switch status {
+        case 401: "give a token with --credentials-file or MARQUEE_CREDENTIALS"
+        case 404 where members == nil, 501: "name a film service with --catalogue http://HOST:PORT/films"
+        case 405: "start the service with --writable, or name one that is writable"
+        case 413, 507: nil
+        case 429, 500...: "try again later"
+        default: nil
         }
     }
 }

@@ -57,3 +57,75 @@ public struct PNGEncoder: Sendable {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 }
+
+/// Filters the rows of an image (PNG 9.2), each by the filter with the least sum of absolute differences, which
+/// compresses best (PNG 12.7).
+enum PNGFilterChooser {
+    private static let filterCount = 5
+
+    /// All rows, each after its filter type. `channels` is 3, without alpha, or 4.
+    static func filteredRows(of bitmap: Bitmap, channels: Int) -> [UInt8] {
+        let rowBytes = bitmap.width * channels
+        var output: [UInt8] = []
+        output.reserveCapacity(bitmap.height * (rowBytes + 1))
+        var above = [UInt8](repeating: 0, count: rowBytes)
+        var candidates = [[UInt8]](repeating: above, count: filterCount)
+        for row in 0..<bitmap.height {
+            let samples = samples(ofRow: row, of: bitmap, channels: channels)
+            var chosen = 0
+            var least = Int.max
+            for filter in 0..<filterCount {
+                apply(filter, to: samples, above, distance: channels, into: &candidates[filter])
+                let magnitude = magnitude(candidates[filter])
+                if magnitude < least { (chosen, least) = (filter, magnitude) }
+            }
+            output.append(UInt8(chosen))
+            output += candidates[chosen]
+            above = samples
+        }
+        return output
+    }
+
+    private static func samples(ofRow row: Int, of bitmap: Bitmap, channels: Int) -> [UInt8] {
+        let start = row * bitmap.width * 4
+        let pixels = bitmap.pixels.span.extracting(start..<start + bitmap.width * 4)
+        return [UInt8](capacity: bitmap.width * channels) { output in
+            for index in 0..<pixels.count where index & 3 < channels { output.append(pixels[index]) }
+        }
+    }
+
+    private static func apply(
+        _ filter: Int, to row: [UInt8], _ above: [UInt8], distance: Int, into output: inout [UInt8]
+    ) {
+        let (row, above) = (row.span, above.span)
+        var output = output.mutableSpan
+        for index in 0..<row.count {
+            let left = index < distance ? 0 : Int(row[index - distance])
+            let up = Int(above[index])
+            let corner = index < distance ? 0 : Int(above[index - distance])
+            let guess =
+                switch filter {
+                case 0: 0
+                case 1: left
+                case 2: up
+                case 3: (left + up) / 2
+                default: nearest(left, up, corner)
+                }
+            output[index] = row[index] &- UInt8(truncatingIfNeeded: guess)
+        }
+    }
+
+    /// The Paeth predictor (PNG 9.4).
+    private static func nearest(_ left: Int, _ up: Int, _ corner: Int) -> Int {
+        let (toLeft, toUp, toCorner) = (abs(up - corner), abs(left - corner), abs(left + up - 2 * corner))
+        if toLeft <= toUp, toLeft <= toCorner { return left }
+        return toUp <= toCorner ? up : corner
+    }
+
+    private static func magnitude(_ row: [UInt8]) -> Int {
+        let row = row.span
+        var sum = 0
+        for index in 0..<row.count { sum += Int(Int8(bitPattern: row[index]).magnitude) }
+        return sum
+    }
+}

@@ -139,3 +139,346 @@ final class CacheFolder: Sendable {
         try calls.write(file, Array(tag.utf8), at: 0)
     }
 }
+
+extension CacheFolder {
+    /// The result of a lookup.
+    enum Lookup {
+        case entry(EntryFile)
+        case absent
+        /// In a later version of the format: a miss, which stays.
+        case newer
+        /// Damaged: a miss, to be removed unless it was replaced meanwhile.
+        case corrupt(FileIdentity)
+    }
+
+    /// Reads and verifies a key's entry with four calls: open, fstat, read, close.
+    /// - Parameters:
+    ///   - maximum: the most bytes that an entry's file can have.
+    ///   - touchInterval: by how many seconds the access time may be too old.
+    func read(_ key: CacheKey, maximum: Int, touchInterval: Int) throws(FileFault) -> Lookup {
+        let file: Descriptor
+        do {
+            file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor)
+        } catch let error where error.code == ENOENT {
+            return .absent
+        }
+        let status = try calls.status(of: file)
+        guard status.isFile, status.size <= maximum else { return .corrupt(status.identity) }
+        switch try EntryFile.read(file, size: status.size, calls: calls) {
+        case .newer: return .newer
+        case .entry(let entry) where entry.hasKey(key.text):
+            if FileTime.coarseNow.seconds(since: status.accessTime) >= touchInterval {
+                // Losing the error is right: a disk that cannot be written needs no access times, since nothing is
+                // evicted.
+                try? calls.touch(file)
+            }
+            return .entry(entry)
+        case .entry, .corrupt: return .corrupt(status.identity)
+        }
+    }
+
+    /// The length of a key's body, by the header of its file; the checksum is not verified. Nil without an entry.
+    func bodyLength(for key: CacheKey) throws(FileFault) -> Int? {
+        let file: Descriptor
+        do {
+            file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor)
+        } catch let error where error.code == ENOENT {
+            return nil
+        }
+        let status = try calls.status(of: file)
+        let text = key.text.utf8
+        var beginning = [UInt8](repeating: 0, count: EntryHeader.byteCount + text.count)
+        guard status.isFile, try calls.read(file, into: &beginning) == beginning.count,
+            case .header(let header) = EntryHeader.read(beginning.span, fileSize: status.size),
+            header.keyLength == text.count,
+            beginning.dropFirst(EntryHeader.byteCount).elementsEqual(text)
+        else { return nil }
+        return header.bodyLength
+    }
+
+    /// Writes a key's entry to a temporary file and renames it: every reader finds the complete old entry or the
+    /// complete new one. Returns the size of the replaced entry.
+    func write(_ entry: StagingArea.Entry, for key: CacheKey) throws(FileFault) -> Int? {
+        let name = Self.entryName(of: key.digest)
+        let temporary = try openTemporary()
+        do throws(FileFault) {
+            try write(entry, for: key, to: temporary.file)
+            // The modification time is the expiry, or in 1970 without one.
+            try calls.setTimes(of: temporary.file, modified: Int(EntryHeader.storedExpiry(entry.expiry)))
+            // Losing the error is right: mostly there is no old entry, and the counts are hints.
+            let old = (try? calls.status(of: name, in: descriptor))?.size
+            try rename(temporary.name, to: name)
+            return old
+        } catch {
+            // Losing the error is right: the first error says more, and the next sweep removes the file.
+            try? calls.remove(temporary.name, in: descriptor)
+            throw error
+        }
+    }
+
+    private func write(
+        _ entry: StagingArea.Entry, for key: CacheKey, to file: borrowing Descriptor
+    ) throws(FileFault) {
+        let number = file.number
+        let outcome: Result<Void, FileFault> = entry.body.withBytes { body in
+            let metadataBytes = entry.metadata
+            let (text, metadata) = (key.text.utf8Span.span, metadataBytes.span)
+            let bytes = EntryHeader.bytes(
+                key: text, metadata: metadata, body: body, expiry: entry.expiry)
+            let header = bytes.span
+            return unsafe header.withUnsafeBytes { header in
+                unsafe text.withUnsafeBytes { text in
+                    unsafe metadata.withUnsafeBytes { metadata in
+                        unsafe body.withUnsafeBytes { body in
+                            do throws(FileFault) {
+                                return .success(
+                                    try unsafe calls.write(number, [header, text, metadata, body]))
+                            } catch { return .failure(error) }
+                        }
+                    }
+                }
+            }
+        }
+        try outcome.get()
+    }
+
+    private func rename(_ temporary: String, to name: String) throws(FileFault) {
+        do {
+            try calls.rename(temporary, to: name, in: descriptor)
+        } catch let error where error.code == ENOENT {
+            try calls.makeFolder(String(name.prefix(2)), in: descriptor)
+            try calls.rename(temporary, to: name, in: descriptor)
+        }
+    }
+}
+
+/// An entry's file as a scan lists it, unread.
+struct ScannedEntry: Sendable {
+    /// The index of its subfolder, of 256.
+    let index: Int
+    /// The path below the cache folder: `ab/abcd...`.
+    let name: String
+    let size: Int
+    let accessTime: FileTime
+    let identity: FileIdentity
+
+    /// Whether it has expired, by its file's modification time.
+    func hasExpired(by now: FileTime) -> Bool {
+        identity.modified.seconds > 0 && identity.modified < now
+    }
+}
+
+extension CacheFolder {
+    /// The entries in one of the 256 subfolders. Corrects its counts. Skips files whose names are not those of entries.
+    func scan(_ index: Int) throws(FileFault) -> [ScannedEntry] {
+        let folderName = Self.name(ofIndex: index)
+        guard let folder = try openFolder(index) else {
+            usage?.correct(index, to: UsageFile.Amount())
+            return []
+        }
+        var entries: [ScannedEntry] = []
+        var amount = UsageFile.Amount()
+        // Only a file that is gone is skipped. If other failures were, the counts would become too low.
+        for name in try calls.names(in: folder) where Self.isEntryName(name, inFolder: folderName) {
+            guard let status = try calls.statusUnlessAbsent(of: name, in: folder), status.isFile else {
+                continue
+            }
+            entries.append(
+                ScannedEntry(
+                    index: index, name: "\(folderName)/\(name)", size: status.size,
+                    accessTime: status.accessTime,
+                    identity: status.identity))
+            amount = amount + UsageFile.Amount(bytes: status.size, entries: 1)
+        }
+        usage?.correct(index, to: amount)
+        return entries
+    }
+
+    /// The names of the entries in one of the 256 subfolders.
+    func names(_ index: Int) throws(FileFault) -> [String] {
+        guard let folder = try openFolder(index) else { return [] }
+        let folderName = Self.name(ofIndex: index)
+        return try calls.names(in: folder).filter { Self.isEntryName($0, inFolder: folderName) }
+    }
+
+    /// One of the 256 subfolders; nil if it does not exist.
+    private func openFolder(_ index: Int) throws(FileFault) -> Descriptor? {
+        do {
+            return try calls.openFolder(Self.name(ofIndex: index), in: descriptor)
+        } catch let error where error.code == ENOENT {
+            return nil
+        }
+    }
+
+    private static func isEntryName(_ name: String, inFolder folder: String) -> Bool {
+        name.utf8.count == 2 * SHA256.Digest.byteCount && name.hasPrefix(folder)
+            && name.utf8.allSatisfy {
+                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+            }
+    }
+
+    /// Reads and verifies an entry: its name must be that of its key.
+    func read(_ entry: ScannedEntry, maximum: Int) throws(FileFault) -> Lookup {
+        let file: Descriptor
+        do {
+            file = try calls.openForReading(entry.name, in: descriptor)
+        } catch let error where error.code == ENOENT {
+            return .absent
+        }
+        let status = try calls.status(of: file)
+        guard status.isFile, status.size <= maximum else { return .corrupt(status.identity) }
+        switch try EntryFile.read(file, size: status.size, calls: calls) {
+        case .newer: return .newer
+        case .entry(let found) where Self.entryName(of: SHA256.hash(of: found.keyText)) == entry.name:
+            return .entry(found)
+        case .entry, .corrupt: return .corrupt(status.identity)
+        }
+    }
+
+    /// The first bytes of an entry's file, read.
+    enum Label {
+        /// The text of its key.
+        case key(String)
+        /// In a later version of the format.
+        case newer
+        /// Not an entry, despite its name.
+        case unreadable
+        /// Removed since it was listed.
+        case gone
+    }
+
+    /// Reads only an entry's header and key.
+    func label(of entry: ScannedEntry) throws(FileFault) -> Label {
+        let file: Descriptor
+        do {
+            file = try calls.openForReading(entry.name, in: descriptor)
+        } catch let error where error.code == ENOENT {
+            return .gone
+        }
+        var beginning = [UInt8](repeating: 0, count: min(entry.size, 16 * 1024))
+        let count = try calls.read(file, into: &beginning)
+        switch EntryHeader.read(beginning.span.extracting(first: count), fileSize: entry.size) {
+        case .header(let header):
+            let text = beginning[..<count].dropFirst(EntryHeader.byteCount).prefix(header.keyLength)
+            return .key(String(decoding: text, as: UTF8.self))
+        case .newer: return .newer
+        case .corrupt: return .unreadable
+        }
+    }
+
+    /// Removes an entry, but never a newer one with the same name. The race:
+    ///
+    /// 1. this process decides to remove a file: it is corrupt, or the least recently used;
+    /// 2. another process replaces it with a valid new one;
+    /// 3. removing the name now would lose the new file.
+    ///
+    /// So the file is first renamed, which is atomic, and then compared. If it is another file than expected, it gets
+    /// its name back, unless that name has a newer file by then.
+    /// - Returns: whether this call has removed the expected file.
+    func remove(_ name: String, ifStill identity: FileIdentity) throws(FileFault) -> Bool {
+        let aside = newTemporaryName()
+        do {
+            try moveAside(name, to: aside)
+        } catch let error where error.code == ENOENT { return false }
+        let isSame = try calls.status(of: aside, in: descriptor).identity == identity
+        if !isSame {
+            do {
+                try calls.link(aside, to: name, in: descriptor)
+            } catch let error where error.code == EEXIST {}
+        }
+        try calls.remove(aside, in: descriptor)
+        return isSame
+    }
+
+    private func moveAside(_ name: String, to aside: String) throws(FileFault) {
+        do {
+            try calls.rename(name, to: aside, in: descriptor)
+        } catch let error where error.code == ENOENT {
+            try calls.makeFolder("tmp", in: descriptor)
+            try calls.rename(name, to: aside, in: descriptor)
+        }
+    }
+
+    /// Removes a key's entry, whatever its identity; returns its size, or nil if there was none.
+    func remove(_ key: CacheKey) throws(FileFault) -> Int? {
+        let name = Self.entryName(of: key.digest)
+        do {
+            let size = try calls.status(of: name, in: descriptor).size
+            try calls.remove(name, in: descriptor)
+            return size
+        } catch let error where error.code == ENOENT { return nil }
+    }
+}
+
+/// A file in `tmp`, locked by this process.
+struct TemporaryFile: ~Copyable {
+    let file: Descriptor
+    let name: String
+    let calls: FileCalls
+
+    // Closing the descriptor is not enough: a child process that is just starting has a copy of it, which keeps the
+    // lock.
+    deinit { calls.unlock(file) }
+}
+
+extension CacheFolder {
+    /// Creates a file in `tmp` and locks it, so that no sweep takes it for the leftover of a crash. The race:
+    ///
+    /// 1. this process creates the file;
+    /// 2. another process, which opens the cache, finds the file unlocked, locks it and removes its name;
+    /// 3. the lock of this process fails, or succeeds after the other process has released its own.
+    ///
+    /// A sweep holds its lock until the name is removed: in the second case the file has no name. In both cases the
+    /// loop creates another file.
+    func openTemporary() throws(FileFault) -> TemporaryFile {
+        while true {
+            let name = newTemporaryName()
+            let file = try openInTemporaryFolder(name)
+            do throws(FileFault) {
+                if try calls.tryLock(file), try calls.status(of: file).links > 0 {
+                    return TemporaryFile(file: file, name: name, calls: calls)
+                }
+            } catch {
+                // Losing the error is right: the first error says more, and the next sweep removes the file.
+                try? calls.remove(name, in: descriptor)
+                throw error
+            }
+        }
+    }
+
+    private func openInTemporaryFolder(_ name: String) throws(FileFault) -> Descriptor {
+        do {
+            return try calls.openForWriting(name, in: descriptor, creating: .always)
+        } catch let error where error.code == ENOENT {
+            try calls.makeFolder("tmp", in: descriptor)
+            return try calls.openForWriting(name, in: descriptor, creating: .always)
+        }
+    }
+
+    /// Removes the leftovers of crashes from `tmp`: all files that nobody has locked.
+    func sweep() throws(FileFault) {
+        let folder: Descriptor
+        do {
+            folder = try calls.openFolder("tmp", in: descriptor)
+        } catch let error where error.code == ENOENT {
+            return
+        }
+        for name in try calls.names(in: folder) {
+            // Losing the error is right: a file that cannot be locked or removed now is left for the next sweep.
+            try? removeUnlessLocked(name, in: folder)
+        }
+    }
+
+    private func removeUnlessLocked(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
+        do {
+            let file = try calls.openForReading(name, in: folder)
+            guard try calls.tryLock(file) else { return }
+            defer { calls.unlock(file) }
+            // Fails if the file has been renamed since the listing.
+            try calls.remove(name, in: folder)
+        } catch let error where error.code == ELOOP {
+            // The cache creates no symbolic links.
+            try calls.remove(name, in: folder)
+        }
+    }
+}

@@ -282,3 +282,182 @@ public final class SharedTier: Sendable {
         }
     }
 }
+
+extension SharedTier {
+    /// How long a read takes at most. With the work of its own, a request then waits less than a second.
+    package static let readLimit = Duration.milliseconds(800)
+
+    /// The limits of a tier, and the security of its connections.
+    public struct Configuration: Sendable {
+        /// Whether this tier only reads: it writes and removes nothing in the store. Default false.
+        public var isReadOnly = false
+        /// Which certificates a store with TLS may have. Default: those that the system trusts.
+        public var security = SecurityPolicy()
+        /// The largest value that is read or written, in bytes. Default 8 MiB: more would take longer than a read may.
+        public var maximumBytes = 8 << 20
+        /// Bytes that may wait to be written. Default 32 MiB.
+        package var queuedBytes = 32 << 20
+        /// Values that may wait to be written. Default 1024.
+        package var queuedWrites = 1024
+        /// Time limits of a read. Default: 100 ms to connect, 800 ms in all.
+        package var reading = Timeouts(
+            connect: .milliseconds(100), firstByte: readLimit, stall: readLimit, total: readLimit)
+        /// Time limits of a write. Default: 1 s to connect, 1 s without progress, 5 s in all.
+        package var writing = Timeouts(
+            connect: .seconds(1), firstByte: .seconds(1), stall: .seconds(1), total: .seconds(5))
+        /// The clock of the breaker.
+        package var timing = RetryTiming.system
+
+        /// The defaults.
+        public init() {}
+    }
+}
+
+extension SharedTier {
+    /// What has happened in a tier since it was created.
+    package struct Traffic: Equatable, Sendable {
+        /// Reads that gave a value.
+        package internal(set) var hits = 0
+        /// Reads of keys that the store does not have.
+        package internal(set) var misses = 0
+        /// Reads that were skipped: during a pause, without time left, or of a removed key.
+        package internal(set) var skips = 0
+        /// Values that were refused: changed, truncated, too long, of another key, or with a wrong seal.
+        package internal(set) var refusedValues = 0
+        /// Requests that failed: no connection, a timeout, or a status that means a failure.
+        package internal(set) var failures = 0
+        /// Those of them that were reads.
+        package internal(set) var failedReads = 0
+        /// Values that were written.
+        package internal(set) var writes = 0
+        /// Values that were removed.
+        package internal(set) var removals = 0
+        /// Writes that were dropped: the queue was full, the store had failed, or the value was too large.
+        package internal(set) var droppedWrites = 0
+        /// Bytes of values that were read.
+        package internal(set) var bytesRead = 0
+        /// Bytes of values that were written.
+        package internal(set) var bytesWritten = 0
+        /// Writes and removals in the queue.
+        package internal(set) var queuedWrites = 0
+        /// Whether reads pause: three in a row have failed.
+        package internal(set) var isReadingPaused = false
+        /// Whether writes pause.
+        package internal(set) var isWritingPaused = false
+    }
+
+    /// What has happened since the tier was created.
+    public var counters: CacheCounters {
+        let traffic = traffic
+        var counters = CacheCounters()
+        counters.hits = traffic.hits
+        counters.misses = traffic.misses + traffic.skips + traffic.refusedValues + traffic.failedReads
+        counters.stores = traffic.writes
+        counters.corrupt = traffic.refusedValues
+        counters.faults = traffic.failures
+        return counters
+    }
+}
+
+extension SharedTier {
+    /// How long one request may wait for the store in all its reads together. Without it, each read has the whole time
+    /// limit of a read.
+    package final class Patience: Sendable {
+        private let remaining: Lock<Duration>
+
+        init(_ limit: Duration) { remaining = Lock(limit) }
+
+        var left: Duration { remaining.withLock { $0 } }
+
+        func spend(_ time: Duration) { remaining.withLock { $0 = max(.zero, $0 - time) } }
+    }
+
+    /// The patience of a new request: the time limit of one read.
+    package func newPatience() -> Patience { Patience(configuration.reading.total) }
+
+    /// The patience of the current request. The service sets it; the transfers that the request begins inherit it.
+    @TaskLocal package static var patience: Patience?
+}
+
+extension Timeouts {
+    /// The same limits, but none above `limit`.
+    func within(_ limit: Duration) -> Timeouts {
+        Timeouts(
+            connect: min(connect, limit), firstByte: min(firstByte, limit), stall: min(stall, limit),
+            total: min(total, limit))
+    }
+}
+
+/// Why a shared tier cannot be created.
+public enum SharedTierError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Not the address of a store. The text has no password.
+    case malformedAddress(text: String)
+    /// An S3 store, but no credentials in the environment.
+    case noCredentials
+    /// No key to seal values with.
+    case noKey
+    /// A key that is too short.
+    case shortKey
+
+    /// One line: what is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .malformedAddress(let text):
+            "\"\(text)\" is not the address of a store; use one such as http://cache:8080/posters, s3://bucket/prefix or s3+http://host:9000/bucket"
+        case .noCredentials:
+            "an S3 store needs credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        case .noKey: "a shared store needs a key that seals its values; make one with `openssl rand -hex 32`"
+        case .shortKey:
+            "the key is too short; it needs \(SharedTier.minimumKeyLength) bytes, such as from `openssl rand -hex 32`"
+        }
+    }
+}
+
+/// A value of the shared store: the file of the disk tier, and at its end a seal. For the key `http://a/b`, the metadata `m`
+/// and the body `hello`:
+///
+///     offset  bytes                        what
+///      0      89 4d 51 45 ... 68 65 6c 6f  the file of 56 bytes, see `EntryHeader`
+///     56      32 bytes                     HMAC-SHA256 (RFC 2104) of the bytes before
+///
+/// The seal covers the key, because the file contains it: another key's value is refused, though its seal is right.
+enum SealedEntry {
+    static let sealLength = SHA256.Digest.byteCount
+
+    /// The sealed value of an entry. Hashes all bytes twice: do not call it on the cooperative pool.
+    static func seal(_ entry: StagingArea.Entry, for key: CacheKey, by secret: [UInt8]) -> [UInt8] {
+        let metadata = entry.metadata
+        let text = key.text.utf8Span.span
+        var bytes: [UInt8] = []
+        entry.body.withBytes { body in
+            let header = EntryHeader.bytes(
+                key: text, metadata: metadata.span, body: body, expiry: entry.expiry)
+            bytes.reserveCapacity(
+                header.count + text.count + metadata.count + body.count + sealLength)
+            bytes += [UInt8](copying: header.span)
+            bytes += [UInt8](copying: text)
+            bytes += metadata
+            bytes += [UInt8](copying: body)
+        }
+        return bytes + SHA256.authenticate(bytes.span, with: secret.span).bytes
+    }
+
+    /// The entry of a sealed value; nil if it is malformed, has another key, or was sealed by none of the secrets.
+    static func open(_ bytes: [UInt8], for key: CacheKey, by secrets: [[UInt8]]) -> EntryFile? {
+        guard bytes.count >= sealLength else { return nil }
+        let file = bytes.span.extracting(droppingLast: sealLength)
+        let seal = bytes.span.extracting(last: sealLength)
+        var isSealed = false
+        for secret in secrets {
+            let expected = SHA256.authenticate(file, with: secret.span).bytes
+            // Compares all bytes: the time must not show where the first difference is.
+            var difference: UInt8 = 0
+            for index in 0..<sealLength { difference |= expected[index] ^ seal[index] }
+            isSealed = isSealed || difference == 0
+        }
+        guard isSealed, case .entry(let entry) = EntryFile.parse(file), entry.hasKey(key.text) else {
+            return nil
+        }
+        return entry
+    }
+}

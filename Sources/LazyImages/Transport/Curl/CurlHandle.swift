@@ -1,5 +1,6 @@
 import CCurl
 import FoundationEssentials
+import Glibc
 
 /// Makes libcurl handles with the settings that all transfers of a transport share.
 enum CurlHandle {
@@ -92,4 +93,169 @@ private func bodyCallback(
     }
 
     deinit { unsafe ccurl_list_free(first) }
+}
+
+/// Sets the TLS requirements of a libcurl handle. libcurl is built with one of several TLS libraries. If that library
+/// cannot enforce a requirement, the transfer fails; a requirement is never ignored.
+enum CurlSecurity {
+    /// Cipher suites with forward secrecy for TLS 1.2 and older, in OpenSSL's format. TLS 1.3 has no others (RFC 8446
+    /// section 1.2).
+    private static let forwardSecrecy = "ECDHE+HIGH:!aNULL:!eNULL:!3DES:!MD5"
+
+    /// Sets everything anew, since the handle may have served another server. Authorities and client certificates
+    /// cannot be reset: a handle with those is not reused (`CurlTransfer.leavesHandleReusable`). Returns the reason why
+    /// a requirement cannot be set, or nil.
+    static func apply(_ security: TransportSecurity, to handle: OpaquePointer) -> String? {
+        var oldest = security.minimumTLSVersion
+        var ciphers: String?
+        if security.requiresForwardSecrecy {
+            if CurlLibrary.choosesCiphers {
+                ciphers = forwardSecrecy
+            } else {
+                // This TLS library has no cipher setting. TLS 1.3 has only cipher suites with forward secrecy.
+                oldest = .v1_3
+            }
+        }
+        var file: String?
+        var key: String?
+        switch security.trust {
+        case .authorities(let authorities): file = authorities
+        case .publicKey(let sha256): key = "sha256//\(sha256)"
+        }
+        // A pinned public key needs no authority and no host name.
+        let settings: [(option: Int, isSet: Bool)] =
+            unsafe [
+                (
+                    CCURLOPT_SSLVERSION,
+                    set(CCURLOPT_SSLVERSION, Int(CCURL_SSLVERSION_TLSV1_0) + oldest.minor, handle)
+                ),
+                (CCURLOPT_SSL_CIPHER_LIST, set(CCURLOPT_SSL_CIPHER_LIST, ciphers, handle)),
+                (CCURLOPT_SSL_VERIFYPEER, set(CCURLOPT_SSL_VERIFYPEER, key == nil ? 1 : 0, handle)),
+                (CCURLOPT_SSL_VERIFYHOST, set(CCURLOPT_SSL_VERIFYHOST, key == nil ? 2 : 0, handle)),
+                (CCURLOPT_PINNEDPUBLICKEY, set(CCURLOPT_PINNEDPUBLICKEY, key, handle)),
+            ] + (file.map { unsafe authorities($0, handle) } ?? [])
+            + (security.clientCertificate.map { unsafe certificate($0, handle) } ?? [])
+        guard let missing = settings.first(where: { !$0.isSet }) else { return nil }
+        let name =
+            switch missing.option {
+            case CCURLOPT_SSLVERSION: "the oldest version of TLS"
+            case CCURLOPT_SSL_CIPHER_LIST: "the key exchanges"
+            case CCURLOPT_PINNEDPUBLICKEY: "the server's public key"
+            case CCURLOPT_SSLCERT, CCURLOPT_SSLKEY, CCURLOPT_KEYPASSWD: "the client's certificate"
+            default: "the certificate authorities"
+            }
+        return "\(CurlLibrary.name) does not support a setting for \(name)"
+    }
+
+    private static func authorities(_ file: String, _ handle: OpaquePointer) -> [(option: Int, isSet: Bool)] {
+        unsafe [
+            (CCURLOPT_CAINFO, set(CCURLOPT_CAINFO, file, handle)),
+            // Otherwise the system's folder of authorities would be trusted too.
+            (CCURLOPT_CAPATH, set(CCURLOPT_CAPATH, nil, handle)),
+        ]
+    }
+
+    private static func certificate(
+        _ certificate: SecurityPolicy.ClientCertificate, _ handle: OpaquePointer
+    ) -> [(option: Int, isSet: Bool)] {
+        unsafe [
+            (CCURLOPT_SSLCERT, set(CCURLOPT_SSLCERT, certificate.certificateFile, handle)),
+            (
+                CCURLOPT_SSLKEY,
+                set(CCURLOPT_SSLKEY, certificate.keyFile ?? certificate.certificateFile, handle)
+            ),
+            // Without this OpenSSL would ask for a password on the terminal, and every transfer would wait.
+            (CCURLOPT_KEYPASSWD, set(CCURLOPT_KEYPASSWD, "", handle)),
+        ]
+    }
+
+    private static func set(_ option: Int, _ value: Int, _ handle: OpaquePointer) -> Bool {
+        unsafe ccurl_easy_set_long(handle, Int32(option), value) == CCURLE_OK
+    }
+
+    private static func set(_ option: Int, _ text: String?, _ handle: OpaquePointer) -> Bool {
+        guard let text else { return unsafe ccurl_easy_set_pointer(handle, Int32(option), nil) == CCURLE_OK }
+        return unsafe text.withCString {
+            unsafe ccurl_easy_set_pointer(handle, Int32(option), $0) == CCURLE_OK
+        }
+    }
+}
+
+/// Checks the addresses to which libcurl connects for one transfer. libcurl calls twice: before it opens a socket for
+/// an address, and before it sends a request on a connection, which may be a reused one. The second call exists only
+/// since libcurl 7.80; older versions are safe too, since connections are shared only under the same rules. Used on the
+/// transport's thread only.
+@safe final class CurlAddressFilter {
+    private let rules: AddressRules
+    /// The last refused address, and the reason.
+    private var refused: String?
+    private var hasOpenedSocket = false
+
+    init(_ rules: AddressRules) { self.rules = rules }
+
+    /// Installs the callbacks in a handle. False if libcurl refuses them.
+    static func install(in handle: OpaquePointer) -> Bool {
+        // libcurl before 7.80 does not know this option.
+        _ = unsafe ccurl_easy_set_request_callback(handle, Int32(CCURLOPT_PREREQFUNCTION), requestCallback)
+        return unsafe ccurl_easy_set_socket_callback(
+            handle, Int32(CCURLOPT_OPENSOCKETFUNCTION), openSocketCallback) == CCURLE_OK
+    }
+
+    /// Connects a handle's callbacks with this object.
+    func attach(to handle: OpaquePointer) {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        _ = unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_OPENSOCKETDATA), context)
+        _ = unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_PREREQDATA), context)
+    }
+
+    /// Why the rules prevented a connection; nil if they did not: a name may have several addresses, and an allowed one
+    /// may have failed to answer.
+    var refusal: String? { hasOpenedSocket ? nil : refused }
+
+    /// Opens a socket for an address, if the rules allow it.
+    fileprivate func openSocket(for wanted: UnsafePointer<ccurl_socket_address>) -> Int32 {
+        let offset = MemoryLayout<ccurl_socket_address>.offset(of: \.address) ?? 0
+        let bytes = unsafe UnsafeRawBufferPointer(
+            start: UnsafeRawPointer(wanted) + offset, count: Int(wanted.pointee.length))
+        guard unsafe isAllowed(IPAddress(socketAddress: bytes)) else { return Int32(CCURL_SOCKET_BAD) }
+        hasOpenedSocket = true
+        return unsafe socket(
+            wanted.pointee.family, wanted.pointee.kind | Int32(SOCK_CLOEXEC.rawValue), wanted.pointee.protocol
+        )
+    }
+
+    /// Whether the rules allow a request on a connection to this address.
+    func allowsRequest(to text: String) -> Bool {
+        if isAllowed(IPAddress(text)) { return true }
+        hasOpenedSocket = false
+        return false
+    }
+
+    private func isAllowed(_ address: IPAddress?) -> Bool {
+        let reason = address.map { rules.refusal(of: $0) } ?? "the address is neither IPv4 nor IPv6"
+        guard let reason else { return true }
+        refused = reason
+        return false
+    }
+}
+
+/// libcurl needs a socket for an address.
+private func openSocketCallback(
+    _ context: UnsafeMutableRawPointer?, _ purpose: Int32,
+    _ wanted: UnsafeMutablePointer<ccurl_socket_address>?
+) -> Int32 {
+    guard let context = unsafe context, let wanted = unsafe wanted else { return Int32(CCURL_SOCKET_BAD) }
+    let filter = unsafe Unmanaged<CurlAddressFilter>.fromOpaque(context).takeUnretainedValue()
+    return unsafe filter.openSocket(for: wanted)
+}
+
+/// libcurl is about to send a request.
+private func requestCallback(
+    _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?,
+    _ local: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32
+) -> Int32 {
+    guard let context = unsafe context, let remote = unsafe remote else { return Int32(CCURL_REQUEST_ABORT) }
+    let filter = unsafe Unmanaged<CurlAddressFilter>.fromOpaque(context).takeUnretainedValue()
+    let isAllowed = filter.allowsRequest(to: unsafe String(cString: remote))
+    return Int32(isAllowed ? CCURL_REQUEST_OK : CCURL_REQUEST_ABORT)
 }
