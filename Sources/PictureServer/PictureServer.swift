@@ -196,11 +196,15 @@ package final class PictureServer: Sendable {
         }
     }
 
-    /// Unlists work whose last picture is delivered.
+    /// Unlists and closes work whose last picture is delivered.
     private func end(_ work: SourceWork, _ key: CacheKey) {
-        works.withLock { works in
-            if works[key] === work, work.isIdle { works[key] = nil }
+        let isIdle = works.withLock { works in
+            guard work.isIdle else { return false }
+            // Newer work may be listed, after a purge or because the source's answer may not be used any more.
+            if works[key] === work { works[key] = nil }
+            return true
         }
+        if isIdle { work.close() }
         giveMemoryBack()
     }
 

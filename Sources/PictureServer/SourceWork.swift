@@ -12,7 +12,11 @@ import PictureService
 ///     picture w342 --> stored? --no-----'
 ///
 /// So a stored picture does not wait behind pictures that are being made. When the last caller of all pictures leaves,
-/// the source's flight is abandoned too.
+/// the source's flight is abandoned too. The work itself is a caller of that flight, because a picture joins it late:
+///
+/// 1. Requests for two pictures join the work. The first picture begins the source's flight.
+/// 2. The client of the first picture leaves.
+/// 3. The second picture joins the source's flight, which must still be the same.
 ///
 /// Safe for concurrent use.
 final class SourceWork: Sendable {
@@ -47,6 +51,9 @@ final class SourceWork: Sendable {
         var outcome: Result<OpenSource, PictureFailure>?
         /// The time from which on nobody may join, in seconds since 1970.
         var end = Int.max
+        /// The work's own caller of the source's flight.
+        var sourceCaller: Flight<OpenSource, PictureFailure, Never>.Caller?
+        var isClosed = false
     }
 
     private let original: PictureOriginal
@@ -83,6 +90,15 @@ final class SourceWork: Sendable {
 
     /// Whether no picture is in progress.
     var isIdle: Bool { pictures.running.isEmpty }
+
+    /// Releases the source. To be called when the work is idle and no request can join it.
+    func close() {
+        let caller = state.withLock { state in
+            state.isClosed = true
+            return state.sourceCaller.take()
+        }
+        caller?.leave()
+    }
 
     /// Lets the source wait in the turn of another client, if that is earlier.
     func share(with client: IPAddress?) {
@@ -166,7 +182,7 @@ final class SourceWork: Sendable {
     /// The source, read once for all pictures.
     private func source(replacing record: SourceRecord?) async throws(PictureFailure) -> OpenSource {
         if let outcome = state.withLock({ $0.outcome }) { return try outcome.get() }
-        return try await sources.join(recordKey, priority: 0, cancelled: { .cancelled }) {
+        let caller = sources.join(recordKey, priority: 0, cancelled: { .cancelled }) {
             [self] flight, _ throws(PictureFailure) in
             // Another flight may have ended since the look above.
             if let outcome = state.withLock({ $0.outcome }) { return try outcome.get() }
@@ -181,7 +197,20 @@ final class SourceWork: Sendable {
                 if !flight.isOver { end(.failure(error), at: .min) }
                 throw error
             }
-        }.value
+        }
+        keep(caller.flight)
+        return try await caller.value
+    }
+
+    /// Joins the source's flight for the work itself, once.
+    private func keep(_ flight: Flight<OpenSource, PictureFailure, Never>) {
+        guard let caller = flight.join(0) else { return }
+        let isKept = state.withLock { state in
+            guard !state.isClosed, state.sourceCaller == nil else { return false }
+            state.sourceCaller = caller
+            return true
+        }
+        if !isKept { caller.leave() }
     }
 
     private func end(_ outcome: Result<OpenSource, PictureFailure>, at end: Int) {
