@@ -7,7 +7,7 @@ public struct CatalogueDocuments: Sendable {
     private let films: Films
 
     private enum Films: Sendable {
-        case json([UInt8], [Range<Int>])
+        case json(JSONEntries)
         case xml(XMLFilms)
     }
 
@@ -28,7 +28,8 @@ public struct CatalogueDocuments: Sendable {
         guard !bytes.contains(0) else { throw .unrecognized }
         try Document.requireUTF8(bytes)
         switch first {
-        case UInt8(ascii: "{"), UInt8(ascii: "["): try self.init(json: bytes, from: start)
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            try self.init(JSONDocument(parsing: bytes, from: start, checksScalars: true))
         case UInt8(ascii: "<"):
             let root = try XMLReader.read(bytes[start...], maximumElements: Self.maximumElements)
             let movies = try XMLFilms(root)
@@ -43,31 +44,11 @@ public struct CatalogueDocuments: Sendable {
         self.films = films
     }
 
-    private init(json bytes: [UInt8], from start: Int) throws(CatalogueError) {
-        var name: String?
-        var movies: Range<Int>?
-        var grammar = JSONGrammar(bytes, in: start..<bytes.count)
-        let root = try grammar.only()
-        if bytes[root.lowerBound] == UInt8(ascii: "[") {
-            movies = root
-        } else {
-            var object = JSONGrammar(bytes, in: root)
-            try object.members { key, value throws(CatalogueError) in
-                // The first of two members with one name counts.
-                switch JSONText.unquoted(bytes[key]) {
-                case "name": name = name ?? JSONText(bytes: bytes, in: value).string?.trimmed
-                case "movies": movies = movies ?? value
-                default: break
-                }
-            }
-        }
-        guard let movies, bytes[movies.lowerBound] == UInt8(ascii: "[") else {
+    private init(_ document: JSONDocument) throws(CatalogueError) {
+        guard let films = document.movies ?? document.elements else {
             throw .wrongShape(expected: "an object with an array \"movies\", or an array of films", line: nil)
         }
-        var ranges: [Range<Int>] = []
-        var array = JSONGrammar(bytes, in: movies)
-        try array.elements { range throws(CatalogueError) in ranges.append(range) }
-        self.init(name: name, count: ranges.count, films: .json(bytes, ranges))
+        self.init(name: document.name?.trimmed, count: films.ranges.count, films: .json(films))
     }
 
     /// Calls `body` with the position, from 1, and each film, or with the reason why the entry is not a film.
@@ -78,8 +59,9 @@ public struct CatalogueDocuments: Sendable {
                 let film = Result { () throws(CatalogueError) in FilmDocument(xml: try movies.film(index)) }
                 try body(index + 1, film)
             }
-        case .json(let bytes, let ranges):
-            for (index, range) in ranges.enumerated() {
+        case .json(let entries):
+            let bytes = entries.bytes
+            for (index, range) in entries.ranges.enumerated() {
                 let film = Result { () throws(CatalogueError) in
                     guard bytes[range.lowerBound] == UInt8(ascii: "{") else {
                         throw .wrongShape(expected: "an object for film \(index + 1)", line: nil)
@@ -101,8 +83,7 @@ enum Document {
 
     /// The most bytes of a catalogue or manifest: 10,000 films take about 10 MiB.
     static let maximumBytes = 64 << 20
-    /// The most values (JSON) or elements (XML), because two bytes can make one. Foundation needs 90 bytes per JSON
-    /// value.
+    /// The most values (JSON) or elements (XML), because two bytes can make one.
     static let maximumValues = 2_000_000
 
     static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -119,7 +100,8 @@ enum Document {
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             try Self.requireUTF8(bytes)
-            self = .json(try JSONDocument(parsing: bytes[start...]))
+            self = .json(
+                try JSONDocument(parsing: bytes, from: start, maximumValues: Self.maximumValues))
         case UInt8(ascii: "<"):
             if Self.isWebPage(bytes[start...]) { throw .webPage }
             try Self.requireUTF8(bytes)

@@ -1,6 +1,13 @@
 /// A JSON parser (RFC 8259) that creates no values but finds their ranges. Foundation's decoder accepts a trailing
 /// comma, loses the order of members and reports no column.
 struct JSONGrammar {
+    /// The kind of a value, which its first character shows.
+    enum Kind {
+        case object, array, string, number, flag, null
+        /// No value begins here.
+        case none
+    }
+
     /// The deepest nesting of arrays and objects.
     static let maximumDepth = 256
 
@@ -9,43 +16,79 @@ struct JSONGrammar {
     /// The current position.
     private(set) var index: Int
     private let end: Int
+    private let checksScalars: Bool
+    private let maximumValues: Int
+    private var values = 0
     private var depth = 0
 
-    init(_ bytes: [UInt8], in range: Range<Int>? = nil) {
+    /// - Parameters:
+    ///   - range: where the value is. Default: all bytes.
+    ///   - checksScalars: whether a number or a string may not be wrong in itself. If not, only its end is found.
+    ///   - maximumValues: the most values that are read.
+    init(
+        _ bytes: [UInt8], in range: Range<Int>? = nil, checksScalars: Bool = true, maximumValues: Int = .max
+    ) {
         self.bytes = bytes
         index = range?.lowerBound ?? 0
         end = range?.upperBound ?? bytes.count
+        self.checksScalars = checksScalars
+        self.maximumValues = maximumValues
+    }
+
+    /// The kind of the next value.
+    var next: Kind {
+        mutating get {
+            skipSpace()
+            switch peek {
+            case UInt8(ascii: "{"): return .object
+            case UInt8(ascii: "["): return .array
+            case UInt8(ascii: "\""): return .string
+            case UInt8(ascii: "t"), UInt8(ascii: "f"): return .flag
+            case UInt8(ascii: "n"): return .null
+            case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): return .number
+            default: return .none
+            }
+        }
     }
 
     /// The range of the only value.
     mutating func only() throws(CatalogueError) -> Range<Int> {
         let range = try value()
-        skipSpace()
-        guard index == end else { throw fault("unexpected text after the value") }
+        try finish()
         return range
     }
 
-    /// Reads a value and returns its range, without surrounding white space.
-    mutating func value() throws(CatalogueError) -> Range<Int> {
+    /// Requires that nothing but white space follows.
+    mutating func finish() throws(CatalogueError) {
         skipSpace()
+        guard index == end else { throw fault("unexpected text after the value") }
+    }
+
+    /// Reads a value and returns its range, without surrounding white space.
+    /// - Throws: `.malformedJSON`; `.tooLarge` beyond the most values.
+    @discardableResult
+    mutating func value() throws(CatalogueError) -> Range<Int> {
+        let kind = next
         let start = index
-        switch peek {
-        case UInt8(ascii: "{"): try members { _, _ throws(CatalogueError) in }
-        case UInt8(ascii: "["): try elements { _ throws(CatalogueError) in }
-        case UInt8(ascii: "\""): try string()
-        case UInt8(ascii: "t"): try word("true")
-        case UInt8(ascii: "f"): try word("false")
-        case UInt8(ascii: "n"): try word("null")
-        case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): try number()
-        case nil: throw fault("unexpected end of the text")
-        default: throw fault("a value is expected")
+        values += 1
+        guard values <= maximumValues else { throw .tooLarge(limit: maximumValues, unit: "values") }
+        switch kind {
+        case .object: try members { _, grammar throws(CatalogueError) in try grammar.value() }
+        case .array: try elements { _ throws(CatalogueError) in }
+        case .string: try string()
+        case .number: try number()
+        case .flag: try word(peek == UInt8(ascii: "t") ? "true" : "false")
+        case .null: try word("null")
+        case .none:
+            throw fault(peek == nil ? "unexpected end of the text" : "a value is expected")
         }
         return start..<index
     }
 
-    /// Reads an object and calls `body` with the ranges of each member's name, including quotation marks, and value.
+    /// Reads an object and calls `body` with the range of each member's name, including quotation marks. The body must
+    /// read the value.
     mutating func members(
-        _ body: (Range<Int>, Range<Int>) throws(CatalogueError) -> Void
+        _ body: (Range<Int>, inout JSONGrammar) throws(CatalogueError) -> Void
     ) throws(CatalogueError) {
         try items(closing: UInt8(ascii: "}")) { grammar throws(CatalogueError) in
             guard grammar.peek == UInt8(ascii: "\"") else {
@@ -57,7 +100,7 @@ struct JSONGrammar {
             grammar.skipSpace()
             guard grammar.peek == UInt8(ascii: ":") else { throw grammar.fault("a colon is expected") }
             grammar.index += 1
-            try body(name, try grammar.value())
+            try body(name, &grammar)
         }
     }
 
@@ -103,8 +146,10 @@ struct JSONGrammar {
             case UInt8(ascii: "\""):
                 index += 1
                 return
+            case UInt8(ascii: "\\") where !checksScalars: index += 2
             case UInt8(ascii: "\\"): try escape()
-            case 0..<0x20: throw fault("a control character in a string; write it as \\u and four digits")
+            case 0..<0x20 where checksScalars:
+                throw fault("a control character in a string; write it as \\u and four digits")
             default: index += 1
             }
         }
@@ -146,6 +191,10 @@ struct JSONGrammar {
 
     private mutating func number() throws(CatalogueError) {
         let start = index
+        guard checksScalars else {
+            while let byte = peek, "0123456789+-.eE".utf8.contains(byte) { index += 1 }
+            return
+        }
         if peek == UInt8(ascii: "-") { index += 1 }
         if peek == UInt8(ascii: "0") { index += 1 } else { try digits(from: start) }
         if peek == UInt8(ascii: ".") {

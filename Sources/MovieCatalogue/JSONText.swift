@@ -96,7 +96,8 @@ public struct JSONText: Sendable, Hashable {
         guard bytes.first == UInt8(ascii: "{") else {
             throw .malformedJSON(reason: "an object is expected", line: nil)
         }
-        try grammar.members { name, range throws(CatalogueError) in
+        try grammar.members { name, grammar throws(CatalogueError) in
+            let range = try grammar.value()
             if name.count == wanted.count, bytes[name].elementsEqual(wanted) {
                 value = JSONText(valid: String(decoding: bytes[range], as: UTF8.self))
             }
@@ -114,11 +115,9 @@ public struct JSONText: Sendable, Hashable {
         var members: [Member] = []
         var grammar = JSONGrammar(bytes)
         do throws(CatalogueError) {
-            try grammar.members { name, value throws(CatalogueError) in
-                members.append(
-                    Member(
-                        name: Self.unquoted(bytes[name]),
-                        value: JSONText(valid: String(decoding: bytes[value], as: UTF8.self))))
+            try grammar.members { name, grammar throws(CatalogueError) in
+                let value = String(decoding: bytes[try grammar.value()], as: UTF8.self)
+                members.append(Member(name: Self.unquoted(bytes[name]), value: JSONText(valid: value)))
             }
         } catch {
             // The stored text is damaged: it was valid JSON once.

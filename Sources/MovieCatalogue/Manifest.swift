@@ -82,7 +82,7 @@ struct ManifestReader {
 
     /// The entries of a JSON manifest, or nil if the document is a catalogue.
     static func images(of root: JSONDocument) throws(CatalogueError) -> [JSONDocument.Entry]? {
-        if let elements = try root.elements?.all() {
+        if let elements = root.elements?.all {
             return !elements.isEmpty && elements.allSatisfy(\.isFilm) ? nil : elements
         }
         if root.movies != nil { return nil }
@@ -90,7 +90,7 @@ struct ManifestReader {
             throw .wrongShape(
                 expected: "an array of images, or an object with \"images\" or \"movies\"", line: nil)
         }
-        return try images.all()
+        return images.all
     }
 
     /// Adds an entry of a JSON manifest: an address, or an object with `url` and optionally `sha256`.
