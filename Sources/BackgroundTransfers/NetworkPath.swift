@@ -44,7 +44,7 @@ public struct NetworkPath: Sendable, Hashable {
     }
 
     /// The path assumed where the system says nothing.
-    static let assumed = NetworkPath(reach: .internet, link: .other)
+    fileprivate static let assumed = NetworkPath(reach: .internet, link: .other)
 }
 
 extension NetworkPath: CustomStringConvertible {

@@ -183,7 +183,7 @@ final class CatalogueFolder: Sendable {
 
     /// The names of the catalogues and manifests directly in the folder, sorted. The path `/` lists them if none of
     /// them is the catalogue.
-    func catalogueNames() -> [String] {
+    fileprivate func catalogueNames() -> [String] {
         // Ignored: a folder that cannot be listed, as one that has been removed, lists nothing.
         guard let names = try? FileCalls().names(in: root) else { return [] }
         return names.filter { name in

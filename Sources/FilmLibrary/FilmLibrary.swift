@@ -225,7 +225,7 @@ package struct WriteCounts: Sendable, Hashable {
 
 extension Database {
     /// The columns of a `StoredFilm`, in the order in which `film` reads them.
-    static let filmColumns = """
+    fileprivate static let filmColumns = """
         f.number, f.id, f.document, f.rating, f.votes, f.created_at, f.updated_at, f.revision, p.media_type, p.size, p.tag
         """
 

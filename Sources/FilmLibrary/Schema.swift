@@ -3,7 +3,7 @@ package import MovieCatalogue
 /// The tables of a library, in version 1.
 enum Schema {
     /// `Mrqe`: marks a database as a library.
-    static let applicationID = 0x4D72_7165
+    fileprivate static let applicationID = 0x4D72_7165
     static let version = 1
 
     /// `films` holds each document and its sort keys, `search` the folded text to search. A film's number is its

@@ -103,7 +103,7 @@ private struct MultipartReader {
     }
 
     /// Skips the text before the first boundary.
-    mutating func skipPreamble() throws(MultipartForm.Failure) {
+    fileprivate mutating func skipPreamble() throws(MultipartForm.Failure) {
         guard !isBoundary(at: 0) else { return pass(boundaryAt: 0) }
         _ = try body()
     }

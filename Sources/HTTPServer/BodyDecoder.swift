@@ -35,7 +35,7 @@ struct BodyDecoder {
     }
 
     /// The most bytes of a line: a chunk's size with its extensions, or a trailer field.
-    static let lineLimit = 4096
+    private static let lineLimit = 4096
     /// The most trailer fields. Their content is not used.
     private static let trailerLimit = 64
 

@@ -56,13 +56,13 @@ final class Connection {
     /// The request whose body is being read.
     var incoming: IncomingRequest?
     /// The head of the request that is being handled.
-    var handledHead: RequestHead?
+    private var handledHead: RequestHead?
     /// When the last byte of that request came.
-    var requestEnd = ContinuousClock.now
+    private var requestEnd = ContinuousClock.now
     /// The answer that the handler gives later; nil while a thread of the server handles the request. The handler owns
     /// it: once the handler has dropped it, it answers by itself.
     weak var pending: PendingAnswer?
-    var outgoing: OutgoingAnswer?
+    private var outgoing: OutgoingAnswer?
     /// Bytes thrown away while lingering.
     var discarded = 0
 
@@ -70,7 +70,7 @@ final class Connection {
     private static let turnAwayTime = Duration.seconds(1)
     /// How long a draining server keeps an idle connection when it stops, for a request that is on its way: half a turn
     /// around the earth.
-    static let lastCall = Duration.milliseconds(100)
+    private static let lastCall = Duration.milliseconds(100)
 
     init(_ descriptor: Int32, key: ConnectionKey, peer: Peer, isTurnedAway: Bool) {
         socket = ClientSocket(descriptor)
@@ -168,7 +168,7 @@ final class Connection {
 
 extension Connection {
     /// The server reads past an unwanted body of at most this size, so that the connection can stay open.
-    static let unwantedBody = 64 << 10
+    private static let unwantedBody = 64 << 10
 
     func readHead(_ loop: EventLoop) -> Step {
         let limit = loop.context.configuration.headerLimit

@@ -1,7 +1,7 @@
 /// A palette of at most 256 colours for a bitmap, and the index of each pixel. A bitmap with few colours keeps its own;
 /// otherwise similar colours share their mean, and alpha becomes 0 or 255 (threshold 127).
 package struct AdaptivePalette {
-    static let maximumColours = 256
+    private static let maximumColours = 256
 
     /// RGBA.
     package private(set) var colours: [SIMD4<UInt8>] = []

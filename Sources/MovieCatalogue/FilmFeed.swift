@@ -162,9 +162,9 @@ private enum Namespace {
     static let atom = "http://www.w3.org/2005/Atom"
     static let media = "http://search.yahoo.com/mrss/"
     static let google = "http://schemas.google.com/g/2005"
-    static let youTube = "http://gdata.youtube.com/schemas/2007"
+    fileprivate static let youTube = "http://gdata.youtube.com/schemas/2007"
     static let podcast = "http://www.itunes.com/dtds/podcast-1.0.dtd"
-    static let dublinCore = "http://purl.org/dc/elements/1.1/"
+    fileprivate static let dublinCore = "http://purl.org/dc/elements/1.1/"
     static let content = "http://purl.org/rss/1.0/modules/content/"
 }
 

@@ -191,7 +191,7 @@ public struct FilterWords: Sendable, Hashable {
     }
 
     /// The fewest letters of a word that is searched in overviews: most overviews contain shorter ones.
-    static let shortestInOverview = 3
+    private static let shortestInOverview = 3
 
     /// A word that one field must have.
     struct Condition: Sendable, Hashable {
@@ -315,7 +315,7 @@ public struct FilterWords: Sendable, Hashable {
     }
 
     /// Whether a word is searched in overviews.
-    static func isForOverview(_ word: [UInt8]) -> Bool {
+    fileprivate static func isForOverview(_ word: [UInt8]) -> Bool {
         String(decoding: word, as: UTF8.self).count >= shortestInOverview
     }
 }

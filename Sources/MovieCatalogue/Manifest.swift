@@ -138,7 +138,7 @@ struct ManifestReader {
     }
 
     /// Adds a list: one address per line. Ignores blank lines and those that begin with #.
-    mutating func addList(_ bytes: [UInt8], from start: Int) throws(CatalogueError) {
+    fileprivate mutating func addList(_ bytes: [UInt8], from start: Int) throws(CatalogueError) {
         guard !bytes.contains(0) else { throw .unrecognized }
         // Trimming removes the carriage return before a line feed.
         let lines = bytes[start...].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

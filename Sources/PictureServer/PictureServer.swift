@@ -115,7 +115,7 @@ package final class PictureServer: Sendable {
     // MARK: Rules
 
     /// The present ruling. A request reads it once, so that it is judged by one set of rules.
-    var presentRuling: Ruling { ruling.withLock { $0 } }
+    private var presentRuling: Ruling { ruling.withLock { $0 } }
 
     /// The rules in force.
     package var rules: PictureRules { presentRuling.rules }
@@ -150,7 +150,7 @@ package final class PictureServer: Sendable {
 
     /// The refusal that is certain without reading the disk: the client would wait too long, nobody works on this
     /// source, and nothing of it is stored. It uses no thread, so that refusing does not slow down the work.
-    func refusalAtOnce(_ address: KnownAddress, client: IPAddress?) -> PictureFailure? {
+    private func refusalAtOnce(_ address: KnownAddress, client: IPAddress?) -> PictureFailure? {
         guard let refusal = gate.refusal(of: client), !tiers.mayHaveRecord(address.recordKey) else {
             return nil
         }
@@ -452,7 +452,7 @@ package final class PictureCounters: Sendable {
     }
 
     /// Counts the refusal of a rule.
-    func countRefusal(by rule: String) { state.withLock { $0.refusals[rule, default: 0] += 1 } }
+    fileprivate func countRefusal(by rule: String) { state.withLock { $0.refusals[rule, default: 0] += 1 } }
 
     /// The count of an event.
     package func number(of event: Event) -> Int { state.withLock { $0.events[event] ?? 0 } }

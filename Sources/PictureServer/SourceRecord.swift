@@ -139,7 +139,7 @@ extension SourceRecord {
 package enum PictureFreshness {
     /// The lifetime of a picture with a tag, in seconds: a year, the most that caches were ever asked for (RFC 2616
     /// section 14.21).
-    static let taggedLifetime = 31_536_000
+    private static let taggedLifetime = 31_536_000
     /// How long a failure of the source itself holds, in seconds: the source is missing, or not a picture.
     static let failureLifetime = 60
 

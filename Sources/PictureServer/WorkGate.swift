@@ -449,7 +449,7 @@ struct ClientTurns {
 
     /// The number of waiting sources that come before the next one of a client: all of its own, and of any other client
     /// at most one more than it has itself.
-    func countAhead(of client: Client) -> Int {
+    fileprivate func countAhead(of client: Client) -> Int {
         let own = lines[client]?.count ?? 0
         return lines.reduce(own) { $1.key == client ? $0 : $0 + min($1.value.count, own + 1) }
     }

@@ -96,7 +96,7 @@ public struct PictureRecipe: Hashable, Sendable {
     /// The most characters of a tag.
     package static let longestTag = 64
     /// The most digits of an expiry: enough for 3,000 years.
-    static let longestExpiry = 11
+    private static let longestExpiry = 11
     /// The most steps of a recipe.
     private static let mostSteps = 8
     /// The greatest standard deviation of a blur. A larger one makes every picture of one color.

@@ -160,7 +160,7 @@ private final class Queue: TaskExecutor {
     }
 
     /// Makes sure that there is a thread for the job that the caller enqueues next.
-    func startThreadIfNeeded() throws(ResourceShortage) {
+    fileprivate func startThreadIfNeeded() throws(ResourceShortage) {
         try state.withLock { state throws(ResourceShortage) in
             if state.threads == 0 { try startThread(&state) }
         }

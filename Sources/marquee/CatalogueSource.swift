@@ -89,7 +89,7 @@ enum CatalogueSource: Sendable {
     }
 
     /// The address of the embedded origin.
-    static let sampleBase = URL(string: "http://\(sampleHost)/") ?? URL(filePath: "/")
+    private static let sampleBase = URL(string: "http://\(sampleHost)/") ?? URL(filePath: "/")
 
     /// Reads the catalogue: one page from a file, one or more from the network. If a feed in a file goes on elsewhere,
     /// notes the address, and does not read it: naming a file is no permission to use the network.

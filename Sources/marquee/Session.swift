@@ -346,7 +346,7 @@ extension Session {
     /// The service of the catalogue, for changes.
     /// - Parameter wire: REST or SOAP. Default: SOAP if the catalogue's address is the SOAP one.
     /// - Throws: `Failure` for a catalogue that cannot be changed.
-    func filmClient(_ wire: FilmWire?) throws -> FilmClient {
+    private func filmClient(_ wire: FilmWire?) throws -> FilmClient {
         if settings.isOffline { throw UsageError("leave out --offline: changes go to the service at once") }
         let url: URL
         var library: FilmLibrary?

@@ -255,7 +255,7 @@ enum FilmRoute: Hashable, Sendable {
     case style(String)
 
     /// The most films of a ranking. More are read page by page.
-    static let maximumTop = 10_000
+    fileprivate static let maximumTop = 10_000
 
     /// The methods of the resource, in the order of Allow.
     func methods(isWritable: Bool) -> [String] {

@@ -181,7 +181,7 @@ extension FilmService {
 enum FilmPosterUpload {
     static let maximumBytes = 32 << 20
     /// The most pixels. They take 200 MB decoded, and up to three times that while they are checked.
-    static let maximumPixels = 50_000_000
+    private static let maximumPixels = 50_000_000
     static let mediaTypes = ImageDecoders.standard.mediaTypes.joined(separator: ", ")
 
     /// Throws if the Content-Type is not of a picture. The format follows from the bytes.

@@ -88,7 +88,7 @@ enum FilmContent: Sendable, Hashable {
 
     static let mediaTypes =
         "application/json, application/xml, application/x-www-form-urlencoded, multipart/form-data"
-    static let patchTypes = "application/merge-patch+json, " + mediaTypes
+    private static let patchTypes = "application/merge-patch+json, " + mediaTypes
 
     /// The type of a film or a rating in a request.
     /// - Throws: 415 for other types.

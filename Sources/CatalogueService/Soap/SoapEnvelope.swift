@@ -11,7 +11,7 @@ package import MovieCatalogue
 package struct SoapEnvelope: Sendable {
     static let namespace = "http://schemas.xmlsoap.org/soap/envelope/"
     /// The namespace of `xsi:nil`.
-    static let instanceNamespace = "http://www.w3.org/2001/XMLSchema-instance"
+    fileprivate static let instanceNamespace = "http://www.w3.org/2001/XMLSchema-instance"
     /// The actor that means the next receiver (section 4.2.2).
     private static let nextActor = "http://schemas.xmlsoap.org/soap/actor/next"
     package static let contentType = "text/xml; charset=utf-8"

@@ -66,10 +66,10 @@ public struct BMPDecoder: ImageDecoding {
 ///     ...                                            density, colours, then masks and the palette
 private struct BMPHeader {
     let size: ImageSize
-    let isTopDown: Bool
+    fileprivate let isTopDown: Bool
     let bitsPerPixel: Int
     let compression: Int
-    let pixelOffset: Int
+    fileprivate let pixelOffset: Int
     /// The RGBA of each index, 256 of them; those that the file lacks are black.
     private(set) var palette: [SIMD4<UInt8>] = []
     private var channels: [Channel] = []
@@ -130,7 +130,7 @@ private struct BMPHeader {
         }
     }
 
-    var isRunLength: Bool { compression == Compression.runLength8 || compression == Compression.runLength4 }
+    fileprivate var isRunLength: Bool { compression == Compression.runLength8 || compression == Compression.runLength4 }
 
     private mutating func readPalette(
         _ bytes: Span<UInt8>, at start: Int, entryBytes: Int, _ countOffset: Int?

@@ -120,7 +120,7 @@ struct EntropyBits {
     var overran: Bool { count < padding }
 
     /// Whether the remaining bits are fewer than the longest code: an invalid code may be a truncated one.
-    var isNearEnd: Bool { count &- padding < JPEGHuffmanTable.longestCode }
+    fileprivate var isNearEnd: Bool { count &- padding < JPEGHuffmanTable.longestCode }
 
     @inline(__always)
     func peek(_ length: Int) -> Int {

@@ -10,7 +10,7 @@ enum ExifOrientation: Int, Sendable, CaseIterable {
     case rotated270
 
     /// Whether rows become columns.
-    var swapsSides: Bool { rawValue >= 5 }
+    fileprivate var swapsSides: Bool { rawValue >= 5 }
 
     func size(ofStored size: ImageSize) -> ImageSize { swapsSides ? size.transposed : size }
 }

@@ -167,7 +167,7 @@ enum ReducedInverseDCT {
     private typealias Quad = SIMD4<Int32>
 
     /// Transforms to 4 x 4 samples, the first at `origin`.
-    static func transformToFour(
+    fileprivate static func transformToFour(
         _ block: Span<Int16>, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
     ) {
         // First all eight columns at once, then all four rows at once. Intermediate values have two more bits than
@@ -240,7 +240,7 @@ enum ReducedInverseDCT {
     }
 
     /// Transforms to 2 x 2 samples, the first at `origin`.
-    static func transformToTwo(
+    fileprivate static func transformToTwo(
         _ block: Span<Int16>, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
     ) {
         let (c1, c3, c5, c7) = (wide(block, 8), wide(block, 24), wide(block, 40), wide(block, 56))
@@ -340,7 +340,7 @@ struct BlockLines {
 
     /// One of the three rounds of a transposition.
     @inline(__always)
-    mutating func interleave() {
+    private mutating func interleave() {
         let (a0, a1, a2, a3) = (Self.low(l0, l4), Self.high(l0, l4), Self.low(l1, l5), Self.high(l1, l5))
         let (a4, a5, a6, a7) = (Self.low(l2, l6), Self.high(l2, l6), Self.low(l3, l7), Self.high(l3, l7))
         (l0, l1, l2, l3) = (a0, a1, a2, a3)

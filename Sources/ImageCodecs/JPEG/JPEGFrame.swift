@@ -12,7 +12,7 @@ struct JPEGFrame {
     /// The largest sampling factors: an MCU (minimum coded unit) has that many blocks in each direction.
     let horizontalMaximum: Int
     let verticalMaximum: Int
-    let unitColumns: Int
+    private let unitColumns: Int
     let unitRows: Int
 
     /// Reads the frame header `segment` of `file`.
@@ -170,7 +170,7 @@ struct JPEGScan: Equatable {
     /// The spectral selection: the coefficients of the scan, in zigzag order.
     let spectrum: ClosedRange<Int>
     /// The previous scan's bit position for the same coefficients; 0 in their first scan.
-    let approximationHigh: Int
+    private let approximationHigh: Int
     let approximationLow: Int
 
     init(_ body: Span<UInt8>, frame: JPEGFrame, offset: Int) throws(ImageDecodingError) {

@@ -237,7 +237,7 @@ struct SpectralSelection {
     /// How many of the next `count` blocks of an end-of-band run take no bits: in a refinement those before the first
     /// with a coefficient of this selection, otherwise all.
     @inline(__always)
-    func skippable(_ count: Int, from block: Int, isRefinement: Bool, _ used: Span<UInt64>) -> Int {
+    fileprivate func skippable(_ count: Int, from block: Int, isRefinement: Bool, _ used: Span<UInt64>) -> Int {
         guard isRefinement else { return count }
         let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 63 &- last) & UInt64.max &<< UInt64(first)
         var passed = 0
@@ -247,7 +247,7 @@ struct SpectralSelection {
 
     /// Refines each nonzero coefficient by one bit, and adds new coefficients of one bit between them.
     @inline(__always)
-    func refine(
+    fileprivate func refine(
         _ start: Int, _ endOfBlockRun: inout Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
         _ table: Span<UInt32>, _ values: inout MutableSpan<Int16>, _ used: inout UInt64
     ) -> Bool {

@@ -391,8 +391,8 @@ struct InflateCodes {
     static let endOfBlock = 256
 
     /// Wide enough to decode most codes of a photograph in one step.
-    static let literalRootBits = 11
-    static let distanceRootBits = 8
+    fileprivate static let literalRootBits = 11
+    fileprivate static let distanceRootBits = 8
 
     /// The order of the lengths of the code length code (RFC 1951 section 3.2.7).
     static let orderOfLengthCodes = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]

@@ -121,7 +121,7 @@ enum PNGPixelFilters {
     private typealias Lanes = SIMD4<Int16>
 
     @inline(__always)
-    static func addLeft(
+    fileprivate static func addLeft(
         _ filtered: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ margin: Int, channels: Int
     ) {
         var left = SIMD4<UInt8>()
@@ -137,7 +137,7 @@ enum PNGPixelFilters {
     }
 
     @inline(__always)
-    static func addMean(
+    fileprivate static func addMean(
         _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ margin: Int,
         channels: Int
     ) {
@@ -156,7 +156,7 @@ enum PNGPixelFilters {
 
     /// PNG 9.4, with the choice made by masks from signs.
     @inline(__always)
-    static func addPaeth(
+    fileprivate static func addPaeth(
         _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ margin: Int,
         channels: Int
     ) {

@@ -253,7 +253,7 @@ struct PNGPass: Equatable {
     var rowStep: Int
     var size = ImageSize(width: 0, height: 0)
 
-    static let adam7 = [
+    fileprivate static let adam7 = [
         PNGPass(firstColumn: 0, firstRow: 0, columnStep: 8, rowStep: 8),
         PNGPass(firstColumn: 4, firstRow: 0, columnStep: 8, rowStep: 8),
         PNGPass(firstColumn: 0, firstRow: 4, columnStep: 4, rowStep: 8),

@@ -11,7 +11,7 @@ struct ExtendedBox {
     let reach: Int
     /// The weight of a whole pixel, and of each of the two outer ones. The sum of all is 1.
     let weight: Float
-    let outerWeight: Float
+    private let outerWeight: Float
 
     /// - Parameter deviation: the standard deviation of the Gaussian, in pixels.
     init(deviation: Double) {

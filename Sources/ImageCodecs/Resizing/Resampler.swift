@@ -127,7 +127,7 @@ struct Resampler {
     // MARK: Passes
 
     /// The vertical pass: weights the rows and returns pairs of columns, two pairs at once.
-    static func mixRows(_ rows: [Pair], _ weights: [Pair], into line: inout [Pair]) {
+    fileprivate static func mixRows(_ rows: [Pair], _ weights: [Pair], into line: inout [Pair]) {
         let (rows, weights) = (rows.span, weights.span)
         var line = line.mutableSpan
         let stride = line.count &* 2
@@ -172,7 +172,7 @@ struct Resampler {
     }
 
     /// The horizontal pass, two pixels at once. Repeats the last pixel if `row` is longer than the result.
-    static func mixColumns(
+    fileprivate static func mixColumns(
         _ line: [Pair], _ kernel: LanczosKernel, from first: Int, into row: inout [SIMD8<UInt8>]
     ) {
         let (line, weights, starts) = (line.span, kernel.weights.span, kernel.starts.span)
@@ -307,7 +307,7 @@ struct PlaneResampler {
     }
 
     /// Writes the result. It may write past the ends of rows, and writes four rows at a time.
-    func resample(into samples: inout [UInt8], _ result: PlanarPicture.Plane) {
+    fileprivate func resample(into samples: inout [UInt8], _ result: PlanarPicture.Plane) {
         // A ring buffer: row pair `p` is at `p` modulo the pairs of `down`.
         var rows = [Pair](repeating: Pair(), count: down.pairs * vectors * 2)
         var nextRowPair = down.starts.first ?? 0

@@ -506,7 +506,7 @@ struct BodyStorage {
     mutating func replace(with bytes: [UInt8]) { self.bytes = bytes }
 
     /// Decides that the bytes in memory move to a partial file, if they are worth one.
-    mutating func keepPartial() {
+    fileprivate mutating func keepPartial() {
         if isInMemory, bytes.count >= PartialStore.smallest { moveToPartial() }
     }
 
@@ -518,7 +518,7 @@ struct BodyStorage {
     }
 
     /// Takes the partial file out, so that releasing it lets another transfer resume it.
-    mutating func takePartial() -> PartialFile? {
+    fileprivate mutating func takePartial() -> PartialFile? {
         guard case .partial(let file) = place else { return nil }
         place = .memory
         return file
@@ -576,7 +576,7 @@ struct BodyStorage {
     }
 
     /// Removes the partial file by its key, once it is closed. Blocks.
-    func removeClosedPartial() {
+    fileprivate func removeClosedPartial() {
         if let partials { partials.store.remove(partials.key) }
     }
 }

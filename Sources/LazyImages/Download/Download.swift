@@ -45,7 +45,7 @@ final class DownloadRequest: Sendable {
     }
 
     /// Whether the request has no conditions and no range: only then a partial body can be resumed.
-    var mayResume: Bool {
+    fileprivate var mayResume: Bool {
         conditions.isEmpty
             && (request.fields.isEmpty
                 || (Validators.conditional + ["range"]).allSatisfy { request.fields[$0] == nil })

@@ -241,7 +241,7 @@ final class FetchContext: Sendable {
     var sibling: FetchContext { FetchContext(configuration, transport, broker, slots) }
 
     /// The error of a fetch that has used up its time. A transport knows only what was left for its attempt.
-    func tookTooLong(_ url: URL) -> ImageLoadingError {
+    fileprivate func tookTooLong(_ url: URL) -> ImageLoadingError {
         .timedOut(url: url.displayText, phase: .total, seconds: configuration.timeouts.total.seconds)
     }
 

@@ -63,7 +63,7 @@ final class FileTiers: Sendable {
     }
 
     /// What the disk tier has for the request, fresh or not, if it is what the request wants.
-    func storedOnDisk(for request: ImageRequest) async -> LoadedFile? {
+    private func storedOnDisk(for request: ImageRequest) async -> LoadedFile? {
         guard let entry = await disk(for: request)?.entry(for: request.key) else { return nil }
         return file(of: entry, for: request, from: .disk)
     }

@@ -245,7 +245,7 @@ final class PartialFolder: Sendable {
     /// - Parameter mayBeAbsent: whether to remove checksums without a partial file too. Makes that file for a moment:
     ///   without its lock they could be those of a transfer that is just beginning.
     @discardableResult
-    func removeUnlessBusy(_ name: String, mayBeAbsent: Bool = false) -> Bool {
+    fileprivate func removeUnlessBusy(_ name: String, mayBeAbsent: Bool = false) -> Bool {
         faults.counting { () throws(FileFault) in
             let file = try openLocked(name, isNew: mayBeAbsent)
             defer { _ = file.number }

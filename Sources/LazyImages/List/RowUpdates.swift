@@ -153,7 +153,7 @@ final class RowStates: Sendable {
         return (reader, stream)
     }
 
-    func removeReader(_ reader: Int) {
+    fileprivate func removeReader(_ reader: Int) {
         state.withLock { state in
             state.table.removeReader(reader)
             state.wakers[reader] = nil
@@ -217,7 +217,7 @@ struct RowStateTable {
         return lastReader
     }
 
-    mutating func removeReader(_ reader: Int) { readers[reader] = nil }
+    fileprivate mutating func removeReader(_ reader: Int) { readers[reader] = nil }
 
     /// The next update for a reader, the oldest first; nil if there is none.
     mutating func next(for number: Int) -> RowUpdate? {

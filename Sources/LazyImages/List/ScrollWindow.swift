@@ -108,7 +108,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     init(pauses: ScrollPauses = ScrollPauses()) { self.pauses = pauses }
 
     /// Whether the list moves. Then no load starts.
-    var isScrolling: Bool { isDragging || isDecelerating }
+    private var isScrolling: Bool { isDragging || isDecelerating }
 
     /// The keys of the visible rows and of the page ahead, the most urgent first.
     var wantedKeys: [Key] { wants.map(\.key) }
@@ -269,13 +269,13 @@ struct RowSpan: Equatable {
     }
 
     /// The rows of the page ahead, the nearest first.
-    var aheadNearestFirst: [Int] {
+    fileprivate var aheadNearestFirst: [Int] {
         direction == .forward ? Array(ahead) : ahead.reversed()
     }
 
     /// The visible rows, those nearest the focus first, or nearest the middle if the focus is not visible. Of two
     /// equally near rows the upper one comes first.
-    var visibleNearestFirst: [Int] {
+    fileprivate var visibleNearestFirst: [Int] {
         guard !visible.isEmpty else { return [] }
         // Doubled, since the middle may lie between two rows.
         var middle = visible.lowerBound + visible.upperBound - 1

@@ -196,7 +196,7 @@ public final class ImageLoader: Sendable {
 
     /// The image in the memory tier, if it may answer the request.
     /// - Parameter isFirstLook: whether to count a hit or a miss.
-    func usableImage(for request: ImageRequest, isFirstLook: Bool) -> LoadedImage? {
+    private func usableImage(for request: ImageRequest, isFirstLook: Bool) -> LoadedImage? {
         guard request.allowsMemory else { return nil }
         let key = request.resultKey
         guard let image = isFirstLook ? memory.value(for: key) : memory.uncountedValue(for: key),

@@ -293,10 +293,10 @@ struct RedirectStep: Hashable, Sendable {
     private static let assumedLifetime = Freshness.heuristicLimit
 
     /// Whether the status says that the redirect is permanent.
-    var isPermanent: Bool { head.status == 301 || head.status == 308 }
+    fileprivate var isPermanent: Bool { head.status == 301 || head.status == 308 }
 
     /// How many seconds after its arrival the redirect is fresh; 0 if it may not be stored.
-    var freshSeconds: Int {
+    fileprivate var freshSeconds: Int {
         guard kind.allowsStoring(head) else { return 0 }
         let freshness = Freshness(
             head, kind.control(head.fields), received: received, delay: delay,

@@ -151,7 +151,7 @@ public final class UploadTask: Sendable {
 ///     UploadRequest(url: film, .put, .file("poster.jpg", mediaType: "image/jpeg"), fields: ["If-Match": tag])
 public struct UploadRequest: Sendable {
     /// The default of ``answerLimit``: 16 MiB.
-    static let standardAnswerLimit = 16 * 1024 * 1024
+    private static let standardAnswerLimit = 16 * 1024 * 1024
 
     /// The https or http URL. A user name and password in it have moved to ``fields``.
     public let url: URL

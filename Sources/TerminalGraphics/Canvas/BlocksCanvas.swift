@@ -192,7 +192,7 @@ struct BlockMask {
     /// What counts of the mask's gain: the rest is the error of its seam. With n samples in the cell and c covered
     /// ones, the gain over one solid colour is c (n - c) / n of the two colours' squared distance d², and the seam
     /// costs `seamCost` d² for each whole lower edge.
-    let shareWithoutSeam: Float
+    fileprivate let shareWithoutSeam: Float
 
     /// The error of a seam along the whole lower edge, in samples. 0.66 is what xterm shows: 42 % of a row's pixels in
     /// error, squared, of 17 rows. A line is seen better than noise, so it counts three times. A cost of 4 leaves fewer

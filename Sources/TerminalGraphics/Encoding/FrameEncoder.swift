@@ -75,7 +75,7 @@ private struct FramePen {
         writer = CellWriter(depth: depth, writesAttributes: true, onlyASCII: onlyASCII)
     }
 
-    mutating func drawAll(_ next: CellGrid, _ change: PictureChange) -> [UInt8] {
+    fileprivate mutating func drawAll(_ next: CellGrid, _ change: PictureChange) -> [UInt8] {
         begin(after: change.before)
         // Erasing fills with the current background: reset it first.
         writer.append("\u{1B}[m\u{1B}[2J")

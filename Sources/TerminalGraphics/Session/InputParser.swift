@@ -16,9 +16,9 @@
 ///     C2 90 ... C2 9C        DCS ... ST          as ESC P ... ESC \
 public struct InputParser: Sendable {
     /// The most bytes of a sequence; no answer to our queries is longer.
-    static let longestSequence = 4096
+    private static let longestSequence = 4096
     /// The most bytes of a paste; the rest is dropped.
-    static let longestPaste = 1 << 16
+    private static let longestPaste = 1 << 16
 
     private enum State {
         case ground
@@ -305,12 +305,12 @@ enum SequenceDecoder {
     }
 
     /// `ESC O` and a letter (SS3): the keypad's application mode.
-    static func ss3Key(_ final: UInt8) -> TerminalKey.Code? {
+    fileprivate static func ss3Key(_ final: UInt8) -> TerminalKey.Code? {
         final == UInt8(ascii: "M") ? .enter : letterKey(final)
     }
 
     /// `ESC [ M` and three bytes: button, column and row, each plus 32.
-    static func x10Mouse(_ sequence: [UInt8]) -> Meaning {
+    fileprivate static func x10Mouse(_ sequence: [UInt8]) -> Meaning {
         let values = sequence.suffix(3).map { Int($0) - 32 }
         return mouse(values, final: UInt8(ascii: values.first == 3 ? "m" : "M"))
     }

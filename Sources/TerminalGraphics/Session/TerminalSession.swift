@@ -281,7 +281,7 @@ public struct TerminalModes: Sendable, Hashable {
     /// the next reader.
     public static let plain = TerminalModes(on: [], off: [], keepsKeys: true)
 
-    let keepsKeys: Bool
+    fileprivate let keepsKeys: Bool
 
     /// The input settings for these modes.
     func input(from original: termios) -> termios {

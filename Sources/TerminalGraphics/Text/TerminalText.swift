@@ -220,7 +220,7 @@ extension TerminalText {
 /// Writes scalars in their safe form, depending on the one before.
 private struct VisibleWriter {
     /// The most marks on one character: more only spill over the neighbouring lines.
-    static let markLimit = 8
+    private static let markLimit = 8
 
     let keepingNewlines: Bool
     var output = String.UnicodeScalarView()

@@ -167,7 +167,7 @@ final class BrowserLoop {
     }
 
     /// Forgets the content and the size of the screen, which are unknown now.
-    func startOver() {
+    private func startOver() {
         readSize()
         encoder.invalidate()
     }
@@ -315,7 +315,7 @@ extension BrowserLoop {
         }
     }
 
-    func endPlaying(_ ending: PlayerEnding) {
+    private func endPlaying(_ ending: PlayerEnding) {
         do {
             state.notice = try playing.end(ending)
             startOver()

@@ -238,7 +238,7 @@ struct BrowserScreen {
     // MARK: Posters
 
     /// Draws a poster, or a card in its place.
-    func drawPoster(_ view: PosterView, of movie: Movie, in area: CellRectangle, on grid: inout CellGrid) {
+    private func drawPoster(_ view: PosterView, of movie: Movie, in area: CellRectangle, on grid: inout CellGrid) {
         let state: TitleCard.State
         guard area.size.columns > 0 else { return }
         switch view {
@@ -275,7 +275,7 @@ extension BrowserScreen {
     ///
     ///     Metropolis  Fritz Lang                                    1927   ★ 8.9
     ///     In a city of two levels, the son of its master follows a teacher down …
-    func drawListItem(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
+    private func drawListItem(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
         let movie = list.movie(inRow: row)
         let (top, poster) = (area.origin.row, state.layout.poster)
         drawBar(row, in: area, lines: poster.rows, on: &grid)
@@ -334,7 +334,7 @@ extension BrowserScreen {
     /// One film in one line, in columns:
     ///
     ///     Metropolis                                  1927  Fritz Lang       ★ 8.9
-    func drawLine(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
+    private func drawLine(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
         let movie = list.movie(inRow: row)
         drawBar(row, in: area, lines: 1, on: &grid)
         let left = BrowserLayout.margin
@@ -368,7 +368,7 @@ extension BrowserScreen {
     // MARK: What both have
 
     /// The title, with `+ ` or `~ ` before a film that the refresh has added or changed.
-    func titleParts(_ row: Int) -> [StyledText] {
+    private func titleParts(_ row: Int) -> [StyledText] {
         let title = TerminalText.visible(list.movie(inRow: row).title)
         let mark = mark(ofRow: row)
         let style = row == list.selected ? selected : state.layout.style == .list ? Self.bold : CellStyle()
@@ -416,7 +416,7 @@ extension BrowserScreen {
     ///     ┃            ┃
     ///     ┗Metropolis━━┛
     ///      1927   ★ 8.9
-    func drawTile(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
+    private func drawTile(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
         let movie = list.movie(inRow: row)
         let poster = state.layout.poster
         let origin = CellPosition(column: area.origin.column, row: area.origin.row + 1)
@@ -508,7 +508,7 @@ extension BrowserScreen {
     ///
     ///     director: Fritz Lang
     ///     overview: … the son of its master follows a teacher down …
-    func hitNote(_ movie: Movie, width: Int, besides shown: Set<FilterWords.Field> = []) -> [StyledText]? {
+    private func hitNote(_ movie: Movie, width: Int, besides shown: Set<FilterWords.Field> = []) -> [StyledText]? {
         let words = list.words.missing(fromTitlesOf: movie)
         let fields = words.fields(of: movie).filter { !shown.contains($0) }
         guard !fields.isEmpty else { return nil }
@@ -531,7 +531,7 @@ extension BrowserScreen {
 
 extension MovieText {
     /// A part of a text around a range, cut at words: the beginning of the text, if that reaches the range.
-    static func excerpt(_ text: String, around range: Range<String.Index>?, width: Int) -> String {
+    fileprivate static func excerpt(_ text: String, around range: Range<String.Index>?, width: Int) -> String {
         guard let range, TerminalText.width(String(text[..<range.upperBound])) > width else { return text }
         // A third of the room is for the text before the range.
         var start = range.lowerBound

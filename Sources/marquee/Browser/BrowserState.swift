@@ -50,8 +50,8 @@ struct BrowserState {
     var reach: NetworkPath.Reach?
     /// A cell's height divided by its width.
     private(set) var cellAspect = 2.0
-    var overlayTop = 0
-    var filmTop = 0
+    private var overlayTop = 0
+    private var filmTop = 0
 
     /// A browser whose catalogue is being read.
     /// - Parameter hasPosters: whether posters are shown. Default: yes.
@@ -136,7 +136,7 @@ struct BrowserState {
         return (top..<top + rows, count)
     }
 
-    mutating func scrollText(to line: Int) {
+    private mutating func scrollText(to line: Int) {
         guard let (shown, count) = textPosition else { return }
         let top = max(0, min(line, count - shown.count))
         if overlay?.hidesFilms == true { overlayTop = top } else { filmTop = top }
@@ -192,7 +192,7 @@ struct BrowserState {
         return !layout.hasPosters && next == .wall ? next.next : next
     }
 
-    mutating func showNextStyle() { setLayout(layout.size, nextStyle) }
+    private mutating func showNextStyle() { setLayout(layout.size, nextStyle) }
 
     private mutating func setLayout(_ size: CellSize, _ style: BrowserLayout.Style) {
         layout = BrowserLayout(
@@ -366,7 +366,7 @@ extension BrowserState {
     }
 
     /// Scrolls the present page's text. False if all of it is on the screen.
-    mutating func scrollText(by movement: Movement) -> Bool {
+    private mutating func scrollText(by movement: Movement) -> Bool {
         guard let (shown, count) = textPosition else { return false }
         switch movement {
         case .lines(let lines): scrollText(to: shown.lowerBound + lines)
@@ -452,7 +452,7 @@ extension BrowserState {
         return [.rowsChanged] + showSelection()
     }
 
-    mutating func showSelection() -> [Effect] {
+    private mutating func showSelection() -> [Effect] {
         let target = layout.scroll(showing: list.selected, from: motion.destination, count: list.rows.count)
         return motion.setOffset(target).map(Effect.motion)
     }
@@ -525,7 +525,7 @@ enum Overlay: Sendable {
     case answer(AnswerText)
 
     /// Whether it hides the films.
-    var hidesFilms: Bool {
+    fileprivate var hidesFilms: Bool {
         switch self {
         case .help, .picture, .answer: true
         case .address, .opening: false
@@ -545,7 +545,7 @@ extension BrowserState {
         overlayTop = 0
     }
 
-    mutating func handleOverlayKey(_ key: TerminalKey, _ overlay: Overlay) -> [Effect] {
+    private mutating func handleOverlayKey(_ key: TerminalKey, _ overlay: Overlay) -> [Effect] {
         switch overlay {
         case .help, .answer:
             if let movement = Movement(key), scrollText(by: movement) { return [] }

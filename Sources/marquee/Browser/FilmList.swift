@@ -137,7 +137,7 @@ struct FilmSet: Sendable {
     /// The index for the filter. It is made early, or the filter's first key would wait for it.
     let index: FilmIndex
     /// The numbers of each director's films, the oldest first.
-    let byDirector: [String: [Int]]
+    fileprivate let byDirector: [String: [Int]]
     /// How the refresh changed films, by the film's number.
     private(set) var changes: [Int: Change] = [:]
     /// The number of films that the refresh removed.

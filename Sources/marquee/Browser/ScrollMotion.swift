@@ -6,8 +6,8 @@ struct ScrollMotion {
     /// Two presses within this time belong to one burst. The burst ends after this time without a press.
     static let burstPause = 0.120
     /// The length of a glide; and the time between its frames.
-    static let glideTime = 0.130
-    static let frameTime = 0.016
+    private static let glideTime = 0.130
+    private static let frameTime = 0.016
 
     private struct Glide {
         let start: Int

@@ -346,7 +346,7 @@ enum CommandLineWords {
     }
 
     /// The path of a word that stands for bytes that are not UTF-8, for people; nil for any other word.
-    static func pathInBytes(_ word: String) -> String? {
+    private static func pathInBytes(_ word: String) -> String? {
         guard word.hasPrefix("file:///"), let bytes = PercentEncoding.decoded(word.dropFirst(7).utf8),
             String(validating: bytes, as: UTF8.self) == nil
         else { return nil }

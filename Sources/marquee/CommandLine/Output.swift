@@ -278,7 +278,7 @@ private final class OutputBuffer: Sendable {
     init(above progress: ProgressLine) { self.progress = progress }
 
     /// The text that `body` appends, which is not written.
-    func collecting(_ body: () -> Void) -> String {
+    fileprivate func collecting(_ body: () -> Void) -> String {
         flush()
         state.withLock { $0.isHeld = true }
         body()

@@ -171,9 +171,9 @@ protocol LookupCounts {
 
 extension LookupCounts {
     /// From 0 to 1; nil if there were no lookups.
-    var hitRate: Double? { hits + misses == 0 ? nil : Double(hits) / Double(hits + misses) }
+    fileprivate var hitRate: Double? { hits + misses == 0 ? nil : Double(hits) / Double(hits + misses) }
 
-    var hitRateText: String {
+    fileprivate var hitRateText: String {
         hitRate.map { "; \(Int(($0 * 100).rounded())) % of \(hits + misses) lookups hit" } ?? ""
     }
 }

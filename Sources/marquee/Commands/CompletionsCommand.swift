@@ -266,7 +266,7 @@ private struct Scan {
     }
 
     /// The options that may still be given, the command's own first.
-    var openOptions: [Option] {
+    fileprivate var openOptions: [Option] {
         ((command ?? specifications.first)?.options ?? []).filter(isOpen)
             + CommandSpecification.global.filter(isOpen)
     }

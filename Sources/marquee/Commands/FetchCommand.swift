@@ -195,7 +195,7 @@ extension FetchCommand {
     }
 
     /// Prints the body, byte for byte. On a terminal it prints only text, made safe.
-    static func printBody(_ session: Session) async throws -> ExitStatus {
+    private static func printBody(_ session: Session) async throws -> ExitStatus {
         let words = session.arguments.operands
         guard words.count == 1, words[0] != "-", !session.settings.wantsJSON else {
             throw UsageError("-o - needs one film, address or file, and no --json")

@@ -84,12 +84,12 @@ struct FetchTarget: Sendable {
     }
 
     /// Whether a word can only mean a file, although there is none: it has a slash, or the suffix of a picture.
-    static func looksLikeFile(_ word: String) -> Bool {
+    fileprivate static func looksLikeFile(_ word: String) -> Bool {
         word.contains("/") || looksLikePicture(word)
     }
 
     /// Whether a word may be an address without its scheme: `example.org/a.jpg`.
-    static func looksLikeAddress(_ word: String) -> Bool {
+    fileprivate static func looksLikeAddress(_ word: String) -> Bool {
         guard let slash = word.firstIndex(of: "/"), slash != word.startIndex else { return false }
         let host = word[..<slash]
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -162,7 +162,7 @@ extension Session {
     /// The film that a word names; nil if it names a file. A file comes before a film whose title has only a part of
     /// the word, or a similar word; a film whose id or title it is comes before the file, and a note says so.
     /// - Throws: `Failure` if there is neither, with the films that may be meant.
-    func filmUnlessFile(_ word: String, in catalogue: Catalogue) throws(Failure) -> Movie? {
+    fileprivate func filmUnlessFile(_ word: String, in catalogue: Catalogue) throws(Failure) -> Movie? {
         let isFile = FetchTarget.isFile(word)
         do throws(Failure) {
             let movie = try film(word, in: catalogue)

@@ -158,7 +158,7 @@ enum PrewarmCommand: Command {
 /// `marquee prewarm --through URL`: fills a picture service, or all instances behind a balancer, by asking for each
 /// picture at each size. Nothing is kept here.
 extension PrewarmCommand {
-    static let throughOptions = [
+    private static let throughOptions = [
         Option(
             name: "through", value: "URL",
             help: "fill the picture service at this address instead: its films, or a manifest's pictures"),
@@ -170,7 +170,7 @@ extension PrewarmCommand {
             help: "keys, one on each line; the first signs the addresses (see marquee sign)"),
     ]
 
-    static func fillService(_ session: Session) async throws -> ExitStatus {
+    private static func fillService(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
         for option in ["detach", "name", "offline"] where arguments.has(option) {
             throw UsageError("--\(option) does not go with prewarm --through")

@@ -319,7 +319,7 @@ enum ServeCommand: Command {
 
 /// The part of `marquee serve` that makes pictures.
 extension ServeCommand {
-    static let pictureOptions = [
+    private static let pictureOptions = [
         Option(
             name: "source", value: "HOST[:PORT]",
             help: "allow pictures from this host, or from *.DOMAIN, besides the catalogue's posters",

@@ -264,7 +264,7 @@ struct UploadedFile: Sendable {
 
     /// Replaces the file by a picture of it. Name and type then follow from the picture's bytes.
     /// - Parameter limit: the most bytes of the file.
-    mutating func replaceByPicture(by recipe: PictureRecipe, limit: Int) throws(Failure) {
+    fileprivate mutating func replaceByPicture(by recipe: PictureRecipe, limit: Int) throws(Failure) {
         let bytes = try all(limit: limit) { limit in
             Failure(
                 "\(title): larger than \(ByteCount.text(limit)), the limit for making a picture; "

@@ -196,7 +196,7 @@ struct JPEGQuantiser {
     /// The factors of each row of the block, with columns in the order of `ForwardDCT.columns`.
     private(set) var factors = InlineArray<8, Factors>(repeating: Factors())
     /// The factors of the transform, the same for all quantisers.
-    let cosines = ForwardDCT.Factors()
+    fileprivate let cosines = ForwardDCT.Factors()
     /// Maps positions in the block to zigzag indices: for each lane 256 entries, one for each set of rows, with the bit
     /// set of their zigzag indices.
     let positions: [UInt64]

@@ -64,7 +64,7 @@ enum PNGFilterChooser {
     private static let filterCount = 5
 
     /// All rows, each after its filter type. `channels` is 3, without alpha, or 4.
-    static func filteredRows(of bitmap: Bitmap, channels: Int) -> [UInt8] {
+    fileprivate static func filteredRows(of bitmap: Bitmap, channels: Int) -> [UInt8] {
         let rowBytes = bitmap.width * channels
         var output: [UInt8] = []
         output.reserveCapacity(bitmap.height * (rowBytes + 1))

@@ -100,7 +100,7 @@ final class CacheFolder: Sendable {
     }
 
     /// A new unique name in `tmp`.
-    func newTemporaryName() -> String {
+    private func newTemporaryName() -> String {
         "tmp/\(temporaryPrefix)-\(temporaryCount.wrappingAdd(1, ordering: .relaxed).newValue)"
     }
 
@@ -430,7 +430,7 @@ extension CacheFolder {
     ///
     /// A sweep holds its lock until the name is removed: in the second case the file has no name. In both cases the
     /// loop creates another file.
-    func openTemporary() throws(FileFault) -> TemporaryFile {
+    private func openTemporary() throws(FileFault) -> TemporaryFile {
         while true {
             let name = newTemporaryName()
             let file = try openInTemporaryFolder(name)

@@ -528,7 +528,7 @@ extension DiskCache {
 
     /// The folder for writing, created if it does not exist. Opens the folder anew if the path leads to another one by
     /// now. On the writer's thread.
-    func folderForWriting() throws(FileFault) -> CacheFolder {
+    private func folderForWriting() throws(FileFault) -> CacheFolder {
         if let folder = state.withLock({ $0.folder }) {
             if folder.isCurrent { return folder }
             drop(folder)
@@ -572,7 +572,7 @@ extension DiskCache {
     }
 
     /// Removes an entry that failed a check.
-    func removeCorrupt(_ key: CacheKey, _ identity: FileIdentity, in folder: CacheFolder) {
+    private func removeCorrupt(_ key: CacheKey, _ identity: FileIdentity, in folder: CacheFolder) {
         let (name, index) = (CacheFolder.entryName(of: key.digest), CacheFolder.index(of: key.digest))
         countCorrupt(key)
         do throws(FileFault) {
@@ -626,7 +626,7 @@ extension FileFault {
 
 extension DiskCache {
     /// The program's own folder, by its name.
-    static var ownFolder: String {
+    private static var ownFolder: String {
         let name = ProcessInfo.processInfo.processName
         return folder(named: ["", ".", ".."].contains(name) ? "LazyImages" : name) + "/images"
     }

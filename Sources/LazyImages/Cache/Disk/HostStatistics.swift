@@ -124,7 +124,7 @@ package struct StatisticsTable: Equatable, Sendable {
     }
 
     /// Adds the hosts without the days: a lookup belongs to the day on which it is written.
-    mutating func addHosts(of other: StatisticsTable) {
+    fileprivate mutating func addHosts(of other: StatisticsTable) {
         for (host, statistics) in other.hosts { add(statistics, for: host) }
     }
 

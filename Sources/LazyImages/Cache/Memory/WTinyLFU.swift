@@ -210,7 +210,7 @@ struct WTinyLFU {
     }
 
     /// Halves the limit, and keeps only the entries for whose keys `isKept` is true.
-    mutating func halve(_ isKept: (SHA256.Digest) -> Bool) {
+    fileprivate mutating func halve(_ isKept: (SHA256.Digest) -> Bool) {
         limit /= 2
         window = max(1, window / 2)
         for index in Self.anchors.count..<nodes.count where isEntry(Int32(index)) {

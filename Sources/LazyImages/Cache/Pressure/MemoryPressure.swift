@@ -205,10 +205,10 @@ struct PressureEstimator {
     /// The kernel's window, and the shortest interval of systemd's signals: two seconds.
     static let window: Int64 = 2_000_000_000
     /// After this time without a signal the pressure has passed.
-    static let quietTime: Int64 = 3 * window
+    private static let quietTime: Int64 = 3 * window
     /// Below these shares of the allowance the memory left is a warning, or critical.
-    static let warningShare = 0.1
-    static let criticalShare = 0.04
+    private static let warningShare = 0.1
+    private static let criticalShare = 0.04
 
     private(set) var level = MemoryPressure.Level.normal
     private var warned: Int64 = 0
