@@ -56,8 +56,7 @@ public struct CatalogueDocuments: Sendable {
         switch films {
         case .xml(let movies):
             for index in 0..<movies.count {
-                let film = Result { () throws(CatalogueError) in FilmDocument(xml: try movies.film(index)) }
-                try body(index + 1, film)
+                try body(index + 1, .success(FilmDocument(xml: movies.film(index))))
             }
         case .json(let entries):
             let bytes = entries.bytes

@@ -278,7 +278,7 @@ extension FilmDocument {
     /// - Parameter emptyIsNull: whether an empty element means null; otherwise it is ignored.
     /// - Throws: the error in the XML, and `.wrongShape` for no film or several.
     package init(xmlContent bytes: [UInt8], emptyIsNull: Bool) throws(CatalogueError) {
-        let root = try Self.root(of: bytes)
+        let root = try XMLElement(parsing: bytes)
         let movies = root.children.filter { $0.name == "movie" }
         let element: XMLElement
         switch root.name {
@@ -299,16 +299,9 @@ extension FilmDocument {
 
     /// Reads the children of the root element, which must have this name.
     package init(xmlContent bytes: [UInt8], root name: String) throws(CatalogueError) {
-        let root = try Self.root(of: bytes)
+        let root = try XMLElement(parsing: bytes)
         guard root.name == name else { throw .wrongShape(expected: "<\(name)>", line: root.line) }
         self.init(xml: root)
-    }
-
-    private static func root(of bytes: [UInt8]) throws(CatalogueError) -> XMLElement {
-        guard case .xml(let root) = try Document(parsing: bytes) else {
-            throw .malformedXML(reason: "it does not begin with an element", line: 1)
-        }
-        return root
     }
 }
 

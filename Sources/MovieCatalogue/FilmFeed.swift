@@ -36,60 +36,40 @@ struct FilmFeed: Sendable {
     /// The address of the next page (RFC 5005, section 3), relative to the feed, or absolute.
     let next: String?
 
-    /// What an entry inherits from the feed around it.
-    private let scope: QualifiedElement.Scope
     /// The feed's own elements, for entries without an author or a picture.
     private let head: FeedElements
 
     private static let entryNames: Set = ["entry", "item"]
 
     /// Takes the entries from the root of a feed.
-    /// - Throws: `.wrongShape` for another root, and the error in the feed's own elements.
+    /// - Throws: `.wrongShape` for another root.
     init(_ root: XMLElement) throws(CatalogueError) {
-        var scope = try QualifiedElement.Scope(inside: root, within: QualifiedElement.Scope())
-        // The names of the root and of the channel, without the entries in them.
-        var container = root
-        container.children = []
-        let top = try QualifiedElement(container, within: QualifiedElement.Scope())
-        container = root
-        switch (top.namespace, top.name) {
-        case (Namespace.atom, "feed"): break
+        let container: XMLElement
+        switch (root.namespace, root.localName) {
+        case (Namespace.atom, "feed"): container = root
         case ("", "rss"):
             guard let channel = root.child("channel") else {
                 throw .wrongShape(expected: "<channel> in <rss>", line: root.line)
             }
             container = channel
-            scope = try QualifiedElement.Scope(inside: channel, within: scope)
         case (_, "feed"):
             throw .wrongShape(expected: "<feed xmlns=\"\(Namespace.atom)\">", line: root.line)
         default:
             throw .wrongShape(expected: "<catalogue>, <feed> or <rss>, not <\(root.name)>", line: root.line)
         }
-        var entries: [XMLElement] = []
-        var others: [QualifiedElement] = []
-        for child in container.children {
-            if Self.entryNames.contains(child.name.localName) {
-                entries.append(child)
-            } else {
-                others.append(try QualifiedElement(child, within: scope))
-            }
-        }
-        let head = FeedElements(others)
-        self.entries = entries
-        self.scope = scope
-        self.head = head
+        entries = container.children.filter { Self.entryNames.contains($0.localName) }
+        head = FeedElements(container.children.filter { !Self.entryNames.contains($0.localName) })
         name = head.title
         next = head.link("next")
     }
 
     /// Makes a film of an entry: a `<movie>` as in a catalogue.
-    /// - Throws: `.malformedXML` for an undeclared prefix, `.tooLarge` for too many namespaces.
-    func film(_ element: XMLElement) throws(CatalogueError) -> XMLElement {
-        let entry = FeedElements(try QualifiedElement(element, within: scope).children)
-        var film = XMLElement(name: "movie", attributes: [:], line: element.line)
+    func film(_ element: XMLElement) -> XMLElement {
+        let entry = FeedElements(element.children)
+        var film = XMLElement(name: "movie", line: element.line)
         func add(_ name: String, _ text: String?) {
             guard let text else { return }
-            film.children.append(XMLElement(name: name, attributes: [:], line: element.line, text: text))
+            film.children.append(XMLElement(name: name, line: element.line, text: text))
         }
         let title = entry.title
         let year = entry.year
@@ -100,10 +80,8 @@ struct FilmFeed: Sendable {
         add("minutes", entry.minutes.map(String.init))
         let genres = entry.genres
         if !genres.isEmpty {
-            var list = XMLElement(name: "genres", attributes: [:], line: element.line)
-            list.children = genres.map {
-                XMLElement(name: "genre", attributes: [:], line: element.line, text: $0)
-            }
+            var list = XMLElement(name: "genres", line: element.line)
+            list.children = genres.map { XMLElement(name: "genre", line: element.line, text: $0) }
             film.children.append(list)
         }
         let page = entry.page
@@ -171,7 +149,7 @@ private enum Namespace {
 /// The elements of an entry, or of the feed around the entries, and what they say about a film.
 private struct FeedElements: Sendable {
     /// The children, and those in the groups of Media RSS.
-    private let elements: [QualifiedElement]
+    private let elements: [XMLElement]
 
     /// The elements of Media RSS with others in them (version 1.5.1).
     private static let groups: Set = ["group", "content", "community"]
@@ -182,12 +160,12 @@ private struct FeedElements: Sendable {
     /// The least and most of a rating that does not say them, as at YouTube.
     private static let stars = (least: 1.0, most: 5.0)
 
-    init(_ children: [QualifiedElement]) {
-        var elements: [QualifiedElement] = []
-        func add(_ children: [QualifiedElement]) {
+    init(_ children: [XMLElement]) {
+        var elements: [XMLElement] = []
+        func add(_ children: [XMLElement]) {
             for child in children {
                 elements.append(child)
-                if child.namespace == Namespace.media, Self.groups.contains(child.name) {
+                if child.namespace == Namespace.media, Self.groups.contains(child.localName) {
                     add(child.children)
                 }
             }
@@ -196,12 +174,12 @@ private struct FeedElements: Sendable {
         self.elements = elements
     }
 
-    private func all(_ name: String, _ namespace: String) -> [QualifiedElement] {
-        elements.filter { $0.name == name && $0.namespace == namespace }
+    private func all(_ name: String, _ namespace: String) -> [XMLElement] {
+        elements.filter { $0.localName == name && $0.namespace == namespace }
     }
 
-    private func first(_ name: String, _ namespace: String) -> QualifiedElement? {
-        elements.first { $0.name == name && $0.namespace == namespace }
+    private func first(_ name: String, _ namespace: String) -> XMLElement? {
+        elements.first { $0.localName == name && $0.namespace == namespace }
     }
 
     /// The first of these elements with text, as plain text.
@@ -214,15 +192,15 @@ private struct FeedElements: Sendable {
 
     /// The plain text of a text construct (RFC 4287, section 3.1), of `content` (section 4.1.3) or of an element of
     /// another format; nil if it is blank, elsewhere or no text.
-    private static func plain(_ element: QualifiedElement) -> String? {
+    private static func plain(_ element: XMLElement) -> String? {
         if element.attribute("src") != nil { return nil }
         let isHTML =
             switch element.attribute("type")?.lowercased() {
             case "html", "text/html": true
             // RSS has no type: its descriptions are HTML, and its titles often have markup too.
             case nil:
-                ["description", "encoded"].contains(element.name) && element.namespace != Namespace.media
-                    || element.name == "title" && element.namespace.isEmpty
+                ["description", "encoded"].contains(element.localName) && element.namespace != Namespace.media
+                    || element.localName == "title" && element.namespace.isEmpty
             case "text", "plain", "text/plain", "xhtml": false
             default: Bool?.none
             }
@@ -261,7 +239,7 @@ private struct FeedElements: Sendable {
     }
 
     /// The name of an author in RSS: `lawyer@boyer.net (Lawyer Boyer)`, or any text.
-    private static func name(_ author: QualifiedElement) -> String? {
+    private static func name(_ author: XMLElement) -> String? {
         let text = author.text.collapsed
         if text.hasSuffix(")"), let start = text.firstIndex(of: "("), text[..<start].contains("@") {
             return String(text[text.index(after: start)...].dropLast())
@@ -279,7 +257,7 @@ private struct FeedElements: Sendable {
     /// The labels of the categories. A term that belongs to a scheme is for programs (RFC 4287, section 4.2.2).
     var genres: [String] {
         var genres: [String] = []
-        for category in elements where category.name == "category" {
+        for category in elements where category.localName == "category" {
             let text: String? =
                 switch category.namespace {
                 case Namespace.atom:
@@ -321,7 +299,7 @@ private struct FeedElements: Sendable {
     }
 
     /// The links with this relation. A link without one is an alternate.
-    private func links(_ relation: String) -> [QualifiedElement] {
+    private func links(_ relation: String) -> [XMLElement] {
         all("link", Namespace.atom).filter { ($0.attribute("rel") ?? "alternate") == relation }
     }
 
@@ -337,11 +315,11 @@ private struct FeedElements: Sendable {
     /// A file that an entry names.
     private struct File {
         let address: String
-        let element: QualifiedElement
+        let element: XMLElement
         /// `video`, `audio` or `image`, if the entry says so: the media type counts before Media RSS's `medium`.
         let kind: String?
 
-        init?(_ element: QualifiedElement, address attribute: String) {
+        init?(_ element: XMLElement, address attribute: String) {
             guard let address = element.address(element.attribute(attribute)) else { return nil }
             self.address = address
             self.element = element
@@ -409,7 +387,7 @@ private struct FeedElements: Sendable {
         return first("starRating", Namespace.media).flatMap { Self.rating($0, votes: "count") }
     }
 
-    private static func rating(_ element: QualifiedElement, votes name: String) -> (
+    private static func rating(_ element: XMLElement, votes name: String) -> (
         mean: Double, votes: Int?
     )? {
         func number(_ attribute: String) -> Double? { element.attribute(attribute).flatMap { Double($0) } }
@@ -427,14 +405,6 @@ private struct FeedElements: Sendable {
     }
 }
 
-extension String {
-    /// The name without its prefix.
-    fileprivate var localName: String {
-        guard let colon = utf8.lastIndex(of: UInt8(ascii: ":")) else { return self }
-        return String(self[utf8.index(after: colon)...])
-    }
-}
-
 /// The films of an XML document: of a `<catalogue>`, or of a feed.
 struct XMLFilms: Sendable {
     /// The catalogue's title, if it has one.
@@ -443,7 +413,7 @@ struct XMLFilms: Sendable {
     /// Makes films of the elements; nil if they are films.
     private let feed: FilmFeed?
 
-    /// - Throws: `.wrongShape` for another root, and the error in the feed's own elements.
+    /// - Throws: `.wrongShape` for another root.
     init(_ root: XMLElement) throws(CatalogueError) {
         if root.name == "catalogue" {
             name = root.attributes["name"]?.collapsed
@@ -460,9 +430,5 @@ struct XMLFilms: Sendable {
     var count: Int { elements.count }
 
     /// The film at this index, from 0, as a `<movie>` element.
-    /// - Throws: the reason why an entry of a feed is not a film.
-    func film(_ index: Int) throws(CatalogueError) -> XMLElement {
-        let element = elements[index]
-        return try feed.map { feed throws(CatalogueError) in try feed.film(element) } ?? element
-    }
+    func film(_ index: Int) -> XMLElement { feed?.film(elements[index]) ?? elements[index] }
 }

@@ -45,7 +45,7 @@ enum HTMLText {
     }
 
     /// The text of an element with markup, such as XHTML: its own and its children's, in the order of the document.
-    static func plain(_ element: QualifiedElement) -> String {
+    static func plain(_ element: XMLElement) -> String {
         if element.children.isEmpty { return element.text }
         let bytes = Array(element.text.utf8)
         var text = ""
@@ -54,7 +54,7 @@ enum HTMLText {
             let offset = min(max(child.offset, start), bytes.count)
             text += String(decoding: bytes[start..<offset], as: UTF8.self)
             start = offset
-            let name = child.name.lowercased()
+            let name = child.localName.lowercased()
             let space = inline.contains(name) ? "" : " "
             text += space + (hidden.contains(name) ? "" : plain(child)) + space
         }

@@ -2,19 +2,109 @@ import Foundation
 import FoundationEssentials
 import FoundationXML
 
-/// An XML element with its content, and the line where its start tag ends.
+/// An XML element with its content. Its name and those of its attributes are as written; a namespace is that of the
+/// nearest declaration (Namespaces in XML 1.0, section 6), since the prefixes may differ between documents.
+///
+///     <s:Body xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><Film xmlns="urn:marquee:films">…</Film></s:Body>
 package struct XMLElement: Sendable {
+    /// The name as written, with its prefix.
     let name: String
+    /// The attributes by their names as written.
     let attributes: [String: String]
+    /// The line where the start tag ends, from 1.
     let line: Int
-    var children: [XMLElement] = []
+    package var children: [XMLElement] = []
     /// The element's own text, without its children's.
-    var text = ""
+    package var text = ""
     /// Where it stands in its parent's text: after this many bytes of UTF-8.
     var offset = 0
+    fileprivate var scope = XMLScope.outside
 
-    /// The first child with this name.
-    func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
+    /// Reads the root element of a UTF-8 document. Refuses a DOCTYPE.
+    package init(parsing bytes: [UInt8]) throws(CatalogueError) {
+        guard case .xml(let root) = try Document(parsing: bytes) else {
+            throw .malformedXML(reason: "it does not begin with an element", line: 1)
+        }
+        self = root
+    }
+
+    init(name: String, attributes: [String: String] = [:], line: Int, text: String = "") {
+        (self.name, self.attributes, self.line, self.text) = (name, attributes, line, text)
+    }
+
+    /// The name without its prefix.
+    package var localName: String { Self.split(name).local }
+
+    /// Empty for a name without a namespace.
+    package var namespace: String { scope.namespaces[Self.split(name).prefix] ?? "" }
+
+    /// The value of an attribute. A name without a prefix has no namespace.
+    package func attribute(_ name: String, in namespace: String = "") -> String? {
+        if namespace.isEmpty { return name == "xmlns" ? nil : attributes[name] }
+        return attributes.first { written, _ in
+            let (prefix, local) = Self.split(written)
+            return local == name && !prefix.isEmpty && scope.namespaces[prefix] == namespace
+        }?.value
+    }
+
+    /// The first child with this name, in the element's namespace or in none.
+    package func child(_ name: String) -> XMLElement? {
+        children.first { child in
+            guard child.localName == name else { return false }
+            let namespace = child.namespace
+            return namespace.isEmpty || namespace == self.namespace
+        }
+    }
+
+    /// An address in the element, made absolute if `xml:base` says how; otherwise as written. Nil if it is blank.
+    func address(_ written: String?) -> String? {
+        guard let written = written?.trimmed, !written.isEmpty else { return nil }
+        guard let base = scope.base else { return written }
+        return URL(string: written, relativeTo: base)?.absoluteString ?? written
+    }
+
+    private static func split(_ name: String) -> (prefix: String, local: String) {
+        guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return ("", name) }
+        return (String(name[..<colon]), String(name[name.utf8.index(after: colon)...]))
+    }
+}
+
+/// What an element inherits from those around it. Elements without declarations share that of their parent.
+private final class XMLScope: Sendable {
+    /// The namespaces by prefix.
+    let namespaces: [String: String]
+    /// The address that relative addresses start from (XML Base, section 4); nil for the document's own.
+    let base: URL?
+
+    /// A limit, because each element with declarations copies the outer ones.
+    private static let maximumNamespaces = 100
+
+    /// Outside the root element.
+    static let outside = XMLScope(["": "", "xml": "http://www.w3.org/XML/1998/namespace"], nil)
+
+    private init(_ namespaces: [String: String], _ base: URL?) {
+        (self.namespaces, self.base) = (namespaces, base)
+    }
+
+    /// The scope inside an element with these attributes.
+    /// - Throws: `.tooLarge` for too many namespaces.
+    func inside(_ attributes: [String: String]) throws(CatalogueError) -> XMLScope {
+        guard attributes.keys.contains(where: { $0.hasPrefix("xml") }) else { return self }
+        var (namespaces, base) = (namespaces, base)
+        for (name, value) in attributes {
+            if name == "xmlns" {
+                namespaces[""] = value
+            } else if name.hasPrefix("xmlns:") {
+                namespaces[String(name.dropFirst(6))] = value
+            } else if name == "xml:base" {
+                base = URL(string: value.trimmed, relativeTo: self.base)?.absoluteURL ?? self.base
+            }
+        }
+        guard namespaces.count <= Self.maximumNamespaces else {
+            throw .tooLarge(limit: Self.maximumNamespaces, unit: "namespaces around an element")
+        }
+        return XMLScope(namespaces, base)
+    }
 }
 
 /// Builds elements with Foundation's parser. That parser can return true for truncated documents and mismatched tags,
@@ -67,9 +157,14 @@ final class XMLReader: XMLParserDelegate {
         guard open.count < Self.maximumDepth else {
             return fail(parser, "nested deeper than \(Self.maximumDepth) levels")
         }
-        let offset = open.last?.text.utf8.count ?? 0
-        open.append(
-            XMLElement(name: name, attributes: attributes, line: parser.lineNumber, offset: offset))
+        do throws(CatalogueError) {
+            var element = XMLElement(name: name, attributes: attributes, line: parser.lineNumber)
+            element.offset = open.last?.text.utf8.count ?? 0
+            element.scope = try (open.last?.scope ?? .outside).inside(attributes)
+            open.append(element)
+        } catch {
+            fail(parser, error)
+        }
     }
 
     func parser(
@@ -212,124 +307,6 @@ enum XMLProlog {
 
     private static func line(of offset: Int, in text: [UInt8]) -> Int {
         text[..<offset].count { $0 == UInt8(ascii: "\n") } + 1
-    }
-}
-
-/// An XML element with resolved namespaces (Namespaces in XML 1.0, section 6), since the prefixes may differ between
-/// documents.
-///
-///     <s:Body xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><Film xmlns="urn:marquee:films">…</Film></s:Body>
-package struct QualifiedElement: Sendable {
-    /// Empty for a name without a namespace.
-    package let namespace: String
-    /// The local name, without the prefix.
-    package let name: String
-    package let children: [QualifiedElement]
-    /// The element's own text, without its children's.
-    package let text: String
-    /// The line where the start tag ends, from 1.
-    let line: Int
-    /// Where it stands in its parent's text: after this many bytes of UTF-8.
-    let offset: Int
-    /// Attributes by namespace and name. A name without a prefix has no namespace.
-    private let attributes: [String: String]
-    /// The address that relative addresses in the element start from (XML Base, section 4); nil for the document's own.
-    private let base: URL?
-    /// A limit, because each element with declarations copies the outer ones.
-    private static let maximumNamespaces = 100
-
-    /// What an element inherits from those around it.
-    struct Scope: Sendable {
-        /// The namespaces by prefix.
-        fileprivate var namespaces = ["": "", "xml": "http://www.w3.org/XML/1998/namespace"]
-        fileprivate var base: URL?
-
-        /// Outside the root element.
-        init() {}
-
-        /// Inside an element.
-        init(inside element: XMLElement, within outer: Scope) throws(CatalogueError) {
-            self = outer
-            for (name, value) in element.attributes {
-                if name == "xmlns" {
-                    namespaces[""] = value
-                } else if name.hasPrefix("xmlns:") {
-                    namespaces[String(name.dropFirst(6))] = value
-                } else if name == "xml:base" {
-                    base = URL(string: value.trimmed, relativeTo: outer.base)?.absoluteURL ?? outer.base
-                }
-            }
-            guard namespaces.count <= QualifiedElement.maximumNamespaces else {
-                throw .tooLarge(
-                    limit: QualifiedElement.maximumNamespaces, unit: "namespaces around an element")
-            }
-        }
-    }
-
-    /// Reads the root element of a UTF-8 document. Refuses a DOCTYPE.
-    package init(parsing bytes: [UInt8]) throws(CatalogueError) {
-        guard case .xml(let root) = try Document(parsing: bytes) else {
-            throw .malformedXML(reason: "it does not begin with an element", line: 1)
-        }
-        try self.init(root, within: Scope())
-    }
-
-    /// Resolves the names of an element and its children.
-    init(_ element: XMLElement, within outer: Scope) throws(CatalogueError) {
-        let scope = element.attributes.isEmpty ? outer : try Scope(inside: element, within: outer)
-        var attributes: [String: String] = [:]
-        for (name, value) in element.attributes where name != "xmlns" && !name.hasPrefix("xmlns:") {
-            let (prefix, local) = Self.split(name)
-            let namespace = prefix.isEmpty ? "" : try Self.namespace(prefix, scope, element.line)
-            attributes[Self.key(local, namespace)] = value
-        }
-        let (prefix, local) = Self.split(element.name)
-        namespace = try Self.namespace(prefix, scope, element.line)
-        name = local
-        text = element.text
-        line = element.line
-        offset = element.offset
-        base = scope.base
-        self.attributes = attributes
-        var children: [QualifiedElement] = []
-        children.reserveCapacity(element.children.count)
-        for child in element.children { children.append(try QualifiedElement(child, within: scope)) }
-        self.children = children
-    }
-
-    /// The value of an attribute.
-    package func attribute(_ name: String, in namespace: String = "") -> String? {
-        attributes[Self.key(name, namespace)]
-    }
-
-    /// The first child with this name, in the element's namespace or in none.
-    package func child(_ name: String) -> QualifiedElement? {
-        children.first { $0.name == name && ($0.namespace == namespace || $0.namespace.isEmpty) }
-    }
-
-    /// An address in the element, made absolute if `xml:base` says how; otherwise as written. Nil if it is blank.
-    func address(_ written: String?) -> String? {
-        guard let written = written?.trimmed, !written.isEmpty else { return nil }
-        guard let base else { return written }
-        return URL(string: written, relativeTo: base)?.absoluteString ?? written
-    }
-
-    private static func key(_ name: String, _ namespace: String) -> String {
-        namespace.isEmpty ? name : "{\(namespace)}\(name)"
-    }
-
-    private static func split(_ name: String) -> (prefix: String, local: String) {
-        guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return ("", name) }
-        return (String(name[..<colon]), String(name[name.utf8.index(after: colon)...]))
-    }
-
-    private static func namespace(
-        _ prefix: String, _ scope: Scope, _ line: Int
-    ) throws(CatalogueError) -> String {
-        guard let namespace = scope.namespaces[prefix] else {
-            throw .malformedXML(reason: "the prefix \(prefix) is not declared", line: line)
-        }
-        return namespace
     }
 }
 

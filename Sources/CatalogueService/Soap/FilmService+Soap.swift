@@ -47,12 +47,13 @@ extension FilmService {
         }
     }
 
-    private func result(of content: QualifiedElement, _ request: HTTPRequest) throws -> String {
+    private func result(of content: XMLElement, _ request: HTTPRequest) throws -> String {
         guard content.namespace == SoapOperation.namespace,
-            let operation = SoapOperation(rawValue: content.name)
+            let operation = SoapOperation(rawValue: content.localName)
         else {
             throw SoapFault.client(
-                "unknown operation {\(content.namespace)}\(content.name); /soap?wsdl lists the operations")
+                "unknown operation {\(content.namespace)}\(content.localName); /soap?wsdl lists the operations"
+            )
         }
         let answer = try perform(operation, content, request)
         let name = operation.rawValue + "Response"
@@ -60,7 +61,7 @@ extension FilmService {
     }
 
     private func perform(
-        _ operation: SoapOperation, _ content: QualifiedElement, _ request: HTTPRequest
+        _ operation: SoapOperation, _ content: XMLElement, _ request: HTTPRequest
     ) throws -> String {
         let name = operation.resultName
         switch operation {
@@ -90,7 +91,7 @@ extension FilmService {
         }
     }
 
-    private func rate(_ content: QualifiedElement, _ request: HTTPRequest) throws {
+    private func rate(_ content: XMLElement, _ request: HTTPRequest) throws {
         let rater = content.value("rater") ?? ""
         guard FilmTarget.isRater(rater) else {
             throw FilmRefusal.invalid("rater", "must have 1 to 200 bytes without control characters")
@@ -139,7 +140,7 @@ extension FilmService {
 
     /// The film in a message.
     private static func film(
-        _ content: QualifiedElement, keepsNull: Bool = true
+        _ content: XMLElement, keepsNull: Bool = true
     ) throws(FilmRefusal) -> FilmDocument {
         guard let film = content.child("film") else {
             throw .invalid("film", "is missing; send one with the members of a film")
@@ -148,8 +149,7 @@ extension FilmService {
     }
 
     /// The path of the film that a message names, with a part below it.
-    private static func path(_ content: QualifiedElement, _ below: String = "") throws(FilmRefusal) -> String
-    {
+    private static func path(_ content: XMLElement, _ below: String = "") throws(FilmRefusal) -> String {
         let id = content.value("id") ?? ""
         if let fault = FilmID.fault(id) { throw .invalid("id", "must be \(fault)") }
         return "/films/\(PercentEncoding.encoded(id))\(below).json"
@@ -169,7 +169,7 @@ extension FilmService {
     }
 }
 
-extension QualifiedElement {
+extension XMLElement {
     /// The text of a child; nil if it is absent, empty or `xsi:nil`.
     fileprivate func value(_ name: String) -> String? {
         guard let child = child(name), !child.isNil, !child.text.isEmpty else { return nil }

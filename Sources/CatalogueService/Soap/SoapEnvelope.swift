@@ -20,38 +20,39 @@ package struct SoapEnvelope: Sendable {
     private static let laterMediaType = "application/soap+xml"
 
     /// The element in the body.
-    package let content: QualifiedElement
+    package let content: XMLElement
 
     /// Reads a message.
     /// - Throws: VersionMismatch for another envelope; MustUnderstand if a header block must be understood, since none
     ///   is; Client if the bytes are not a message.
     package init(parsing bytes: [UInt8]) throws(SoapFault) {
-        let root: QualifiedElement
+        let root: XMLElement
         do throws(CatalogueError) {
-            root = try QualifiedElement(parsing: bytes)
+            root = try XMLElement(parsing: bytes)
         } catch {
             throw SoapFault(FilmRefusal(error))
         }
-        guard root.name == "Envelope" else {
-            throw .client("expected a SOAP envelope, not <\(root.name)>")
+        guard root.localName == "Envelope" else {
+            throw .client("expected a SOAP envelope, not <\(root.localName)>")
         }
         guard root.namespace == Self.namespace else { throw .versionMismatch }
         let parts = root.children.filter { $0.namespace == Self.namespace }
-        if parts.first?.name == "Header" { try Self.checkHeader(parts[0]) }
-        guard let body = parts.dropFirst(parts.first?.name == "Header" ? 1 : 0).first, body.name == "Body",
+        if parts.first?.localName == "Header" { try Self.checkHeader(parts[0]) }
+        guard let body = parts.dropFirst(parts.first?.localName == "Header" ? 1 : 0).first,
+            body.localName == "Body",
             body.children.count == 1
         else { throw .client("expected a Body with one element in it") }
         content = body.children[0]
     }
 
-    private static func checkHeader(_ header: QualifiedElement) throws(SoapFault) {
+    private static func checkHeader(_ header: XMLElement) throws(SoapFault) {
         for block in header.children {
             let actor = block.attribute("actor", in: namespace) ?? ""
             guard actor.isEmpty || actor == nextActor,
                 ["1", "true"].contains(block.attribute("mustUnderstand", in: namespace))
             else { continue }
             throw SoapFault(
-                .mustUnderstand, "the header {\(block.namespace)}\(block.name) is not supported")
+                .mustUnderstand, "the header {\(block.namespace)}\(block.localName) is not supported")
         }
     }
 
@@ -79,7 +80,7 @@ package struct SoapEnvelope: Sendable {
     }
 }
 
-extension QualifiedElement {
+extension XMLElement {
     /// Whether the element is `xsi:nil`.
     var isNil: Bool {
         ["true", "1"].contains(attribute("nil", in: SoapEnvelope.instanceNamespace))
@@ -136,16 +137,16 @@ package struct SoapFault: Error, Sendable {
     }
 
     /// Reads the fault in a body; nil for any other body.
-    package init?(_ element: QualifiedElement) {
-        guard element.name == "Fault", element.namespace == SoapEnvelope.namespace else { return nil }
+    package init?(_ element: XMLElement) {
+        guard element.localName == "Fault", element.namespace == SoapEnvelope.namespace else { return nil }
         // These children have no namespace (section 4.4).
         func text(_ name: String) -> String { element.child(name)?.text ?? "" }
         let code = text("faultcode").split(separator: ":").last.flatMap { Code(rawValue: String($0)) }
-        let problem = element.child("detail")?.children.first { $0.name == "problem" }
+        let problem = element.child("detail")?.children.first { $0.localName == "problem" }
         self.init(code ?? .server, text("faultstring"), problem.flatMap(Self.problem))
     }
 
-    private static func problem(_ element: QualifiedElement) -> ProblemDetails? {
+    private static func problem(_ element: XMLElement) -> ProblemDetails? {
         guard let status = element.child("status").flatMap({ Int($0.text) }) else { return nil }
         let errors = (element.child("errors")?.children ?? []).map { error in
             ProblemDetails.FieldError(

@@ -124,9 +124,9 @@ package enum SoapFilm {
 
     /// Reads a film. The first of two elements with one name counts.
     /// - Parameter keepsNull: whether an element that is empty or `xsi:nil` means null; otherwise it is ignored.
-    package static func document(_ element: QualifiedElement, keepsNull: Bool) -> FilmDocument {
+    package static func document(_ element: XMLElement, keepsNull: Bool) -> FilmDocument {
         let members = element.children.compactMap { child in
-            let name = child.name == "member" ? child.attribute("name") ?? "member" : child.name
+            let name = child.localName == "member" ? child.attribute("name") ?? "member" : child.localName
             let value = value(child)
             return value.isNull && !keepsNull ? nil : JSONText.Member(name: name, value: value)
         }
@@ -134,13 +134,13 @@ package enum SoapFilm {
         return (try? FilmDocument(json: JSONText(members: members), allowsDuplicates: true)) ?? FilmDocument()
     }
 
-    private static func value(_ element: QualifiedElement) -> JSONText {
+    private static func value(_ element: XMLElement) -> JSONText {
         if element.isNil || element.children.isEmpty && element.text.isEmpty { return .null }
-        let type = members.first { $0.name == element.name }?.type
+        let type = members.first { $0.name == element.localName }?.type
         switch type {
         case "films:Genres":
             return JSONText(
-                elements: element.children.filter { $0.name == "genre" }.map { JSONText($0.text) })
+                elements: element.children.filter { $0.localName == "genre" }.map { JSONText($0.text) })
         case "xs:int", "xs:double": return number(element.text)
         case .some: return JSONText(element.text)
         // Losing the error is right: a text that is not JSON stands for itself.

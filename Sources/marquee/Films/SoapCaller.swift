@@ -15,7 +15,7 @@ struct SoapCaller: Sendable {
 
     /// The service's answer.
     private enum Reply {
-        case result(QualifiedElement)
+        case result(XMLElement)
         /// The service refused the operation with this status, which the caller expected.
         case refused(Int, isRepeated: Bool)
     }
@@ -111,7 +111,7 @@ struct SoapCaller: Sendable {
 
     // MARK: Messages
 
-    private func result(_ operation: SoapOperation, _ parameters: String) async throws -> QualifiedElement {
+    private func result(_ operation: SoapOperation, _ parameters: String) async throws -> XMLElement {
         guard case .result(let result) = try await ask(operation, Self.message(operation, parameters)) else {
             throw noAnswer()
         }
@@ -132,7 +132,7 @@ struct SoapCaller: Sendable {
         request.isAnsweredBy500 = true
         request.answerLimit = Self.answerLimit
         let response = try await uploader.upload(request)
-        let content: QualifiedElement
+        let content: XMLElement
         do throws(SoapFault) {
             content = try SoapEnvelope(parsing: response.body).content
         } catch {
@@ -147,7 +147,7 @@ struct SoapCaller: Sendable {
             if expecting.contains(status) { return .refused(status, isRepeated: response.isRepeated) }
             throw ServiceProblem(status, Array(problem.json.utf8), from: name).failure
         }
-        guard content.name == operation.rawValue + "Response" else { throw noAnswer() }
+        guard content.localName == operation.rawValue + "Response" else { throw noAnswer() }
         return .result(content)
     }
 
@@ -164,7 +164,7 @@ struct SoapCaller: Sendable {
     }
 
     private func page(
-        _ result: QualifiedElement, _ operation: SoapOperation
+        _ result: XMLElement, _ operation: SoapOperation
     ) throws(Failure) -> CataloguePages.Page {
         guard let text = result.child(operation.resultName)?.text else { throw noAnswer() }
         return CataloguePages.Page(bytes: Array(text.utf8), base: BaseURL(url))

@@ -4,9 +4,9 @@ import Testing
 @testable import MovieCatalogue
 
 @Suite("Names of XML elements", .bounded)
-struct QualifiedElementTests {
-    private func element(_ text: String) throws -> QualifiedElement {
-        try QualifiedElement(parsing: Array(text.utf8))
+struct XMLNamespaceTests {
+    private func element(_ text: String) throws -> XMLElement {
+        try XMLElement(parsing: Array(text.utf8))
     }
 
     @Test("a prefix stands for a namespace, by the nearest declaration")
@@ -14,7 +14,7 @@ struct QualifiedElementTests {
         let root = try element(
             "<a:r xmlns:a='urn:a' xmlns='urn:d' x='1' a:x='2'><c/><a:c xmlns:a='urn:b'/><c xmlns='' a:y='3'>t</c></a:r>"
         )
-        #expect(root.namespace == "urn:a" && root.name == "r")
+        #expect(root.namespace == "urn:a" && root.localName == "r")
         #expect(root.attribute("x") == "1" && root.attribute("x", in: "urn:a") == "2")
         #expect(root.attribute("x", in: "urn:d") == nil && root.attribute("xmlns") == nil)
         #expect(root.children.map(\.namespace) == ["urn:d", "urn:b", ""])
