@@ -29,8 +29,8 @@ let package = Package(
         .executable(name: "marquee", targets: ["marquee"]),
     ],
     targets: [
-        .target(name: "CCurl", cSettings: cSettings),
-        .target(name: "CSQLite", cSettings: cSettings),
+        .target(name: "CCurl", dependencies: ["CSystem"], cSettings: cSettings),
+        .target(name: "CSQLite", dependencies: ["CSystem"], cSettings: cSettings),
         // The sample catalogue, in the program: three megabytes.
         .target(name: "CSample", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),

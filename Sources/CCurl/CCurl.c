@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CCurl.h"
+#include "CSystem.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -90,16 +91,7 @@ static int start(void *handle) {
 }
 
 int ccurl_open(const char *library, char *reason, size_t reason_size) {
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL) {
-        const char *error = dlerror();
-        snprintf(reason, reason_size, "%s", error != NULL ? error : library);
-        return -1;
-    }
-    const struct {
-        const char *name;
-        void *slot;
-    } symbols[] = {
+    const struct csystem_function functions[] = {
         {"curl_global_init", &curl.global_init},
         {"curl_version", &curl.version},
         {"curl_easy_init", &curl.easy_init},
@@ -118,15 +110,8 @@ int ccurl_open(const char *library, char *reason, size_t reason_size) {
         {"curl_multi_socket_action", &curl.multi_socket_action},
         {"curl_multi_info_read", &curl.multi_info_read},
     };
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
-        void *symbol = dlsym(handle, symbols[i].name);
-        if (symbol == NULL) {
-            snprintf(reason, reason_size, "%s has no function %s", library, symbols[i].name);
-            dlclose(handle);
-            return -1;
-        }
-        *(void **)symbols[i].slot = symbol;
-    }
+    void *handle = csystem_open_library(library, functions, sizeof functions / sizeof functions[0], reason, reason_size);
+    if (handle == NULL) return -1;
     int result = start(handle);
     if (result != CCURLE_OK) {
         snprintf(reason, reason_size, "%s: %s", library, curl.easy_strerror(result));

@@ -1,8 +1,7 @@
 #include "CSQLite.h"
+#include "CSystem.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
 // Called by SQLite to free a value; -1 makes SQLite copy the value instead (SQLITE_TRANSIENT).
 typedef void (*destructor)(void *);
@@ -46,16 +45,7 @@ static struct {
 } sqlite;
 
 int csqlite_open_library(const char *library, char *reason, size_t reason_size) {
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL) {
-        const char *error = dlerror();
-        snprintf(reason, reason_size, "%s", error != NULL ? error : library);
-        return -1;
-    }
-    const struct {
-        const char *name;
-        void *slot;
-    } symbols[] = {
+    const struct csystem_function functions[] = {
         {"sqlite3_libversion", &sqlite.libversion},
         {"sqlite3_open_v2", &sqlite.open_v2},
         {"sqlite3_close_v2", &sqlite.close_v2},
@@ -89,16 +79,8 @@ int csqlite_open_library(const char *library, char *reason, size_t reason_size) 
         {"sqlite3_blob_close", &sqlite.blob_close},
         {"sqlite3_file_control", &sqlite.file_control},
     };
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
-        void *symbol = dlsym(handle, symbols[i].name);
-        if (symbol == NULL) {
-            snprintf(reason, reason_size, "%s has no function %s", library, symbols[i].name);
-            dlclose(handle);
-            return -1;
-        }
-        *(void **)symbols[i].slot = symbol;
-    }
-    return 0;
+    size_t count = sizeof functions / sizeof functions[0];
+    return csystem_open_library(library, functions, count, reason, reason_size) == NULL ? -1 : 0;
 }
 
 const char *csqlite_version(void) { return sqlite.libversion(); }

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// A film of a catalogue. Encodes as an object without nil properties.
 public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     /// The unique id within the catalogue; never empty.
@@ -348,9 +350,7 @@ public enum FilmID {
     /// Makes an id from title, year and an id that a library cannot have, such as an address:
     /// `faust-1926-2dlz5hmpx9kmw`. Equal ids give equal ones. The end is the FNV-1a hash (64 bits) of the id.
     public static func make(title: String, year: Int?, from written: String) -> String {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in written.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        return make(title: title, year: year) + "-" + String(hash, radix: 36)
+        make(title: title, year: year) + "-" + String(written.utf8.fnv1a, radix: 36)
     }
 
     /// Makes a random id, different from all others.

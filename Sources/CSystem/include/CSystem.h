@@ -3,6 +3,7 @@
 #define CSYSTEM_H
 
 #include "CSystemJob.h"
+#include "CSystemLibrary.h"
 #include "CSystemLock.h"
 #include "CSystemTerminal.h"
 

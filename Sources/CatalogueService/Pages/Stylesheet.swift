@@ -1,12 +1,11 @@
+import SystemSupport
+
 /// The pages' design: a repertory cinema's programme, ink on paper by day, paper on ink by night.
 ///
 /// Its address contains its version, so caches may keep it for ever.
 enum Stylesheet {
-    /// The FNV-1a hash of the text.
-    static let version: String = {
-        let hash = text.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return String(hash, radix: 36)
-    }()
+    /// The hash of the text.
+    static let version = String(text.utf8.fnv1a, radix: 36)
 
     static let name = version + ".css"
 

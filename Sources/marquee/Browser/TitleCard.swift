@@ -1,3 +1,4 @@
+import SystemSupport
 import TerminalGraphics
 
 /// A card in place of a poster: it has the poster's size, the film's title, and a colour made from the title.
@@ -47,9 +48,7 @@ struct TitleCard {
 
     /// The title's colour. The same title always has the same colour.
     private static func pure(_ title: String, isFailed: Bool) -> LinearColour {
-        // FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
-        let hash = title.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        let hue = Double(hash % hues) * 360 / Double(hues)
+        let hue = Double(title.utf8.fnv1a % hues) * 360 / Double(hues)
         return LinearColour(hue: hue, saturation: isFailed ? failedSaturation : saturation)
     }
 

@@ -32,9 +32,8 @@ final class LibraryTransport: Transport {
     /// The host name of the library at `path`. It is the same for every path to the same file.
     private static func host(_ path: String) -> String {
         let real = URL(filePath: path).resolvingSymlinksInPath().path
-        // FNV-1a: it distinguishes the libraries of one machine.
-        let hash = real.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return hostPrefix + String(hash, radix: 16) + hostSuffix
+        // The hash distinguishes the libraries of one machine.
+        return hostPrefix + String(real.utf8.fnv1a, radix: 16) + hostSuffix
     }
 
     /// The base URL of the library's posters.
