@@ -235,20 +235,8 @@ struct RequestPath: Hashable, Sendable {
     /// Reads a target in origin form (`/posters/a.jpg?x=1`) or absolute form (`http://host/posters/a.jpg`), RFC 9112
     /// section 3.2. The query is ignored.
     init(target: String) throws(Refusal) {
-        var path = Array(target.utf8)[...]
-        if path.first != UInt8(ascii: "/") {
-            let lowered = target.lowercased()
-            guard lowered.hasPrefix("http://") || lowered.hasPrefix("https://"),
-                let scheme = path.firstIndex(of: UInt8(ascii: ":"))
-            else { throw .malformed }
-            let authority = path[(scheme + 3)...]
-            path =
-                authority[
-                    (authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
-                        ?? authority.endIndex)...]
-        }
-        if let query = path.firstIndex(of: UInt8(ascii: "?")) { path = path[..<query] }
-        guard !path.contains(UInt8(ascii: "#")) else { throw .malformed }
+        // Ignored: every reason is the same refusal.
+        guard target != "*", let path = try? RequestTarget.Parts(target).path else { throw .malformed }
         let pieces = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard pieces != [[]], !pieces.isEmpty else {
             names = []

@@ -86,6 +86,27 @@ public struct HeaderFields: Sendable, Hashable {
     }
 }
 
+extension HeaderFields.Field {
+    /// Reads a line without its end: `Name: value`, where white space around the value is optional (RFC 9110 section
+    /// 5.5). Bytes that are not UTF-8 are Latin-1: old servers send that. Nil without a colon. Nothing else is checked.
+    package init?(line: Span<UInt8>) {
+        guard let colon = line.indices.first(where: { line[$0] == UInt8(ascii: ":") }) else { return nil }
+        var (start, end) = (colon + 1, line.count)
+        while start < end, line[start].isBlank { start += 1 }
+        while end > start, line[end - 1].isBlank { end -= 1 }
+        name = Self.text(line.extracting(..<colon))
+        value = Self.text(line.extracting(start..<end))
+    }
+
+    /// Nearly all texts are ASCII.
+    private static func text(_ bytes: Span<UInt8>) -> String {
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            if let text = unsafe String(validating: bytes, as: UTF8.self) { return text }
+            return unsafe String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        }
+    }
+}
+
 extension HeaderFields: ExpressibleByDictionaryLiteral {
     /// Creates a header with the fields of the literal, in order.
     /// - Parameter elements: names and values, in their order.
@@ -112,6 +133,9 @@ extension UInt8 {
 }
 
 extension UInt8 {
+    /// A space or a tab (RFC 9110 section 5.6.3).
+    package var isBlank: Bool { self == 0x20 || self == 0x09 }
+
     /// `0` to `9`.
     package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 

@@ -128,25 +128,23 @@ private struct MultipartReader {
 
     /// Reads the header of the next part.
     mutating func header(limit: Int) throws(MultipartForm.Failure) -> HeaderFields {
+        let bytes = bytes
         var fields = HeaderFields()
         let start = index
         while true {
             guard let end = endOfLine(within: start + limit) else {
                 throw .malformed(reason: "the header of a part does not end, or is too long", offset: start)
             }
-            let line = String(validating: bytes[index..<end], as: UTF8.self)
-            let offset = index
+            let line = bytes.span.extracting(index..<end)
+            guard !line.isEmpty else {
+                index = end + 2
+                return fields
+            }
+            guard let field = HeaderFields.Field(line: line),
+                HeaderFields.fault(name: field.name, value: field.value) == nil, fields[field.name] == nil
+            else { throw .malformed(reason: "bad header line of a part", offset: index) }
+            fields.append(field)
             index = end + 2
-            guard line != "" else { return fields }
-            guard let line, let colon = line.firstIndex(of: ":") else {
-                throw .malformed(reason: "bad header line of a part", offset: offset)
-            }
-            let name = String(line[..<colon])
-            let value = String(FieldList.trimmed(line[line.index(after: colon)...]))
-            guard HeaderFields.fault(name: name, value: value) == nil, fields[name] == nil else {
-                throw .malformed(reason: "bad header line of a part", offset: offset)
-            }
-            fields.append(HeaderFields.Field(name: name, value: value))
         }
     }
 

@@ -1,18 +1,27 @@
 /// Percent-encoding of URLs and forms (RFC 3986 section 2.1).
 package enum PercentEncoding {
     /// Decodes a text exactly once; nil if a percent sign is not followed by two hexadecimal digits.
-    /// - Parameter plusIsSpace: true for forms and queries.
-    package static func decoded(_ text: some Sequence<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
+    /// - Parameters:
+    ///   - plusIsSpace: true for forms and queries.
+    ///   - keepsWrongPercent: whether such a percent sign stands for itself.
+    package static func decoded(
+        _ text: some Collection<UInt8>, plusIsSpace: Bool = false, keepsWrongPercent: Bool = false
+    ) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.underestimatedCount)
-        var rest = text.makeIterator()
-        while let byte = rest.next() {
+        var rest = text[...]
+        while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "%"):
-                guard let high = rest.next()?.hexadecimalValue, let low = rest.next()?.hexadecimalValue else {
+                let digits = rest.prefix(2).compactMap(\.hexadecimalValue)
+                if digits.count == 2 {
+                    bytes.append(digits[0] << 4 | digits[1])
+                    rest = rest.dropFirst(2)
+                } else if keepsWrongPercent {
+                    bytes.append(byte)
+                } else {
                     return nil
                 }
-                bytes.append(high << 4 | low)
             case UInt8(ascii: "+") where plusIsSpace: bytes.append(0x20)
             default: bytes.append(byte)
             }
@@ -21,7 +30,7 @@ package enum PercentEncoding {
     }
 
     /// As above, as text; nil also if the bytes are not UTF-8.
-    package static func decodedText(_ text: some Sequence<UInt8>, plusIsSpace: Bool = false) -> String? {
+    package static func decodedText(_ text: some Collection<UInt8>, plusIsSpace: Bool = false) -> String? {
         decoded(text, plusIsSpace: plusIsSpace).flatMap { String(validating: $0, as: UTF8.self) }
     }
 

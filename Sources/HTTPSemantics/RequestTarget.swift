@@ -18,29 +18,48 @@ package struct RequestTarget: Sendable, Hashable {
     }
 
     package init(_ target: String) throws(Failure) {
-        guard target != "*" else {
-            (authority, segments, query) = (nil, [], try Self.query([]))
-            return
-        }
-        let bytes = Array(target.utf8)
-        guard !bytes.contains(UInt8(ascii: "#")) else { throw .malformed }
-        var rest = bytes[...]
-        var authority: String?
-        if rest.first != UInt8(ascii: "/") {
-            let lowered = target.prefix(8).lowercased()
-            guard let scheme = ["http://", "https://"].first(where: lowered.hasPrefix) else {
-                throw .malformed
+        let parts = try Parts(target)
+        authority = parts.authority
+        segments = target == "*" ? [] : try Self.segments(parts.path)
+        query = try Self.query(parts.query)
+    }
+
+    /// The parts of a target, not decoded.
+    package struct Parts {
+        /// Host and port of the absolute form.
+        package let authority: String?
+        /// Begins with a slash, or is empty.
+        package let path: ArraySlice<UInt8>
+        package let query: ArraySlice<UInt8>
+
+        package init(_ target: String) throws(Failure) {
+            guard target != "*" else {
+                (authority, path, query) = (nil, [], [])
+                return
             }
-            rest = rest.dropFirst(scheme.utf8.count)
-            let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
-            guard end > rest.startIndex, !rest[..<end].contains(UInt8(ascii: "@")) else { throw .malformed }
-            authority = String(decoding: rest[..<end], as: UTF8.self)
-            rest = rest[end...]
+            let bytes = Array(target.utf8)
+            guard !bytes.contains(UInt8(ascii: "#")) else { throw .malformed }
+            var rest = bytes[...]
+            var authority: String?
+            if rest.first != UInt8(ascii: "/") {
+                let lowered = target.prefix(8).lowercased()
+                guard let scheme = ["http://", "https://"].first(where: lowered.hasPrefix) else {
+                    throw .malformed
+                }
+                rest = rest.dropFirst(scheme.utf8.count)
+                let end =
+                    rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+                guard end > rest.startIndex, !rest[..<end].contains(UInt8(ascii: "@")) else {
+                    throw .malformed
+                }
+                authority = String(decoding: rest[..<end], as: UTF8.self)
+                rest = rest[end...]
+            }
+            let mark = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
+            self.authority = authority
+            path = rest[..<mark]
+            query = rest[mark...].dropFirst()
         }
-        let mark = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
-        self.authority = authority
-        segments = try Self.segments(rest[..<mark])
-        query = try Self.query(rest[mark...].dropFirst())
     }
 
     private static func segments(_ path: ArraySlice<UInt8>) throws(Failure) -> [String] {

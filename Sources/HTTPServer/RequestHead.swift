@@ -189,8 +189,3 @@ package struct RequestHead: Sendable {
         unsafe text.extracting(range).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }
-
-extension UInt8 {
-    /// A space or a tab.
-    fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
-}

@@ -86,18 +86,16 @@ struct MixedReplaceReader {
         var isFirst = true
         while let end = pending[start...].firstIndex(of: UInt8(ascii: "\n")), end < Self.longestHeader {
             let hasReturn = end > start && pending[end - 1] == UInt8(ascii: "\r")
-            let line = String(decoding: pending[start..<(hasReturn ? end - 1 : end)], as: UTF8.self)
-            let text = FieldList.trimmed(line[...])
-            if isFirst, text.hasPrefix("--") { break }
-            if !isFirst, text.isEmpty {
+            let line = start..<(hasReturn ? end - 1 : end)
+            if isFirst, pending[start...].starts(with: "--".utf8) { break }
+            if !isFirst, pending[line].allSatisfy(\.isBlank) {
                 let length = fields["Content-Length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
                 place = .body(contentType: fields["Content-Type"], length: length, searched: 0)
                 pending.removeFirst(end + 1)
                 return true
             }
-            if !isFirst, let colon = text.firstIndex(of: ":") {
-                let value = FieldList.trimmed(text[text.index(after: colon)...])
-                fields[String(text[..<colon])] = String(value)
+            if !isFirst, let field = HeaderFields.Field(line: pending.span.extracting(line)) {
+                fields[field.name] = field.value
             }
             isFirst = false
             start = end + 1

@@ -1,6 +1,7 @@
 import CSystem
 package import FoundationEssentials
 import Glibc
+import HTTPSemantics
 package import SystemSupport
 
 /// Reads `file:` and `data:` URLs, without a transport. Their content is not stored in the disk tier.
@@ -96,21 +97,6 @@ package enum LocalContent {
     }
 
     private static func percentDecoded(_ text: Substring) -> [UInt8] {
-        let encoded = Array(text.utf8)
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(encoded.count)
-        var index = 0
-        while index < encoded.count {
-            if encoded[index] == UInt8(ascii: "%"), index + 2 < encoded.count,
-                let byte = UInt8(String(decoding: encoded[index + 1...index + 2], as: UTF8.self), radix: 16)
-            {
-                decoded.append(byte)
-                index += 3
-            } else {
-                decoded.append(encoded[index])
-                index += 1
-            }
-        }
-        return decoded
+        PercentEncoding.decoded(text.utf8, keepsWrongPercent: true) ?? []
     }
 }

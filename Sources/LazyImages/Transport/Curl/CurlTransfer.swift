@@ -331,7 +331,9 @@ struct CurlHeader {
         let content = unsafe UnsafeRawBufferPointer(rebasing: line[..<end])
         if unsafe content.starts(with: "HTTP/".utf8) {
             head = ResponseHead(status: unsafe Self.status(inStatusLine: content))
-        } else if let field = unsafe Self.field(content) {
+        } else if let field = unsafe HeaderFields.Field(
+            line: content.assumingMemoryBound(to: UInt8.self).span)
+        {
             head?.fields.append(field)
         }
         return .incomplete
@@ -347,20 +349,4 @@ struct CurlHeader {
         return unsafe digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// `Name: value`; white space around the value is optional (RFC 9110 section 5.5). Nil for anything else.
-    private static func field(_ line: UnsafeRawBufferPointer) -> HeaderFields.Field? {
-        guard let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        var start = colon + 1
-        while start < line.count, unsafe line[start] == 0x20 || line[start] == 0x09 { start += 1 }
-        return unsafe HeaderFields.Field(
-            name: text(UnsafeRawBufferPointer(rebasing: line[..<colon])),
-            value: text(UnsafeRawBufferPointer(rebasing: line[start...])))
-    }
-
-    /// The bytes as UTF-8, or as Latin-1 where they are not UTF-8: old servers send that. Nearly all are ASCII.
-    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
-        if unsafe bytes.allSatisfy({ $0 < 0x80 }) { return unsafe String(decoding: bytes, as: UTF8.self) }
-        if let text = unsafe String(validating: bytes, as: UTF8.self) { return text }
-        return unsafe String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-    }
 }
