@@ -3,7 +3,7 @@ import PackageDescription
 
 // No package dependencies: only the toolchain, the C library, and libcurl and SQLite at run time.
 
-let swiftSettings: [SwiftSetting] = [
+let testSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
@@ -12,9 +12,11 @@ let swiftSettings: [SwiftSetting] = [
 ]
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
 
-// The tests' screens, origins and searches go through megabytes: without the optimiser they take longer than what
-// they test. No product has this target, so that the flag does not reach a package that uses Marquee.
-let optimised: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+// Debug builds are optimised, because the tests decode and draw a thousand pictures: without the optimiser that takes
+// most of their time. SwiftPM refuses the flag in a package that is fetched as a dependency, so it is left out there.
+let isDependency = Context.packageDirectory.contains("/checkouts/")
+let swiftSettings =
+    testSettings + (isDependency ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))])
 
 // These tests export a getaddrinfo of their own, which libcurl uses too: see RebindingHost.
 let ownNames: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]
@@ -105,90 +107,91 @@ let package = Package(
                 "CSystem",
                 "TestSupport",
             ],
+            path: "Tests/Benchmarks/marquee-bench",
             swiftSettings: swiftSettings),
 
         .target(
             name: "TestSupport",
             dependencies: ["SystemSupport", "ImageCodecs", "LazyImages", "TerminalGraphics", "CSystem"],
             path: "Tests/TestSupport",
-            swiftSettings: swiftSettings + optimised),
+            swiftSettings: swiftSettings),
         .target(
             name: "TestNames",
             dependencies: ["SystemSupport"],
             path: "Tests/TestNames",
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .target(
             name: "TestTraits",
             dependencies: ["SystemSupport", "TestSupport"],
             path: "Tests/TestTraits",
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "SystemSupportTests",
             dependencies: ["SystemSupport", "TestSupport", "TestTraits", "CSystem"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", "TestTraits"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "ImageCodecsTests",
             dependencies: ["ImageCodecs", "LazyImages", "SystemSupport", "TestSupport", "TestTraits"],
             exclude: ["Resources"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "CoalescingTests",
             dependencies: ["Coalescing", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "LazyImagesTests",
             dependencies: [
                 "LazyImages", "Coalescing", "SystemSupport", "TestSupport", "TestTraits", "TestNames",
                 "CSystem",
             ],
-            swiftSettings: swiftSettings,
+            swiftSettings: testSettings,
             linkerSettings: ownNames),
         .testTarget(
             name: "BackgroundTransfersTests",
             dependencies: [
                 "BackgroundTransfers", "LazyImages", "SystemSupport", "TestSupport", "TestTraits",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "MovieCatalogueTests",
             dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .executableTarget(
             name: "LibraryProbe",
             dependencies: ["FilmLibrary", "MovieCatalogue"],
             path: "Tests/LibraryProbe",
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "FilmLibraryTests",
             dependencies: [
                 "FilmLibrary", "MovieCatalogue", "SystemSupport", "LibraryProbe", "TestSupport", "TestTraits",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .executableTarget(
             name: "TerminalProbe",
             dependencies: ["TerminalGraphics"],
             path: "Tests/TerminalProbe",
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "TerminalGraphicsTests",
             dependencies: [
                 "TerminalGraphics", "SystemSupport", "TerminalProbe", "TestSupport", "TestTraits", "CSystem",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: ["HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "ServiceOperationsTests",
             dependencies: [
                 "ServiceOperations", "HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport",
                 "TestTraits",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "CatalogueServiceTests",
             dependencies: [
@@ -197,11 +200,11 @@ let package = Package(
                 "TestSupport",
                 "TestTraits",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "PictureServiceTests",
             dependencies: ["PictureService", "ImageCodecs", "LazyImages", "TestSupport", "TestTraits"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "PictureServerTests",
             dependencies: [
@@ -209,12 +212,12 @@ let package = Package(
                 "LazyImages",
                 "SystemSupport", "TestSupport", "TestTraits", "TestNames",
             ],
-            swiftSettings: swiftSettings,
+            swiftSettings: testSettings,
             linkerSettings: ownNames),
         .testTarget(
             name: "marquee-benchTests",
             dependencies: ["marquee-bench", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "marqueeTests",
             dependencies: [
@@ -225,6 +228,6 @@ let package = Package(
                 "CSample", "TestSupport", "TestTraits",
             ],
             exclude: ["SmallPosters"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
     ]
 )
