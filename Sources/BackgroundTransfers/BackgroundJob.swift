@@ -36,7 +36,7 @@ public struct BackgroundJob: Sendable {
                 events.finish()
             }
         } catch {
-            // Losing the error is right: without a thread the sequence ends at once.
+            // Ignored: without a thread the sequence ends at once.
             events.finish()
         }
         return stream

@@ -62,7 +62,7 @@ public struct BackgroundJobs: Sendable {
         do {
             try command.start(job, lock, secrets: secrets)
         } catch {
-            // Losing the error is right: the first error says more.
+            // Ignored: the first error says more.
             try? job.removeLocked()
             throw error
         }

@@ -41,7 +41,7 @@ struct JobFolder: Sendable {
     }
 
     /// Whether the job exists.
-    // Losing the error is right: a folder that cannot be examined is not a job.
+    // Ignored: a folder that cannot be examined is not a job.
     var exists: Bool { (try? calls.status(ofPath: path))?.isFolder == true }
 
     /// Whether a process works on the job.
@@ -82,7 +82,7 @@ struct JobFolder: Sendable {
     }
 
     /// The bytes received so far; nil if the job's process has stored none.
-    // Losing the error is right: a display without these bytes shows those of the results.
+    // Ignored: a display without these bytes shows those of the results.
     var storedTraffic: NetworkActivity.Traffic? {
         (try? calls.contents(ofPath: path + "/" + Self.traffic)).flatMap {
             try? JSONDecoder().decode(NetworkActivity.Traffic.self, from: Data($0))
@@ -91,7 +91,7 @@ struct JobFolder: Sendable {
 
     /// Replaces the stored bytes. A reader finds the old ones or the new ones. Blocks.
     func store(_ traffic: NetworkActivity.Traffic) throws(FileFault) {
-        // Losing the error is right: encoding finite numbers never fails.
+        // Ignored: encoding finite numbers never fails.
         guard let bytes = try? JSONEncoder().encode(traffic) else { return }
         let folder = try calls.openFolder(path)
         let file = try calls.openForWriting(Self.newTraffic, in: folder, creating: .ifAbsent)
@@ -123,7 +123,7 @@ struct JobFolder: Sendable {
             let folder = try calls.openFolder(draft, in: parent)
             let lock = try calls.openForWriting(Self.lock, in: folder, creating: .always)
             _ = try calls.tryLockWithCopies(lock)
-            // Losing the error is right: encoding strings and numbers never fails.
+            // Ignored: encoding strings and numbers never fails.
             let encoded = (try? JSONEncoder().encode(plan)) ?? Data()
             try calls.write(
                 [UInt8](encoded), to: try calls.openForWriting(Self.order, in: folder, creating: .always))
@@ -159,7 +159,7 @@ struct JobFolder: Sendable {
 
     /// Removes a renamed folder and its files, as far as possible.
     private func remove(_ name: String, in parent: borrowing Descriptor) {
-        // Losing the errors is right: a folder that stays has a name that no job can have.
+        // Ignored: a folder that stays has a name that no job can have.
         if let folder = try? calls.openFolder(name, in: parent) {
             for file in (try? calls.names(in: folder)) ?? [] { try? calls.remove(file, in: folder) }
         }
@@ -207,7 +207,7 @@ struct JobLine: Codable {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var bytes: [UInt8] = []
         for event in events {
-            // Losing the error is right: encoding strings and finite numbers never fails.
+            // Ignored: encoding strings and finite numbers never fails.
             guard let line = try? encoder.encode(JobLine(event)) else { continue }
             bytes += line + [UInt8(ascii: "\n")]
         }
@@ -216,7 +216,7 @@ struct JobLine: Codable {
 
     /// The event of a line; nil for an invalid line.
     static func event(_ line: some Collection<UInt8>) -> JobEvent? {
-        // Losing the error is right: an invalid line is skipped.
+        // Ignored: an invalid line is skipped.
         (try? JSONDecoder().decode(JobLine.self, from: Data(line)))?.event
     }
 }
@@ -357,7 +357,7 @@ final class JobLog: Sendable {
         let time = Date().formatted(.iso8601)
         let line = Array("\(time) \(text.replacing("\n", with: " "))\n".utf8)
         lock.withLock { _ in
-            // Losing the error is right: the results have the same errors.
+            // Ignored: the results have the same errors.
             try? write(line)
         }
     }

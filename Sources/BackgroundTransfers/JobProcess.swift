@@ -33,7 +33,7 @@ public final class JobProcess: Sendable {
         }
         // Reads from a copy, so that the descriptor stays open.
         let bytes = Self.readMessage()
-        // Losing the error is right: it only says how the message of another program is malformed.
+        // Ignored: it only says how the message of another program is malformed.
         guard let message = try? JSONDecoder().decode(JobMessage.self, from: Data(bytes)) else {
             throw error
         }
@@ -125,11 +125,11 @@ public final class JobProcess: Sendable {
             if traffic != stored {
                 stored = traffic
                 await BlockingThreads.runOnOwnThread { [folder, traffic] in
-                    // Losing the error is right: only the display lacks these bytes.
+                    // Ignored: only the display lacks these bytes.
                     try? folder.store(traffic)
                 }
             }
-            // Losing the error is right: the loop checks for cancellation.
+            // Ignored: the loop checks for cancellation.
             if !isOver { try? await Task.sleep(for: Self.trafficPause) }
         } while !isOver
     }
@@ -141,7 +141,7 @@ public final class JobProcess: Sendable {
             return 2
         }
         var status: Int32 = 130
-        // Losing the error is right: without readable results no image counts as finished.
+        // Ignored: without readable results no image counts as finished.
         let events = (try? folder.events()) ?? []
         let now = JobStatus(name, plan, events, isRunning: true)
         if now.finished >= now.total || !isCancelled {
@@ -189,7 +189,7 @@ private final class JobListener: Sendable {
     deinit { close(pipe) }
 
     func listen(cancel: @escaping @Sendable () -> Void) {
-        // Losing the error is right: without a thread the job runs, and a signal can end it.
+        // Ignored: without a thread the job runs, and a signal can end it.
         try? BlockingThreads.startThread(name: "LazyImages.job") { [self] in
             while true {
                 let ready = Polling.ready([(end.descriptor, POLLIN), (pipe, POLLIN)])
@@ -281,7 +281,7 @@ struct JobWork: Sendable {
                 if let error = record.error { await log(error.message) }
             }
             rest.removeAll { done.contains($0.index) }
-            // Losing the error is right: the loop checks for cancellation.
+            // Ignored: the loop checks for cancellation.
             if !rest.isEmpty { try? await Task.sleep(for: Self.pause) }
         }
     }

@@ -74,7 +74,7 @@ enum InterfaceKind {
 
     /// The value of `DEVTYPE=`; nil if there is none.
     private static func deviceType(_ path: String) -> String? {
-        // Losing the error is right: an interface of another namespace has no file here.
+        // Ignored: an interface of another namespace has no file here.
         guard let bytes = try? FileCalls().contents(ofPath: path) else { return nil }
         let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first {
             $0.hasPrefix("DEVTYPE=")
@@ -119,7 +119,7 @@ public struct PathMonitor: AsyncSequence, Sendable {
                 paths.finish()
             }
         } catch {
-            // Losing the error is right: a monitor only informs. Without a thread it reports the assumed path.
+            // Ignored: a monitor only informs. Without a thread it reports the assumed path.
             paths.yield(.assumed)
             paths.finish()
         }

@@ -41,7 +41,7 @@ final class CatalogueHandler: HTTPHandler {
         if failureRate == 0, refusal(ofHost: head, nil) == nil, let answer = answerKnown(head) {
             return .answer(answer)
         }
-        // Losing the error is right: an unreadable target names no host and no film, and the handler below answers it.
+        // Ignored: an unreadable target names no host and no film, and the handler below answers it.
         let target = try? RequestTarget(head.target)
         if let refusal = refusal(ofHost: head, target) { return .answer(refusal) }
         if failsNext() { return .answer(.plain(.internalServerError, "--fail-rate asks for this failure")) }

@@ -196,7 +196,7 @@ final class CatalogueFolder: Sendable {
     /// The name of the folder's catalogue, for the path `/`: `movies.json` or `movies.xml`, else the only JSON or XML
     /// file. Nil if there is none, or several.
     func catalogueName() -> String? {
-        // A folder of ten thousand posters is not listed for its usual catalogue. Losing the error is right: a name
+        // A folder of ten thousand posters is not listed for its usual catalogue. Ignored: a name
         // that cannot be looked up is no catalogue.
         let usual = ["movies.json", "movies.xml"].first { (try? FileCalls().status(of: $0, in: root)) != nil }
         if let usual { return usual }

@@ -233,7 +233,7 @@ final class FolderSite: Sendable {
             do throws(ResourceShortage) {
                 try threads.enqueue { [self] in
                     let request = HTTPRequest(head: head, peer: peer)
-                    // Losing the error is right: `films(for:)` answers with it.
+                    // Ignored: `films(for:)` answers with it.
                     guard let service = try? loadedFilms() else { return pending.send(films(for: request)) }
                     switch service.admit(head, from: peer) {
                     case .answer(let response): pending.send(response)
@@ -251,7 +251,7 @@ final class FolderSite: Sendable {
         guard let pictures else { return nil }
         let (folder, seconds) = (folder, configuration.cacheSeconds)
         return FilmPictures(pictures) { address in
-            // Losing both errors is right: without such a file there is no poster here.
+            // Ignored: without such a file there is no poster here.
             guard let path = try? RequestPath(target: "/" + PercentEncoding.visible(address)),
                 let file = try? folder.open(path.names)
             else { return nil }
@@ -263,7 +263,7 @@ final class FolderSite: Sendable {
 
     /// Calls `body` with each film of the catalogue; never, if the catalogue is missing or unreadable.
     func forEachFilm(_ body: (StoredFilm) -> Void) {
-        // Losing the error is right: a request for films is told.
+        // Ignored: a request for films is told.
         try? loadedFilms()?.library.forEach { film in
             body(film)
             return true
@@ -342,7 +342,7 @@ final class FolderSite: Sendable {
         try library.importFilms { films in
             if let name = catalogue.name { try films.setNameIfNone(name) }
             try catalogue.forEach { position, film in
-                // Losing both errors is right: an invalid film is left out.
+                // Ignored: an invalid film is left out.
                 guard let film = try? film.get(), let movie = try? film.movie(position: position),
                     FilmID.fault(movie.id) == nil
                 else { return }

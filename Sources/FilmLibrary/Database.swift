@@ -153,7 +153,7 @@ import SystemSupport
 
     /// Whether the database can prepare a statement.
     func canPrepare(_ sql: String) -> Bool {
-        // Losing the error is right: the caller asks only whether it works.
+        // Ignored: the caller asks only whether it works.
         guard let statement = try? takeStatement(sql) else { return false }
         statement.finalize()
         return true

@@ -87,7 +87,7 @@ package struct FilmImport {
                 guard let value = vote.value.number, Movie.scores.contains(value) else { continue }
                 raters[vote.name] = value
             }
-            // Losing the error is right: an invalid film has no total of votes here, and `put` reports it.
+            // Ignored: an invalid film has no total of votes here, and `put` reports it.
             let movie = try? document.movie(id: "votes")
             self.raters = raters.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
             let isTold = movie.map { $0.votes >= raters.count && $0.votes > 0 } ?? false

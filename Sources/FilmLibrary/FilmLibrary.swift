@@ -551,7 +551,7 @@ extension FilmImport {
         let movie = try document.movie(position: position)
         var id = movie.id
         if FilmID.fault(id) != nil { id = FilmID.make(title: movie.title, year: movie.year) }
-        // Losing the error is right: in memory `add` fails only for an existing film.
+        // Ignored: in memory `add` fails only for an existing film.
         guard let outcome = try? add(document, id: id, poster: nil, replaces: false), outcome == .added else {
             throw .duplicateIdentifier(id: id, line: nil)
         }

@@ -77,7 +77,7 @@ struct FilmCursor {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
-            // Losing the error is right: anything else must be text, whose error counts.
+            // Ignored: anything else must be text, whose error counts.
             if let number = try? container.decode(Double.self) {
                 self = .number(number)
             } else {
@@ -89,7 +89,7 @@ struct FilmCursor {
     init(_ text: String, of sort: FilmQuery.Sort) throws(FilmLibraryError) {
         var base64 = text.replacing("-", with: "+").replacing("_", with: "/")
         base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
-        // Losing the error is right: every failure means an invalid cursor.
+        // Ignored: every failure means an invalid cursor.
         guard let data = Data(base64Encoded: base64),
             let keys = try? JSONDecoder().decode([Key].self, from: data),
             case .text(sort.rawValue) = keys.first, keys.count == sort.columns.count + 1

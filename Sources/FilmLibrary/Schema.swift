@@ -114,7 +114,7 @@ package struct StoredFilm: Sendable, Hashable {
     package let id: String
     /// The film as written, without the members in `FilmLibrary.ownMembers`.
     package var document: FilmDocument {
-        // Losing the error is right: the library reads only rows whose text is a JSON object.
+        // Ignored: the library reads only rows whose text is a JSON object.
         (try? FilmDocument(json: json, allowsDuplicates: true)) ?? FilmDocument()
     }
     /// The text of the document: a service copies it to responses unparsed.

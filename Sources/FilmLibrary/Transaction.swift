@@ -195,7 +195,7 @@ enum Timestamp {
 
     /// Converts an RFC 3339 time to this form; nil for other text.
     static func normalized(_ text: String) -> String? {
-        // Losing the errors is right: one of the two formats, with or without fractions, always fails.
+        // Ignored: one of the two formats, with or without fractions, always fails.
         if let date = try? style.parse(text) {
             // A time in floating-point seconds may be slightly too early, and formatting truncates.
             return text.utf8.count == 24 && text.hasSuffix("Z")

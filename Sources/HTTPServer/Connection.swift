@@ -264,7 +264,7 @@ extension Connection {
         do throws(ResourceShortage) {
             try loop.context.blocking.enqueue {
                 [handler = loop.context.handler, mailbox = loop.mailbox, key] in
-                mailbox.post(handler.respond(to: request), for: key)
+                mailbox.send((key, handler.respond(to: request)))
             }
             return .end(.waits)
         } catch {
@@ -285,7 +285,7 @@ extension Connection {
             var response = response
             // The body stays unread, so nothing tells where the next request begins.
             if hasBody { response.closes = true }
-            mailbox.post(response, for: key)
+            mailbox.send((key, response))
         }
         self.pending = pending
         start(pending)

@@ -72,7 +72,7 @@ final class EventLoop {
                 let event = unsafe events[index]
                 take(key: unsafe event.data.u64, events: unsafe event.events)
             }
-            for (key, response) in mailbox.take() {
+            for (key, response) in mailbox.take() ?? [] {
                 turn(key) { $0.answer(response, self) }
             }
             fireTimers()

@@ -178,7 +178,9 @@ struct SocketAddress {
     }
 
     /// Lends the address and its length to a socket call.
-    @unsafe fileprivate func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    @unsafe fileprivate func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result)
+        -> Result
+    {
         func lend<Address>(_ address: Address) -> Result {
             unsafe withUnsafePointer(to: address) { pointer in
                 unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -63,32 +63,8 @@ final class ServerContext: Sendable {
     }
 }
 
-/// Messages from other threads to an event loop.
-final class LoopMailbox: Sendable {
-    /// Becomes readable when a message waits.
-    let wake: WakeDescriptor
-    private let answers = Lock<[(connection: ConnectionKey, response: HTTPResponse)]>([])
-
-    init() throws(ResourceShortage) { wake = try WakeDescriptor() }
-
-    /// Hands over the answer to a request.
-    func post(_ response: HTTPResponse, for connection: ConnectionKey) {
-        let isFirst = answers.withLock { answers in
-            answers.append((connection, response))
-            return answers.count == 1
-        }
-        // The loop takes all answers at once, so one signal is enough.
-        if isFirst { wake.signal() }
-    }
-
-    /// Takes all answers.
-    func take() -> [(connection: ConnectionKey, response: HTTPResponse)] {
-        answers.withLock { answers in
-            defer { answers = [] }
-            return answers
-        }
-    }
-}
+/// The answers that other threads give to requests, for an event loop.
+typealias LoopMailbox = Mailbox<(connection: ConnectionKey, response: HTTPResponse)>
 
 /// Identifies a connection of an event loop. A loop does not use a key twice.
 struct ConnectionKey: Hashable, Sendable {

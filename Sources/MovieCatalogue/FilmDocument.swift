@@ -61,7 +61,7 @@ public struct FilmDocument: Sendable, Hashable {
     }
 
     private static func merged(_ patch: JSONText, into target: JSONText?) -> JSONText {
-        // Losing the errors is right: reading fails only for values that are not objects, and these replace the target.
+        // Ignored: reading fails only for values that are not objects, and these replace the target.
         guard let patch = try? FilmDocument(json: patch, allowsDuplicates: true) else { return patch }
         let target = target.flatMap { try? FilmDocument(json: $0, allowsDuplicates: true) } ?? FilmDocument()
         return JSONText(members: patch.merged(into: target).members)
@@ -165,7 +165,7 @@ extension FilmDocument {
     }
 
     private static func number(_ text: String) -> JSONText? {
-        // Losing the error is right: text that is not a JSON number stays text.
+        // Ignored: text that is not a JSON number stays text.
         guard let value = try? JSONText(parsing: Array(text.utf8)), value.number != nil else {
             return Double(text).flatMap { $0.isFinite ? JSONText($0) : nil }
         }

@@ -120,7 +120,7 @@ extension Catalogue {
                 == UInt8(ascii: "<"),
             hasQuoted("next", in: bytes)
         else { return nil }
-        // Losing the errors is right: whoever reads the films gets them.
+        // Ignored: whoever reads the films gets them.
         guard case .xml(let root)? = try? Document(parsing: bytes) else { return nil }
         return (try? FilmFeed(root))?.next
     }

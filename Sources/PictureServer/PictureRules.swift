@@ -107,7 +107,7 @@ package struct PictureRules: Sendable {
 
     /// Whether the source's own bytes may be sent.
     package func offersOriginal(of source: PictureSource) -> Bool {
-        // Losing the error is right: the caller asks only whether, not why.
+        // Ignored: the caller asks only whether, not why.
         sizes.contains(PictureRecipe.original) && (try? check(source)) != nil
     }
 

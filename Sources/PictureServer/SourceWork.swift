@@ -281,21 +281,20 @@ final class SourceWork: Sendable {
     }
 
     private func read(_ stored: StoredOriginal) async throws(PictureFailure) -> Loaded {
-        try await parts.run { [parts] () -> Result<Loaded, PictureFailure> in
+        try await parts.run { [parts] () throws(PictureFailure) in
             // Ignored: the error may name a path, which clients must not see.
             guard let bytes = try? ImageBytes(stored.read()) else {
-                return .failure(PictureFailure(.internalServerError, "the poster cannot be read"))
+                throw PictureFailure(.internalServerError, "the poster cannot be read")
             }
-            return parts.maker(of: bytes).map { maker in
-                // The name changes with the bytes, so the record never becomes stale.
-                let record = SourceRecord(
-                    content: bytes.checksum, byteCount: bytes.count, format: maker.format, size: maker.size,
-                    control: [], received: parts.clock.seconds, initialAge: 0,
-                    lifetime: CacheControl.maximumSeconds)
-                return Loaded(
-                    bytes: bytes, record: record, status: CacheStatus(forward: .uriMiss, isStored: true))
-            }
-        }.get()
+            let maker = try parts.maker(of: bytes).get()
+            // The name changes with the bytes, so the record never becomes stale.
+            let record = SourceRecord(
+                content: bytes.checksum, byteCount: bytes.count, format: maker.format, size: maker.size,
+                control: [], received: parts.clock.seconds, initialAge: 0,
+                lifetime: CacheControl.maximumSeconds)
+            return Loaded(
+                bytes: bytes, record: record, status: CacheStatus(forward: .uriMiss, isStored: true))
+        }
     }
 
     /// Revalidates the source in the background while its stored picture is sent (RFC 5861 section 3). Only one
@@ -315,14 +314,11 @@ final class SourceWork: Sendable {
 extension SourceWork.Dependencies {
     /// Runs a closure on the threads that make pictures.
     func run<Value: Sendable>(
-        _ work: @escaping @Sendable () -> Value
+        _ work: @escaping @Sendable () throws(PictureFailure) -> Value
     ) async throws(PictureFailure) -> Value {
-        do {
-            return try await threads.run(work)
-        } catch {
-            throw PictureFailure(
-                .serviceUnavailable, "the system has no free thread; try again", retryAfter: 1)
-        }
+        let shortage = PictureFailure(
+            .serviceUnavailable, "the system has no free thread; try again", retryAfter: 1)
+        return try await threads.run({ _ in shortage }, work)
     }
 
     /// Reads a source's header.
@@ -381,12 +377,11 @@ private final class OpenSource: Sendable {
         _ recipe: PictureRecipe, with decoder: Decoder
     ) async throws(PictureFailure) -> Picture {
         let start = ContinuousClock.now
-        let outcome = try await parts.run {
-            Result { () throws(PictureError) in
-                try decoder.maker.withLock { maker throws(PictureError) in try maker.picture(recipe) }
+        let picture = try await parts.run { () throws(PictureFailure) in
+            try decoder.maker.withLock { maker throws(PictureFailure) in
+                do { return try maker.picture(recipe) } catch { throw PictureFailure(.picture(error)) }
             }
         }
-        let picture = try outcome.mapError { PictureFailure(.picture($0)) }.get()
         parts.counters.count(.made, after: start.duration(to: .now))
         return picture
     }

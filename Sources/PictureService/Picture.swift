@@ -79,18 +79,14 @@ extension LoadedFile {
     package func picture(
         _ recipe: PictureRecipe, on threads: BlockingThreads
     ) async throws(ImageLoadingError) -> Picture {
-        let outcome: Result<Picture, PictureError>
-        do {
-            outcome = try await threads.run { [bytes] in
-                Result { () throws(PictureError) in try Picture.picture(of: bytes, recipe) }
+        let url = requestedURL.displayText
+        return try await threads.run({ .resourcesShort(url: url, reason: "\($0)") }) {
+            [bytes] () throws(ImageLoadingError) in
+            do {
+                return try Picture.picture(of: bytes, recipe)
+            } catch {
+                throw ImageLoadingError(error, of: url)
             }
-        } catch {
-            throw .resourcesShort(url: requestedURL.displayText, reason: "\(error)")
-        }
-        do {
-            return try outcome.get()
-        } catch {
-            throw ImageLoadingError(error, of: requestedURL.displayText)
         }
     }
 }

@@ -34,7 +34,7 @@ package final class AdminHandler: HTTPHandler {
 
     /// Answers health at once, even while all threads that may block are busy.
     package func admit(_ head: RequestHead, from peer: Peer) -> Admission {
-        // Losing the error is right: the answer 400 says enough.
+        // Ignored: the answer 400 says enough.
         guard let target = try? RequestTarget(head.target) else { return .answer(.plain(.badRequest)) }
         switch target.segments {
         case ["health", "live"]: return .answer(Self.reading(head) { .plain(.ok) })

@@ -211,7 +211,7 @@ extension Metrics {
 
     /// The second number of /proc/self/statm is in pages (proc(5)).
     private static var residentMemory: Double? {
-        // Losing the error is right: without /proc this metric is left out.
+        // Ignored: without /proc this metric is left out.
         guard let bytes = try? FileCalls().contents(ofPath: "/proc/self/statm") else { return nil }
         let numbers = String(decoding: bytes, as: UTF8.self).split(separator: " ")
         guard numbers.count > 1, let pages = Double(numbers[1]) else { return nil }

@@ -221,7 +221,7 @@ package struct LogPath: Hashable, Sendable {
     package init(_ target: String) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         guard let segments = try? RequestTarget(String(decoding: path, as: UTF8.self)).segments else {
-            // Losing the error is right: an unreadable target may hold anything, so the log shows none of it.
+            // Ignored: an unreadable target may hold anything, so the log shows none of it.
             (text, source) = ("*", nil)
             return
         }

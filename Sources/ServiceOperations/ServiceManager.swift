@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemSupport
 
 /// Reports the service's state to the service manager (sd_notify(3)): a datagram to the socket in `NOTIFY_SOCKET`.
 ///
@@ -15,14 +16,12 @@ package enum ServiceManager {
             case .ready: return "READY=1"
             case .stopping: return "STOPPING=1"
             case .reloading:
-                var now = timespec()
-                unsafe clock_gettime(CLOCK_MONOTONIC, &now)
-                return "RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)"
+                return "RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.nanoseconds / 1000)"
             }
         }
     }
 
-    /// Reports the state, if there is a manager. Losing an error is right: a service runs without a manager too.
+    /// Reports the state, if there is a manager. Ignored: a service runs without a manager too.
     /// - Parameter socket: a path, or a name after `@` in the abstract namespace (unix(7)). Default: `NOTIFY_SOCKET`.
     package static func notify(_ state: State, socket: String? = environmentSocket) {
         guard let name = socket, name.hasPrefix("/") || name.hasPrefix("@") else { return }

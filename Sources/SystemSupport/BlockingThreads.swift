@@ -53,6 +53,20 @@ package final class BlockingThreads: Sendable {
         return await withTaskExecutorPreference(queue) { work() }
     }
 
+    /// Runs work that may throw.
+    /// - Parameter shortage: makes the error if there is no thread and none can be started.
+    package func run<Value: Sendable, Failure: Error>(
+        _ shortage: (ResourceShortage) -> Failure, _ work: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let outcome: Result<Value, Failure>
+        do {
+            outcome = try await run { Result { () throws(Failure) in try work() } }
+        } catch {
+            throw shortage(error)
+        }
+        return try outcome.get()
+    }
+
     /// Runs `work` on a new thread or, if the system gives none, on the calling thread. For work that must be done
     /// before the process ends.
     package static func runOnOwnThread(_ work: @escaping @Sendable () -> Void) async {

@@ -7,7 +7,7 @@ package struct Descriptor: ~Copyable {
 
     package init(_ number: Int32) { self.number = number }
 
-    // Losing the error of close is right: it reports a write that failed late (network file systems), and the checksum
+    // Ignored: an error of close. It reports a write that failed late (network file systems), and the checksum
     // finds such an entry.
     deinit { close(number) }
 }
@@ -54,9 +54,11 @@ package final class Poller: Sendable {
 }
 
 /// An eventfd that wakes a thread waiting for sockets: it becomes readable on `signal`.
-package final class WakeDescriptor: Sendable {
+@usableFromInline package final class WakeDescriptor: Sendable {
     /// The descriptor to wait for.
     package let descriptor: Int32
+    /// The event to wait for with `Polling`.
+    static let readable = POLLIN
 
     /// Makes the descriptor.
     /// - Throws: when the system gives none.
@@ -68,7 +70,7 @@ package final class WakeDescriptor: Sendable {
     deinit { close(descriptor) }
 
     /// Makes the descriptor readable.
-    package func signal() {
+    @usableFromInline package func signal() {
         // It fails only when the counter is full: the descriptor is readable then.
         _ = eventfd_write(descriptor, 1)
     }
@@ -82,7 +84,7 @@ package final class WakeDescriptor: Sendable {
 
     /// Blocks until the descriptor is readable.
     package func wait() {
-        while !Polling.ready([(descriptor, POLLIN)])[0] {}
+        while !Polling.ready([(descriptor, Self.readable)])[0] {}
     }
 }
 

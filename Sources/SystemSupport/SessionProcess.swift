@@ -18,7 +18,7 @@ package enum SessionProcess {
         guard process > 0 else {
             throw FileFault(kind: .open, name: path, code: errno, detail: nil)
         }
-        // Losing the error is right: without the thread the zombie stays until this process ends, and nothing else
+        // Ignored: without the thread the zombie stays until this process ends, and nothing else
         // changes.
         try? BlockingThreads.startThread(name: "LazyImages.reap") { csystem_reap(process) }
     }

@@ -118,7 +118,7 @@ package struct SystemMemory {
 
     /// The text of a small file; nil if it cannot be read.
     private static func text(_ path: String) -> String? {
-        // Losing the error is right: most systems lack some of these files, and the others suffice.
+        // Ignored: most systems lack some of these files, and the others suffice.
         (try? FileCalls().contents(ofPath: path)).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -72,7 +72,7 @@ enum CatalogueSource: Sendable {
         case .sample(let sample): sample.name
         case .file(Self.standardInput): "standard input"
         case .file(let path), .folder(let path), .library(let path): path
-        // Hides credentials in an address. Losing the error is right: the text is then shown as typed.
+        // Hides credentials in an address. Ignored: the text is then shown as typed.
         case .url(let text): (try? URL(typed: text))?.displayText ?? text
         case .missing: "the catalogue"
         }

@@ -254,7 +254,7 @@ struct Session: Sendable {
     private func cachedCatalogue(top: Int?, because outage: ImageLoadingError) async -> OpenCatalogue? {
         var offline = self
         offline.settings.isOffline = true
-        // Losing the error is right: the server's own error says more.
+        // Ignored: the server's own error says more.
         var cached = try? await offline.read(top: top) { _ in }
         cached?.outage = outage
         return cached

@@ -196,7 +196,7 @@ extension OverSockets {
         private func runningThreads() -> Int { entries("/proc/self/task").count }
 
         private func entries(_ folder: String) -> [String] {
-            // Losing the error is right: without /proc both counts are 0.
+            // Ignored: without /proc both counts are 0.
             (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         }
     }

@@ -67,7 +67,7 @@ public final class NginxDAV: Sendable {
 
     /// Bodies that are incomplete or not yet moved into place.
     public var unfinishedBodies: [String] {
-        // Losing the error is right: without the folder there are no such bodies.
+        // Ignored: without the folder there are no such bodies.
         (try? FileManager.default.contentsOfDirectory(atPath: folder.file("body"))) ?? []
     }
 

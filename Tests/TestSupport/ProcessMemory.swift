@@ -5,7 +5,7 @@ public enum ProcessMemory {
     /// The peak memory of a process so far, in KiB; 0 if there is no such process.
     /// - Parameter process: the process id, or `self`.
     public static func peak(of process: String) -> Int {
-        // Losing the error is right: an ended process has no memory.
+        // Ignored: an ended process has no memory.
         let text = (try? FileCalls().contents(ofPath: "/proc/\(process)/status")) ?? []
         let line = String(decoding: text, as: UTF8.self).split(separator: "\n")
             .first { $0.hasPrefix("VmHWM:") }

@@ -82,7 +82,7 @@ public final class PseudoTerminal {
 
     /// Whether this machine's kernel lets a program push bytes into its terminal's input.
     public static let takesPushedInput: Bool = {
-        // Losing the error is right: without the setting every program may.
+        // Ignored: without the setting every program may.
         let setting = try? String(contentsOfFile: "/proc/sys/dev/tty/legacy_tiocsti", encoding: .utf8)
         return setting?.hasPrefix("0") != true
     }()

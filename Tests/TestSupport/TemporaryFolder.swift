@@ -13,7 +13,7 @@ public final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        // Losing the error is right: a leftover in the temporary folder does no harm.
+        // Ignored: a leftover in the temporary folder does no harm.
         try? FileManager.default.removeItem(atPath: path)
     }
 

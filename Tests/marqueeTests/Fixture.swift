@@ -62,7 +62,7 @@ final class Fixture: Sendable {
 
     /// Temporary files that a crash left in the cache.
     func temporaryFiles() -> [String] {
-        // Losing the error is right: without the folder there are no files.
+        // Ignored: without the folder there are no files.
         (try? FileManager.default.contentsOfDirectory(atPath: home.file("marquee/tmp"))) ?? []
     }
 

@@ -46,7 +46,7 @@ struct TmuxTests {
         do {
             try await visit(tmux)
         } catch {
-            // Losing the error is right: the server must not outlive the test, whose own failure matters
+            // Ignored: the server must not outlive the test, whose own failure matters
             // more.
             try? await tmux.end()
             throw error

@@ -68,7 +68,7 @@ extension FilmService {
                 })
         case .address(let address):
             if WebOrigin(address) != nil {
-                // Losing the error is right: from an unusable address no picture is made.
+                // Ignored: from an unusable address no picture is made.
                 return (try? PictureSource(PercentEncoding.visible(address))).map {
                     .address($0, isSigned: false)
                 }

@@ -293,7 +293,7 @@ struct FilmForm {
     /// Form values are text. A value becomes a number if the member needs one and the text is one. Any other text stays
     /// text, and the check of the film refuses it.
     private static func value(_ text: String, of name: String) -> JSONText {
-        // Losing the error is right: a text that is not a number stays text.
+        // Ignored: a text that is not a number stays text.
         guard numbers.contains(name), let number = try? JSONText(parsing: Array(text.utf8)),
             number.number != nil
         else { return JSONText(text) }

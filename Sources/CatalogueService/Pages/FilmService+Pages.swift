@@ -187,7 +187,7 @@ extension FilmService {
 
     /// The page around a refusal; nil for other formats.
     func problemPage(_ call: FilmCall) -> Page? {
-        // Losing the error is right: the refusal is sent without a page around it.
+        // Ignored: the refusal is sent without a page around it.
         call.format == .html ? try? page(call, title: nil) : nil
     }
 
@@ -205,7 +205,7 @@ extension FilmService {
     }
 
     private func shown(_ film: StoredFilm, _ page: Page) -> ShownFilm {
-        // Losing the error is right: an invalid film of an older library is shown by its id.
+        // Ignored: an invalid film of an older library is shown by its id.
         let movie = try? film.movie()
         return ShownFilm(
             id: film.id, movie: movie,

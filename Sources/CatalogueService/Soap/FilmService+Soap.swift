@@ -162,7 +162,7 @@ extension FilmService {
     /// The cursor of a list's next page; nil on the last page.
     private static func cursor(_ page: HTTPResponse) -> String? {
         guard let link = LinkField.target("next", in: page.fields),
-            // Losing the error is right: a list without a readable link has no next page.
+            // Ignored: a list without a readable link has no next page.
             let query = try? FormFields(parsing: link.utf8.dropFirst())
         else { return nil }
         return query.values(of: "after").first

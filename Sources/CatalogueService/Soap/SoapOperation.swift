@@ -130,7 +130,7 @@ package enum SoapFilm {
             let value = value(child)
             return value.isNull && !keepsNull ? nil : JSONText.Member(name: name, value: value)
         }
-        // Losing the error is right: an object that was just made can be read.
+        // Ignored: an object that was just made can be read.
         return (try? FilmDocument(json: JSONText(members: members), allowsDuplicates: true)) ?? FilmDocument()
     }
 
@@ -143,7 +143,7 @@ package enum SoapFilm {
                 elements: element.children.filter { $0.localName == "genre" }.map { JSONText($0.text) })
         case "xs:int", "xs:double": return number(element.text)
         case .some: return JSONText(element.text)
-        // Losing the error is right: a text that is not JSON stands for itself.
+        // Ignored: a text that is not JSON stands for itself.
         case nil: return (try? JSONText(parsing: Array(element.text.utf8))) ?? JSONText(element.text)
         }
     }
@@ -151,7 +151,7 @@ package enum SoapFilm {
     /// A number of XML Schema. Other text stays text, and the check of the film refuses it.
     static func number(_ text: String) -> JSONText {
         let digits = text.filter { !$0.isWhitespace }
-        // Losing the error is right: other text stays text.
+        // Ignored: other text stays text.
         if let value = try? JSONText(parsing: Array(digits.utf8)), value.number != nil { return value }
         guard let number = Double(digits), number.isFinite else { return JSONText(text) }
         return JSONText(number)

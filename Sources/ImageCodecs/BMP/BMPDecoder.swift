@@ -130,7 +130,9 @@ private struct BMPHeader {
         }
     }
 
-    fileprivate var isRunLength: Bool { compression == Compression.runLength8 || compression == Compression.runLength4 }
+    fileprivate var isRunLength: Bool {
+        compression == Compression.runLength8 || compression == Compression.runLength4
+    }
 
     private mutating func readPalette(
         _ bytes: Span<UInt8>, at start: Int, entryBytes: Int, _ countOffset: Int?

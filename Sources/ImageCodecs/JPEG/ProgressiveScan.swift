@@ -237,7 +237,8 @@ struct SpectralSelection {
     /// How many of the next `count` blocks of an end-of-band run take no bits: in a refinement those before the first
     /// with a coefficient of this selection, otherwise all.
     @inline(__always)
-    fileprivate func skippable(_ count: Int, from block: Int, isRefinement: Bool, _ used: Span<UInt64>) -> Int {
+    fileprivate func skippable(_ count: Int, from block: Int, isRefinement: Bool, _ used: Span<UInt64>) -> Int
+    {
         guard isRefinement else { return count }
         let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 63 &- last) & UInt64.max &<< UInt64(first)
         var passed = 0

@@ -247,10 +247,12 @@ final class BodyBuffer: BodyReceiver {
                 return (state.storage, state.storage.takeBytes(), state.received)
             }
             if storage.isInMemory { return ImageBytes(bytes) }
-            guard let file = try await onThreads({ storage.file() }), file.count == count else {
-                throw .storageFailed(url: url, reason: "its temporary file cannot be read")
+            return try await threads.run({ ImageLoadingError($0, url: url) }) { [url] in
+                guard let file = storage.file(), file.count == count else {
+                    throw .storageFailed(url: url, reason: "its temporary file cannot be read")
+                }
+                return ImageBytes(file)
             }
-            return ImageBytes(file)
         } catch {
             await interrupt(keepsSmall: true)
             throw error
@@ -268,12 +270,6 @@ final class BodyBuffer: BodyReceiver {
         guard !lacksPart, state.received >= state.expected ?? 0 else {
             throw .truncated(url: url, received: state.received, expected: state.expected)
         }
-    }
-
-    private func onThreads<Value: Sendable>(
-        _ work: @escaping @Sendable () -> Value
-    ) async throws(ImageLoadingError) -> Value {
-        do { return try await threads.run(work) } catch { throw ImageLoadingError(error, url: url) }
     }
 
     /// Ends a failed transfer. Keeps the partial body for the next attempt. Returns when that is done; at once if the

@@ -252,7 +252,9 @@ struct BlockChecksums: ~Copyable {
 
     /// The length of the partial file's beginning whose blocks all match, at most `limit`. Drops all other checksums:
     /// the bytes to add next are those that will follow this beginning.
-    fileprivate mutating func validLength(of partial: borrowing Descriptor, upTo limit: Int) throws(FileFault) -> Int {
+    fileprivate mutating func validLength(of partial: borrowing Descriptor, upTo limit: Int) throws(FileFault)
+        -> Int
+    {
         var first: [UInt64] = [0]
         guard try calls.read(file, into: &first) == Self.headingLength, first[0] == Self.heading else {
             return 0

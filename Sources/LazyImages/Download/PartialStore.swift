@@ -269,7 +269,7 @@ final class PartialFolder: Sendable {
 
     /// Identifies this boot of the system.
     static let bootIdentifier: String = {
-        // Losing the error is right: without the file, as in a bare container, nothing is resumed.
+        // Ignored: without the file, as in a bare container, nothing is resumed.
         guard let bytes = try? FileCalls().contents(ofPath: "/proc/sys/kernel/random/boot_id"),
             bytes.count >= 36
         else { return unknownBoot }

@@ -22,15 +22,10 @@ struct FileDecoder: Sendable {
         _ bytes: ImageBytes, of file: LoadedFile, for request: ImageRequest, _ pipeline: ImagePipeline
     ) async throws(ImageLoadingError) -> LoadedImage {
         if pressure?.level == .critical { throw .memoryShort(url: request.url.displayText) }
-        let outcome: Result<LoadedImage, ImageLoadingError>
-        do {
-            outcome = try await threads.run {
-                bytes.withBytes { decode($0, of: file, for: request, pipeline) }
-            }
-        } catch {
-            throw ImageLoadingError(error, url: request.url.displayText)
+        return try await threads.run({ ImageLoadingError($0, url: request.url.displayText) }) {
+            () throws(ImageLoadingError) in
+            try bytes.withBytes { decode($0, of: file, for: request, pipeline) }.get()
         }
-        return try outcome.get()
     }
 
     private func decode(

@@ -266,15 +266,10 @@ extension FileLoader {
     private func local(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile {
         let removals = downloader.flights.removals
         let limit = configuration.maximumBytes
-        let outcome: Result<[UInt8], ImageLoadingError>
-        do {
-            outcome = try await threads.run {
-                Result { () throws(ImageLoadingError) in try LocalContent.read(request.url, limit: limit) }
-            }
-        } catch {
-            throw ImageLoadingError(error, url: request.url.displayText)
+        let content = try await threads.run({ ImageLoadingError($0, url: request.url.displayText) }) {
+            () throws(ImageLoadingError) in try LocalContent.read(request.url, limit: limit)
         }
-        let bytes = ImageBytes(try outcome.get())
+        let bytes = ImageBytes(content)
         try request.check(bytes)
         let header = try bytes.wholeImageHeader(
             by: configuration.decoders, url: request.url,

@@ -81,15 +81,9 @@ public final class Uploader: Sendable {
 
     private func open(_ body: UploadBody?) async throws(ImageLoadingError) -> OpenBody? {
         guard let body else { return nil }
-        let opened: Result<OpenBody, ImageLoadingError>
-        do {
-            opened = try await threads.run {
-                Result { () throws(ImageLoadingError) in try body.open() }
-            }
-        } catch {
-            throw ImageLoadingError(error, url: "the body")
+        return try await threads.run({ ImageLoadingError($0, url: "the body") }) {
+            () throws(ImageLoadingError) in try body.open()
         }
-        return try opened.get()
     }
 
     /// Invalidates what a successful write has changed.

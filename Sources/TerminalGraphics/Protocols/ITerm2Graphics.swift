@@ -20,7 +20,7 @@ package enum ITerm2Graphics {
 
     /// Cuts a part out of a picture that this program encoded. Input and result are PNG files.
     static func part(_ part: CellRectangle, ofFile file: [UInt8], cell: ImageSize) -> [UInt8] {
-        // Losing the error is right: a failure would be a bug in our encoder or decoder, and traps.
+        // Ignored: a failure would be a bug in our encoder or decoder, and traps.
         guard let whole = try? ImageDecoders.standard.decode(file) else {
             preconditionFailure("our own PNG file cannot be decoded")
         }

@@ -22,7 +22,7 @@ package enum TerminalInquiry {
     package static func answers(
         path: String = "/dev/tty", isInTmux: Bool = false, limit: Duration, lateLimit: Duration? = nil
     ) async -> TerminalAnswers? {
-        // Losing the error is right: without a thread no query is sent.
+        // Ignored: without a thread no query is sent.
         let asked = try? await BlockingThreads(count: 1).run {
             ask(path: path, isInTmux: isInTmux, limit: limit, lateLimit: lateLimit ?? limit)
         }
@@ -58,7 +58,7 @@ package enum TerminalInquiry {
             if asked.answers.isComplete { asked.finish() }
             return asked
         } catch {
-            // Losing the error is right: if the terminal is gone, the next write fails and reports it.
+            // Ignored: if the terminal is gone, the next write fails and reports it.
             return nil
         }
     }

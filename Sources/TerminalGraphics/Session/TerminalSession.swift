@@ -88,7 +88,7 @@ public final class TerminalSession: Sendable {
             isEntered.compareExchange(expected: true, desired: false, ordering: .sequentiallyConsistent)
                 .exchanged
         else { return }
-        // Losing the error is right: a terminal that is gone needs no restoring, and for another failure there is no
+        // Ignored: a terminal that is gone needs no restoring, and for another failure there is no
         // remedy.
         try? write(exitSequence)
         // A read of `TerminalInput` that has begun ends first; the next one reads nothing.
@@ -152,7 +152,7 @@ public final class TerminalSession: Sendable {
     /// Whether the kernel lets a program push bytes into its terminal's input (TIOCSTI, `dev.tty.legacy_tiocsti`). Kernels
     /// before 6.2 do, and have no such setting.
     static let canPutBack: Bool = {
-        // Losing the error is right: without the setting every program may.
+        // Ignored: without the setting every program may.
         let setting = try? FileCalls().contents(ofPath: "/proc/sys/dev/tty/legacy_tiocsti")
         return setting?.first != UInt8(ascii: "0")
     }()

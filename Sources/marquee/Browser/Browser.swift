@@ -56,11 +56,15 @@ final class Browser: Sendable {
     private let terminal: TerminalSession
     private let loader: ImageLoader
     private let environment: Environment
-    private let mailbox = Mailbox<Message>()
+    private let mailbox: Mailbox<Message>
     /// Draws the large pictures.
     private let drawing = BlockingThreads(count: 1, name: "Drawing")
 
-    init(terminal: TerminalSession, loader: ImageLoader, environment: Environment) {
+    /// - Throws: when the system gives no descriptor.
+    init(
+        terminal: TerminalSession, loader: ImageLoader, environment: Environment
+    ) throws(ResourceShortage) {
+        mailbox = try Mailbox()
         self.terminal = terminal
         self.loader = loader
         self.environment = environment
@@ -143,7 +147,7 @@ final class Browser: Sendable {
                 do {
                     try drawing.enqueue { mailbox.send(.drawn(pane, draw())) }
                 } catch {
-                    // Losing the error is right: without a thread the picture is drawn on this one.
+                    // Ignored: without a thread the picture is drawn on this one.
                     mailbox.send(.drawn(pane, draw()))
                 }
             }

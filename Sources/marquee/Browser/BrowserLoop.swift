@@ -2,6 +2,7 @@ import Glibc
 import ImageCodecs
 import LazyImages
 import MovieCatalogue
+import SystemSupport
 import TerminalGraphics
 
 /// The browser's thread: takes messages, changes the state, sends commands to the list models, draws a frame.
@@ -28,7 +29,7 @@ final class BrowserLoop {
     private var arrivals = 0
     /// The frames drawn while the catalogue is read. They turn the sign in the status line.
     private var turns = 0
-    private let began = MonotonicClock.now
+    private let began = MonotonicClock.seconds
     private var accents = PosterAccents()
     private let onlyASCII = Terminal.showsOnlyASCII(STDOUT_FILENO)
     var isDone = false
@@ -62,9 +63,10 @@ final class BrowserLoop {
         draw()
         ask()
         while !isDone {
-            let messages = mailbox.take(until: nextDeadline)
+            let wait = nextDeadline.map { $0 - MonotonicClock.seconds }
+            let messages = mailbox.take(until: wait.map { .now + .seconds($0) })
             for message in messages { handle(message) }
-            perform(state.advance(now: MonotonicClock.now))
+            perform(state.advance(now: MonotonicClock.seconds))
             updateVisible()
             if !isDone, !playing.isUnderWay { draw() }
         }
@@ -74,7 +76,7 @@ final class BrowserLoop {
     }
 
     private var nextDeadline: Double? {
-        let now = MonotonicClock.now
+        let now = MonotonicClock.seconds
         let isBusy =
             state.catalogue.isReading || state.isOpening
             || feeds.counters.contains { $0.running + $0.prefetching > 0 }
@@ -105,7 +107,7 @@ final class BrowserLoop {
             for event in events {
                 if event == .resized || event == .continued { readSize() }
                 if case .answer(let answer) = event { receive(answer) }
-                perform(state.handle(event, now: MonotonicClock.now))
+                perform(state.handle(event, now: MonotonicClock.seconds))
             }
             // At the end the reader reads no more.
             if !isDone { handled?.signal() }
@@ -134,7 +136,7 @@ final class BrowserLoop {
 
     /// Asks the terminal what it can show.
     private func ask() {
-        // Losing the error is right: a closed terminal fails at the next frame too.
+        // Ignored: a closed terminal fails at the next frame too.
         try? graphics.ask(terminal)
     }
 
@@ -147,8 +149,8 @@ final class BrowserLoop {
         let appearance = graphics.appearance
         if appearance == before { return }
         if appearance.way != before.way || appearance.depth != before.depth {
-            // The next encoder does not know the pictures of this one, so they are removed. Losing the error is right:
-            // a closed terminal fails at the next frame too.
+            // The next encoder does not know the pictures of this one, so they are removed.
+            // Ignored: a closed terminal fails at the next frame too.
             try? terminal.write(encoder.cleanup)
             encoder = graphics.encoder(onlyASCII: onlyASCII)
         }
@@ -294,7 +296,7 @@ final class BrowserLoop {
         status.message = state.message
         status.isStanding = state.notice == nil
         status.now = WallClock.system.seconds
-        status.seconds = Int(MonotonicClock.now - began)
+        status.seconds = Int(MonotonicClock.seconds - began)
         return status
     }
 }

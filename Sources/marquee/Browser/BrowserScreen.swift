@@ -238,7 +238,9 @@ struct BrowserScreen {
     // MARK: Posters
 
     /// Draws a poster, or a card in its place.
-    private func drawPoster(_ view: PosterView, of movie: Movie, in area: CellRectangle, on grid: inout CellGrid) {
+    private func drawPoster(
+        _ view: PosterView, of movie: Movie, in area: CellRectangle, on grid: inout CellGrid
+    ) {
         let state: TitleCard.State
         guard area.size.columns > 0 else { return }
         switch view {
@@ -508,7 +510,9 @@ extension BrowserScreen {
     ///
     ///     director: Fritz Lang
     ///     overview: … the son of its master follows a teacher down …
-    private func hitNote(_ movie: Movie, width: Int, besides shown: Set<FilterWords.Field> = []) -> [StyledText]? {
+    private func hitNote(_ movie: Movie, width: Int, besides shown: Set<FilterWords.Field> = [])
+        -> [StyledText]?
+    {
         let words = list.words.missing(fromTitlesOf: movie)
         let fields = words.fields(of: movie).filter { !shown.contains($0) }
         guard !fields.isEmpty else { return nil }
@@ -531,7 +535,8 @@ extension BrowserScreen {
 
 extension MovieText {
     /// A part of a text around a range, cut at words: the beginning of the text, if that reaches the range.
-    fileprivate static func excerpt(_ text: String, around range: Range<String.Index>?, width: Int) -> String {
+    fileprivate static func excerpt(_ text: String, around range: Range<String.Index>?, width: Int) -> String
+    {
         guard let range, TerminalText.width(String(text[..<range.upperBound])) > width else { return text }
         // A third of the room is for the text before the range.
         var start = range.lowerBound

@@ -126,7 +126,7 @@ actor InputLines {
             var ready = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&ready, 1, 0) > 0 else { break }
             var chunk = [UInt8](repeating: 0, count: 64 * 1024)
-            // Losing the error is right: the program is about to end, and the bytes read so far count.
+            // Ignored: the program is about to end, and the bytes read so far count.
             let more = (try? Input.some(of: STDIN_FILENO, name: Self.name, &chunk)) ?? []
             count += more.count
             do throws(Failure) {

@@ -190,7 +190,7 @@ struct Output: Sendable {
     }
 
     private static func json(_ value: some Encodable, _ encoder: JSONEncoder = encoder()) -> String {
-        // Losing the error is right: our own values are strings and finite numbers, which can always be encoded.
+        // Ignored: our own values are strings and finite numbers, which can always be encoded.
         let data = (try? encoder.encode(value)) ?? Data("null".utf8)
         return TerminalText.sanitized(
             json: String(decoding: data, as: UTF8.self), onlyASCII: Terminal.showsOnlyASCII(STDOUT_FILENO))
@@ -358,7 +358,7 @@ enum Pager {
             return false
         }
         close(ends[0])
-        // Losing the error is right: the pipe is closed when the person leaves the pager early.
+        // Ignored: the pipe is closed when the person leaves the pager early.
         try? FileCalls().write(Array(text.utf8), toStream: ends[1])
         close(ends[1])
         // The shell's status where it finds no such program.

@@ -52,7 +52,7 @@ enum BrowseCommand: Command {
             depth: session.settings.colourDepth, graphics: session.settings.graphics,
             asksForGraphics: session.settings.asksForGraphics, player: player,
             interruption: session.interruption)
-        let browser = Browser(terminal: terminal, loader: images, environment: environment)
+        let browser = try Browser(terminal: terminal, loader: images, environment: environment)
         let failure: (any Error)?
         do {
             failure = try await browser.run()

@@ -98,7 +98,7 @@ enum FetchCommand: Command {
     /// Whether a word names a file, data, or an address of this machine, which need no network.
     private static func isOfThisMachine(_ word: String) -> Bool {
         guard let target = FetchTarget(word) else { return false }
-        // Losing the error is right: an invalid address is never fetched.
+        // Ignored: an invalid address is never fetched.
         return (try? URL(typed: target.address))?.isOfThisMachine ?? true
     }
 

@@ -107,7 +107,7 @@ struct FetchTarget: Sendable {
     /// The address in its record, without credentials; for a pipe, its name.
     var displayText: String {
         if let pipe { return pipe.label }
-        // Losing the error is right: an invalid address is shown as typed.
+        // Ignored: an invalid address is shown as typed.
         return (try? URL(typed: address, relativeTo: base?.url))?.displayText ?? address
     }
 

@@ -88,7 +88,7 @@ enum ImportCommand: Command {
 
     private static func removeLibrary(_ path: String) {
         for file in ["", "-wal", "-shm", "-journal"] {
-            // Losing the error is right: a file that was not made need not be removed.
+            // Ignored: a file that was not made need not be removed.
             try? FileManager.default.removeItem(atPath: path + file)
         }
     }

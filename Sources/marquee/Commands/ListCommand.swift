@@ -147,7 +147,7 @@ enum ListCommand: Command {
     }
 
     private static func row(for movie: Movie, open: OpenCatalogue, _ session: Session) -> FilmRecord {
-        // Losing the error is right: a poster with an invalid address is not cached, and `show` says why.
+        // Ignored: a poster with an invalid address is not cached, and `show` says why.
         let request = movie.poster.flatMap { try? session.request(for: $0, relativeTo: open.base) }
         return FilmRecord(
             movie: movie, poster: request?.url.displayText,

@@ -87,18 +87,10 @@ struct OutputFile: Sendable {
         if let stream = try await openIfStream() {
             return try await write(image.bytes.array, toStream: stream, on: threads)
         }
-        let written: Result<WrittenFile, Failure>
-        do {
-            written = try await threads.run {
-                Result { () throws(Failure) in
-                    let source = LocalContent.fileNumber(of: image.url)
-                    return try write(Data(image.bytes.array), existing, from: source)
-                }
-            }
-        } catch {
-            throw Failure(error, doing: path())
+        return try await threads.run({ Failure($0, doing: path()) }) { () throws(Failure) in
+            let source = LocalContent.fileNumber(of: image.url)
+            return try write(Data(image.bytes.array), existing, from: source)
         }
-        return try written.get()
     }
 
     /// Writes bytes to a file. Blocks.
@@ -167,21 +159,15 @@ struct OutputFile: Sendable {
         _ bytes: [UInt8], toStream number: Int32, on threads: BlockingThreads
     ) async throws(Failure) -> WrittenFile {
         let file = path()
-        let written: Result<WrittenFile, Failure>
-        do {
-            written = try await threads.run {
-                let stream = Descriptor(number)
-                do throws(FileFault) {
-                    try FileCalls().write(bytes, toStream: stream.number)
-                    return .success(WrittenFile(path: file))
-                } catch {
-                    return .failure(Self.unwritable(file, error.code))
-                }
+        return try await threads.run({ Failure($0, doing: file) }) { () throws(Failure) in
+            let stream = Descriptor(number)
+            do throws(FileFault) {
+                try FileCalls().write(bytes, toStream: stream.number)
+            } catch {
+                throw Self.unwritable(file, error.code)
             }
-        } catch {
-            throw Failure(error, doing: file)
+            return WrittenFile(path: file)
         }
-        return try written.get()
     }
 
     /// Lets `body` write the file piece by piece. The file appears when `body` has returned. Blocks.

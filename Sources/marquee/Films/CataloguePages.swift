@@ -118,7 +118,7 @@ struct CataloguePages: Sendable {
             for: url.absoluteString, relativeTo: nil, adding: ["Cache-Control": "no-cache"])
         var cached = request
         cached.cachePolicy = .cacheOnly
-        // Losing the error is right: nothing is cached then.
+        // Ignored: nothing is cached then.
         let before = try? await loader.file(for: cached)
         let file = try await loader.file(for: request)
         return Answer(request: request, file: file, before: file.source == .revalidated ? nil : before)

@@ -337,7 +337,7 @@ struct ServiceProblem {
         self.status = status
         self.name = name
         self.isLibrary = isLibrary
-        // Losing the error is right: an answer that is not JSON gives only its status.
+        // Ignored: an answer that is not JSON gives only its status.
         members =
             (try? JSONText(parsing: body)).flatMap {
                 try? FilmDocument(json: $0, allowsDuplicates: true)
@@ -364,7 +364,7 @@ struct ServiceProblem {
     /// Each error with its pointer: `/year must be a number`.
     private var errors: [String] {
         (members?["errors"]?.elements ?? []).compactMap { element in
-            // Losing the error is right: an unreadable error is left out.
+            // Ignored: an unreadable error is left out.
             guard let error = try? FilmDocument(json: element, allowsDuplicates: true) else { return nil }
             let parts = [error["pointer"]?.string, error["detail"]?.string].compactMap(\.self)
             return parts.isEmpty ? nil : parts.joined(separator: " ")

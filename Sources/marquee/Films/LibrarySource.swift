@@ -64,7 +64,7 @@ enum LibrarySource {
     private static func opened(_ films: [StoredFilm], name: String?, _ path: String) -> OpenCatalogue {
         let address = LibraryTransport.base(path)
         let movies = films.compactMap { film in
-            // Losing the error is right: films are checked on their way into the library, so it does not occur.
+            // Ignored: films are checked on their way into the library, so it does not occur.
             try? film.movie(poster: LibraryTransport.address(of: film, address))
         }
         return OpenCatalogue(

@@ -58,15 +58,9 @@ final class LibraryTransport: Transport {
         guard request.url.lowercasedHost == host else {
             return try await network.perform(request, into: receiver)
         }
-        let answer: Result<(ResponseHead, [UInt8]), ImageLoadingError>
-        do {
-            answer = try await threads.run { [self] in
-                Result { () throws(ImageLoadingError) in try self.answer(request) }
-            }
-        } catch {
-            throw .resourcesShort(url: request.url.displayText, reason: error.description)
-        }
-        let (head, body) = try answer.get()
+        let (head, body) = try await threads.run({
+            .resourcesShort(url: request.url.displayText, reason: $0.description)
+        }) { [self] () throws(ImageLoadingError) in try answer(request) }
         receiver.sent(request.body?.count ?? 0)
         if receiver.receive(head), !body.isEmpty, request.method != .head { _ = receiver.receive(body.span) }
         return head

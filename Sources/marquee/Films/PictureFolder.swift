@@ -65,7 +65,7 @@ struct PictureFolder: Sendable {
             return Film(id: id, title: stem, poster: picture.address)
         }
         let name = URL(filePath: path).standardized.lastPathComponent
-        // Losing the error is right: texts can always be encoded.
+        // Ignored: texts can always be encoded.
         return (try? JSONEncoder().encode(Films(name: name, movies: films))).map { [UInt8]($0) } ?? []
     }
 }

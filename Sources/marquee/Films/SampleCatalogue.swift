@@ -78,7 +78,7 @@ enum SampleCatalogue: Sendable {
     /// (where a build puts it).
     private static func folder() -> String? {
         var candidates = [FileManager.default.currentDirectoryPath]
-        // Losing the error is right: without /proc, only the working folder is searched.
+        // Ignored: without /proc, only the working folder is searched.
         if let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
             var folder = URL(filePath: program).deletingLastPathComponent()
             for _ in 0..<5 {
@@ -139,7 +139,7 @@ final class TemporarySample: Sendable {
 
     /// Removes the folder, if it was made.
     func remove() {
-        // Losing the error is right: the system empties its temporary folder.
+        // Ignored: the system empties its temporary folder.
         try? FileManager.default.removeItem(atPath: path)
     }
 }

@@ -103,7 +103,7 @@ struct JobSettings: Sendable {
         }
 
         var bytes: [UInt8] {
-            // Losing the error is right: texts can always be encoded.
+            // Ignored: texts can always be encoded.
             (try? JSONEncoder().encode(self)).map { [UInt8]($0) } ?? []
         }
 

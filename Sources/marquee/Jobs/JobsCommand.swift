@@ -85,7 +85,7 @@ enum JobsCommand: Command {
     /// Shows the job's results so far and its progress, as `prewarm` does.
     private static func attach(_ job: BackgroundJob, _ session: Session) async throws -> ExitStatus {
         let plan = try job.plan
-        // Losing the error is right: an invalid address is shown as typed.
+        // Ignored: an invalid address is shown as typed.
         let urls = plan.items.map { (try? URL(typed: $0.url))?.displayText ?? $0.url }
         let before = try job.status.bytesFetched
         let received = Lock(before)

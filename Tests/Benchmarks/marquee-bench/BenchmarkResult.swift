@@ -23,7 +23,7 @@ struct BenchmarkResult: Encodable {
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        // Losing the error is right: only numbers that are not finite cannot be encoded, and a ratio to zero is one.
+        // Ignored: only numbers that are not finite cannot be encoded, and a ratio to zero is one.
         let data = (try? encoder.encode(self)) ?? Data("{}".utf8)
         return String(decoding: data, as: UTF8.self)
     }

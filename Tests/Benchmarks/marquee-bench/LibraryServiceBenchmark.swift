@@ -127,7 +127,7 @@ private func killedWrites(_ library: String, round: Int) async throws -> KillOut
 
 /// Writes until the service is gone. Returns the films and numbers that were answered 2xx.
 private func write(port: UInt16, _ id: String, _ round: Int) throws -> [(String, Int)] {
-    // Losing the error is right: the service may be killed before a client connects.
+    // Ignored: the service may be killed before a client connects.
     guard let client = try? RawClient(port: port) else { return [] }
     var answered: [(String, Int)] = []
     for number in (round * 1_000_000)... {
@@ -135,7 +135,7 @@ private func write(port: UInt16, _ id: String, _ round: Int) throws -> [(String,
         client.send(
             "PUT /films/\(id) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
-        // Losing the error is right: the service has been killed.
+        // Ignored: the service has been killed.
         guard let answer = try? client.answer() else { break }
         guard (200...299).contains(answer.status) else {
             throw BenchmarkFailure(
@@ -149,7 +149,7 @@ private func write(port: UInt16, _ id: String, _ round: Int) throws -> [(String,
 /// Whether SQLite's own program finds the library intact; true if it is not installed.
 private func isWhole(_ library: String) -> Bool {
     guard
-        // Losing the error is right: the program may not be installed.
+        // Ignored: the program may not be installed.
         let output = try? Subprocess.output(
             "sqlite3", [library, "PRAGMA integrity_check; PRAGMA foreign_key_check"])
     else { return !FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3") }

@@ -72,7 +72,7 @@ struct PictureLoad: Sendable {
         let end = start + .seconds(seconds)
         if let rate {
             let thread = BlockingThreads(count: 1, name: "bench-client")
-            // Losing the error is right: without a thread there are no samples.
+            // Ignored: without a thread there are no samples.
             let samples = try? await thread.run { self.atRate(rate, start, end, target) }
             return samples ?? []
         }
@@ -80,7 +80,7 @@ struct PictureLoad: Sendable {
         return await withTaskGroup(of: [LoadSample].self) { group in
             for _ in 0..<clients {
                 group.addTask {
-                    // Losing the error is right: without a thread there are no samples.
+                    // Ignored: without a thread there are no samples.
                     let samples = try? await threads.run {
                         Self.client(port, end, next, most, target)
                     }
@@ -142,7 +142,7 @@ struct PictureLoad: Sendable {
                 let begin = ContinuousClock.now
                 // Clients take turns, so that none is idle until the service closes its connection.
                 let waiting = idle.isEmpty ? nil : idle.removeFirst()
-                // Losing the error is right: a request without a connection is a sample of status 0.
+                // Ignored: a request without a connection is a sample of status 0.
                 if let client = waiting ?? (try? RawClient(port: port)) {
                     client.send("GET \(target(number)) HTTP/1.1\r\nHost: localhost\r\n\r\n")
                     busy.append((client, begin))
@@ -156,7 +156,7 @@ struct PictureLoad: Sendable {
             let isReady = Polling.ready(busy.map { ($0.client.descriptor, POLLIN) }, until: .now)
             for index in isReady.indices.reversed() where isReady[index] {
                 let (client, begin) = busy.remove(at: index)
-                // Losing the error is right: a missing answer is a sample of status 0.
+                // Ignored: a missing answer is a sample of status 0.
                 let answer = try? client.answer()
                 if let answer, answer.fields["connection"] != "close" { idle.append(client) }
                 samples.append(LoadSample(status: answer?.status ?? 0, time: begin.duration(to: .now)))

@@ -128,7 +128,7 @@ private final class ThrashingGroup {
     deinit {
         // A killed process belongs to the group until it has ended.
         for _ in 0..<200 {
-            // Losing the error is right: a group that is gone has no processes.
+            // Ignored: a group that is gone has no processes.
             let members = (try? String(contentsOfFile: "\(group)/cgroup.procs", encoding: .utf8)) ?? ""
             for member in members.split(separator: "\n").compactMap({ pid_t($0) }) { kill(member, SIGKILL) }
             if unsafe rmdir(group) == 0 { break }

@@ -10,7 +10,7 @@ final class ScratchFolder: Sendable {
     }
 
     deinit {
-        // Losing the error is right: files left in the temporary folder do no harm.
+        // Ignored: files left in the temporary folder do no harm.
         try? FileManager.default.removeItem(atPath: path)
     }
 

@@ -83,13 +83,13 @@ private func load(
 }
 
 private var openDescriptors: Int {
-    // Losing the error is right: the figure is then 0. The folder itself is one of the descriptors, each time.
+    // Ignored: the figure is then 0. The folder itself is one of the descriptors, each time.
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
 }
 
 /// The second number of `/proc/self/statm`, in pages (proc(5)).
 var residentMegabytes: Double {
-    // Losing the error is right: the figure is then 0.
+    // Ignored: the figure is then 0.
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
     let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
     return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1e6

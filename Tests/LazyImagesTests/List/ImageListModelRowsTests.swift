@@ -13,7 +13,7 @@ struct ImageListModelRowsTests {
         let model = ImageListModel(loader: loader, pressure: nil)
         let rows = ListRows(count: 100_000) { row in
             asked.withLock { _ = $0.insert(row) }
-            // Losing the error is right: the address is valid.
+            // Ignored: the address is valid.
             return try? request("\(row)")
         }
         model.setRows(rows, visible: 500..<502)

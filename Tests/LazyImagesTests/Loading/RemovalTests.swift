@@ -26,7 +26,7 @@ struct RemovalTests {
     }
 
     private var parts: [String] {
-        // Losing the error is right: a folder that does not exist has no partial files.
+        // Ignored: a folder that does not exist has no partial files.
         (try? FileManager.default.contentsOfDirectory(atPath: folder.file("cache/partial"))) ?? []
     }
 

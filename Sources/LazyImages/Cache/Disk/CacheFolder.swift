@@ -59,7 +59,7 @@ final class CacheFolder: Sendable {
             usage = try UsageFile(in: folder, calls: calls)
             try Self.writeTag(in: folder, calls)
         } else {
-            // Losing the error is right: reading needs no counts, and a store reports the same error.
+            // Ignored: reading needs no counts, and a store reports the same error.
             usage = try? UsageFile(in: folder, calls: calls)
         }
         self.path = path
@@ -70,13 +70,13 @@ final class CacheFolder: Sendable {
     /// Whether the path still leads to this folder and the file of counts exists. One system call, before each store.
     var isCurrent: Bool {
         guard let usage else { return false }
-        // Losing the error is right: opening the folder anew reports it.
+        // Ignored: opening the folder anew reports it.
         return (try? calls.status(ofPath: path + "/" + UsageFile.name))?.identity.inode == usage.inode
     }
 
     /// Whether the folder itself was removed.
     var isGone: Bool {
-        // Losing the error is right: a folder that cannot be examined is as useless as one that is gone.
+        // Ignored: a folder that cannot be examined is as useless as one that is gone.
         ((try? calls.status(of: descriptor))?.links ?? 0) == 0
     }
 
@@ -168,7 +168,7 @@ extension CacheFolder {
         case .newer: return .newer
         case .entry(let entry) where entry.hasKey(key.text):
             if FileTime.coarseNow.seconds(since: status.accessTime) >= touchInterval {
-                // Losing the error is right: a disk that cannot be written needs no access times, since nothing is
+                // Ignored: a disk that cannot be written needs no access times, since nothing is
                 // evicted.
                 try? calls.touch(file)
             }
@@ -205,12 +205,12 @@ extension CacheFolder {
             try write(entry, for: key, to: temporary.file)
             // The modification time is the expiry, or in 1970 without one.
             try calls.setTimes(of: temporary.file, modified: Int(EntryHeader.storedExpiry(entry.expiry)))
-            // Losing the error is right: mostly there is no old entry, and the counts are hints.
+            // Ignored: mostly there is no old entry, and the counts are hints.
             let old = (try? calls.status(of: name, in: descriptor))?.size
             try rename(temporary.name, to: name)
             return old
         } catch {
-            // Losing the error is right: the first error says more, and the next sweep removes the file.
+            // Ignored: the first error says more, and the next sweep removes the file.
             try? calls.remove(temporary.name, in: descriptor)
             throw error
         }
@@ -439,7 +439,7 @@ extension CacheFolder {
                     return TemporaryFile(file: file, name: name, calls: calls)
                 }
             } catch {
-                // Losing the error is right: the first error says more, and the next sweep removes the file.
+                // Ignored: the first error says more, and the next sweep removes the file.
                 try? calls.remove(name, in: descriptor)
                 throw error
             }
@@ -464,7 +464,7 @@ extension CacheFolder {
             return
         }
         for name in try calls.names(in: folder) {
-            // Losing the error is right: a file that cannot be locked or removed now is left for the next sweep.
+            // Ignored: a file that cannot be locked or removed now is left for the next sweep.
             try? removeUnlessLocked(name, in: folder)
         }
     }

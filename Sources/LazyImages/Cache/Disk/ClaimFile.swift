@@ -85,7 +85,7 @@ final class ClaimFile: Sendable {
     /// A key's mark now.
     func mark(of key: CacheKey) -> Mark {
         var bytes = [UInt8](repeating: 0, count: Self.entrySize)
-        // Losing the error is right: without marks, waiters still find what is on disk. The file may be too short: then no
+        // Ignored: without marks, waiters still find what is on disk. The file may be too short: then no
         // fetch has ended.
         let count = try? calls.read(file, into: &bytes, at: Self.place(of: key))
         guard count == bytes.count else { return Mark(word: 0) }
@@ -97,7 +97,7 @@ final class ClaimFile: Sendable {
     func recordEnd(of key: CacheKey) {
         let end = lastEnd.wrappingAdd(1, ordering: .relaxed).newValue
         let word = key.digest.first & 0xffff_ffff_0000_0000 | UInt64(end)
-        // Losing the error is right: see `mark`.
+        // Ignored: see `mark`.
         try? calls.write(file, [word], at: Self.place(of: key))
     }
 
@@ -158,7 +158,7 @@ extension DiskCache {
 
     private func openClaims() -> ClaimFile? {
         if let folder = currentFolder() { return folder.openClaims() }
-        // Losing the error is right: the store that follows the fetch meets it again, and counts it.
+        // Ignored: the store that follows the fetch meets it again, and counts it.
         guard let made = try? CacheFolder(path: path, calls: calls, isForWriting: true) else { return nil }
         let folder = state.withLock { state in
             // Another thread may have been first.

@@ -47,7 +47,7 @@ extension DiskCache {
             defer { state.statistics = StatisticsTable() }
             return state.statistics.counted(on: FileTime.coarseNow.seconds / Self.secondsPerDay)
         }
-        // Losing the error is right: these are hints, and the next store reports a fault of the disk.
+        // Ignored: these are hints, and the next store reports a fault of the disk.
         guard let folder = state.withLock({ $0.folder }),
             var known = try? folder.addStatistics(changes)
         else {

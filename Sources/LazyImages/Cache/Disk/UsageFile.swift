@@ -70,8 +70,7 @@ final class UsageFile: Sendable {
     /// Writes this process's changes and reads those of others. If another process has the file locked, or the disk
     /// fails, the changes wait for the next call. One caller at a time.
     func fold() {
-        // Losing this error, and the next two, is right: the changes stay pending, and the store itself reports a fault
-        // of the disk.
+        // Ignored, also below: the changes stay pending, and the store itself reports a fault of the disk.
         guard (try? calls.tryLock(file)) == true else { return }
         defer { calls.unlock(file) }
         var bytes = [UInt8](repeating: 0, count: Self.byteCount)
@@ -83,7 +82,7 @@ final class UsageFile: Sendable {
         for (index, amount) in changed {
             let words = [Int64(max(0, amount.bytes)), Int64(max(0, amount.entries))]
             let offset = Self.heading.count + 16 * index
-            // Losing the error is right: see above.
+            // Ignored: see above.
             guard (try? calls.write(file, words, at: offset)) != nil else { return }
             state.withLock { $0.settle(index, amount) }
         }

@@ -26,7 +26,7 @@ public final class MemoryPressure: AsyncSequence, Sendable {
     public static var system: MemoryPressure {
         isWatched.withLock { isWatched in
             guard !isWatched else { return }
-            // Losing the error is right: without a thread nobody watches, and the next use tries again.
+            // Ignored: without a thread nobody watches, and the next use tries again.
             isWatched = (try? MemoryWatch.start(reportingTo: watched)) != nil
         }
         return watched

@@ -158,7 +158,7 @@ public final class SharedTier: Sendable {
 
     private func opened(_ bytes: [UInt8], _ key: CacheKey) async -> DiskCache.Entry? {
         let keys = keys
-        // Losing the error is right: without a thread for the check, the value is a miss.
+        // Ignored: without a thread for the check, the value is a miss.
         let file = (try? await threads.run { SealedEntry.open(bytes, for: key, by: keys) }) ?? nil
         recordRead { traffic in
             traffic.bytesRead += bytes.count
@@ -201,7 +201,7 @@ public final class SharedTier: Sendable {
     package func flush() async {
         startWriting()
         let timer = Task { [configuration] in
-            // Losing the error is right: the queue was empty before the time was over.
+            // Ignored: the queue was empty before the time was over.
             guard (try? await configuration.timing.sleep(Self.flushLimit)) != nil else { return }
             state.withLock { $0.traffic.droppedWrites += $0.queue.dropWrites() }
         }
@@ -246,7 +246,7 @@ public final class SharedTier: Sendable {
         case .remove: outcome = await client.delete(order.key.digest)
         case .put(let entry):
             let key = keys[0]
-            // Losing the error is right: without a thread for the seal, the value is not written.
+            // Ignored: without a thread for the seal, the value is not written.
             let sealed = try? await threads.run { SealedEntry.seal(entry, for: order.key, by: key) }
             sent = sealed?.count ?? 0
             outcome = if let sealed { await client.put(sealed, order.key.digest) } else { .refused }

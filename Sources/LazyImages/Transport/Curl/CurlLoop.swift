@@ -227,11 +227,7 @@ import SystemSupport
     }
 
     /// Monotonic nanoseconds.
-    static func now() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    static func now() -> Int64 { MonotonicClock.nanoseconds }
 }
 
 /// libcurl asks to watch a socket for events.
@@ -267,56 +263,32 @@ final class CurlInbox: Sendable {
         }
     }
 
-    private struct State {
-        var messages: [Message] = []
-        var isClosed = false
-        /// Why the thread could not start.
-        var shortage: ResourceShortage?
-    }
+    private let mailbox: Mailbox<Message>
+    /// Why the thread could not start.
+    private let shortage = Lock<ResourceShortage?>(nil)
+    var wake: WakeDescriptor { mailbox.wake }
 
-    private let state = Lock(State())
-    let wake: WakeDescriptor
-
-    init() throws(ResourceShortage) { wake = try WakeDescriptor() }
+    init() throws(ResourceShortage) { mailbox = try Mailbox() }
 
     /// Whether the thread has stopped reading it.
-    var isClosed: Bool { state.withLock { $0.isClosed } }
+    var isClosed: Bool { mailbox.isClosed }
 
-    /// Adds a message, and wakes the thread unless an earlier message has done so.
+    /// Adds a message.
     func send(_ message: Message) {
-        let (isFirst, shortage) = state.withLock { state in
-            if state.shortage == nil { state.messages.append(message) }
-            return (state.messages.count == 1, state.shortage)
-        }
-        if let shortage { return message.refuse(shortage) }
-        if isFirst { wake.signal() }
+        if !mailbox.send(message), let shortage = shortage.withLock({ $0 }) { message.refuse(shortage) }
     }
 
-    /// Fails all present and future orders: there is no thread for them.
+    /// Fails all present and future jobs: there is no thread for them.
     func refuse(_ shortage: ResourceShortage) {
-        let left = state.withLock { state in
-            defer { state.messages = [] }
-            state.shortage = shortage
-            state.isClosed = true
-            return state.messages
-        }
-        for message in left { message.refuse(shortage) }
+        self.shortage.withLock { $0 = shortage }
+        for message in mailbox.close() { message.refuse(shortage) }
     }
 
     /// Ends the thread. No transfer can be running: each one retains the transport.
-    func close() {
-        state.withLock { $0.isClosed = true }
-        wake.signal()
-    }
+    func close() { mailbox.close() }
 
     /// The messages since the last call; nil when the transport is gone.
-    func take() -> [Message]? {
-        state.withLock { state in
-            if state.isClosed { return nil }
-            defer { state.messages.removeAll(keepingCapacity: true) }
-            return state.messages
-        }
-    }
+    func take() -> [Message]? { mailbox.take() }
 }
 
 /// One requested transfer. It does not retain the receiver, which may retain it by `resume`.

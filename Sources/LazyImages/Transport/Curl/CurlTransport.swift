@@ -162,7 +162,7 @@ enum CurlLibrary {
 
     /// The library by name and TLS, such as `libcurl/7.88.1 over OpenSSL/3.0.19`.
     static let name: String = {
-        // Losing the error is right: callers have opened the library before.
+        // Ignored: callers have opened the library before.
         guard let version = try? open() else { return "libcurl" }
         return version.split(separator: " ").prefix(2).joined(separator: " over ")
     }()

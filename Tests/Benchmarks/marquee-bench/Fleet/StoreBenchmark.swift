@@ -109,7 +109,7 @@ private final class StoreTrial {
     ) -> [(Int, [UInt8], Duration)] {
         numbers.map { number in
             let begin = ContinuousClock.now
-            // Losing the error is right: a request without an answer counts as an error.
+            // Ignored: a request without an answer counts as an error.
             let answer = try? RawClient(port: port).get(
                 pictureTarget(number, "w154", originPort: originPort), "Connection: close")
             let body = answer?.status == 200 ? answer?.body ?? [] : []

@@ -77,7 +77,7 @@ func duplicatedDescriptors(ofFiles beginning: String) throws -> [Int32] {
     // Lists the descriptors before it duplicates one: a duplicate may take the number of the listing's own
     // descriptor.
     let found = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
-        // Losing the error is right: another test may have closed the descriptor since the listing.
+        // Ignored: another test may have closed the descriptor since the listing.
         let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
         return path?.hasPrefix(beginning) == true
     }

@@ -195,7 +195,7 @@ struct DiskFolderTests {
         let cache = fixture.cache(
             calls: FileCalls(inject: { kind in
                 guard kind == .rename || kind == .remove else { return nil }
-                // Losing the error is right: the test then finds no duplicates, and fails.
+                // Ignored: the test then finds no duplicates, and fails.
                 let made = (try? duplicatedDescriptors(ofFiles: path + "/tmp/")) ?? []
                 copies.change { $0 += made }
                 return .failure(EIO)

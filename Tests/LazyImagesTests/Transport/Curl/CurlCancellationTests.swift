@@ -124,10 +124,10 @@ struct CurlCancellationTests {
     /// How many epoll descriptors this process has.
     private static func pollerCount() -> Int {
         let folder = "/proc/self/fd"
-        // Losing the error is right: a descriptor may be closed after the listing.
+        // Ignored: a descriptor may be closed after the listing.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.count { name in
-            // Losing the error is right, as above.
+            // Ignored: as above.
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
             return target?.contains("eventpoll") == true
         }
