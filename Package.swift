@@ -3,7 +3,7 @@ import PackageDescription
 
 // No package dependencies: only the toolchain, the C library, and libcurl and SQLite at run time.
 
-let testSettings: [SwiftSetting] = [
+let swiftSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
@@ -12,11 +12,11 @@ let testSettings: [SwiftSetting] = [
 ]
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
 
-// Debug builds are optimised, because the tests decode and draw a thousand pictures: without the optimiser that takes
-// most of their time. SwiftPM refuses the flag in a package that is fetched as a dependency, so it is left out there.
+// The modules that go through pixels and texts are optimised in debug builds too: otherwise most of the time of the
+// tests is theirs. SwiftPM refuses the flag in a package that is fetched as a dependency, where it is left out.
 let isDependency = Context.packageDirectory.contains("/checkouts/")
-let swiftSettings =
-    testSettings + (isDependency ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))])
+let optimised =
+    swiftSettings + (isDependency ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))])
 
 // These tests export a getaddrinfo of their own, which libcurl uses too: see RebindingHost.
 let ownNames: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]
@@ -36,9 +36,9 @@ let package = Package(
         // The sample catalogue, in the program: three megabytes.
         .target(name: "CSample", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),
-        .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
-        .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
-        .target(name: "ImageCodecs", dependencies: ["SystemSupport"], swiftSettings: swiftSettings),
+        .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: optimised),
+        .target(name: "HTTPSemantics", swiftSettings: optimised),
+        .target(name: "ImageCodecs", dependencies: ["SystemSupport"], swiftSettings: optimised),
         .target(
             name: "Coalescing", dependencies: ["SystemSupport"],
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
@@ -53,14 +53,14 @@ let package = Package(
             name: "BackgroundTransfers",
             dependencies: ["SystemSupport", "HTTPSemantics", "LazyImages", "CSystem"],
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
-        .target(name: "MovieCatalogue", dependencies: ["SystemSupport"], swiftSettings: swiftSettings),
+        .target(name: "MovieCatalogue", dependencies: ["SystemSupport"], swiftSettings: optimised),
         .target(
             name: "FilmLibrary", dependencies: ["MovieCatalogue", "SystemSupport", "CSQLite"],
             swiftSettings: swiftSettings),
         .target(
             name: "TerminalGraphics",
             dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .target(
             name: "HTTPServer",
             dependencies: ["SystemSupport", "HTTPSemantics", "CSystem"],
@@ -114,84 +114,84 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["SystemSupport", "ImageCodecs", "LazyImages", "TerminalGraphics", "CSystem"],
             path: "Tests/TestSupport",
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .target(
             name: "TestNames",
             dependencies: ["SystemSupport"],
             path: "Tests/TestNames",
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .target(
             name: "TestTraits",
             dependencies: ["SystemSupport", "TestSupport"],
             path: "Tests/TestTraits",
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "SystemSupportTests",
             dependencies: ["SystemSupport", "TestSupport", "TestTraits", "CSystem"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", "TestTraits"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "ImageCodecsTests",
             dependencies: ["ImageCodecs", "LazyImages", "SystemSupport", "TestSupport", "TestTraits"],
             exclude: ["Resources"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "CoalescingTests",
             dependencies: ["Coalescing", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "LazyImagesTests",
             dependencies: [
                 "LazyImages", "Coalescing", "SystemSupport", "TestSupport", "TestTraits", "TestNames",
                 "CSystem",
             ],
-            swiftSettings: testSettings,
+            swiftSettings: swiftSettings,
             linkerSettings: ownNames),
         .testTarget(
             name: "BackgroundTransfersTests",
             dependencies: [
                 "BackgroundTransfers", "LazyImages", "SystemSupport", "TestSupport", "TestTraits",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "MovieCatalogueTests",
             dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "LibraryProbe",
             dependencies: ["FilmLibrary", "MovieCatalogue"],
             path: "Tests/LibraryProbe",
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "FilmLibraryTests",
             dependencies: [
                 "FilmLibrary", "MovieCatalogue", "SystemSupport", "LibraryProbe", "TestSupport", "TestTraits",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "TerminalProbe",
             dependencies: ["TerminalGraphics"],
             path: "Tests/TerminalProbe",
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "TerminalGraphicsTests",
             dependencies: [
                 "TerminalGraphics", "SystemSupport", "TerminalProbe", "TestSupport", "TestTraits", "CSystem",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: ["HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "ServiceOperationsTests",
             dependencies: [
                 "ServiceOperations", "HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport",
                 "TestTraits",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "CatalogueServiceTests",
             dependencies: [
@@ -200,11 +200,11 @@ let package = Package(
                 "TestSupport",
                 "TestTraits",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "PictureServiceTests",
             dependencies: ["PictureService", "ImageCodecs", "LazyImages", "TestSupport", "TestTraits"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "PictureServerTests",
             dependencies: [
@@ -212,12 +212,12 @@ let package = Package(
                 "LazyImages",
                 "SystemSupport", "TestSupport", "TestTraits", "TestNames",
             ],
-            swiftSettings: testSettings,
+            swiftSettings: swiftSettings,
             linkerSettings: ownNames),
         .testTarget(
             name: "marquee-benchTests",
             dependencies: ["marquee-bench", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "marqueeTests",
             dependencies: [
@@ -228,6 +228,6 @@ let package = Package(
                 "CSample", "TestSupport", "TestTraits",
             ],
             exclude: ["SmallPosters"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
     ]
 )

@@ -103,7 +103,10 @@ struct CatalogueSource {
         switch films {
         case .xml(let movies):
             for index in 0..<movies.count {
-                try body(.success(MovieFields(movies.film(index), position: index + 1)))
+                let film = Result { () throws(CatalogueError) in
+                    MovieFields(try movies.film(index), position: index + 1)
+                }
+                try body(film)
             }
         case .json(let entries):
             try entries.forEach { entry throws(CatalogueError) in

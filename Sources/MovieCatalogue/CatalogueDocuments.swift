@@ -56,7 +56,8 @@ public struct CatalogueDocuments: Sendable {
         switch films {
         case .xml(let movies):
             for index in 0..<movies.count {
-                try body(index + 1, .success(FilmDocument(xml: movies.film(index))))
+                let film = Result { () throws(CatalogueError) in FilmDocument(xml: try movies.film(index)) }
+                try body(index + 1, film)
             }
         case .json(let entries):
             let bytes = entries.bytes

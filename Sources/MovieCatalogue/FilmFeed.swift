@@ -42,7 +42,7 @@ struct FilmFeed: Sendable {
     private static let entryNames: Set = ["entry", "item"]
 
     /// Takes the entries from the root of a feed.
-    /// - Throws: `.wrongShape` for another root.
+    /// - Throws: `.wrongShape` for another root; `.tooLarge` for too many namespaces outside the entries.
     init(_ root: XMLElement) throws(CatalogueError) {
         let container: XMLElement
         switch (root.namespace, root.localName) {
@@ -58,13 +58,17 @@ struct FilmFeed: Sendable {
             throw .wrongShape(expected: "<catalogue>, <feed> or <rss>, not <\(root.name)>", line: root.line)
         }
         entries = container.children.filter { Self.entryNames.contains($0.localName) }
-        head = FeedElements(container.children.filter { !Self.entryNames.contains($0.localName) })
+        let others = container.children.filter { !Self.entryNames.contains($0.localName) }
+        for element in others { try element.checkNamespaces() }
+        head = FeedElements(others)
         name = head.title
         next = head.link("next")
     }
 
     /// Makes a film of an entry: a `<movie>` as in a catalogue.
-    func film(_ element: XMLElement) -> XMLElement {
+    /// - Throws: `.tooLarge` for too many namespaces.
+    func film(_ element: XMLElement) throws(CatalogueError) -> XMLElement {
+        try element.checkNamespaces()
         let entry = FeedElements(element.children)
         var film = XMLElement(name: "movie", line: element.line)
         func add(_ name: String, _ text: String?) {
@@ -430,5 +434,10 @@ struct XMLFilms: Sendable {
     var count: Int { elements.count }
 
     /// The film at this index, from 0, as a `<movie>` element.
-    func film(_ index: Int) -> XMLElement { feed?.film(elements[index]) ?? elements[index] }
+    /// - Throws: the reason why an entry of a feed is not a film.
+    func film(_ index: Int) throws(CatalogueError) -> XMLElement {
+        let element = elements[index]
+        guard let feed else { return element }
+        return try feed.film(element)
+    }
 }

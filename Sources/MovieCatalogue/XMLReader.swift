@@ -19,17 +19,37 @@ package struct XMLElement: Sendable {
     /// Where it stands in its parent's text: after this many bytes of UTF-8.
     var offset = 0
     fileprivate var scope = XMLScope.outside
+    /// Why the namespaces in the element cannot be known: `.tooLarge` for too many. A feed leaves out such an entry.
+    fileprivate var namespaceFault: CatalogueError?
 
-    /// Reads the root element of a UTF-8 document. Refuses a DOCTYPE.
+    /// Reads the root element of a UTF-8 document. Refuses a DOCTYPE, and too many namespaces.
     package init(parsing bytes: [UInt8]) throws(CatalogueError) {
         guard case .xml(let root) = try Document(parsing: bytes) else {
             throw .malformedXML(reason: "it does not begin with an element", line: 1)
         }
+        try root.checkNamespaces()
         self = root
     }
 
+    /// Throws `.tooLarge` if there are too many namespaces around the element or an element in it.
+    func checkNamespaces() throws(CatalogueError) { if let namespaceFault { throw namespaceFault } }
+
     init(name: String, attributes: [String: String] = [:], line: Int, text: String = "") {
         (self.name, self.attributes, self.line, self.text) = (name, attributes, line, text)
+    }
+
+    fileprivate mutating func declareNamespaces(inside parent: XMLElement?) {
+        scope = parent?.scope ?? .outside
+        do throws(CatalogueError) {
+            scope = try scope.inside(attributes)
+        } catch {
+            namespaceFault = error
+        }
+    }
+
+    fileprivate mutating func add(_ child: XMLElement) {
+        namespaceFault = namespaceFault ?? child.namespaceFault
+        children.append(child)
     }
 
     /// The name without its prefix.
@@ -157,14 +177,10 @@ final class XMLReader: XMLParserDelegate {
         guard open.count < Self.maximumDepth else {
             return fail(parser, "nested deeper than \(Self.maximumDepth) levels")
         }
-        do throws(CatalogueError) {
-            var element = XMLElement(name: name, attributes: attributes, line: parser.lineNumber)
-            element.offset = open.last?.text.utf8.count ?? 0
-            element.scope = try (open.last?.scope ?? .outside).inside(attributes)
-            open.append(element)
-        } catch {
-            fail(parser, error)
-        }
+        var element = XMLElement(name: name, attributes: attributes, line: parser.lineNumber)
+        element.offset = open.last?.text.utf8.count ?? 0
+        element.declareNamespaces(inside: open.last)
+        open.append(element)
     }
 
     func parser(
@@ -177,7 +193,7 @@ final class XMLReader: XMLParserDelegate {
         if open.isEmpty {
             root = element
         } else if keepsContent {
-            open[open.count - 1].children.append(element)
+            open[open.count - 1].add(element)
         }
     }
 

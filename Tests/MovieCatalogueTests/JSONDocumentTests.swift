@@ -29,7 +29,7 @@ struct JSONDocumentTests {
     @Test(
         "numbers follow the grammar",
         arguments: [
-            ("0", 0), ("-0", 0), ("12", 12), ("-1.5e2", -150), ("1E+2", 100), ("0.25", 0.25),
+            ("0", 0), ("-0", 0), ("12", 12), ("-1.5e2", -150), ("1E+2", 100), ("0.25", 0.25), ("1e-400", 0),
         ])
     func numbers(written: String, number: Double) throws {
         #expect(try value(.score, written) == .number(number))
@@ -38,7 +38,7 @@ struct JSONDocumentTests {
     @Test(
         "a malformed number or string is a fault of its member",
         arguments: [
-            (.score, "01"), (.score, "1."), (.score, "1e"), (.score, "1e999"), (.score, "1e-400"),
+            (.score, "01"), (.score, "1."), (.score, "1e"), (.score, "1e999"),
             (.title, "\"a\nb\""),
             (.title, #""\x""#), (.title, #""\u12g4""#), (.title, #""\ud800""#), (.title, #""\udc00\ud800""#),
             (.title, #""\ud800\u0041""#), (.genres, #"["a", 01]"#), (.score, "true"), (.title, "{}"),

@@ -90,7 +90,8 @@ struct ManifestTests {
         #expect(error("\u{89}PNG\0\u{1}") == .unrecognized)
         #expect(error("{\"pictures\": []}") != nil)
         #expect(
-            error("[\n\"a\"") == .malformedJSON(reason: "Unexpected end of file during JSON parse", line: 2))
+            error("[\n\"a\"")
+                == .malformedJSON(reason: "unexpected end of the text", line: 2, column: 4))
         #expect(error("<html/>") != nil)
         #expect(error("<!DOCTYPE catalogue>") == .doctypeRefused(line: 1))
         #expect(error("<!DOCTYPE html>") == .webPage)

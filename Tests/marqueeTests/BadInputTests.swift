@@ -35,7 +35,7 @@ struct BadInputTests {
             answer: "line 3, column 8: not well-formed XML",
             file: "<catalogue>\n<movie>\n</film></catalogue>"),
         Case(
-            words: ["list", "--catalogue", "FILE"], status: 2, answer: "line 2: not JSON",
+            words: ["list", "--catalogue", "FILE"], status: 2, answer: "line 2, column 6: not JSON",
             file: "[{\"id\":\n\"cut\""),
         Case(
             words: ["list", "--catalogue", "FILE"], status: 2, answer: "has no title",
