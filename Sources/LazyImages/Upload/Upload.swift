@@ -11,8 +11,11 @@ final class Upload: FetchExchange {
     private var origin: Origin
     private var method: HTTPMethod
     private var body: OpenBody?
-    /// How often a request was sent, without redirects.
-    private var tries = 0
+    /// Whether the last attempt may have taken effect: not if it was redirected, answered with a challenge, or did not
+    /// reach the server.
+    private var mayHaveTakenEffect = false
+    /// Whether an attempt before the last one may have taken effect.
+    private var isRepeated = false
 
     init(_ request: UploadRequest, _ body: OpenBody?, _ flight: UploadFlight, _ uploader: Uploader) {
         self.uploader = uploader
@@ -66,7 +69,7 @@ final class Upload: FetchExchange {
 
     func value(of answer: UploadAnswer) -> UploadResponse {
         UploadResponse(
-            head: answer.head, body: answer.body, isWhole: answer.isWhole, url: url, isRepeated: tries > 1)
+            head: answer.head, body: answer.body, isWhole: answer.isWhole, url: url, isRepeated: isRepeated)
     }
 
     // MARK: One attempt
@@ -74,7 +77,8 @@ final class Upload: FetchExchange {
     func attempt(
         _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> FetchStep<UploadAnswer> {
-        tries += 1
+        isRepeated = isRepeated || mayHaveTakenEffect
+        mayHaveTakenEffect = true
         var fields = fields
         if let authorization { fields["Authorization"] = authorization.field }
         var request = uploader.context.request(to: url, origin, fields, limit: limit)
@@ -92,6 +96,7 @@ final class Upload: FetchExchange {
             head = try await uploader.context.transport.perform(request, into: answer)
         } catch {
             // The status shows whether the write succeeded: it must not be lost, and the request must not be repeated.
+            if case .connectionFailed = error { mayHaveTakenEffect = false }
             guard !method.isSafe, let known = answer.head, error.isBreak else { throw error }
             head = known
             isBroken = true
@@ -101,8 +106,10 @@ final class Upload: FetchExchange {
             let target = try uploader.context.configuration.security.redirect(head, from: url),
             rule(head, to: target) != .none
         {
+            mayHaveTakenEffect = false
             return .redirect(RedirectStep(head: head, target: target, received: answer.received, delay: 0))
         }
+        if head.status == 401 { mayHaveTakenEffect = false }
         let (bytes, isCut) = answer.body
         return .answer(
             UploadAnswer(

@@ -206,7 +206,7 @@ public struct UploadResponse: Sendable {
     public let isWhole: Bool
     /// The URL after redirects.
     public let url: URL
-    /// Whether the request was sent more than once, so that an earlier sending may have taken effect already.
+    /// Whether an earlier attempt may have taken effect already, because its answer was lost or asked for another.
     package let isRepeated: Bool
 
     /// The answer's status.
