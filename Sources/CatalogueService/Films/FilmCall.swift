@@ -219,11 +219,14 @@ struct FilmTarget: Sendable {
         }
     }
 
-    /// Names of raters are 1 to 200 bytes without control characters, like ids.
+    /// Whether a rater may have this name: it is a segment of a path, like an id.
     static func isRater(_ name: String) -> Bool {
-        (1...200).contains(name.utf8.count) && name != "." && name != ".."
+        (1...200).contains(name.utf8.count) && name != "." && name != ".." && !name.contains("/")
             && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
+
+    static let raterFault = FilmRefusal.invalid(
+        "rater", "must have 1 to 200 bytes, without / and control characters")
 }
 
 /// The resource that a path of the service names.

@@ -125,9 +125,7 @@ extension FilmService {
 
     private func rate(_ id: String, _ fields: SentForm) throws {
         let rater = fields.values["rater"] ?? ""
-        guard FilmTarget.isRater(rater) else {
-            throw FilmRefusal.invalid("rater", "must have 1 to 200 bytes, without control characters")
-        }
+        guard FilmTarget.isRater(rater) else { throw FilmTarget.raterFault }
         guard let value = Double(fields.values["value"] ?? ""), Movie.scores.contains(value) else {
             throw FilmRefusal.invalid("value", "must be a number from 0 to 10")
         }

@@ -93,9 +93,7 @@ extension FilmService {
 
     private func rate(_ content: XMLElement, _ request: HTTPRequest) throws {
         let rater = content.value("rater") ?? ""
-        guard FilmTarget.isRater(rater) else {
-            throw FilmRefusal.invalid("rater", "must have 1 to 200 bytes without control characters")
-        }
+        guard FilmTarget.isRater(rater) else { throw FilmTarget.raterFault }
         let path = try Self.path(content, "/ratings/" + PercentEncoding.encoded(rater))
         guard let value = content.child("value") else {
             throw FilmRefusal.invalid("value", "is missing; send a number from 0 to 10, or xsi:nil")
