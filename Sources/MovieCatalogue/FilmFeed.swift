@@ -44,6 +44,7 @@ struct FilmFeed: Sendable {
     /// Takes the entries from the root of a feed.
     /// - Throws: `.wrongShape` for another root; `.tooLarge` for too many namespaces outside the entries.
     init(_ root: XMLElement) throws(CatalogueError) {
+        try root.checkNamespaces(depth: 0)
         let container: XMLElement
         switch (root.namespace, root.localName) {
         case (Namespace.atom, "feed"): container = root
@@ -51,6 +52,7 @@ struct FilmFeed: Sendable {
             guard let channel = root.child("channel") else {
                 throw .wrongShape(expected: "<channel> in <rss>", line: root.line)
             }
+            try channel.checkNamespaces(depth: 0)
             container = channel
         case (_, "feed"):
             throw .wrongShape(expected: "<feed xmlns=\"\(Namespace.atom)\">", line: root.line)

@@ -19,8 +19,8 @@ package struct XMLElement: Sendable {
     /// Where it stands in its parent's text: after this many bytes of UTF-8.
     var offset = 0
     fileprivate var scope = XMLScope.outside
-    /// Why the namespaces in the element cannot be known: `.tooLarge` for too many. A feed leaves out such an entry.
-    fileprivate var namespaceFault: CatalogueError?
+    /// Whether the element declares too many namespaces. Its own declarations count for nothing then.
+    private var hasTooManyNamespaces = false
 
     /// Reads the root element of a UTF-8 document. Refuses a DOCTYPE, and too many namespaces.
     package init(parsing bytes: [UInt8]) throws(CatalogueError) {
@@ -31,25 +31,25 @@ package struct XMLElement: Sendable {
         self = root
     }
 
-    /// Throws `.tooLarge` if there are too many namespaces around the element or an element in it.
-    func checkNamespaces() throws(CatalogueError) { if let namespaceFault { throw namespaceFault } }
+    /// Throws `.tooLarge` if the element, or one in it, declares too many namespaces.
+    /// - Parameter depth: how deep to look. Default: in all elements.
+    func checkNamespaces(depth: Int = .max) throws(CatalogueError) {
+        if hasTooManyNamespaces {
+            throw .tooLarge(limit: XMLScope.maximumNamespaces, unit: "namespaces around an element")
+        }
+        guard depth > 0 else { return }
+        for child in children { try child.checkNamespaces(depth: depth - 1) }
+    }
 
     init(name: String, attributes: [String: String] = [:], line: Int, text: String = "") {
         (self.name, self.attributes, self.line, self.text) = (name, attributes, line, text)
     }
 
     fileprivate mutating func declareNamespaces(inside parent: XMLElement?) {
-        scope = parent?.scope ?? .outside
-        do throws(CatalogueError) {
-            scope = try scope.inside(attributes)
-        } catch {
-            namespaceFault = error
-        }
-    }
-
-    fileprivate mutating func add(_ child: XMLElement) {
-        namespaceFault = namespaceFault ?? child.namespaceFault
-        children.append(child)
+        let outer = parent?.scope ?? .outside
+        let inner = outer.inside(attributes)
+        scope = inner ?? outer
+        hasTooManyNamespaces = inner == nil
     }
 
     /// The name without its prefix.
@@ -97,7 +97,7 @@ private final class XMLScope: Sendable {
     let base: URL?
 
     /// A limit, because each element with declarations copies the outer ones.
-    private static let maximumNamespaces = 100
+    static let maximumNamespaces = 100
 
     /// Outside the root element.
     static let outside = XMLScope(["": "", "xml": "http://www.w3.org/XML/1998/namespace"], nil)
@@ -106,9 +106,8 @@ private final class XMLScope: Sendable {
         (self.namespaces, self.base) = (namespaces, base)
     }
 
-    /// The scope inside an element with these attributes.
-    /// - Throws: `.tooLarge` for too many namespaces.
-    func inside(_ attributes: [String: String]) throws(CatalogueError) -> XMLScope {
+    /// The scope inside an element with these attributes; nil if there are too many namespaces.
+    func inside(_ attributes: [String: String]) -> XMLScope? {
         guard attributes.keys.contains(where: { $0.hasPrefix("xml") }) else { return self }
         var (namespaces, base) = (namespaces, base)
         for (name, value) in attributes {
@@ -120,10 +119,7 @@ private final class XMLScope: Sendable {
                 base = URL(string: value.trimmed, relativeTo: self.base)?.absoluteURL ?? self.base
             }
         }
-        guard namespaces.count <= Self.maximumNamespaces else {
-            throw .tooLarge(limit: Self.maximumNamespaces, unit: "namespaces around an element")
-        }
-        return XMLScope(namespaces, base)
+        return namespaces.count <= Self.maximumNamespaces ? XMLScope(namespaces, base) : nil
     }
 }
 
@@ -193,7 +189,7 @@ final class XMLReader: XMLParserDelegate {
         if open.isEmpty {
             root = element
         } else if keepsContent {
-            open[open.count - 1].add(element)
+            open[open.count - 1].children.append(element)
         }
     }
 

@@ -379,7 +379,11 @@ private final class OpenSource: Sendable {
         let start = ContinuousClock.now
         let picture = try await parts.run { () throws(PictureFailure) in
             try decoder.maker.withLock { maker throws(PictureFailure) in
-                do { return try maker.picture(recipe) } catch { throw PictureFailure(.picture(error)) }
+                do throws(PictureError) {
+                    return try maker.picture(recipe)
+                } catch {
+                    throw PictureFailure(.picture(error))
+                }
             }
         }
         parts.counters.count(.made, after: start.duration(to: .now))

@@ -82,7 +82,7 @@ extension LoadedFile {
         let url = requestedURL.displayText
         return try await threads.run({ .resourcesShort(url: url, reason: "\($0)") }) {
             [bytes] () throws(ImageLoadingError) in
-            do {
+            do throws(PictureError) {
                 return try Picture.picture(of: bytes, recipe)
             } catch {
                 throw ImageLoadingError(error, of: url)

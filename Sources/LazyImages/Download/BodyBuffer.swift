@@ -247,7 +247,8 @@ final class BodyBuffer: BodyReceiver {
                 return (state.storage, state.storage.takeBytes(), state.received)
             }
             if storage.isInMemory { return ImageBytes(bytes) }
-            return try await threads.run({ ImageLoadingError($0, url: url) }) { [url] in
+            return try await threads.run({ ImageLoadingError($0, url: url) }) {
+                [url] () throws(ImageLoadingError) in
                 guard let file = storage.file(), file.count == count else {
                     throw .storageFailed(url: url, reason: "its temporary file cannot be read")
                 }

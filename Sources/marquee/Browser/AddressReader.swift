@@ -1,6 +1,7 @@
 import HTTPSemantics
 import ImageCodecs
 import LazyImages
+import SystemSupport
 import MovieCatalogue
 import TerminalGraphics
 
