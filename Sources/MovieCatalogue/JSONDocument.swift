@@ -48,12 +48,12 @@ struct JSONDocument: Sendable {
             try grammar.members { key, grammar throws(CatalogueError) in
                 let key = JSONText.unquoted(bytes[key])
                 // The first of two members with one name counts.
-                let isFirst =
-                    found.count < Self.names.count && Self.names.contains(key) && found.insert(key).inserted
+                let isFirst = Self.names.contains(key) && found.insert(key).inserted
                 switch (key, grammar.next) {
                 case ("movies", .array) where isFirst: movies = try entries(&grammar)
                 case ("images", .array) where isFirst: images = try entries(&grammar)
-                case ("name", .string) where isFirst: name = JSONText.unquoted(bytes[try grammar.value()])
+                case ("name", .string) where isFirst:
+                    name = MovieFields.Value.text(bytes, in: try grammar.value())
                 default: try grammar.value()
                 }
             }

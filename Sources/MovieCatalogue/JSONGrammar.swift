@@ -75,7 +75,7 @@ struct JSONGrammar {
         switch kind {
         case .object: try members { _, grammar throws(CatalogueError) in try grammar.value() }
         case .array: try elements { _ throws(CatalogueError) in }
-        case .string: try string()
+        case .string: try string(isChecked: checksScalars)
         case .number: try number()
         case .flag: try word(peek == UInt8(ascii: "t") ? "true" : "false")
         case .null: try word("null")
@@ -95,7 +95,8 @@ struct JSONGrammar {
                 throw grammar.fault("the name of a member is expected, in double quotes")
             }
             let start = grammar.index
-            try grammar.string()
+            // Always right, so that it can be unescaped.
+            try grammar.string(isChecked: true)
             let name = start..<grammar.index
             grammar.skipSpace()
             guard grammar.peek == UInt8(ascii: ":") else { throw grammar.fault("a colon is expected") }
@@ -139,16 +140,16 @@ struct JSONGrammar {
         depth -= 1
     }
 
-    private mutating func string() throws(CatalogueError) {
+    private mutating func string(isChecked: Bool) throws(CatalogueError) {
         index += 1
         while let byte = peek {
             switch byte {
             case UInt8(ascii: "\""):
                 index += 1
                 return
-            case UInt8(ascii: "\\") where !checksScalars: index += 2
+            case UInt8(ascii: "\\") where !isChecked: index += 2
             case UInt8(ascii: "\\"): try escape()
-            case 0..<0x20 where checksScalars:
+            case 0..<0x20 where isChecked:
                 throw fault("a control character in a string; write it as \\u and four digits")
             default: index += 1
             }

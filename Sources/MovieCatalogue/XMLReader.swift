@@ -52,11 +52,16 @@ package struct XMLElement: Sendable {
         hasTooManyNamespaces = inner == nil
     }
 
+    /// The end of the name's prefix; nil without one. Nearly all names have none.
+    private var colon: String.Index? { name.utf8.firstIndex(of: UInt8(ascii: ":")) }
+
     /// The name without its prefix.
-    package var localName: String { Self.split(name).local }
+    package var localName: String { colon.map { String(name[name.utf8.index(after: $0)...]) } ?? name }
 
     /// Empty for a name without a namespace.
-    package var namespace: String { scope.namespaces[Self.split(name).prefix] ?? "" }
+    package var namespace: String {
+        colon.map { scope.namespaces[String(name[..<$0])] ?? "" } ?? scope.defaultNamespace
+    }
 
     /// The value of an attribute. A name without a prefix has no namespace.
     package func attribute(_ name: String, in namespace: String = "") -> String? {
@@ -93,6 +98,8 @@ package struct XMLElement: Sendable {
 private final class XMLScope: Sendable {
     /// The namespaces by prefix.
     let namespaces: [String: String]
+    /// That of names without a prefix.
+    let defaultNamespace: String
     /// The address that relative addresses start from (XML Base, section 4); nil for the document's own.
     let base: URL?
 
@@ -104,6 +111,7 @@ private final class XMLScope: Sendable {
 
     private init(_ namespaces: [String: String], _ base: URL?) {
         (self.namespaces, self.base) = (namespaces, base)
+        defaultNamespace = namespaces[""] ?? ""
     }
 
     /// The scope inside an element with these attributes; nil if there are too many namespaces.

@@ -62,6 +62,16 @@ struct JSONDocumentTests {
         }
     }
 
+    @Test(
+        "a malformed name of a member is refused, and a malformed name of the catalogue is none",
+        arguments: [
+            #"[{"\u1": 1}]"#, #"{"\u12": 1}"#, #"{"movies": [{"\u": 1}]}"#, #"{"\ud800": 1}"#, #"{"\x": 1}"#,
+        ])
+    func names(text: String) throws {
+        #expect(throws: CatalogueError.self) { try read(text) }
+        #expect(try read(#"{"name": "\u1", "movies": []}"#).name == nil)
+    }
+
     @Test("null counts as a missing member")
     func null() throws {
         #expect(try value(.title, "null") == nil)

@@ -78,7 +78,7 @@ final class Upload: FetchExchange {
         _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
     ) async throws(ImageLoadingError) -> FetchStep<UploadAnswer> {
         isRepeated = isRepeated || mayHaveTakenEffect
-        mayHaveTakenEffect = true
+        mayHaveTakenEffect = false
         var fields = fields
         if let authorization { fields["Authorization"] = authorization.field }
         var request = uploader.context.request(to: url, origin, fields, limit: limit)
@@ -90,6 +90,7 @@ final class Upload: FetchExchange {
         }
         defer { metrics = answer.metrics }
         try await uploader.context.prepare(&request)
+        mayHaveTakenEffect = true
         let head: ResponseHead
         var isBroken = false
         do {
