@@ -74,11 +74,15 @@ package struct XMLElement: Sendable {
 
     /// The first child with this name, in the element's namespace or in none.
     package func child(_ name: String) -> XMLElement? {
-        children.first { child in
-            guard child.localName == name else { return false }
-            let namespace = child.namespace
+        let index = children.indices.first { index in
+            let written = children[index].name
+            // Only a longer name can have a prefix.
+            guard written == name || written.utf8.count > name.utf8.count && children[index].localName == name
+            else { return false }
+            let namespace = children[index].namespace
             return namespace.isEmpty || namespace == self.namespace
         }
+        return index.map { children[$0] }
     }
 
     /// An address in the element, made absolute if `xml:base` says how; otherwise as written. Nil if it is blank.
