@@ -53,10 +53,7 @@ let package = Package(
             name: "BackgroundTransfers",
             dependencies: ["SystemSupport", "HTTPSemantics", "LazyImages", "CSystem"],
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
-        .target(name: "MovieCatalogue", dependencies: ["SystemSupport"], swiftSettings: optimised),
-        .target(
-            name: "FilmLibrary", dependencies: ["MovieCatalogue", "SystemSupport", "CSQLite"],
-            swiftSettings: swiftSettings),
+        .target(name: "Films", dependencies: ["SystemSupport", "CSQLite"], swiftSettings: optimised),
         .target(
             name: "TerminalGraphics",
             dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],
@@ -72,9 +69,8 @@ let package = Package(
         .target(
             name: "CatalogueService",
             dependencies: [
-                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "MovieCatalogue",
-                "FilmLibrary", "PictureServer", "PictureService", "ServiceOperations", "LazyImages",
-                "CSystem",
+                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "Films", "PictureServer",
+                "PictureService", "ServiceOperations", "LazyImages", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .target(
@@ -91,11 +87,9 @@ let package = Package(
         .executableTarget(
             name: "marquee",
             dependencies: [
-                "SystemSupport", "LazyImages", "BackgroundTransfers", "ImageCodecs", "MovieCatalogue",
-                "FilmLibrary", "TerminalGraphics",
-                "HTTPSemantics", "HTTPServer", "ServiceOperations", "CatalogueService", "PictureServer",
-                "PictureService",
-                "CSystem", "CSample",
+                "SystemSupport", "LazyImages", "BackgroundTransfers", "ImageCodecs", "Films",
+                "TerminalGraphics", "HTTPSemantics", "HTTPServer", "ServiceOperations", "CatalogueService",
+                "PictureServer", "PictureService", "CSystem", "CSample",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -155,20 +149,14 @@ let package = Package(
                 "BackgroundTransfers", "LazyImages", "SystemSupport", "TestSupport", "TestTraits",
             ],
             swiftSettings: swiftSettings),
-        .testTarget(
-            name: "MovieCatalogueTests",
-            dependencies: ["MovieCatalogue", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: swiftSettings),
         .executableTarget(
             name: "LibraryProbe",
-            dependencies: ["FilmLibrary", "MovieCatalogue"],
+            dependencies: ["Films"],
             path: "Tests/LibraryProbe",
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "FilmLibraryTests",
-            dependencies: [
-                "FilmLibrary", "MovieCatalogue", "SystemSupport", "LibraryProbe", "TestSupport", "TestTraits",
-            ],
+            name: "FilmsTests",
+            dependencies: ["Films", "SystemSupport", "LibraryProbe", "TestSupport", "TestTraits"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "TerminalProbe",
@@ -195,10 +183,8 @@ let package = Package(
         .testTarget(
             name: "CatalogueServiceTests",
             dependencies: [
-                "CatalogueService", "HTTPServer", "MovieCatalogue", "FilmLibrary", "SystemSupport",
-                "HTTPSemantics", "PictureServer", "PictureService", "ServiceOperations", "LazyImages",
-                "TestSupport",
-                "TestTraits",
+                "CatalogueService", "HTTPServer", "Films", "SystemSupport", "HTTPSemantics", "PictureServer",
+                "PictureService", "ServiceOperations", "LazyImages", "TestSupport", "TestTraits",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -221,11 +207,9 @@ let package = Package(
         .testTarget(
             name: "marqueeTests",
             dependencies: [
-                "marquee", "SystemSupport", "BackgroundTransfers", "MovieCatalogue", "FilmLibrary",
-                "LazyImages", "CatalogueService",
+                "marquee", "SystemSupport", "BackgroundTransfers", "Films", "LazyImages", "CatalogueService",
                 "HTTPServer", "HTTPSemantics", "ImageCodecs", "PictureServer", "PictureService",
-                "ServiceOperations",
-                "CSample", "TestSupport", "TestTraits",
+                "ServiceOperations", "CSample", "TestSupport", "TestTraits",
             ],
             exclude: ["SmallPosters"],
             swiftSettings: swiftSettings),

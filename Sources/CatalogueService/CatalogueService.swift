@@ -1,4 +1,4 @@
-package import FilmLibrary
+package import Films
 import HTTPSemantics
 package import HTTPServer
 package import PictureServer

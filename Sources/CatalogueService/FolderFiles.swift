@@ -1,9 +1,9 @@
 import CSystem
+import Films
 import FoundationEssentials
 import Glibc
 import HTTPSemantics
 import HTTPServer
-import MovieCatalogue
 import SystemSupport
 
 /// Decides which files of a folder are served: catalogues and manifests, pictures, and what these name. A folder may

@@ -1,9 +1,8 @@
-import FilmLibrary
+import Films
 import Glibc
 import HTTPSemantics
 import HTTPServer
 import LazyImages
-import MovieCatalogue
 import PictureServer
 import SystemSupport
 
@@ -49,7 +48,10 @@ final class FolderSite: Sendable {
 
     init(
         folder: CatalogueFolder, catalogue: String?, pictures: PictureServer?,
-        configuration: CatalogueService.Configuration, parse: @escaping Parser = FolderSite.library
+        configuration: CatalogueService.Configuration,
+        parse: @escaping Parser = { bytes, name in
+            try FilmLibrary.inMemory(try CatalogueDocuments(parsing: bytes), path: name)
+        }
     ) {
         self.parse = parse
         files = FolderFiles(folder: folder, catalogue: catalogue)
@@ -333,23 +335,6 @@ final class FolderSite: Sendable {
         // Ignored: a file that has gone is no catalogue.
         guard let name = catalogueName, let file = try? folder.open([Array(name.utf8)]) else { return nil }
         return (Version(name: name, metadata: file.metadata), file)
-    }
-
-    /// The films of a catalogue, in memory. Invalid films are left out, as elsewhere.
-    static func library(_ bytes: [UInt8], name: String) throws -> FilmLibrary {
-        let catalogue = try CatalogueDocuments(parsing: bytes)
-        let library = try FilmLibrary(inMemoryFor: name)
-        try library.importFilms { films in
-            if let name = catalogue.name { try films.setNameIfNone(name) }
-            try catalogue.forEach { position, film in
-                // Ignored: an invalid film is left out.
-                guard let film = try? film.get(), let movie = try? film.movie(position: position),
-                    FilmID.fault(movie.id) == nil
-                else { return }
-                _ = try films.add(film, id: movie.id, poster: nil, replaces: false)
-            }
-        }
-        return library
     }
 }
 

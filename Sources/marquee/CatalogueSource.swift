@@ -1,7 +1,7 @@
+import Films
 import FoundationEssentials
 import Glibc
 import LazyImages
-import MovieCatalogue
 
 /// The source of the films: the sample catalogue, a file, a library or the network.
 enum CatalogueSource: Sendable {

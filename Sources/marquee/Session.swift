@@ -1,10 +1,9 @@
-import FilmLibrary
+import Films
 import FoundationEssentials
 import Glibc
 import HTTPSemantics
 import ImageCodecs
 import LazyImages
-import MovieCatalogue
 import SystemSupport
 
 /// The state of one run of the program: its settings, its output, and what it opens when needed.
@@ -72,15 +71,13 @@ struct Session: Sendable {
     ///   - keepsFiles: whether memory caches the files too, for a caller that asks again.
     ///   - acceptsAnyContent: whether it accepts files that are not images, whatever the settings say.
     ///   - total: the most time for a whole transfer, unless the user sets it. Default: from the settings.
-    ///   - library: the library of the settings, opened for writing, if requests may write.
     func makeLoader(
-        keepsFiles: Bool = true, acceptsAnyContent: Bool = false, total: Duration? = nil,
-        writing library: FilmLibrary? = nil
+        keepsFiles: Bool = true, acceptsAnyContent: Bool = false, total: Duration? = nil
     ) -> OpenLoader {
         var configuration = settings.downloads
         if let total, !arguments.has("max-time") { configuration.timeouts.total = total }
         if acceptsAnyContent { configuration.acceptsAnyContent = true }
-        return open(writing: library) { [settings, disk] network in
+        return open { [settings, disk] network in
             var configuration = configuration
             let shared = settings.shared?.tier
             if disk == nil {
@@ -110,9 +107,7 @@ struct Session: Sendable {
         return open { .ephemeral(memory: nil, configuration: configuration, transport: $0) }
     }
 
-    private func open(
-        writing library: FilmLibrary? = nil, _ makeLoader: (any Transport) -> FileLoader
-    ) -> OpenLoader {
+    private func open(_ makeLoader: (any Transport) -> FileLoader) -> OpenLoader {
         var origin: EmbeddedOrigin?
         var network: any Transport = CurlTransport(configuration: settings.transport)
         switch source {
@@ -123,7 +118,7 @@ struct Session: Sendable {
         default: break
         }
         if case .library(let path) = source {
-            network = LibraryTransport(path: path, library: library, network: network)
+            network = LibraryTransport(path: path, network: network)
         }
         let loader = makeLoader(network)
         let log = output.isVerbose ? TransferLog.follow(loader.downloader.activity, output) : nil
@@ -349,11 +344,11 @@ extension Session {
     private func filmClient(_ wire: FilmWire?) throws -> FilmClient {
         if settings.isOffline { throw UsageError("leave out --offline: changes go to the service at once") }
         let url: URL
-        var library: FilmLibrary?
+        var local: LocalFilms?
         switch source {
         case .url(let text): url = try URL(typed: text).withOwnLoopback
         case .library(let path):
-            library = try FilmLibrary(path: path, access: .writing)
+            local = try LocalFilms(path: path)
             url = try URL(typed: LibraryTransport.base(path))
         case .sample:
             throw Failure(
@@ -371,10 +366,9 @@ extension Session {
             )
         }
         if let wire { address.isSoap = wire == .soap }
-        let opened = writing().makeLoader(keepsFiles: false, acceptsAnyContent: true, writing: library)
+        let opened = writing().makeLoader(keepsFiles: false, acceptsAnyContent: true)
         return FilmClient(
-            address, opened, fields: library == nil ? settings.fields : HeaderFields(),
-            library: library == nil ? nil : source.name)
+            address, opened, fields: local == nil ? settings.fields : HeaderFields(), local: local)
     }
 
     /// Opens the service of the catalogue, calls `body`, and closes the service.
@@ -396,7 +390,12 @@ extension Session {
     /// - Throws: `Failure` with the candidates if there are several or none.
     func film(_ text: String, of client: FilmClient) async throws -> FilmClient.Film {
         if FilmID.fault(text) == nil, let film = try await client.film(text) { return film }
-        guard let (movie, _) = try await search(text, client.address, client.opened) else {
+        let movie: Movie
+        if case .library = source {
+            movie = try self.film(text, in: try await catalogue(for: text).catalogue)
+        } else if let found = try await search(text, client.address, client.opened) {
+            movie = found.movie
+        } else {
             throw Failure(
                 "\(client.address.films.displayText): no film service answers; "
                     + "name one with --catalogue http://HOST:PORT/films")
@@ -478,8 +477,7 @@ extension Session {
         }
         return SoapCaller(
             url: address.soap, uploader: Uploader(opened.loader),
-            fields: LibraryTransport.serves(address.soap) ? HeaderFields() : settings.fields,
-            name: address.soap.displayText)
+            fields: settings.fields, name: address.soap.displayText)
     }
 
     /// Opens a loader for catalogues, calls `body`, and closes the loader.

@@ -1,4 +1,4 @@
-import FilmLibrary
+import Films
 import FoundationEssentials
 import HTTPServer
 import ServiceOperations

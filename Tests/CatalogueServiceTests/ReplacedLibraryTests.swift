@@ -1,6 +1,5 @@
-import FilmLibrary
+import Films
 import Foundation
-import MovieCatalogue
 import ServiceOperations
 import TestSupport
 import TestTraits

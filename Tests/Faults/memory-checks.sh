@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 rounds=${1:-1}
 rooms=("${@:2}")
-[ ${#rooms[@]} -gt 0 ] || rooms=(SystemSupport Coalescing HTTPServer ServiceOperations CatalogueService FilmLibrary
+[ ${#rooms[@]} -gt 0 ] || rooms=(SystemSupport Coalescing HTTPServer ServiceOperations CatalogueService Films
     TerminalGraphics LazyImages PictureService PictureServer marquee)
 
 swift build --build-tests >/dev/null || exit 1

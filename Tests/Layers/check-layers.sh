@@ -2,7 +2,7 @@
 # Checks that each folder of LazyImages uses only the folders before it: it type-checks the first folder
 # alone, then the first two, and so on. A file that uses a later folder does not compile. Checks also that
 # SystemSupport, HTTPSemantics, ImageCodecs, Coalescing, BackgroundTransfers, HTTPServer, ServiceOperations,
-# MovieCatalogue, FilmLibrary, PictureService and PictureServer import only modules below them, and that no target
+# Films, PictureService and PictureServer import only modules below them, and that no target
 # imports a module that is missing in its dependencies.
 #
 #     Tests/Layers/check-layers.sh [options of swift build, such as -c release]
@@ -34,9 +34,8 @@ imports Coalescing SystemSupport
 imports BackgroundTransfers SystemSupport HTTPSemantics LazyImages CSystem
 imports HTTPServer SystemSupport HTTPSemantics CSystem
 imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
-imports MovieCatalogue SystemSupport
 imports ImageCodecs SystemSupport
-imports FilmLibrary CSQLite SystemSupport MovieCatalogue
+imports Films CSQLite SystemSupport
 imports PictureService SystemSupport HTTPSemantics ImageCodecs LazyImages
 imports PictureServer SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages PictureService CSystem
 

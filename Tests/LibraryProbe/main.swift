@@ -1,6 +1,5 @@
-import FilmLibrary
+import Films
 import Glibc
-import MovieCatalogue
 
 // Writes into a library as a separate process, for tests that kill it, fill its disk or run several:
 //

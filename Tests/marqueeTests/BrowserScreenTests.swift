@@ -1,5 +1,5 @@
+import Films
 import FoundationEssentials
-import MovieCatalogue
 import TerminalGraphics
 import TestTraits
 import Testing

@@ -1,7 +1,7 @@
 import BackgroundTransfers
+import Films
 import FoundationEssentials
 import LazyImages
-import MovieCatalogue
 import TerminalGraphics
 import TestTraits
 import Testing

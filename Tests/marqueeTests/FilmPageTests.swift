@@ -1,5 +1,5 @@
+import Films
 import LazyImages
-import MovieCatalogue
 import TerminalGraphics
 import TestTraits
 import Testing

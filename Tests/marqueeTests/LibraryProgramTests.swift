@@ -1,7 +1,6 @@
-import FilmLibrary
+import Films
 import FoundationEssentials
 import Glibc
-import MovieCatalogue
 import TestSupport
 import TestTraits
 import Testing

@@ -1,4 +1,4 @@
-import FilmLibrary
+import Films
 import Foundation
 import Glibc
 import HTTPSemantics

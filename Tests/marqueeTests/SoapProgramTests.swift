@@ -1,8 +1,7 @@
 import CatalogueService
-import FilmLibrary
+import Films
 import FoundationEssentials
 import HTTPServer
-import MovieCatalogue
 import TestSupport
 import TestTraits
 import Testing

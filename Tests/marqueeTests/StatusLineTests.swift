@@ -1,4 +1,4 @@
-import MovieCatalogue
+import Films
 import TerminalGraphics
 import TestTraits
 import Testing

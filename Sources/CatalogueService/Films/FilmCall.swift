@@ -1,3 +1,4 @@
+import Films
 import HTTPSemantics
 import HTTPServer
 
@@ -54,12 +55,7 @@ struct FilmCall: Sendable {
         let methods = target.route.methods(isWritable: configuration.isWritable)
         guard methods.contains(head.method) else {
             let isReadOnly = target.route.methods(isWritable: true).contains(head.method)
-            throw FilmRefusal(
-                .methodNotAllowed,
-                isReadOnly
-                    ? "this library is read-only; its operator can start it with --writable"
-                    : "\(head.method) is not allowed here",
-                fields: ["Allow": methods.joined(separator: ", ")])
+            throw .methodNotAllowed(head.method, isReadOnly: isReadOnly, allowed: methods)
         }
         self.head = head
         self.peer = peer
@@ -118,18 +114,32 @@ struct FilmCall: Sendable {
     }
 
     /// Checks the conditions of a write (RFC 9110 section 13). Those of a read are checked where its answer is sent.
-    /// - Parameter revision: the present revision; nil if there is no film.
-    /// - Throws: when a condition fails.
-    func checkConditions(_ revision: (some CustomStringConvertible)?) throws(FilmRefusal) {
-        let conditions = Preconditions(
-            fields, isRead: false, entityTag: revision.map { entityTag($0) },
-            equivalentTags: revision.map { revision in
-                FilmFormat.allCases.flatMap { ContentCoding.entityTags(Self.entityTag(revision, $0)) }
-            } ?? [])
-        guard conditions.outcome == .proceed else { throw .failedCondition(fields, isThere: revision != nil) }
+    /// - Parameter film: the present film; nil if there is none. Its tags of every format and coding count.
+    static func checkConditions(_ fields: HeaderFields, on film: StoredFilm?) throws(FilmError) {
+        let tags = film.map { film in
+            FilmFormat.allCases.flatMap { ContentCoding.entityTags(entityTag(film.revision, $0)) }
+        }
+        try checkConditions(fields, tags: tags)
     }
 
-    private static func entityTag(_ revision: some CustomStringConvertible, _ format: FilmFormat) -> String {
+    /// Checks the conditions of a write on a resource with these entity tags; nil if it does not exist.
+    static func checkConditions(_ fields: HeaderFields, tags: [String]?) throws(FilmError) {
+        let conditions = Preconditions(
+            fields, isRead: false, entityTag: tags?.first, equivalentTags: tags ?? [])
+        if conditions.outcome != .proceed { throw failedCondition(fields, isThere: tags != nil) }
+    }
+
+    /// Names the failed condition.
+    static func failedCondition(_ fields: HeaderFields, isThere: Bool) -> FilmError {
+        .conditionFailed(
+            !isThere
+                ? "If-Match needs a film that exists"
+                : fields["if-match"] == nil
+                    ? "it exists already, which If-None-Match excludes"
+                    : "it has changed since; get it again and repeat the change")
+    }
+
+    static func entityTag(_ revision: some CustomStringConvertible, _ format: FilmFormat) -> String {
         "\"\(revision).\(format.rawValue)\""
     }
 
@@ -206,7 +216,7 @@ struct FilmTarget: Sendable {
             var (name, ending) = FilmFormat.split(segments[3])
             // A vote has no HTML page.
             if ending == .html { (name, ending) = (segments[3], nil) }
-            return isRater(name) ? (.rating(of: segments[1], by: name), ending) : nil
+            return FilmOperations.isRater(name) ? (.rating(of: segments[1], by: name), ending) : nil
         default: return nil
         }
     }
@@ -219,14 +229,6 @@ struct FilmTarget: Sendable {
         }
     }
 
-    /// Whether a rater may have this name: it is a segment of a path, like an id.
-    static func isRater(_ name: String) -> Bool {
-        (1...200).contains(name.utf8.count) && name != "." && name != ".." && !name.contains("/")
-            && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
-    }
-
-    static let raterFault = FilmRefusal.invalid(
-        "rater", "must have 1 to 200 bytes, without / and control characters")
 }
 
 /// The resource that a path of the service names.

@@ -1,6 +1,5 @@
-import FilmLibrary
+import Films
 import HTTPSemantics
-import MovieCatalogue
 
 /// The formats of films in answers.
 enum FilmFormat: String, CaseIterable, Sendable {
@@ -68,6 +67,11 @@ struct FilmRendering: Sendable {
     /// The relative path from the request's folder to the root.
     let toRoot: String
 
+    /// - Parameter toRoot: the relative path from the request's folder to the root.
+    init(_ format: CatalogueWriter.Format = .json, toRoot: String) {
+        (self.format, self.toRoot) = (format, toRoot)
+    }
+
     init(_ call: FilmCall) {
         // Pages are written elsewhere.
         format = call.format == .xml ? .xml : .json
@@ -128,7 +132,8 @@ struct FilmRendering: Sendable {
         bytes.append(contentsOf: "\"}".utf8)
     }
 
-    private func whole(_ film: StoredFilm) -> FilmDocument {
+    /// One film with its poster's address.
+    func whole(_ film: StoredFilm) -> FilmDocument {
         let address = posterAddress(of: film)
         var document = film.completeDocument(poster: address)
         if let address { document["poster"] = JSONText(address) }

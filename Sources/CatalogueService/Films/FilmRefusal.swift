@@ -1,6 +1,6 @@
+import Films
 import HTTPSemantics
 import HTTPServer
-import MovieCatalogue
 
 /// Why a request is refused, in the client's words. It names no path and no system error.
 struct FilmRefusal: Error {
@@ -16,34 +16,29 @@ struct FilmRefusal: Error {
         self.fields = fields
     }
 
+    /// The refusal of an operation.
+    init(_ error: FilmError, toRoot: String = "", request: String = "") {
+        problem = error.problem(toRoot: toRoot, request: request)
+        fields = error.retryAfter.map { ["Retry-After": "\($0)"] } ?? HeaderFields()
+    }
+
     /// 422 for one invalid member.
     static func invalid(_ member: String, _ detail: String) -> FilmRefusal {
-        let pointer =
-            "/"
-            + member.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
-            .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
-        return FilmRefusal(
-            .unprocessableContent, "the \(member) \(detail)",
-            errors: [.init(pointer: pointer, detail: detail)])
+        FilmRefusal(FilmError.invalid([FieldProblem(member: member, detail: detail)]))
+    }
+
+    /// A write to a library that is only read, or to a resource without the method.
+    static func methodNotAllowed(_ method: String, isReadOnly: Bool, allowed: [String]) -> FilmRefusal {
+        FilmRefusal(
+            .methodNotAllowed,
+            isReadOnly
+                ? "this library is read-only; its operator can start it with --writable"
+                : "\(method) is not allowed here",
+            fields: ["Allow": allowed.joined(separator: ", ")])
     }
 
     static var nothingHere: FilmRefusal {
         FilmRefusal(.notFound, "nothing is served here; films are at /films and /films/ID")
-    }
-
-    static func notFound(_ id: String) -> FilmRefusal { FilmRefusal(.notFound, "there is no film \"\(id)\"") }
-
-    /// 412, named after the failed condition.
-    static func failedCondition(_ fields: HeaderFields, isThere: Bool) -> FilmRefusal {
-        let detail =
-            if !isThere {
-                "If-Match needs a film that exists"
-            } else if fields["if-match"] == nil {
-                "it exists already, which If-None-Match excludes"
-            } else {
-                "it has changed since; get it again and repeat the change"
-            }
-        return FilmRefusal(.preconditionFailed, detail)
     }
 
     /// The refusal as an answer, in the format of the request's answers.
@@ -87,16 +82,6 @@ extension FilmRefusal {
             self.init(
                 .unprocessableContent, error.description,
                 errors: [.init(pointer: "", detail: error.description)])
-        }
-    }
-
-    /// 422 with all faults of a film; nil if there are none.
-    init?(problems: [FieldProblem]) {
-        guard let first = problems.first else { return nil }
-        let more = problems.count == 1 ? "" : ", and \(problems.count - 1) more"
-        self = .invalid(first.member, first.detail + more)
-        problem.errors = problems.map { FilmRefusal.invalid($0.member, $0.detail).problem.errors }.flatMap {
-            $0
         }
     }
 }

@@ -1,4 +1,4 @@
-import FilmLibrary
+import Films
 import HTTPSemantics
 import HTTPServer
 
@@ -32,7 +32,10 @@ extension FilmService {
     func list(_ call: FilmCall, _ rendering: Rendering) throws -> HTTPResponse {
         // Read before the films: after a concurrent write, the tag is then too old, never too new.
         let revision = try library.revision
-        let query = try query(call)
+        let query = try Self.query(pageLimit: call.format == .html ? WallPage.films : Self.pageLimit) {
+            name in
+            call.target.query.values(of: name)
+        }
         // A search may read every film.
         if case .quick = rendering, !query.search.isEmpty { throw NotQuick() }
         let page = try page(query, rendering.limit(call.format))
@@ -45,19 +48,10 @@ extension FilmService {
         return response
     }
 
-    private func page(_ query: FilmQuery, _ quickLimit: Int?) throws -> FilmPage {
-        let found: FilmPage?
-        do throws(FilmLibraryError) {
-            var query = query
-            query.byteLimit = Self.pageBytes
-            guard let quickLimit else { return try library.films(query) }
-            found = try library.films(query, ifAtMost: quickLimit)
-        } catch {
-            guard case .invalidCursor = error else { throw error }
-            throw FilmRefusal(
-                .badRequest, "the cursor is not from a Link of this list; begin again without it")
-        }
-        guard let found else { throw NotQuick() }
+    func page(_ query: FilmQuery, _ quickLimit: Int? = nil) throws -> FilmPage {
+        var query = query
+        query.byteLimit = Self.pageBytes
+        guard let found = try operations.films(query, ifAtMost: quickLimit) else { throw NotQuick() }
         return found
     }
 
@@ -80,7 +74,7 @@ extension FilmService {
     /// One film.
     func film(_ id: String, _ call: FilmCall, _ rendering: Rendering) throws -> HTTPResponse {
         if let limit = rendering.limit(.json), try library.size(of: id) ?? 0 > limit { throw NotQuick() }
-        guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
+        let film = try operations.film(id)
         // A page also shows the library's own members.
         return call.format == .html ? try page(film, call, try library.revision) : response(film, call)
     }
@@ -98,20 +92,22 @@ extension FilmService {
             fields: ["ETag": call.entityTag(revision)])
     }
 
-    private func query(_ call: FilmCall) throws(FilmRefusal) -> FilmQuery {
+    /// The query of named values.
+    /// - Parameter pageLimit: the films of a page without `limit`.
+    static func query(pageLimit: Int, _ values: (String) -> [String]) throws(FilmRefusal) -> FilmQuery {
         func value(_ name: String) throws(FilmRefusal) -> String? {
-            let values = call.target.query.values(of: name)
+            let values = values(name)
             guard values.count <= 1 else {
                 throw FilmRefusal(.badRequest, "\(name) must come once, not twice")
             }
             return values.first
         }
-        var query = FilmQuery(limit: call.format == .html ? WallPage.films : Self.pageLimit)
+        var query = FilmQuery(limit: pageLimit)
         if let text = try value("limit") {
             guard text.utf8.allSatisfy(\.isDigit), let limit = Int(text),
-                (1...Self.maximumPageLimit).contains(limit)
+                (1...maximumPageLimit).contains(limit)
             else {
-                throw FilmRefusal(.badRequest, "limit must be a number from 1 to \(Self.maximumPageLimit)")
+                throw FilmRefusal(.badRequest, "limit must be a number from 1 to \(maximumPageLimit)")
             }
             query.limit = limit
         }

@@ -1,4 +1,4 @@
-package import FilmLibrary
+package import Films
 package import HTTPSemantics
 package import HTTPServer
 import LazyImages
@@ -9,15 +9,14 @@ internal import SystemSupport
 /// Without the right to write, it answers only GET, HEAD and OPTIONS. There is no CORS: other sites' pages can neither
 /// read nor write.
 package final class FilmService: HTTPHandler {
-    let library: FilmLibrary
+    let operations: FilmOperations
+    var library: FilmLibrary { operations.library }
     package let configuration: FilmServiceConfiguration
     /// Nil if posters are served in their original size only.
     let pictures: FilmPictures?
     let gate: RequestGate
     /// Called with the service's errors; clients are told only that the service failed.
     let report: @Sendable (any Error) -> Void
-    /// Held while an uploaded picture is decoded, which takes up to some hundred megabytes.
-    let decoding = Lock(())
 
     /// The server reads past a body that is not needed, up to this many bytes, so that the connection can stay open.
     private static let ignoredBody = 64 << 10
@@ -35,7 +34,7 @@ package final class FilmService: HTTPHandler {
         pictures: FilmPictures? = nil,
         report: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
-        self.library = library
+        operations = FilmOperations(library, keepsMetadata: configuration.keepsMetadata)
         self.configuration = configuration
         self.pictures = pictures
         gate = RequestGate(configuration: configuration)
@@ -79,11 +78,8 @@ package final class FilmService: HTTPHandler {
             case .poster(let id): return try admitFetchedPoster(of: id, call)
             default: return nil
             }
-        } catch let refusal as FilmRefusal {
-            throw refusal
         } catch {
-            report(error)
-            throw FilmRefusal(failure: error, request: call.head.id)
+            throw refusal(of: error, call)
         }
     }
 
@@ -178,14 +174,15 @@ package final class FilmService: HTTPHandler {
     }
 
     private func failure(_ error: any Error, _ call: FilmCall) -> HTTPResponse {
-        let refusal: FilmRefusal
-        if let error = error as? FilmRefusal {
-            refusal = error
-        } else {
-            report(error)
-            refusal = FilmRefusal(failure: error, request: call.head.id)
-        }
-        return labelled(refusal.response(to: call.head, page: problemPage(call)), call)
+        labelled(refusal(of: error, call).response(to: call.head, page: problemPage(call)), call)
+    }
+
+    /// The refusal that a client gets for an error. Reports a failure of the library or the system.
+    func refusal(of error: any Error, _ call: FilmCall) -> FilmRefusal {
+        if let refusal = error as? FilmRefusal { return refusal }
+        let error = FilmError(error)
+        if case .library(let failure) = error { report(failure) }
+        return FilmRefusal(error, toRoot: call.target.toRoot, request: call.head.id)
     }
 
     private func labelled(_ response: HTTPResponse, _ call: FilmCall) -> HTTPResponse {
@@ -246,8 +243,8 @@ package final class FilmService: HTTPHandler {
         let limit: Int
         switch call.target.route {
         case .poster:
-            try FilmPosterUpload.checkType(call.fields)
-            limit = FilmPosterUpload.maximumBytes
+            try Self.checkPosterType(call.fields)
+            limit = FilmOperations.posterBytes
         case .soap:
             try SoapEnvelope.checkType(call.fields)
             limit = Self.filmLimit
@@ -283,39 +280,6 @@ package final class FilmService: HTTPHandler {
             for field in accepted.fields { response.fields.append(field) }
         }
         return response
-    }
-}
-
-extension FilmRefusal {
-    /// The message to a client when the library or the system fails.
-    /// - Parameter request: the id of the request, by which the operator finds it in the log.
-    init(failure: any Error, request: String) {
-        switch failure as? FilmLibraryError {
-        case .busy:
-            self.init(
-                .serviceUnavailable, "the library is busy; try again in a moment",
-                fields: ["Retry-After": "1"])
-        case .full: self.init(.insufficientStorage, "the library's disk is full; nothing was changed")
-        case .replaced:
-            self.init(
-                .serviceUnavailable,
-                "the library's file is being replaced; the change is not stored; try again in a moment",
-                fields: ["Retry-After": "5"])
-        case .filmTooLarge(_, let bytes, let limit):
-            self.init(
-                .contentTooLarge, "the film has \(bytes) bytes as JSON; at most \(limit) are stored")
-        case .tooManyMembers(_, let members, let limit):
-            let detail = "the film has \(members) members; at most \(limit) are stored"
-            self.init(
-                .unprocessableContent, detail, errors: [.init(pointer: "", detail: detail)])
-        case .invalidID(_, let fault): self = .invalid("id", "must be \(fault)")
-        case .invalidFilm(let error): self.init(error)
-        case .readOnly: self.init(.forbidden, "the library is not writable")
-        default:
-            let name = request.isEmpty ? "" : " (request \(request))"
-            self.init(
-                .internalServerError, "the service failed; its operator finds the reason in its log\(name)")
-        }
     }
 }
 

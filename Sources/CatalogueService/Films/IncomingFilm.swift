@@ -1,6 +1,6 @@
+import Films
 import HTTPSemantics
 import HTTPServer
-import MovieCatalogue
 
 /// A film in a request.
 struct IncomingFilm: Sendable {
@@ -25,6 +25,9 @@ struct IncomingFilm: Sendable {
             upload = form.upload
         }
     }
+
+    /// A film that is read already.
+    init(_ document: FilmDocument) { self.document = document }
 
     init(_ form: FilmForm, isChange: Bool) throws(FilmRefusal) {
         document = try form.document(isChange: isChange)
@@ -67,8 +70,8 @@ struct IncomingFilm: Sendable {
 extension IncomingFilm {
     /// Makes the poster's address relative to the root. A relative address in a request is relative to the request's
     /// path.
-    mutating func readPoster(of id: String, _ call: FilmCall) {
-        let rendering = FilmRendering(call)
+    mutating func readPoster(of id: String, toRoot: String) {
+        let rendering = FilmRendering(toRoot: toRoot)
         guard let address = document["poster"]?.string else { return }
         if upload != nil {
             document["poster"] = nil
@@ -78,6 +81,16 @@ extension IncomingFilm {
         } else if address.hasPrefix(rendering.toRoot) {
             document["poster"] = JSONText(String(address.dropFirst(rendering.toRoot.count)))
         }
+    }
+
+    /// The same for a film whose id the request names: an id in the document must be equal.
+    func addressed(to id: String, toRoot: String) throws(FilmRefusal) -> IncomingFilm {
+        var incoming = self
+        if let given = try incoming.takeID(), given != id {
+            throw .invalid("id", "must be \"\(id)\" as in the path; an id never changes")
+        }
+        incoming.readPoster(of: id, toRoot: toRoot)
+        return incoming
     }
 }
 
@@ -179,8 +192,6 @@ struct FilmForm {
     /// A whole film in JSON or XML, in a part of its own. Fields are added to it.
     private var base: FilmDocument?
     private(set) var upload: [UInt8]?
-
-    private static let numbers: Set<String> = ["year", "minutes", "score"]
 
     init(urlEncoded bytes: [UInt8]) throws(FilmRefusal) {
         // curl sends this type by default.
@@ -287,14 +298,15 @@ struct FilmForm {
         }
         if name.hasPrefix("film["), name.hasSuffix("]") { name = name.dropFirst(5).dropLast() }
         guard !name.isEmpty, !name.contains("["), !name.contains("]") else { return nil }
-        return (String(name), isList || name == "genres")
+        return (String(name), isList || FilmMember(named: String(name))?.listElement != nil)
     }
 
     /// Form values are text. A value becomes a number if the member needs one and the text is one. Any other text stays
     /// text, and the check of the film refuses it.
     private static func value(_ text: String, of name: String) -> JSONText {
         // Ignored: a text that is not a number stays text.
-        guard numbers.contains(name), let number = try? JSONText(parsing: Array(text.utf8)),
+        guard FilmMember(named: name)?.isNumber == true,
+            let number = try? JSONText(parsing: Array(text.utf8)),
             number.number != nil
         else { return JSONText(text) }
         return number

@@ -1,4 +1,4 @@
-import FilmLibrary
+import Films
 import HTTPSemantics
 import HTTPServer
 import ImageCodecs
@@ -30,7 +30,8 @@ final class KeptAnswer: Sendable {
         whenSent?()
         let conditions = Preconditions(head.fields, isRead: true, entityTag: entityTag)
         switch conditions.outcome {
-        case .failed: return FilmRefusal.failedCondition(head.fields, isThere: true).response(to: head)
+        case .failed:
+            return FilmRefusal(FilmCall.failedCondition(head.fields, isThere: true)).response(to: head)
         case .notModified:
             // Section 15.4.5: the fields of the 200 answer that caches use.
             var fields = HeaderFields()

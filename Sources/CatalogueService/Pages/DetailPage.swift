@@ -1,6 +1,5 @@
-import FilmLibrary
+import Films
 import HTTPSemantics
-import MovieCatalogue
 
 /// The page of a film. If the library is writable, it has the form to rate the film.
 struct DetailPage {
@@ -41,9 +40,10 @@ struct DetailPage {
         if let original = movie?.originalTitle {
             html.element("p", ["class": "original", "dir": "auto"], text: original)
         }
-        let line = film.facts([
-            movie?.year.map { "\($0)" }, movie?.director, movie?.country, movie?.minutes.map { "\($0) min" },
-        ])
+        let line = film.facts(
+            FilmMember.facts.map { member in
+                movie?.text(member).map { member == .minutes ? $0 + " min" : $0 }
+            })
         if !line.isEmpty { html.element("p", ["class": "line", "dir": "auto"], text: line) }
         if let movie, let standing = movie.rankingScore {
             html.element("p", ["class": "standing"]) { html in

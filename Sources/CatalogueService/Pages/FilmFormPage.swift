@@ -1,32 +1,9 @@
-import FilmLibrary
+import Films
 import HTTPSemantics
 import ImageCodecs
-import MovieCatalogue
 
 /// The pages for adding, editing and removing a film.
 struct FilmFormPage {
-    /// A field of a film.
-    struct Field {
-        enum Kind { case line, number(ClosedRange<Int>), lines }
-
-        let name, label: String
-        var kind = Kind.line
-        var isRequired = false
-    }
-
-    /// The fields of the forms. All other members of a film stay as they are.
-    static let fields = [
-        Field(name: "title", label: "Title", isRequired: true),
-        Field(name: "originalTitle", label: "Original title"),
-        Field(name: "year", label: "Year", kind: .number(1800...9999)),
-        Field(name: "minutes", label: "Minutes", kind: .number(1...100_000)),
-        Field(name: "director", label: "Director"),
-        Field(name: "country", label: "Country"),
-        Field(name: "genres", label: "Genres, separated by commas"),
-        Field(name: "score", label: "Score, 0 to 10", kind: .number(0...10)),
-        Field(name: "overview", label: "Overview", kind: .lines),
-    ]
-
     let page: Page
     let form: SentForm
     /// Where the form is sent, and where Cancel leads.
@@ -43,7 +20,7 @@ struct FilmFormPage {
                     ["class": "fields", "method": "post", "action": action, "enctype": "multipart/form-data"]
                 ) { html in
                     if !form.revision.isEmpty { revision(&html) }
-                    for field in Self.fields { control(field, &html) }
+                    for member in FilmMember.form { control(member, &html) }
                     form.field("poster", "Poster, a picture", &html) { html, common in
                         let types = ImageDecoders.standard.mediaTypes.joined(separator: ",")
                         html.void("input", common + ["type": "file", "accept": types])
@@ -70,24 +47,28 @@ struct FilmFormPage {
         }
     }
 
-    private func control(_ field: Field, _ html: inout HTML) {
-        let required = field.isRequired ? "" : nil
-        switch field.kind {
-        case .line:
-            form.input(field.name, field.label, ["type": "text", "dir": "auto", "required": required], &html)
-        case .number(let range):
+    private func control(_ member: FilmMember, _ html: inout HTML) {
+        let definition = member.definition
+        let label = [definition.label, definition.hint].compactMap(\.self).joined(separator: ", ")
+        switch member.kind {
+        case .required:
+            form.input(member.name, label, ["type": "text", "dir": "auto", "required": ""], &html)
+        case .text, .address, .texts:
+            form.input(member.name, label, ["type": "text", "dir": "auto"], &html)
+        case .whole(_, let range):
             form.number(
-                field.name, field.label,
-                [
-                    "min": "\(range.lowerBound)", "max": "\(range.upperBound)",
-                    "step": field.name == "score" ? "any" : "1",
-                ], &html)
-        case .lines:
-            form.field(field.name, field.label, &html) { html, common in
+                member.name, label,
+                ["min": "\(range.lowerBound)", "max": "\(range.upperBound)", "step": "1"], &html)
+        case .number(_, let range):
+            form.number(
+                member.name, label,
+                ["min": "\(Int(range.lowerBound))", "max": "\(Int(range.upperBound))", "step": "any"], &html)
+        case .paragraphs:
+            form.field(member.name, label, &html) { html, common in
                 html.element(
                     "textarea", common + ["rows": "6", "cols": "60", "dir": "auto"],
                     // The parser drops the first line end of the element (the HTML standard, section 13.1.2.5).
-                    text: "\n" + (form.values[field.name] ?? ""))
+                    text: "\n" + (form.values[member.name] ?? ""))
             }
         }
     }
@@ -162,7 +143,7 @@ struct SentForm: Sendable {
     /// A film in its form.
     init(_ film: StoredFilm) {
         let document = film.document
-        for field in FilmFormPage.fields { values[field.name] = Self.text(document[field.name]) }
+        for member in FilmMember.form { values[member.name] = Self.text(document[member.name]) }
         revision = "\(film.revision)"
     }
 
@@ -204,7 +185,7 @@ struct SentForm: Sendable {
         let fault = faults[name]
         html.element("div", ["class": "field field-\(name)"]) { html in
             html.element("label", ["for": name], text: label)
-            let isFilm = FilmFormPage.fields.contains { $0.name == name } || name == "poster"
+            let isFilm = FilmMember(named: name) != nil
             control(
                 &html,
                 [

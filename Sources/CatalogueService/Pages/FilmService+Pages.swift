@@ -1,7 +1,6 @@
-import FilmLibrary
+import Films
 import HTTPSemantics
 import HTTPServer
-import MovieCatalogue
 
 /// Films as HTML pages.
 extension FilmService {
@@ -55,11 +54,11 @@ extension FilmService {
         switch form {
         case .add: return try sheet(nil, SentForm(), call)
         case .edit(let id):
-            let film = try stored(id)
+            let film = try operations.film(id)
             return try sheet(film, SentForm(film), call)
-        case .rate(let id): return answer(try detail(try stored(id), call).html, .ok, call)
+        case .rate(let id): return answer(try detail(try operations.film(id), call).html, .ok, call)
         case .remove(let id):
-            let film = try stored(id)
+            let film = try operations.film(id)
             return try removal(film, SentForm(film), call)
         }
     }
@@ -73,7 +72,7 @@ extension FilmService {
         do {
             switch form {
             case .add:
-                let film = try add(try Self.film(sent, isChange: false), call)
+                let film = try add(try Self.film(sent, isChange: false), toRoot: call.target.toRoot)
                 return seeOther("films/\(PercentEncoding.encoded(film.id))", call)
             case .edit(let id):
                 try edit(id, sent, fields)
@@ -82,12 +81,12 @@ extension FilmService {
                 try rate(id, fields)
                 return seeOther("films/\(PercentEncoding.encoded(id))", call)
             case .remove(let id):
-                guard try library.remove(id, if: { try Self.check(fields.revision, $0) }) else {
-                    throw FilmRefusal.notFound(id)
-                }
+                try operations.remove(id) { film throws(FilmError) in try Self.check(fields.revision, film) }
                 return seeOther("", call)
             }
-        } catch let refusal as FilmRefusal where Self.canMend(refusal) {
+        } catch {
+            let refusal = refusal(of: error, call)
+            guard Self.canMend(refusal) else { throw refusal }
             fields.note(refusal)
             return try again(form, fields, refusal.problem.status, call)
         }
@@ -100,12 +99,13 @@ extension FilmService {
         switch form {
         case .add: return try sheet(nil, fields, call, status)
         case .edit(let id):
-            let film = try stored(id)
+            let film = try operations.film(id)
             fields.revision = "\(film.revision)"
             return try sheet(film, fields, call, status)
-        case .rate(let id): return answer(try detail(try stored(id), call, fields).html, status, call)
+        case .rate(let id):
+            return answer(try detail(try operations.film(id), call, fields).html, status, call)
         case .remove(let id):
-            let film = try stored(id)
+            let film = try operations.film(id)
             fields.revision = "\(film.revision)"
             return try removal(film, fields, call, status)
         }
@@ -115,29 +115,27 @@ extension FilmService {
 
     /// Changes only the members that the person has edited.
     private func edit(_ id: String, _ sent: FilmForm, _ fields: SentForm) throws {
-        let shown = SentForm(try stored(id))
+        let shown = SentForm(try operations.film(id))
         var incoming = try Self.film(sent, isChange: true)
-        for field in FilmFormPage.fields where fields.values[field.name] == shown.values[field.name] {
-            incoming.document[field.name] = nil
+        for member in FilmMember.form where fields.values[member.name] == shown.values[member.name] {
+            incoming.document[member.name] = nil
         }
-        _ = try change(id, incoming) { try Self.check(fields.revision, $0) }
+        _ = try operations.change(id, incoming.document, poster: incoming.upload) {
+            film throws(FilmError) in
+            try Self.check(fields.revision, film)
+        }
     }
 
     private func rate(_ id: String, _ fields: SentForm) throws {
         let rater = fields.values["rater"] ?? ""
-        guard FilmTarget.isRater(rater) else { throw FilmTarget.raterFault }
-        guard let value = Double(fields.values["value"] ?? ""), Movie.scores.contains(value) else {
-            throw FilmRefusal.invalid("value", "must be a number from 0 to 10")
-        }
-        guard try library.rate(id, rater: rater, value: value) != nil else { throw FilmRefusal.notFound(id) }
+        // A text that is not a number is a wrong value like any other.
+        _ = try operations.rate(id, by: rater, Double(fields.values["value"] ?? "") ?? .nan)
     }
 
-    private static func check(_ revision: String, _ film: StoredFilm) throws(FilmRefusal) {
+    private static func check(_ revision: String, _ film: StoredFilm) throws(FilmError) {
         guard revision == "\(film.revision)" else {
-            throw FilmRefusal(
-                .preconditionFailed,
-                "the film has changed since this form was shown; check it, then send the form again"
-            )
+            throw .conditionFailed(
+                "the film has changed since this form was shown; check it, then send the form again")
         }
     }
 
@@ -154,17 +152,17 @@ extension FilmService {
     /// The film of a form, with only the fields that forms have.
     private static func film(_ form: FilmForm, isChange: Bool) throws(FilmRefusal) -> IncomingFilm {
         var film = try IncomingFilm(form, isChange: isChange)
-        for member in film.document.members
-        where !FilmFormPage.fields.contains(where: { $0.name == member.name }) {
-            film.document[member.name] = nil
-        }
-        // Browsers send line ends as CR LF.
-        if let overview = film.document["overview"]?.string {
-            film.document["overview"] = JSONText(overview.replacing("\r\n", with: "\n"))
-        }
-        if let genres = film.document["genres"]?.elements?.compactMap(\.string) {
-            let names = genres.flatMap { $0.split(separator: ",") }.map { String(FieldList.trimmed($0)) }
-            film.document["genres"] = JSONText(elements: names.filter { !$0.isEmpty }.map { JSONText($0) })
+        for (name, value) in film.document.members.map({ ($0.name, $0.value) }) {
+            let member = FilmMember(named: name).flatMap { FilmMember.form.contains($0) ? $0 : nil }
+            if member == nil {
+                film.document[name] = nil
+            } else if let texts = value.elements?.compactMap(\.string) {
+                let names = texts.flatMap { $0.split(separator: ",") }.map { String(FieldList.trimmed($0)) }
+                film.document[name] = JSONText(elements: names.filter { !$0.isEmpty }.map { JSONText($0) })
+            } else if case .paragraphs = member?.kind, let text = value.string {
+                // Browsers send line ends as CR LF.
+                film.document[name] = JSONText(text.replacing("\r\n", with: "\n"))
+            }
         }
         return film
     }
@@ -187,11 +185,6 @@ extension FilmService {
     func problemPage(_ call: FilmCall) -> Page? {
         // Ignored: the refusal is sent without a page around it.
         call.format == .html ? try? page(call, title: nil) : nil
-    }
-
-    private func stored(_ id: String) throws -> StoredFilm {
-        guard let film = try library.film(id) else { throw FilmRefusal.notFound(id) }
-        return film
     }
 
     func page(

@@ -1,5 +1,5 @@
+import Films
 import HTTPSemantics
-import MovieCatalogue
 
 /// The frame of all pages: head, masthead with search and links, and foot.
 struct Page {

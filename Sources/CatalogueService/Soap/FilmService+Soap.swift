@@ -1,10 +1,8 @@
-import FilmLibrary
+import Films
 import HTTPSemantics
 import HTTPServer
-import MovieCatalogue
 
-/// Films in SOAP 1.1. An operation becomes the REST request with the same meaning. So both give the same answers, and
-/// the same clients may write.
+/// Films in SOAP 1.1: the operations of `FilmOperations`, as REST has them. The same clients may write.
 extension FilmService {
     /// The description: `GET /soap?wsdl`. Clients differ in the case of these letters.
     func soapDescription(_ call: FilmCall) throws(FilmRefusal) -> HTTPResponse {
@@ -26,7 +24,7 @@ extension FilmService {
         do {
             try SoapEnvelope.checkType(call.fields)
             let message = try SoapEnvelope(parsing: try request.body.bytes())
-            let result = try result(of: message.content, request)
+            let result = try result(of: message.content, call)
             return call.coding.applied(
                 to: HTTPResponse(
                     status: .ok,
@@ -34,20 +32,18 @@ extension FilmService {
                     body: .bytes(SoapEnvelope.message(result))))
         } catch let fault as SoapFault {
             return fault.response
-        } catch let refusal as FilmRefusal {
+        } catch {
+            let refusal = refusal(of: error, call)
             switch refusal.problem.status {
             // HTTP's own statuses report a missing right to write, or a body that is not SOAP.
             case .unauthorized, .forbidden, .unsupportedMediaType:
                 return refusal.response(to: call.head)
             default: return SoapFault(refusal).response
             }
-        } catch {
-            report(error)
-            return SoapFault(FilmRefusal(failure: error, request: call.head.id)).response
         }
     }
 
-    private func result(of content: XMLElement, _ request: HTTPRequest) throws -> String {
+    private func result(of content: XMLElement, _ call: FilmCall) throws -> String {
         guard content.namespace == SoapOperation.namespace,
             let operation = SoapOperation(rawValue: content.localName)
         else {
@@ -55,85 +51,86 @@ extension FilmService {
                 "unknown operation {\(content.namespace)}\(content.localName); /soap?wsdl lists the operations"
             )
         }
-        let answer = try perform(operation, content, request)
+        let answer = try perform(operation, content, call)
         let name = operation.rawValue + "Response"
         return "<\(name) xmlns=\"\(SoapOperation.namespace)\">\(answer)</\(name)>"
     }
 
     private func perform(
-        _ operation: SoapOperation, _ content: XMLElement, _ request: HTTPRequest
+        _ operation: SoapOperation, _ content: XMLElement, _ call: FilmCall
     ) throws -> String {
         let name = operation.resultName
         switch operation {
-        case .top3AsXml: return Self.text(name, try send("GET", "/films/top3.xml", request).text)
+        case .top3AsXml:
+            let page = try page(FilmQuery(sort: .score, limit: 3))
+            return Self.text(name, try Self.catalogue(page, named: library.name))
         case .filmsAsXml:
-            let query = ["limit", "after", "q", "sort"].compactMap { name in
-                content.value(name).map { "\(name)=\(PercentEncoding.encoded($0))" }
-            }
-            let page = try send("GET", "/films.xml?" + query.joined(separator: "&"), request)
-            return Self.text(name, page.text) + (Self.cursor(page).map { Self.text("next", $0) } ?? "")
-        case .film: return try film(try send("GET", try Self.path(content), request), name)
+            let page = try page(
+                try Self.query(pageLimit: Self.pageLimit) { name in content.value(name).map { [$0] } ?? [] })
+            return Self.text(name, try Self.catalogue(page, named: library.name))
+                + (page.next.map { Self.text("next", $0) } ?? "")
+        case .film: return Self.film(try operations.film(try Self.id(content)), name)
         case .add:
-            let film = try Self.film(content, keepsNull: false)
-            return try self.film(try send("POST", "/films.json", request, film), name)
+            let film = IncomingFilm(try Self.film(content, keepsNull: false))
+            try checkWrite("POST", on: .list, call)
+            return Self.film(try add(film, toRoot: ""), name)
         case .edit:
-            let tag = content.child("film")?.attribute("tag")
             let film = try Self.film(content)
-            return try self.film(
-                try send("PATCH", try Self.path(content), request, film, tag: tag), name)
+            let id = try Self.id(content)
+            let condition = try Self.condition(content.child("film")?.attribute("tag"))
+            try checkWrite("PATCH", on: .film(id), call)
+            let incoming = try IncomingFilm(film).addressed(to: id, toRoot: "")
+            return Self.film(try operations.change(id, incoming.document, if: condition), name)
         case .rate:
-            try rate(content, request)
-            return try film(try send("GET", try Self.path(content), request), name)
+            let id = try rate(content, call)
+            return Self.film(try operations.film(id), name)
         case .remove:
-            let tag = content.value("tag")
-            _ = try send("DELETE", try Self.path(content), request, tag: tag)
+            let id = try Self.id(content)
+            let condition = try Self.condition(content.value("tag"))
+            try checkWrite("DELETE", on: .film(id), call)
+            try operations.remove(id, if: condition)
             return ""
         }
     }
 
-    private func rate(_ content: XMLElement, _ request: HTTPRequest) throws {
+    /// Sets or removes a vote.
+    /// - Returns: the film's id.
+    private func rate(_ content: XMLElement, _ call: FilmCall) throws -> String {
         let rater = content.value("rater") ?? ""
-        guard FilmTarget.isRater(rater) else { throw FilmTarget.raterFault }
-        let path = try Self.path(content, "/ratings/" + PercentEncoding.encoded(rater))
+        try FilmOperations.check(rater: rater)
+        let id = try Self.id(content)
         guard let value = content.child("value") else {
             throw FilmRefusal.invalid("value", "is missing; send a number from 0 to 10, or xsi:nil")
         }
-        guard !value.isNil else {
-            _ = try send("DELETE", path, request)
-            return
+        try checkWrite(value.isNil ? "DELETE" : "PUT", on: .rating(of: id, by: rater), call)
+        if value.isNil {
+            try operations.unrate(id, by: rater)
+        } else {
+            _ = try operations.rate(id, by: rater, SoapFilm.number(value.text).number ?? .nan)
         }
-        var vote = FilmDocument()
-        vote["value"] = SoapFilm.number(value.text)
-        _ = try send("PUT", path, request, vote)
+        return id
     }
 
-    /// Sends the equivalent REST request.
+    /// Throws if the service is read-only, or if the client may not write.
     /// - Parameters:
-    ///   - request: the request of the message, which identifies the client.
-    ///   - tag: the entity tag that the film must have.
-    private func send(
-        _ method: String, _ path: String, _ request: HTTPRequest, _ body: FilmDocument? = nil,
-        tag: String? = nil
-    ) throws -> HTTPResponse {
-        var text = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
-        if let tag {
-            guard tag.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") }) else {
-                throw FilmRefusal.invalid("tag", "must be that of an earlier answer")
-            }
-            text += "\r\nIf-Match: \"\(tag)\""
+    ///   - method: the method of the same operation in REST.
+    ///   - route: its resource.
+    private func checkWrite(_ method: String, on route: FilmRoute, _ call: FilmCall) throws(FilmRefusal) {
+        guard configuration.isWritable else {
+            throw .methodNotAllowed(method, isReadOnly: true, allowed: route.methods(isWritable: false))
         }
-        var call = try FilmCall(
-            try RequestHead(parsing: text.utf8), request.peer, try RequestTarget(path), configuration)
-        // Addresses of posters are relative to the service's own address, /soap.
-        call.target.toRoot = ""
-        if !call.isRead { try gate.checkWrite(request.head.fields, from: request.peer) }
-        return try content(call, body.map { .bytes(Array($0.json().utf8)) } ?? .none)
+        try gate.checkWrite(call.fields, from: call.peer)
     }
 
-    private func film(_ answer: HTTPResponse, _ name: String) throws -> String {
-        let film = try FilmDocument(json: try JSONText(parsing: answer.bytes), allowsDuplicates: true)
-        let tag = answer.fields["etag"]?.dropFirst().dropLast()
-        return SoapFilm.xml(film, tag: tag.map(String.init), as: name)
+    // Addresses of posters are relative to the service's own address, /soap.
+
+    private static func film(_ film: StoredFilm, _ name: String) -> String {
+        let tag = FilmCall.entityTag(film.revision, .json).dropFirst().dropLast()
+        return SoapFilm.xml(FilmRendering(toRoot: "").whole(film), tag: String(tag), as: name)
+    }
+
+    private static func catalogue(_ page: FilmPage, named name: String?) -> String {
+        String(decoding: FilmRendering(.xml, toRoot: "").list(page.films, name: name), as: UTF8.self)
     }
 
     /// The film in a message.
@@ -146,24 +143,28 @@ extension FilmService {
         return SoapFilm.document(film, keepsNull: keepsNull)
     }
 
-    /// The path of the film that a message names, with a part below it.
-    private static func path(_ content: XMLElement, _ below: String = "") throws(FilmRefusal) -> String {
+    /// The id of the film that a message names.
+    private static func id(_ content: XMLElement) throws(FilmError) -> String {
         let id = content.value("id") ?? ""
-        if let fault = FilmID.fault(id) { throw .invalid("id", "must be \(fault)") }
-        return "/films/\(PercentEncoding.encoded(id))\(below).json"
+        try FilmOperations.check(id: id)
+        return id
+    }
+
+    /// The condition that a film has the entity tag of an earlier answer; without a tag any film will do.
+    private static func condition(
+        _ tag: String?
+    ) throws(FilmRefusal) -> (StoredFilm) throws(FilmError) -> Void {
+        guard let tag else { return { _ in } }
+        guard tag.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") }) else {
+            throw FilmRefusal.invalid("tag", "must be that of an earlier answer")
+        }
+        return { film throws(FilmError) in
+            try FilmCall.checkConditions(["If-Match": "\"\(tag)\""], on: film)
+        }
     }
 
     private static func text(_ name: String, _ text: String) -> String {
         "<\(name)>\(XMLText.escaped(text))</\(name)>"
-    }
-
-    /// The cursor of a list's next page; nil on the last page.
-    private static func cursor(_ page: HTTPResponse) -> String? {
-        guard let link = LinkField.target("next", in: page.fields),
-            // Ignored: a list without a readable link has no next page.
-            let query = try? FormFields(parsing: link.utf8.dropFirst())
-        else { return nil }
-        return query.values(of: "after").first
     }
 }
 
@@ -173,11 +174,6 @@ extension XMLElement {
         guard let child = child(name), !child.isNil, !child.text.isEmpty else { return nil }
         return child.text
     }
-}
-
-extension HTTPResponse {
-    fileprivate var bytes: [UInt8] { if case .bytes(let bytes) = body { bytes } else { [] } }
-    fileprivate var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension FilmServiceConfiguration {

@@ -1,6 +1,6 @@
+package import Films
 package import HTTPSemantics
 import HTTPServer
-package import MovieCatalogue
 
 /// A message of SOAP 1.1 (W3C Note of 8 May 2000, section 4) with one element in its body:
 ///

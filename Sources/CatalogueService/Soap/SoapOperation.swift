@@ -1,4 +1,4 @@
-package import MovieCatalogue
+package import Films
 
 /// The operations of the service in SOAP. The element in a body has the operation's name; the element of the answer has
 /// the same name with `Response` after it.
@@ -75,25 +75,23 @@ package enum SoapOperation: String, CaseIterable, Sendable {
 ///     <film><title>Faust</title><year>1926</year><genres><genre>Drama</genre></genres><overview xsi:nil="true"/>
 ///       <member name="seen">true</member></film>
 package enum SoapFilm {
-    /// The common members in the order of the schema, with their types.
-    static let members: [(name: String, type: String)] = [
-        ("id", "xs:string"), ("title", "xs:string"), ("originalTitle", "xs:string"), ("year", "xs:int"),
-        ("director", "xs:string"), ("country", "xs:string"), ("minutes", "xs:int"),
-        ("genres", "films:Genres"), ("overview", "xs:string"), ("score", "xs:double"),
-        ("poster", "xs:string"), ("rating", "xs:double"), ("votes", "xs:int"),
-        ("created_at", "xs:string"), ("updated_at", "xs:string"),
-    ]
+    /// The common members: those whose values are checked, and the library's own.
+    static let members = FilmMember.allCases.filter { $0.definition.rule != .lenient }
+
+    /// The common member with a name; nil for any other.
+    private static func member(_ name: String) -> FilmMember? {
+        FilmMember(named: name).flatMap { members.contains($0) ? $0 : nil }
+    }
 
     /// A film as an element without a prefix.
     /// - Parameter tag: the entity tag without its quotes.
     package static func xml(_ film: FilmDocument, tag: String? = nil, as name: String) -> String {
         var (usual, others) = ("", "")
-        for (name, type) in members {
-            if let value = film[name] { usual += element(name, value, type) ?? "" }
+        for member in members {
+            if let value = film[member.name] { usual += element(member, value) ?? "" }
         }
         for member in film.members {
-            let type = members.first { $0.name == member.name }?.type
-            if let type, element(member.name, member.value, type) != nil { continue }
+            if let common = self.member(member.name), element(common, member.value) != nil { continue }
             others +=
                 "<member name=\"\(XMLText.escaped(member.name))\">\(XMLText.escaped(member.value.text))</member>"
         }
@@ -102,24 +100,24 @@ package enum SoapFilm {
     }
 
     /// A common member; nil if its value has another type.
-    private static func element(_ name: String, _ value: JSONText, _ type: String) -> String? {
-        if value.isNull { return "<\(name) xsi:nil=\"true\"/>" }
+    private static func element(_ member: FilmMember, _ value: JSONText) -> String? {
+        if value.isNull { return "<\(member.name) xsi:nil=\"true\"/>" }
         let content: String
-        switch type {
-        case "xs:int":
+        switch member.kind {
+        case .whole:
             guard let number = value.number.flatMap({ Int32(exactly: $0) }) else { return nil }
             content = "\(number)"
-        case "xs:double":
+        case .number:
             guard value.number != nil else { return nil }
             content = value.text
-        case "films:Genres":
-            guard let genres = value.elements, genres.allSatisfy({ $0.string != nil }) else { return nil }
-            content = genres.map { "<genre>\(XMLText.escaped($0.string ?? ""))</genre>" }.joined()
-        default:
+        case .texts(_, let item):
+            guard let texts = value.elements, texts.allSatisfy({ $0.string != nil }) else { return nil }
+            content = texts.map { "<\(item)>\(XMLText.escaped($0.string ?? ""))</\(item)>" }.joined()
+        case .required, .text, .paragraphs, .address:
             guard let text = value.string else { return nil }
             content = XMLText.escaped(text)
         }
-        return "<\(name)>\(content)</\(name)>"
+        return "<\(member.name)>\(content)</\(member.name)>"
     }
 
     /// Reads a film. The first of two elements with one name counts.
@@ -136,13 +134,12 @@ package enum SoapFilm {
 
     private static func value(_ element: XMLElement) -> JSONText {
         if element.isNil || element.children.isEmpty && element.text.isEmpty { return .null }
-        let type = members.first { $0.name == element.localName }?.type
-        switch type {
-        case "films:Genres":
+        switch member(element.localName)?.kind {
+        case .texts(_, let item):
             return JSONText(
-                elements: element.children.filter { $0.localName == "genre" }.map { JSONText($0.text) })
-        case "xs:int", "xs:double": return number(element.text)
-        case .some: return JSONText(element.text)
+                elements: element.children.filter { $0.localName == item }.map { JSONText($0.text) })
+        case .whole, .number: return number(element.text)
+        case .required, .text, .paragraphs, .address: return JSONText(element.text)
         // Ignored: a text that is not JSON stands for itself.
         case nil: return (try? JSONText(parsing: Array(element.text.utf8))) ?? JSONText(element.text)
         }
@@ -214,9 +211,7 @@ enum SoapDescription {
         \(SoapFilm.members.map(member).joined(separator: "\n"))
         <xs:element name="member" type="films:Member" minOccurs="0" maxOccurs="unbounded"/>
         </xs:sequence><xs:attribute name="tag" type="xs:string"/></xs:complexType>
-        <xs:complexType name="Genres"><xs:sequence>
-        <xs:element name="genre" type="xs:string" minOccurs="0" maxOccurs="unbounded"/>
-        </xs:sequence></xs:complexType>
+        \(SoapFilm.members.compactMap(listType).joined(separator: "\n"))
         <xs:complexType name="Member"><xs:annotation><xs:documentation>Another member of the film, as JSON.</xs:documentation></xs:annotation>
         <xs:simpleContent><xs:extension base="xs:string"><xs:attribute name="name" type="xs:string" use="required"/></xs:extension></xs:simpleContent>
         </xs:complexType>
@@ -224,8 +219,30 @@ enum SoapDescription {
         </xs:schema>
         """
 
-    private static func member(_ name: String, _ type: String) -> String {
-        "<xs:element name=\"\(name)\" type=\"\(type)\" minOccurs=\"0\" nillable=\"true\"/>"
+    private static func member(_ member: FilmMember) -> String {
+        let type =
+            switch member.kind {
+            case .required, .text, .paragraphs, .address: "xs:string"
+            case .whole: "xs:int"
+            case .number: "xs:double"
+            case .texts: "films:" + listName(member)
+            }
+        return "<xs:element name=\"\(member.name)\" type=\"\(type)\" minOccurs=\"0\" nillable=\"true\"/>"
+    }
+
+    /// The type of a list: `Genres`. Nil for a member that is not a list.
+    private static func listType(_ member: FilmMember) -> String? {
+        member.listElement.map { item in
+            """
+            <xs:complexType name="\(listName(member))"><xs:sequence>
+            <xs:element name="\(item)" type="xs:string" minOccurs="0" maxOccurs="unbounded"/>
+            </xs:sequence></xs:complexType>
+            """
+        }
+    }
+
+    private static func listName(_ member: FilmMember) -> String {
+        member.name.prefix(1).uppercased() + member.name.dropFirst()
     }
 
     private static func elements(_ operation: SoapOperation) -> String {

@@ -1,8 +1,8 @@
+import Films
 import HTTPSemantics
 import ImageCodecs
 import LazyImages
 import SystemSupport
-import MovieCatalogue
 import TerminalGraphics
 
 /// Loads the picture at an address.

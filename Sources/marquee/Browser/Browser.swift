@@ -1,7 +1,7 @@
 import BackgroundTransfers
 import Dispatch
+import Films
 import LazyImages
-import MovieCatalogue
 import SystemSupport
 import TerminalGraphics
 

@@ -1,7 +1,7 @@
+import Films
 import Glibc
 import ImageCodecs
 import LazyImages
-import MovieCatalogue
 import SystemSupport
 import TerminalGraphics
 

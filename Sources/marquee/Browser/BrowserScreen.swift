@@ -1,6 +1,6 @@
 import BackgroundTransfers
+import Films
 import LazyImages
-import MovieCatalogue
 import TerminalGraphics
 
 /// The present look of a row's poster.
@@ -474,7 +474,7 @@ extension StyledText {
     private static let mark = CellColour.palette(3)
 
     /// The text in pieces, with the filter's hits in this field marked.
-    func marked(_ words: FilterWords, _ field: FilterWords.Field) -> [StyledText] {
+    func marked(_ words: FilterWords, _ field: FilmMember) -> [StyledText] {
         let ranges = words.ranges(in: text, of: field)
         if ranges.isEmpty { return [self] }
         var found = style
@@ -496,7 +496,7 @@ extension StyledText {
 
 extension [[StyledText]] {
     /// The same lines, with the filter's hits in this field marked.
-    func marked(_ words: FilterWords, _ field: FilterWords.Field) -> [[StyledText]] {
+    func marked(_ words: FilterWords, _ field: FilmMember) -> [[StyledText]] {
         words.isEmpty ? self : map { $0.flatMap { $0.marked(words, field) } }
     }
 }
@@ -510,7 +510,7 @@ extension BrowserScreen {
     ///
     ///     director: Fritz Lang
     ///     overview: … the son of its master follows a teacher down …
-    private func hitNote(_ movie: Movie, width: Int, besides shown: Set<FilterWords.Field> = [])
+    private func hitNote(_ movie: Movie, width: Int, besides shown: Set<FilmMember> = [])
         -> [StyledText]?
     {
         let words = list.words.missing(fromTitlesOf: movie)
@@ -518,12 +518,12 @@ extension BrowserScreen {
         guard !fields.isEmpty else { return nil }
         var parts: [StyledText] = []
         for field in fields {
-            let name = (parts.isEmpty ? "" : " · ") + field.rawValue
+            let name = (parts.isEmpty ? "" : " · ") + field.definition.label.lowercased()
             parts.append(StyledText(name, Self.dim))
             // With less room the name is enough.
             guard parts.width + Self.narrowestExcerpt <= width else { break }
             parts.append(StyledText(": ", Self.dim))
-            let text = TerminalText.visible(field.text(of: movie) ?? "")
+            let text = TerminalText.visible(movie.text(field) ?? "")
             let room = max(0, width - parts.width)
             let excerpt = MovieText.excerpt(
                 text, around: words.ranges(in: text, of: field).first, width: room)

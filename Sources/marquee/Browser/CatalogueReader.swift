@@ -1,5 +1,5 @@
+import Films
 import LazyImages
-import MovieCatalogue
 import SystemSupport
 import TerminalGraphics
 

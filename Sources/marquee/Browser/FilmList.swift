@@ -1,5 +1,5 @@
+import Films
 import FoundationEssentials
-import MovieCatalogue
 
 /// The films in the browser: which are shown, in what order, and which is selected. A film's number is its index in the
 /// catalogue. A row is its index among the shown films. Both begin at 0.

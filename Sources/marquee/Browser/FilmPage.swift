@@ -1,4 +1,4 @@
-import MovieCatalogue
+import Films
 import TerminalGraphics
 
 /// The place of one film in full: its poster, and beside it all facts of the catalogue. It has a page of its own, or
@@ -92,10 +92,9 @@ extension FilmPage {
     }
 
     private func facts(_ movie: Movie, _ words: FilterWords, _ accent: CellColour) -> [Line] {
-        var lines = MovieText.namedFacts(movie).flatMap { name, value, field in
+        var lines = MovieText.namedFacts(movie).flatMap { name, value, member in
             fact(name, value).map { line in
-                guard let field else { return line }
-                return line.prefix(1) + line.dropFirst().flatMap { $0.marked(words, field) }
+                [line[0]] + line.dropFirst().flatMap { $0.marked(words, member) }
             }
         }
         if let rating = movie.rating, movie.votes > 0 {

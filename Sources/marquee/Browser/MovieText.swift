@@ -1,4 +1,4 @@
-import MovieCatalogue
+import Films
 import TerminalGraphics
 
 /// A film as text that is safe for a terminal.
@@ -27,16 +27,16 @@ enum MovieText {
 
     static let scoreWidth = 6
 
-    /// The facts besides titles, overview and score: a name, the text, and the field that a filter searches.
-    static func namedFacts(_ movie: Movie) -> [(name: String, value: String, field: FilterWords.Field?)] {
-        let length = movie.minutes.map { $0 == 1 ? "1 minute" : "\($0) minutes" }
-        let facts: [(String, String?, FilterWords.Field?)] = [
-            ("Director", movie.director, .director), ("Year", movie.year.map(String.init), .year),
-            ("Country", movie.country, .country), ("Length", length, nil),
-            ("Genre", movie.genres.isEmpty ? nil : movie.genres.joined(separator: ", "), .genres),
-        ]
-        return facts.compactMap { name, value, field in
-            value.map { (name, TerminalText.visible($0), field) }
+    /// The facts besides titles, overview and score: a name, the text and the member.
+    static func namedFacts(_ movie: Movie) -> [(name: String, value: String, member: FilmMember)] {
+        ([.director] + FilmMember.facts.filter { $0 != .director } + [.genres]).compactMap { member in
+            movie.text(member).map { text in
+                switch member {
+                case .minutes: ("Length", text == "1" ? "1 minute" : "\(text) minutes", member)
+                case .genres: ("Genre", TerminalText.visible(text), member)
+                default: (member.definition.label, TerminalText.visible(text), member)
+                }
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-import MovieCatalogue
+import Films
 import TerminalGraphics
 
 /// The last line: the selected film or the figures, and at the right the keys that help. Messages appear in the line

@@ -1,7 +1,7 @@
+import Films
 import FoundationEssentials
 import Glibc
 import HTTPSemantics
-import MovieCatalogue
 
 /// A parsed command line. Options may be anywhere. `--name=value` equals `--name value`, `-oDIR` equals `-o DIR`, and
 /// every word after `--` is an operand.

@@ -1,5 +1,5 @@
+import Films
 import FoundationEssentials
-import MovieCatalogue
 import SystemSupport
 
 /// Options that hold for every run, from `marquee/config` in `$XDG_CONFIG_HOME`, or in `~/.config`. Each line has an

@@ -1,7 +1,7 @@
+import Films
 import FoundationEssentials
 import Glibc
 import LazyImages
-import MovieCatalogue
 import SystemSupport
 import TerminalGraphics
 

@@ -1,5 +1,5 @@
+import Films
 import LazyImages
-import MovieCatalogue
 
 /// `marquee add --title T`: adds a film to a library or a service.
 enum AddCommand: Command {
@@ -56,9 +56,9 @@ enum AddCommand: Command {
     private static func add(
         _ film: FilmDocument, id: String, _ poster: PosterFile?, _ wire: FilmWire, _ client: FilmClient
     ) async throws -> FilmClient.Film {
-        let goesAlong = wire == .multipart
+        let goesAlong = client.sendsPoster(with: wire)
         let isRepeated: Bool
-        switch try await client.create(wire.body(of: film, poster: goesAlong ? poster : nil)) {
+        switch try await client.create(film, goesAlong ? poster : nil, wire) {
         case .added(let added):
             guard let poster, !goesAlong else { return added }
             return try await withPoster(poster, of: added, client)
@@ -88,14 +88,11 @@ enum AddCommand: Command {
 }
 
 extension FilmDocument {
-    /// Members that the library adds to a film.
-    private static let added: Set<String> = ["rating", "votes", "created_at", "updated_at"]
-
     /// Whether a library's film equals the sent one.
     fileprivate func isSame(as sent: FilmDocument) -> Bool {
         func facts(_ document: FilmDocument) -> [String: FilmValue] {
             var facts: [String: FilmValue] = [:]
-            for member in document.members where !Self.added.contains(member.name) {
+            for member in document.members where FilmMember(named: member.name)?.definition.rule != .library {
                 // The library gives the address of a poster that was sent as a file.
                 if member.name == "poster", sent["poster"] == nil { continue }
                 facts[member.name] = FilmValue(member.value)

@@ -1,6 +1,6 @@
+import Films
 import FoundationEssentials
 import Glibc
-import MovieCatalogue
 import SystemSupport
 import TerminalGraphics
 

@@ -1,5 +1,5 @@
 import BackgroundTransfers
-import FilmLibrary
+import Films
 import FoundationEssentials
 import Glibc
 import LazyImages

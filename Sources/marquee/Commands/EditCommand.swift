@@ -1,5 +1,5 @@
+import Films
 import LazyImages
-import MovieCatalogue
 
 /// `marquee edit FILM`: changes a film of a library or a service.
 enum EditCommand: Command {

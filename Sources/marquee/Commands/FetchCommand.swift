@@ -1,7 +1,7 @@
+import Films
 import FoundationEssentials
 import Glibc
 import LazyImages
-import MovieCatalogue
 import SystemSupport
 
 /// `marquee fetch`: loads films' posters, or images at any addresses. Many load at once; each is reported when it is

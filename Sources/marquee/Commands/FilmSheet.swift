@@ -1,4 +1,4 @@
-import MovieCatalogue
+import Films
 import TerminalGraphics
 
 /// The output of `show` on a terminal: the poster as high as the terminal, and beside it the catalogue's facts. In a
@@ -107,10 +107,12 @@ struct FilmSheet {
 enum FilmFacts {
     /// In the order of `show`; nil for facts that the catalogue does not have.
     static func all(of movie: Movie) -> [(label: String, value: String?)] {
-        [
-            ("year", movie.year.map(String.init)), ("director", movie.director), ("country", movie.country),
-            ("length", movie.minutes.map { "\($0) minutes" }),
-            ("genres", movie.genres.isEmpty ? nil : movie.genres.joined(separator: ", ")),
+        let facts = (FilmMember.facts + [.genres]).map { member in
+            member == .minutes
+                ? (label: "length", value: movie.text(member).map { "\($0) minutes" })
+                : (label: member.definition.label.lowercased(), value: movie.text(member))
+        }
+        return facts + [
             ("rating", MovieText.votes(movie)),
             ("score", movie.score.map { "\($0.formatted(decimals: 1)) of 10" }),
             ("media", movie.media), ("page", movie.page), ("id", movie.id),

@@ -1,4 +1,4 @@
-import MovieCatalogue
+import Films
 import TerminalGraphics
 
 /// The films as a table on a terminal. The last line explains the signs:

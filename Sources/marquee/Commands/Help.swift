@@ -1,5 +1,5 @@
+import Films
 import Glibc
-import MovieCatalogue
 import TerminalGraphics
 
 /// The help, made from the commands' specifications. No line is wider than `width`.

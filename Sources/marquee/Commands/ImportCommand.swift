@@ -1,7 +1,6 @@
-import FilmLibrary
+import Films
 import FoundationEssentials
 import LazyImages
-import MovieCatalogue
 import SystemSupport
 
 /// `marquee import CATALOGUE LIBRARY.db`: copies films into a library, in one transaction.

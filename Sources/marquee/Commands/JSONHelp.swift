@@ -1,3 +1,6 @@
+import Films
+import TerminalGraphics
+
 /// `marquee help json`: the members that `--json` prints. A test compares them with the output.
 enum JSONHelp {
     static let text = """
@@ -30,23 +33,7 @@ enum JSONHelp {
           error.message one line for people
 
         film: from list (an array); from show, add, edit, rate and remove (one object)
-          id            the film's id in its catalogue
-          title
-          originalTitle if it differs
-          year
-          director
-          country
-          minutes
-          genres        an array
-          overview
-          score         0 to 10
-          poster        its address; after a change, the one that the service gives
-          media         the film's file or address, as in the catalogue
-          page          a web page about it, as in the catalogue
-          rating        the mean of the votes, if there are any
-          votes         the number of votes
-          created_at    when it was added to its library: RFC 3339, UTC
-          updated_at    when it was last changed
+        \(film)
           cached        list: whether the poster is in the cache
           fetch         show: the poster's result, with the members of fetch
 
@@ -148,4 +135,11 @@ enum JSONHelp {
         sign: one object
           url           the signed address, or its path without --base
         """
+
+    /// The members of a film, a line each.
+    private static let film = FilmMember.allCases.map { member in
+        let help = member.definition.help
+        let name = help.isEmpty ? member.name : TerminalText.padded(member.name, toWidth: 14)
+        return "  \(name)\(help)"
+    }.joined(separator: "\n")
 }

@@ -1,5 +1,5 @@
+import Films
 import LazyImages
-import MovieCatalogue
 import TerminalGraphics
 
 /// `marquee list`: the films, and whether each poster is cached. Needs the network only for a catalogue on it.
@@ -88,7 +88,7 @@ enum ListCommand: Command {
     }
 
     /// The options that name a field.
-    private static let conditions: [(option: String, field: FilterWords.Field)] = [
+    private static let conditions: [(option: String, field: FilmMember)] = [
         ("director", .director), ("genre", .genres), ("year", .year),
     ]
 

@@ -1,6 +1,6 @@
+import Films
 import ImageCodecs
 import LazyImages
-import MovieCatalogue
 import Synchronization
 import SystemSupport
 import TerminalGraphics

@@ -1,8 +1,8 @@
+import Films
 import FoundationEssentials
 import Glibc
 import HTTPSemantics
 import LazyImages
-import MovieCatalogue
 import PictureServer
 import PictureService
 import SystemSupport

@@ -1,5 +1,5 @@
+import Films
 import LazyImages
-import MovieCatalogue
 
 /// `marquee remove FILM`: removes a film from a library or a service.
 enum RemoveCommand: Command {

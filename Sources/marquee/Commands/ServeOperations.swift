@@ -1,5 +1,5 @@
 import CatalogueService
-import FilmLibrary
+import Films
 import Glibc
 import HTTPSemantics
 import HTTPServer

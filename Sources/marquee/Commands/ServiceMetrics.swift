@@ -1,4 +1,4 @@
-import FilmLibrary
+import Films
 import LazyImages
 import PictureServer
 import ServiceOperations

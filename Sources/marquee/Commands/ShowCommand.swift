@@ -1,5 +1,5 @@
+import Films
 import LazyImages
-import MovieCatalogue
 import TerminalGraphics
 
 /// `marquee show FILM`: films with their posters. For an address or a file: the picture. For a folder: a sheet of its

@@ -1,7 +1,7 @@
+import Films
 import FoundationEssentials
 import HTTPSemantics
 import LazyImages
-import MovieCatalogue
 
 /// A catalogue from the network, in one or more pages. Each links to the next at the same server: in its Link field
 /// (RFC 8288), or in a feed by its element `link` (RFC 5005, section 3).

@@ -1,11 +1,10 @@
 import CatalogueService
+import Films
 import FoundationEssentials
 import HTTPSemantics
 import LazyImages
-import MovieCatalogue
 
-/// A film service, and the requests that a user can make. Every change goes through it, both for a service on the
-/// network and for the program's own service of a library file.
+/// The films that a user can change: those of a service, by REST or by SOAP, or those of a library file.
 struct FilmClient: Sendable {
     /// A film in the service's answer.
     struct Film: Sendable {
@@ -34,31 +33,31 @@ struct FilmClient: Sendable {
 
     let address: FilmsAddress
     let opened: OpenLoader
-    /// The library's file, for messages; nil for a service on the network, which its addresses name.
-    private let library: String?
+    /// Nil for the films of a service.
+    private let local: LocalFilms?
     private let uploader: Uploader
     private let fields: HeaderFields
-    /// Nil if the service is used by REST.
-    let soap: SoapCaller?
+    /// Nil for a service that is used by REST, and for a library.
+    private let soap: SoapCaller?
     private let log: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - opened: the loader that reaches the service. `close` closes it.
+    ///   - address: the service, or the addresses of the library's posters.
+    ///   - opened: the loader that reaches them. `close` closes it.
     ///   - fields: the user's own header fields.
-    ///   - library: the path of the library, if the service is a file's.
-    init(_ address: FilmsAddress, _ opened: OpenLoader, fields: HeaderFields, library: String?) {
+    ///   - local: the library, if the films are those of a file.
+    init(_ address: FilmsAddress, _ opened: OpenLoader, fields: HeaderFields, local: LocalFilms?) {
         self.address = address
         self.opened = opened
-        self.library = library
+        self.local = local
         uploader = Uploader(opened.loader)
         var fields = fields
         if fields["accept"] == nil { fields["Accept"] = "application/json, application/problem+json" }
         self.fields = fields
         soap =
-            address.isSoap
+            address.isSoap && local == nil
             ? SoapCaller(
-                url: address.soap, uploader: uploader, fields: fields,
-                name: library ?? address.soap.displayText) : nil
+                url: address.soap, uploader: uploader, fields: fields, name: address.soap.displayText) : nil
         log = opened.output.isVerbose ? TransferLog.follow(uploader.activity, opened.output) : nil
     }
 
@@ -73,23 +72,31 @@ struct FilmClient: Sendable {
 
     /// The film with an id; nil if there is none.
     func film(_ id: String) async throws -> Film? {
+        if let local { return try await local.film(id) }
         if let soap { return try await soap.film(id) }
         let response = try await send(address.film(id), .get)
         if response.status == 404, isService(response) { return nil }
         return try film(in: response)
     }
 
+    /// Whether a poster is sent with its film in this format.
+    func sendsPoster(with wire: FilmWire) -> Bool { local != nil || wire == .multipart }
+
     /// Adds a film that has an id. If the answer is lost, the request is sent again: the id prevents a second film.
-    func create(_ body: UploadBody) async throws -> Creation {
+    /// - Parameter poster: its poster, if that is sent with it.
+    func create(_ film: FilmDocument, _ poster: PosterFile?, _ wire: FilmWire) async throws -> Creation {
+        if let local { return try await local.create(film, poster) }
+        let body = wire.body(of: film, poster: poster)
         if let soap { return try await soap.create(body) }
         let response = try await send(address.films, .post, body, mayBeRepeated: true)
         if response.status == 409 { return .taken(isRepeated: response.isRepeated) }
-        return .added(try film(in: response))
+        return .added(try self.film(in: response))
     }
 
     /// Merges a patch into a film, unless the film has changed since it was read.
     /// - Returns: nil if it has changed.
     func change(_ film: Film, _ patch: JSONText) async throws -> Film? {
+        if let local { return try await local.change(film, try FilmDocument(json: patch)) }
         if let soap { return try await soap.change(film, patch) }
         let body = UploadBody.bytes(Array(patch.text.utf8), mediaType: "application/merge-patch+json")
         let response = try await send(
@@ -101,7 +108,9 @@ struct FilmClient: Sendable {
     /// Removes a film, unless it has changed since it was read. A missing film counts as removed.
     /// - Returns: false if it has changed.
     func remove(_ film: Film) async throws -> Bool {
-        if let soap {
+        if let local {
+            guard try await local.remove(film) else { return false }
+        } else if let soap {
             guard try await soap.remove(film) else { return false }
         } else {
             let response = try await send(address.film(film.id), .delete, nil, condition(film))
@@ -114,6 +123,7 @@ struct FilmClient: Sendable {
 
     /// Sets a film's poster, or removes it.
     func setPoster(of film: Film, _ poster: PosterFile?) async throws {
+        if let local { return try await local.setPoster(of: film, poster) }
         let body = poster.map { UploadBody.file($0.path, mediaType: $0.mediaType) }
         let response = try await send(address.poster(of: film.id), body == nil ? .delete : .put, body)
         if body == nil, response.status == 404 { return }
@@ -122,6 +132,7 @@ struct FilmClient: Sendable {
 
     /// Sets a vote, or removes it if the value is nil. A missing vote counts as removed.
     func rate(_ film: Film, by rater: String, _ value: Double?) async throws {
+        if let local { return try await local.rate(film, by: rater, value) }
         if let soap { return try await soap.rate(film, by: rater, value) }
         let url = address.rating(of: film.id, by: rater)
         guard let value else {
@@ -171,7 +182,7 @@ struct FilmClient: Sendable {
 
     private func check(_ response: UploadResponse) throws(Failure) {
         guard (200..<300).contains(response.status) else {
-            throw ServiceProblem(response, library: library).failure
+            throw ServiceProblem(response.status, response.body, from: response.url.displayText).failure
         }
     }
 }
@@ -319,24 +330,14 @@ struct FilmsAddress: Sendable {
 struct ServiceProblem {
     private let status: Int
     private let name: String
-    /// Whether a library on this machine refused the request: then there is no HTTP to speak of.
-    private let isLibrary: Bool
     private let members: FilmDocument?
-
-    /// - Parameter library: the path of the library that answered; nil for a service.
-    init(_ response: UploadResponse, library: String? = nil) {
-        self.init(
-            response.status, response.body, from: library ?? response.url.displayText,
-            isLibrary: library != nil)
-    }
 
     /// - Parameters:
     ///   - body: problem details in JSON, or any other body.
     ///   - name: the name of the service in messages.
-    init(_ status: Int, _ body: [UInt8], from name: String, isLibrary: Bool = false) {
+    init(_ status: Int, _ body: [UInt8], from name: String) {
         self.status = status
         self.name = name
-        self.isLibrary = isLibrary
         // Ignored: an answer that is not JSON gives only its status.
         members =
             (try? JSONText(parsing: body)).flatMap {
@@ -348,10 +349,9 @@ struct ServiceProblem {
     var failure: Failure {
         let reason = members?["title"]?.string ?? HTTPStatus(rawValue: status).reason
         let detail = members?["detail"]?.string ?? ""
-        var text = name + ":"
-        if !isLibrary { text += " \(status)" }
-        if !reason.isEmpty, !isLibrary || detail.isEmpty { text += " " + reason }
-        if !detail.isEmpty { text += (isLibrary ? " " : ": ") + detail }
+        var text = "\(name): \(status)"
+        if !reason.isEmpty { text += " " + reason }
+        if !detail.isEmpty { text += ": " + detail }
         let errors = errors
         // A single error repeats the detail.
         if errors.count > 1 || members?["detail"] == nil, !errors.isEmpty {

@@ -1,8 +1,7 @@
-import FilmLibrary
+import Films
 import FoundationEssentials
 import ImageCodecs
 import LazyImages
-import MovieCatalogue
 
 /// Decides about each film of an import, and counts the results.
 struct FilmImporter {

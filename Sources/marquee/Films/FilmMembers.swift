@@ -1,59 +1,44 @@
-import MovieCatalogue
+import Films
 
 /// The options for a film's facts, and the members that they set.
 enum FilmMembers {
+    private static let members = FilmMember.allCases.filter { $0.definition.option != nil }
+
     /// The options of `add` and `edit`.
-    static let options: [Option] = [
-        Option(name: "title", value: "T", help: "the title"),
-        Option(name: "year", value: "Y", help: "the year of the first showing"),
-        Option(name: "director", value: "D", help: "the director"),
-        Option(name: "original-title", value: "T", help: "the title in the film's own language"),
-        Option(name: "country", value: "C", help: "the country of production"),
-        Option(name: "minutes", value: "N", help: "the length in minutes"),
-        Option(name: "genre", value: "G", help: "a genre; give the option once for each", isRepeatable: true),
-        Option(name: "overview", value: "TEXT", help: "a few sentences about it"),
-        Option(name: "score", value: "0-10", help: "the catalogue's own score"),
-        Option(name: "media", value: "FILE|URL", help: "the film's file, which the browser plays"),
-        Option(name: "poster", value: "FILE|URL", help: "the poster: a picture file, or its address"),
-    ]
+    static let options = members.compactMap { member in
+        member.definition.option.map {
+            Option(name: $0.name, value: $0.value, help: $0.help, isRepeatable: member.listElement != nil)
+        }
+    }
 
-    private static let texts = [
-        ("title", "title"), ("director", "director"), ("original-title", "originalTitle"),
-        ("country", "country"), ("overview", "overview"), ("media", "media"),
-    ]
-
-    /// The members of the given options, in the order of a film's members; null for an empty value.
+    /// The members of the given options, in the order of a film's members; null for an empty value. The poster is not
+    /// among them: it may be a file.
     static func members(_ arguments: Arguments) throws(UsageError) -> [JSONText.Member] {
-        var values: [String: JSONText] = [:]
-        for (option, member) in texts {
-            if let text = arguments.value(option) { values[member] = text.isEmpty ? .null : JSONText(text) }
+        var found: [JSONText.Member] = []
+        for member in members where member != .poster {
+            guard let option = member.definition.option, let text = arguments.value(option.name) else {
+                continue
+            }
+            let texts = arguments.values(option.name).filter { !$0.isEmpty }
+            let isEmpty = member.listElement == nil ? text.isEmpty : texts.isEmpty
+            let value: JSONText =
+                switch member.kind {
+                case _ where isEmpty: .null
+                case .texts: JSONText(elements: texts.map { JSONText($0) })
+                case .whole: try arguments.number(option.name, in: 0...Int.max).map { JSONText($0) } ?? .null
+                case .number: JSONText(try number(text, option.name))
+                case .required, .text, .paragraphs, .address: JSONText(text)
+                }
+            found.append(JSONText.Member(name: member.name, value: value))
         }
-        for option in ["year", "minutes"] where arguments.has(option) {
-            values[option] = try number(option, arguments)
-        }
-        if let text = arguments.value("score") { values["score"] = try score(text) }
-        let genres = arguments.values("genre").filter { !$0.isEmpty }
-        if arguments.has("genre") {
-            values["genres"] = genres.isEmpty ? .null : JSONText(elements: genres.map { JSONText($0) })
-        }
-        let order = [
-            "title", "originalTitle", "year", "director", "country", "minutes", "genres", "overview", "score",
-            "media",
-        ]
-        return order.compactMap { name in values[name].map { JSONText.Member(name: name, value: $0) } }
+        return found
     }
 
-    private static func number(_ option: String, _ arguments: Arguments) throws(UsageError) -> JSONText {
-        if arguments.value(option)?.isEmpty == true { return .null }
-        return try arguments.number(option, in: 0...Int.max).map { JSONText($0) } ?? .null
-    }
-
-    private static func score(_ text: String) throws(UsageError) -> JSONText {
-        if text.isEmpty { return .null }
+    private static func number(_ text: String, _ option: String) throws(UsageError) -> Double {
         guard let score = number(text) else {
-            throw UsageError("--score needs a number from 0 to 10, not \"\(text)\"")
+            throw UsageError("--\(option) needs a number from 0 to 10, not \"\(text)\"")
         }
-        return JSONText(score)
+        return score
     }
 
     /// A score or a vote as typed, 0 to 10; nil for any other text.

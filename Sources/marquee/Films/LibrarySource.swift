@@ -1,7 +1,6 @@
-import FilmLibrary
+import Films
 import FoundationEssentials
 import LazyImages
-import MovieCatalogue
 
 /// A library as a catalogue: all of its films, or only the needed ones.
 enum LibrarySource {

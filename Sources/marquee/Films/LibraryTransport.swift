@@ -1,29 +1,24 @@
-import CatalogueService
-import FilmLibrary
+import Films
 import FoundationEssentials
 import HTTPSemantics
-import HTTPServer
 import LazyImages
 import SystemSupport
 
-/// The network with the service of a library in it, under a constant name:
-/// `http://library-4f0c….localhost/films/faust/poster`. Nothing listens: a request for that name goes to the service
-/// directly, so no other program can reach it.
+/// The network with the stored posters of a library in it, under a constant name:
+/// `http://library-4f0c….localhost/films/faust/poster`. Nothing listens: such a request reads the library directly, so no
+/// other program can reach it.
 final class LibraryTransport: Transport {
     private let path: String
     private let host: String
     private let network: any Transport
     private let threads = BlockingThreads(count: 4, name: "marquee-library")
-    private let service: Lock<FilmService?>
+    private let library = Lock<FilmLibrary?>(nil)
 
-    /// - Parameters:
-    ///   - path: the library's path. It is opened for reading at the first request.
-    ///   - library: the library opened for writing, if requests may write.
-    init(path: String, library: FilmLibrary? = nil, network: any Transport) {
+    /// - Parameter path: the library's path. It is opened for reading at the first request.
+    init(path: String, network: any Transport) {
         self.path = path
         self.network = network
         host = Self.host(path)
-        service = Lock(library.map { Self.service($0, isWritable: true) })
     }
 
     private static let hostPrefix = "library-"
@@ -58,83 +53,39 @@ final class LibraryTransport: Transport {
         guard request.url.lowercasedHost == host else {
             return try await network.perform(request, into: receiver)
         }
-        let (head, body) = try await threads.run({
-            .resourcesShort(url: request.url.displayText, reason: $0.description)
-        }) { [self] () throws(ImageLoadingError) in try answer(request) }
-        receiver.sent(request.body?.count ?? 0)
-        if receiver.receive(head), !body.isEmpty, request.method != .head { _ = receiver.receive(body.span) }
+        let url = request.url
+        let found = try await threads.run({
+            .resourcesShort(url: url.displayText, reason: $0.description)
+        }) { [self] () throws(ImageLoadingError) in
+            do throws(FilmLibraryError) {
+                return try poster(at: url)
+            } catch {
+                throw .connectionFailed(url: url.displayText, reason: "\(error)")
+            }
+        }
+        guard let poster = found else { return ResponseHead(status: 404, fields: ["Content-Length": "0"]) }
+        let head = ResponseHead(
+            status: 200,
+            fields: [
+                "Content-Type": poster.mediaType, "Content-Length": "\(poster.bytes.count)",
+                "ETag": "\"\(poster.tag)\"", "Cache-Control": "no-cache",
+            ])
+        if receiver.receive(head), request.method != .head { _ = receiver.receive(poster.bytes.span) }
         return head
     }
 
-    /// Lets the service answer. Blocks.
-    private func answer(_ request: TransportRequest) throws(ImageLoadingError) -> (ResponseHead, [UInt8]) {
-        let url = request.url.displayText
-        let service: FilmService
-        do {
-            service = try opened()
-        } catch {
-            throw .connectionFailed(url: url, reason: "\(error)")
-        }
-        let content = try request.body.map { body throws(ImageLoadingError) in
-            try body.bytes(at: 0, limit: body.count)
-        }
-        let head: RequestHead
-        do {
-            head = try RequestHead(parsing: Self.text(request, bodyLength: content?.count).utf8)
-        } catch {
-            throw .malformedResponse(url: url, reason: "the request is malformed: \(error)")
-        }
-        let response = Self.response(to: head, content, of: service)
-        var fields = response.fields
-        var bytes: [UInt8] = []
-        // The service answers with bytes only; files belong to folders.
-        if case .bytes(let content) = response.body {
-            bytes = content
-            fields["Content-Length"] = "\(content.count)"
-        }
-        return (ResponseHead(status: response.status.rawValue, fields: fields), bytes)
-    }
-
-    private func opened() throws(FilmLibraryError) -> FilmService {
-        try service.withLock { service throws(FilmLibraryError) in
-            if let service { return service }
-            let opened = Self.service(try FilmLibrary(path: path, access: .reading), isWritable: false)
-            service = opened
+    /// The poster at `/films/faust/poster`; nil for another address, and for a film without a stored one. Blocks.
+    private func poster(at url: URL) throws(FilmLibraryError) -> StoredPoster? {
+        let opened = try library.withLock { library throws(FilmLibraryError) in
+            if let library { return library }
+            let opened = try FilmLibrary(path: path, access: .reading)
+            library = opened
             return opened
         }
-    }
-
-    private static func service(_ library: FilmLibrary, isWritable: Bool) -> FilmService {
-        var configuration = FilmServiceConfiguration()
-        configuration.isWritable = isWritable
-        // The only client is this process.
-        configuration.writers = WriteAccess(trustsLocal: true)
-        return FilmService(library: library, configuration: configuration)
-    }
-
-    private static func response(
-        to head: RequestHead, _ content: [UInt8]?, of service: FilmService
-    ) -> HTTPResponse {
-        let peer = Peer(address: nil, isLocal: true)
-        switch service.admit(head, from: peer) {
-        case .answer(let answer): return answer
-        case .handle(let limit) where content?.count ?? 0 > limit:
-            return .plain(.contentTooLarge, "the body must have at most \(limit) bytes")
-        case .handle, .later:
-            let body = content.map { RequestBody.bytes($0) } ?? .none
-            return service.respond(to: HTTPRequest(head: head, body: body, peer: peer))
-        }
-    }
-
-    /// The head of a request as a connection would bring it.
-    private static func text(_ request: TransportRequest, bodyLength: Int?) -> String {
-        let path = request.url.path(percentEncoded: true)
-        let query = request.url.query(percentEncoded: true).map { "?" + $0 } ?? ""
-        var lines = ["\(request.method.rawValue) \(path)\(query) HTTP/1.1", "Host: localhost"]
-        for field in request.fields.fields where !field.name.equalsIgnoringCase("host") {
-            lines.append("\(field.name): \(field.value)")
-        }
-        if let bodyLength { lines.append("Content-Length: \(bodyLength)") }
-        return lines.joined(separator: "\r\n")
+        // Ignored: an address that cannot be read names no poster.
+        guard let segments = try? RequestTarget(url.path(percentEncoded: true)).segments, segments.count == 3,
+            segments[0] == "films", segments[2] == "poster"
+        else { return nil }
+        return try opened.poster(of: segments[1])
     }
 }

@@ -1,9 +1,8 @@
 import CSample
-import FilmLibrary
+import Films
 import FoundationEssentials
 import HTTPSemantics
 import LazyImages
-import MovieCatalogue
 import SystemSupport
 
 /// The sample catalogue: the folder `sample-data` if there is one, else the copy in the program, so that the program

@@ -1,8 +1,8 @@
 import CatalogueService
+import Films
 import FoundationEssentials
 import HTTPSemantics
 import LazyImages
-import MovieCatalogue
 
 /// A film service, used by SOAP 1.1.
 struct SoapCaller: Sendable {

@@ -1,7 +1,6 @@
-import FilmLibrary
+import Films
 import Foundation
 import HTTPSemantics
-import MovieCatalogue
 import SystemSupport
 
 @testable import CatalogueService

@@ -1,9 +1,8 @@
-import FilmLibrary
+import Films
 import FoundationEssentials
 import HTTPSemantics
 import HTTPServer
 import LazyImages
-import MovieCatalogue
 import PictureServer
 import ServiceOperations
 import TestSupport

@@ -1,6 +1,5 @@
-import FilmLibrary
+import Films
 import HTTPSemantics
-import MovieCatalogue
 import TestTraits
 import Testing
 

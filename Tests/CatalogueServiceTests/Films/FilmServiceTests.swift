@@ -1,5 +1,5 @@
 import Dispatch
-import FilmLibrary
+import Films
 import Foundation
 import HTTPSemantics
 import SystemSupport
@@ -22,7 +22,7 @@ struct FilmServiceTests {
     func failures(error: FilmLibraryError, status: Int) throws {
         for format in FilmFormat.allCases {
             let head = try FilmClient.head("GET", "/films.\(format.rawValue)", [:], nil)
-            let response = FilmRefusal(failure: error, request: "5f1c2a").response(to: head)
+            let response = FilmRefusal(FilmError(error), request: "5f1c2a").response(to: head)
             #expect(response.status.rawValue == status)
             #expect((response.fields["retry-after"] != nil) == (status == 503))
             guard case .bytes(let bytes) = response.body else { return }

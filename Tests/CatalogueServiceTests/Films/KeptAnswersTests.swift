@@ -1,5 +1,5 @@
 import Dispatch
-import FilmLibrary
+import Films
 import Foundation
 import HTTPSemantics
 import HTTPServer

@@ -1,7 +1,6 @@
-import FilmLibrary
+import Films
 import HTTPSemantics
 import HTTPServer
-import MovieCatalogue
 import TestSupport
 import TestTraits
 import Testing

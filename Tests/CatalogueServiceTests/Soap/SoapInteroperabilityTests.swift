@@ -1,7 +1,6 @@
-import FilmLibrary
+import Films
 import Foundation
 import HTTPServer
-import MovieCatalogue
 import TestSupport
 import TestTraits
 import Testing

@@ -1,7 +1,6 @@
-import FilmLibrary
+import Films
 import HTTPSemantics
 import HTTPServer
-import MovieCatalogue
 import TestTraits
 import Testing
 

@@ -1,0 +1,315 @@
+public import FoundationEssentials
+
+/// Films and the locations of their posters, read from JSON or XML.
+public struct Catalogue: Sendable, Hashable {
+    /// The catalogue's title, if it has one.
+    public let name: String?
+    /// The films in the order of the catalogue.
+    public let movies: [Movie]
+    /// The errors of the films that were skipped, in catalogue order.
+    public let problems: [CatalogueError]
+
+    /// Creates a catalogue without checking the films.
+    public init(name: String?, movies: [Movie]) {
+        self.init(name: name, movies: movies, problems: [])
+    }
+
+    init(name: String?, movies: [Movie], problems: [CatalogueError]) {
+        self.name = name
+        self.movies = movies
+        self.problems = problems
+    }
+
+    /// Reads a catalogue of at most 64 MiB of UTF-8. Its content, not its name, decides between JSON and XML. Invalid
+    /// films are skipped and listed in `problems`.
+    ///
+    ///     {"name": "Silents", "movies": [{"id": "nosferatu", "title": "Nosferatu", "originalTitle": "…",
+    ///       "year": 1922, "director": "F. W. Murnau", "country": "Germany", "minutes": 94,
+    ///       "genres": ["Horror"], "overview": "…", "score": 8.1, "poster": "posters/nosferatu.jpg",
+    ///       "media": "films/nosferatu.mkv"}]}
+    ///
+    ///     <catalogue name="Silents"><movie id="nosferatu"><title>Nosferatu</title><year>1922</year>
+    ///       <director>F. W. Murnau</director><genres><genre>Horror</genre></genres></movie></catalogue>
+    ///
+    /// An Atom feed or RSS of films is a catalogue too: see `FilmFeed`.
+    ///
+    /// In JSON an array of films alone is valid too. `id` and `title` are required. `poster` and `media` (the film
+    /// itself) are paths or URLs, relative to the catalogue. `rating`, `votes`, `created_at` and `updated_at` come from
+    /// a library. All other members are ignored.
+    /// - Throws: the error in the document, with its line in XML; if no film is valid, the error of the first.
+    public init(parsing bytes: [UInt8]) throws(CatalogueError) {
+        let source = try CatalogueSource(try Document(parsing: bytes))
+        var identifiers: Set<String> = []
+        var movies: [Movie] = []
+        var problems: [CatalogueError] = []
+        try source.forEachFilm { film throws(CatalogueError) in
+            do throws(CatalogueError) {
+                let fields = try film.get()
+                let movie = try fields.movie()
+                guard identifiers.insert(movie.id).inserted else {
+                    throw .duplicateIdentifier(id: movie.id, line: fields.line)
+                }
+                movies.append(movie)
+            } catch {
+                problems.append(error)
+            }
+        }
+        if movies.isEmpty, let first = problems.first { throw first }
+        name = source.name
+        self.movies = movies
+        self.problems = problems
+    }
+}
+
+/// The structure of a catalogue, with unchecked films.
+struct CatalogueSource {
+    let name: String?
+    private let films: Films
+
+    private enum Films {
+        case json(JSONEntries)
+        case xml(XMLFilms)
+    }
+
+    init(_ document: Document) throws(CatalogueError) {
+        switch document {
+        case .json(let root): try self.init(root)
+        case .xml(let root): try self.init(root)
+        case .lines: throw .unrecognized
+        }
+    }
+
+    init(_ root: JSONDocument) throws(CatalogueError) {
+        guard let entries = root.movies ?? root.elements else {
+            throw .wrongShape(
+                expected: "an object with an array \"movies\", or an array of films", line: nil)
+        }
+        films = .json(entries)
+        name = root.name?.trimmed
+    }
+
+    init(_ root: XMLElement) throws(CatalogueError) {
+        let movies = try XMLFilms(root)
+        films = .xml(movies)
+        name = movies.name
+    }
+
+    /// Calls `body` with each film in order, or with the reason why the entry is not a film.
+    /// - Throws: the error that makes the document unreadable, and errors of `body`.
+    func forEachFilm(
+        _ body: (Result<MovieFields, CatalogueError>) throws(CatalogueError) -> Void
+    ) throws(CatalogueError) {
+        var position = 0
+        switch films {
+        case .xml(let movies):
+            for index in 0..<movies.count {
+                let film = Result { () throws(CatalogueError) in
+                    MovieFields(try movies.film(index), position: index + 1)
+                }
+                try body(film)
+            }
+        case .json(let entries):
+            try entries.forEach { entry throws(CatalogueError) in
+                position += 1
+                if case .object(let values) = entry {
+                    try body(.success(MovieFields(position: position, line: nil, values: values)))
+                } else {
+                    try body(.failure(.wrongShape(expected: "an object for film \(position)", line: nil)))
+                }
+            }
+        }
+    }
+}
+
+/// The films that match a few typed words.
+public enum MovieMatch: Sendable, Hashable {
+    /// Exactly one film.
+    case one(Movie)
+    /// Several films, in catalogue order.
+    case several([Movie])
+    /// None, with at most five films of similar spelling, nearest first.
+    case none(suggestions: [Movie])
+}
+
+extension Catalogue {
+    /// Finds the film with this id, otherwise with this title or original title, otherwise with a title that contains
+    /// the text. Ignores case, accents and repeated spaces.
+    public func match(_ text: String) -> MovieMatch {
+        if let movie = movies.first(where: { $0.id == text }) { return .one(movie) }
+        let wanted = FoldedText.fold(text)
+        guard !wanted.isEmpty else { return .none(suggestions: []) }
+        let titles = movies.map { movie in
+            (movie: movie, titles: [movie.title, movie.originalTitle].compactMap { $0.map(FoldedText.fold) })
+        }
+        let exact = titles.filter { $0.titles.contains(wanted) }
+        let found = exact.isEmpty ? titles.filter { $0.titles.contains { $0.contains(wanted) } } : exact
+        if found.count > 1 { return .several(found.map(\.movie)) }
+        if let only = found.first { return .one(only.movie) }
+        let suggestions = Suggestions.films(like: wanted, among: movies.map { ($0, $0) })
+        return .none(suggestions: suggestions)
+    }
+}
+
+extension Catalogue {
+    /// The sort orders of a list of films.
+    public enum Sort: String, CaseIterable, Sendable {
+        /// Highest first: by rating if there are votes, otherwise by score. Films without either come last.
+        case score
+        /// Oldest first; films without a year come last.
+        case year
+        /// By title without its leading article, ignoring case and accents.
+        case title
+    }
+
+    /// The films in a stable order: equal films are sorted by title, then by id.
+    public func sorted(by order: Sort) -> [Movie] { numbers(by: order).map { movies[$0] } }
+
+    /// The first films of `sorted(by:)`.
+    public func first(_ count: Int, by order: Sort) -> [Movie] {
+        numbers(first: count, by: order).map { movies[$0] }
+    }
+
+    /// The indices of the films, sorted.
+    public func numbers(by order: Sort) -> [Int] { sorted(Array(movies.indices), by: order) }
+
+    /// The first indices. Compares titles only for films that can be among them.
+    private func numbers(first count: Int, by order: Sort) -> [Int] {
+        guard order != .title, count > 0, count < movies.count else {
+            return Array(numbers(by: order).prefix(count))
+        }
+        let ranks = movies.map { rank(of: $0, by: order) }
+        let last = ranks.sorted()[count - 1]
+        return Array(sorted(movies.indices.filter { ranks[$0] <= last }, by: order).prefix(count))
+    }
+
+    private func sorted(_ numbers: [Int], by order: Sort) -> [Int] {
+        let keys = numbers.map { number in
+            (
+                rank: rank(of: movies[number], by: order), title: FoldedText.sortKey(movies[number].title),
+                number: number
+            )
+        }
+        return keys.indices.sorted { first, second in
+            let (first, second) = (keys[first], keys[second])
+            if first.rank != second.rank { return first.rank < second.rank }
+            if first.title != second.title { return first.title < second.title }
+            return movies[first.number].id < movies[second.number].id
+        }.map { keys[$0].number }
+    }
+
+    /// The primary sort key; lowest first.
+    private func rank(of movie: Movie, by order: Sort) -> Double {
+        switch order {
+        // Films without a score come after those with score 0.
+        case .score: -(movie.rankingScore ?? -1)
+        case .year: movie.year.map(Double.init) ?? .infinity
+        case .title: 0
+        }
+    }
+}
+
+extension Catalogue {
+    /// Joins this page and the following ones. A film that moved between pages during the reading keeps its first
+    /// position.
+    public func appending(_ pages: [Catalogue]) -> Catalogue {
+        if pages.isEmpty { return self }
+        var identifiers = Set(movies.map(\.id))
+        let more = pages.flatMap(\.movies).filter { identifiers.insert($0.id).inserted }
+        return Catalogue(
+            name: name, movies: movies + more, problems: problems + pages.flatMap(\.problems))
+    }
+
+    /// Makes the URLs of posters, films and pages absolute.
+    public func resolvingAddresses(against base: URL) -> Catalogue {
+        func whole(_ address: String?) -> String? {
+            address.flatMap { URL(string: $0, relativeTo: base)?.absoluteString } ?? address
+        }
+        let movies = movies.map { movie in
+            var movie = movie
+            (movie.poster, movie.media) = (whole(movie.poster), whole(movie.media))
+            movie.page = whole(movie.page)
+            return movie
+        }
+        return Catalogue(name: name, movies: movies, problems: problems)
+    }
+
+    /// Makes the URLs of the films' web pages absolute.
+    public func resolvingPages(against base: URL) -> Catalogue {
+        let movies = movies.map { movie in
+            guard let page = movie.page, let whole = URL(string: page, relativeTo: base)?.absoluteString
+            else { return movie }
+            var movie = movie
+            movie.page = whole
+            return movie
+        }
+        return Catalogue(name: name, movies: movies, problems: problems)
+    }
+
+    /// Changes the texts that people read: the name, titles, directors, countries, genres and overviews.
+    package func mapTexts(_ change: (String) -> String) -> Catalogue {
+        Catalogue(
+            name: name.map(change), movies: movies.map { $0.mapTexts(change) }, problems: problems)
+    }
+}
+
+/// Why bytes are not a catalogue or a manifest. Lines count from 1. In JSON the line of a value is unknown; films have
+/// positions instead.
+public enum CatalogueError: Error, Sendable, Hashable {
+    /// The document is empty or only white space.
+    case empty
+    /// More bytes or values than `limit`.
+    case tooLarge(limit: Int, unit: String)
+    /// The byte at this offset is not UTF-8.
+    case notUTF8(offset: Int)
+    /// The document declares another encoding than UTF-8.
+    case unsupportedEncoding(name: String, line: Int)
+    /// The content is in no known format.
+    case unrecognized
+    /// The JSON is malformed, near this line and column if known.
+    case malformedJSON(reason: String, line: Int?, column: Int? = nil)
+    /// The XML is malformed at, or shortly before, this column.
+    case malformedXML(reason: String, line: Int, column: Int? = nil)
+    /// A document type declaration: its entities can expand a few bytes to any size.
+    case doctypeRefused(line: Int)
+    /// The document is HTML.
+    case webPage
+    /// Well-formed, but not a catalogue or a manifest.
+    case wrongShape(expected: String, line: Int?)
+    /// A film lacks a required field.
+    case missingField(movie: String, field: String, line: Int?)
+    /// A field has a value of the wrong type.
+    case wrongType(movie: String, field: String, expected: String, line: Int?)
+    /// Two films with one id.
+    case duplicateIdentifier(id: String, line: Int?)
+}
+
+extension CatalogueError: CustomStringConvertible {
+    /// One line: what is wrong, where, and what to do. Escape it for a terminal: it may quote the document.
+    public var description: String {
+        switch self {
+        case .empty: "it is empty; it should hold films as JSON or XML"
+        case .tooLarge(let limit, let unit): "it is too large: at most \(limit) \(unit) are read; split it"
+        case .notUTF8(let offset): "byte \(offset) is not UTF-8; save it as UTF-8"
+        case .unsupportedEncoding(let name, let line):
+            at(line) + "the encoding \(name) is not supported; save it as UTF-8"
+        case .unrecognized: "it is neither JSON nor XML; a catalogue begins with {, [ or <"
+        case .malformedJSON(let reason, let line, let column):
+            at(line, column: column) + "not JSON: \(reason)"
+        case .malformedXML(let reason, let line, let column):
+            at(line, column: column) + "not well-formed XML: \(reason)"
+        case .doctypeRefused(let line): at(line) + "a DOCTYPE is not accepted; remove it"
+        case .webPage: "it is a web page, not a list of films; check the address in a browser"
+        case .wrongShape(let expected, let line): at(line) + "expected \(expected)"
+        case .missingField(let movie, let field, let line):
+            at(line) + "\(movie) has no \(field); every film needs one"
+        case .wrongType(let movie, let field, let expected, let line):
+            at(line) + "the \(field) of \(movie) must be \(expected)"
+        case .duplicateIdentifier(let id, let line):
+            at(line) + "the id \"\(id)\" is used twice; every film needs its own"
+        }
+    }
+
+    private func at(_ line: Int?, column: Int? = nil) -> String {
+        line.map { "line \($0)" + (column.map { ", column \($0)" } ?? "") + ": " } ?? ""
+    }
+}

@@ -1,0 +1,299 @@
+import FoundationEssentials
+
+/// A request for a page of a library's films.
+package struct FilmQuery: Sendable, Hashable {
+    /// The sort orders. Equal films are sorted by title, then by id.
+    package enum Sort: String, CaseIterable, Sendable {
+        /// The order in which the films were added.
+        case catalogue
+        /// Highest first: by rating if there are votes, otherwise by score. Films without either come last.
+        case score
+        /// Oldest first; films without a year come last.
+        case year
+        /// By title without its leading article, ignoring case and accents.
+        case title
+
+        /// The sort columns, in the order of the index.
+        var columns: [String] {
+            switch self {
+            case .catalogue: ["number"]
+            case .score: ["score_key", "title_key", "id"]
+            case .year: ["year_key", "title_key", "id"]
+            case .title: ["title_key", "id"]
+            }
+        }
+
+        /// The index's name; nil for the table's own order.
+        var index: String? { self == .catalogue ? nil : "films_by_\(rawValue)" }
+    }
+
+    package var sort: Sort
+    /// Words that must all occur in title, original title, director, genres or year, ignoring case and accents.
+    package var search: String
+    /// The `next` of the previous page; nil for the first page.
+    package var after: String?
+    /// The `previous` of the next page, to page backwards. Overrides `after`.
+    package var before: String?
+    /// The most films in a page.
+    package var limit: Int
+    /// The most bytes of the stored texts of a page's films. The page ends before they would be more, but has at least
+    /// one film; `next` goes on. Default: nil, any number.
+    package var byteLimit: Int?
+
+    package init(sort: Sort = .catalogue, search: String = "", after: String? = nil, limit: Int) {
+        self.sort = sort
+        self.search = search
+        self.after = after
+        self.limit = limit
+    }
+
+    /// The cursor of the first film whose title begins with a text, or follows it, in the order by title. The text has
+    /// no article and is in lower case.
+    package static func start(ofTitles text: String) -> String {
+        FilmCursor([.text(text), .text("")]).text(of: .title)
+    }
+}
+
+/// A page of films in the requested order.
+package struct FilmPage: Sendable, Hashable {
+    package let films: [StoredFilm]
+    /// The cursor of the next page; nil on the last one.
+    package let next: String?
+    /// The cursor of the previous page; nil on the first one.
+    package let previous: String?
+}
+
+/// The position of a film in a sort order. It holds the film's keys, so it stays valid after the film is removed. As
+/// text it is base64url of `["score", -8.5, "nosferatu", "nosferatu-1922"]`.
+struct FilmCursor {
+    let keys: [SQLValue]
+
+    init(_ keys: [SQLValue]) { self.keys = keys }
+
+    private enum Key: Decodable {
+        case number(Double)
+        case text(String)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            // Ignored: anything else must be text, whose error counts.
+            if let number = try? container.decode(Double.self) {
+                self = .number(number)
+            } else {
+                self = .text(try container.decode(String.self))
+            }
+        }
+    }
+
+    init(_ text: String, of sort: FilmQuery.Sort) throws(FilmLibraryError) {
+        var base64 = text.replacing("-", with: "+").replacing("_", with: "/")
+        base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
+        // Ignored: every failure means an invalid cursor.
+        guard let data = Data(base64Encoded: base64),
+            let keys = try? JSONDecoder().decode([Key].self, from: data),
+            case .text(sort.rawValue) = keys.first, keys.count == sort.columns.count + 1
+        else { throw .invalidCursor }
+        self.keys = keys.dropFirst().map { key in
+            switch key {
+            case .number(let number): .real(number)
+            case .text(let text): .text(text)
+            }
+        }
+    }
+
+    func text(of sort: FilmQuery.Sort) -> String {
+        let keys = keys.map { key in
+            switch key {
+            case .integer(let number): JSONText(number)
+            case .real(let number): JSONText(number)
+            case .text(let text): JSONText(text)
+            case .null, .blob: JSONText("")
+            }
+        }
+        let data = Data(JSONText(elements: [JSONText(sort.rawValue)] + keys).text.utf8)
+        let letters = data.base64EncodedString().utf8.compactMap { letter in
+            switch letter {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            case UInt8(ascii: "="): UInt8?.none
+            default: letter
+            }
+        }
+        return String(decoding: letters, as: UTF8.self)
+    }
+}
+
+extension FilmLibrary {
+    /// Returns one page of films.
+    /// - Throws: `.invalidCursor` for the cursor of another sort order.
+    package func films(_ query: FilmQuery) throws(FilmLibraryError) -> FilmPage {
+        let page = try page(query, maximumBytes: query.byteLimit, isWhole: false)
+        return page ?? FilmPage(films: [], next: nil, previous: nil)
+    }
+
+    /// Returns one page of films, if their stored texts have at most `bytes` bytes together; otherwise nil. Never reads
+    /// more than that, so that a thread that must not wait can ask.
+    /// - Throws: `.invalidCursor` for the cursor of another sort order.
+    package func films(_ query: FilmQuery, ifAtMost bytes: Int) throws(FilmLibraryError) -> FilmPage? {
+        try page(query, maximumBytes: bytes, isWhole: true)
+    }
+
+    /// - Parameters:
+    ///   - maximumBytes: the most bytes of the films' stored texts; nil for any number.
+    ///   - isWhole: whether a page with more bytes is nil. Otherwise it ends before, but has one film at least.
+    private func page(
+        _ query: FilmQuery, maximumBytes: Int?, isWhole: Bool
+    ) throws(FilmLibraryError) -> FilmPage? {
+        let limit = max(1, min(query.limit, Int.max - 1))
+        let isBackward = query.before != nil
+        let cursor = try (query.before ?? query.after).map { text throws(FilmLibraryError) in
+            try FilmCursor(text, of: query.sort)
+        }
+        return try read { database throws(FilmLibraryError) in
+            let search = FilmSearch(query.search)
+            let (sql, values) = try search.statement(
+                database, query.sort, cursor, isBackward: isBackward, limit: limit + 1)
+            let rows = try FilmRows(database)
+            var room = maximumBytes
+            var films: [StoredFilm] = []
+            var numbers: [Int] = []
+            var hasMore = false
+            var isTooLarge = false
+            // This statement reads no documents. So a search sorts none, and each is read when its size is known.
+            try database.rows(sql, values) { row throws(FilmLibraryError) in
+                guard films.count < limit else {
+                    hasMore = true
+                    return false
+                }
+                let number = row.integer(0)
+                if let left = room {
+                    let bytes = try rows.size(of: number)
+                    if bytes > left, isWhole || !films.isEmpty {
+                        (hasMore, isTooLarge) = (true, isWhole)
+                        return false
+                    }
+                    room = left - bytes
+                }
+                guard let film = try rows.film(number) else {
+                    throw .corrupt(path: path, reason: "an index names a film that is not there")
+                }
+                films.append(film)
+                numbers.append(number)
+                return true
+            }
+            if isTooLarge { return nil }
+            let start = try numbers.first.flatMap { number throws(FilmLibraryError) in
+                try Self.cursor(database, number, query.sort)
+            }
+            let end = try (hasMore ? numbers.last : nil).flatMap { number throws(FilmLibraryError) in
+                try Self.cursor(database, number, query.sort)
+            }
+            if isBackward { return FilmPage(films: films.reversed(), next: start, previous: end) }
+            return FilmPage(films: films, next: end, previous: query.after == nil ? nil : start)
+        }
+    }
+
+    /// The cursor at a film.
+    private static func cursor(
+        _ database: Database, _ number: Int, _ sort: FilmQuery.Sort
+    ) throws(FilmLibraryError) -> String? {
+        let columns = sort.columns
+        return try database.first(
+            "SELECT \(columns.joined(separator: ", ")) FROM films WHERE number = ?", .integer(number)
+        ) { row throws(FilmLibraryError) in
+            let keys = columns.indices.map { index -> SQLValue in
+                switch columns[index] {
+                case "number", "year_key": .integer(row.integer(Int32(index)))
+                case "score_key": .real(row.real(Int32(index)))
+                default: .text(row.text(Int32(index)))
+                }
+            }
+            return FilmCursor(keys).text(of: sort)
+        }
+    }
+}
+
+/// Builds the SQL of a search.
+struct FilmSearch {
+    /// Up to this many matches are collected first and sorted then. More matches are so frequent that a scan in sort
+    /// order soon fills a page.
+    private static let matchLimit = 4000
+    /// The trigram index finds no shorter words.
+    private static let indexedLength = 3
+
+    private let words: [String]
+
+    init(_ text: String) { words = FoldedText.fold(text).split(separator: " ").map(String.init) }
+
+    /// The statement for the numbers of a page's films, and its parameters.
+    func statement(
+        _ database: Database, _ sort: FilmQuery.Sort, _ cursor: FilmCursor?, isBackward: Bool = false,
+        limit: Int
+    ) throws(FilmLibraryError) -> (String, [SQLValue]) {
+        let keys = sort.columns.map { "f.\($0)" }.joined(separator: ", ")
+        let order = sort.columns.map { "f.\($0)" + (isBackward ? " DESC" : "") }.joined(separator: ", ")
+        var conditions: [String] = []
+        var values: [SQLValue] = []
+        let source: String
+        if words.isEmpty {
+            source = "films f" + (sort.index.map { " INDEXED BY \($0)" } ?? "")
+        } else {
+            (source, conditions, values) = try find(database, sort)
+        }
+        if let cursor {
+            conditions.append(
+                "(\(keys)) \(isBackward ? "<" : ">") (\(cursor.keys.map { _ in "?" }.joined(separator: ", ")))"
+            )
+            values += cursor.keys
+        }
+        let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+        values.append(.integer(limit))
+        return (
+            """
+            SELECT f.number FROM \(source) \(condition) ORDER BY \(order) LIMIT ?
+            """, values
+        )
+    }
+
+    /// The tables and conditions that find the films with all words.
+    private func find(
+        _ database: Database, _ sort: FilmQuery.Sort
+    ) throws(FilmLibraryError) -> (source: String, conditions: [String], values: [SQLValue]) {
+        let long = words.filter { $0.unicodeScalars.count >= Self.indexedLength }
+        let contains = Array(repeating: "instr(s.text, ?) > 0", count: words.count)
+        let all = words.map(SQLValue.text)
+        if !long.isEmpty, try database.revision().isIndexed, database.hasTrigrams {
+            let match = SQLValue.text(
+                long.map { "\"\($0.replacing("\"", with: "\"\""))\"" }.joined(separator: " AND "))
+            let found = try count(
+                "SELECT 1 FROM words WHERE words MATCH ?", [match], database)
+            if found <= Self.matchLimit {
+                return (
+                    """
+                    words w CROSS JOIN search s ON s.number = w.rowid CROSS JOIN films f ON f.number = w.rowid
+                    """, ["words MATCH ?"] + contains, [match] + all
+                )
+            }
+        } else if try count(
+            "SELECT 1 FROM search s WHERE " + contains.joined(separator: " AND "), all, database)
+            <= Self.matchLimit
+        {
+            return ("search s CROSS JOIN films f ON f.number = s.number", contains, all)
+        }
+        let index = sort.index.map { " INDEXED BY \($0)" } ?? ""
+        return ("films f\(index) CROSS JOIN search s ON s.number = f.number", contains, all)
+    }
+
+    /// The number of rows, counted up to `matchLimit` + 1.
+    private func count(
+        _ sql: String, _ values: [SQLValue], _ database: Database
+    ) throws(FilmLibraryError) -> Int {
+        var count = 0
+        try database.rows("SELECT count(*) FROM (\(sql) LIMIT \(Self.matchLimit + 1))", values) {
+            row throws(FilmLibraryError) in
+            count = row.integer(0)
+            return false
+        }
+        return count
+    }
+}

@@ -1,0 +1,592 @@
+import SystemSupport
+
+/// A film of a catalogue. Encodes as an object without nil properties.
+public struct Movie: Sendable, Hashable, Identifiable, Encodable {
+    /// The unique id within the catalogue; never empty.
+    public internal(set) var id: String
+    /// The title shown to people; never empty.
+    public internal(set) var title: String
+    /// The title in the film's language, if different.
+    public internal(set) var originalTitle: String?
+    /// The year of the first showing, if known.
+    public internal(set) var year: Int?
+    /// The director or directors, as one line.
+    public internal(set) var director: String?
+    /// The country or countries of production, as one line.
+    public internal(set) var country: String?
+    /// The running time in minutes.
+    public internal(set) var minutes: Int?
+    /// Genres in the catalogue's order; may be empty.
+    public internal(set) var genres: [String]
+    /// A few sentences about the film.
+    public internal(set) var overview: String?
+    /// The catalogue's score, 0 to 10.
+    public internal(set) var score: Double?
+    /// The poster's address as written: relative to the catalogue, or absolute. Nil without a poster.
+    public internal(set) var poster: String?
+    /// The film itself, a file or address as written: relative to the catalogue, or absolute. Nil if unknown.
+    public internal(set) var media: String?
+    /// A web page about the film, an address as written: relative to the catalogue, or absolute. Nil if unknown.
+    public internal(set) var page: String?
+    /// The mean of the votes, 0 to 10; nil without votes.
+    public internal(set) var rating: Double?
+    /// The number of votes.
+    public internal(set) var votes: Int
+    /// When the film was added to its library: RFC 3339, UTC.
+    public internal(set) var createdAt: String?
+    /// When it last changed: RFC 3339, UTC.
+    public internal(set) var updatedAt: String?
+
+    /// The range of scores and votes.
+    public static let scores: ClosedRange<Double> = 0...10
+
+    /// The rating if there are votes, otherwise the score. Lists are sorted by it.
+    public var rankingScore: Double? { votes > 0 ? rating ?? score : score }
+
+    /// Creates a film without checking it.
+    public init(
+        id: String, title: String, originalTitle: String? = nil, year: Int? = nil, director: String? = nil,
+        country: String? = nil, minutes: Int? = nil, genres: [String] = [], overview: String? = nil,
+        score: Double? = nil, poster: String? = nil, media: String? = nil, page: String? = nil,
+        rating: Double? = nil, votes: Int = 0,
+        createdAt: String? = nil, updatedAt: String? = nil
+    ) {
+        self.id = id
+        self.title = title
+        self.originalTitle = originalTitle
+        self.year = year
+        self.director = director
+        self.country = country
+        self.minutes = minutes
+        self.genres = genres
+        self.overview = overview
+        self.score = score
+        self.poster = poster
+        self.media = media
+        self.page = page
+        self.rating = rating
+        self.votes = votes
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+    }
+
+    /// Encodes all members except nil; `genres` always.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: FilmMember.self)
+        for member in FilmMember.allCases {
+            switch self[member] {
+            case .text(let text): try container.encode(text, forKey: member)
+            case .whole(let number): try container.encode(number, forKey: member)
+            case .number(let number): try container.encode(number, forKey: member)
+            case .texts(let texts): try container.encode(texts, forKey: member)
+            case nil: break
+            }
+        }
+    }
+
+    /// The value of a member; nil if the film has none.
+    public subscript(member: FilmMember) -> FilmMember.Value? { member.kind.value(in: self) }
+
+    /// The value of a member as a line of text; nil if the film has none.
+    public func text(_ member: FilmMember) -> String? {
+        switch self[member] {
+        case .text(let text): text
+        case .whole(let number): "\(number)"
+        case .number(let number): "\(number)"
+        case .texts(let texts): texts.isEmpty ? nil : texts.joined(separator: ", ")
+        case nil: nil
+        }
+    }
+}
+
+/// The members of a film, in their order: the schema. JSON, XML, SOAP and the forms of the service, the options of `add`
+/// and `edit`, `help json` and the search all read it. A new member needs a case, its definition and a property of
+/// `Movie`.
+public enum FilmMember: Int, CaseIterable, Sendable {
+    case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster, media
+    case page, rating, votes, createdAt, updatedAt
+
+    /// A value of a member.
+    public enum Value: Sendable, Hashable {
+        case text(String)
+        case whole(Int)
+        case number(Double)
+        case texts([String])
+    }
+
+    /// A property of `Movie`.
+    public typealias Place<Property> = any WritableKeyPath<Movie, Property> & Sendable
+
+    /// The type of a member, and its place in `Movie`.
+    public enum Kind: Sendable {
+        /// A line of text that every film has.
+        case required(Place<String>)
+        /// A line of text.
+        case text(Place<String?>)
+        /// A text of several lines.
+        case paragraphs(Place<String?>)
+        /// The path or the URL of a file, relative to the catalogue or absolute.
+        case address(Place<String?>)
+        case whole(Place<Int?>, ClosedRange<Int>)
+        case number(Place<Double?>, ClosedRange<Double>)
+        /// A list of texts. In XML each is an element with the given name.
+        case texts(Place<[String]>, element: String)
+    }
+
+    /// Who sets a member, and what becomes of a wrong value.
+    public enum Rule: Sendable {
+        /// A wrong value is an error in the film.
+        case checked
+        /// Other catalogues use the name differently: a wrong value is ignored.
+        case lenient
+        /// The library sets it. A wrong value is ignored.
+        case library
+    }
+
+    /// Where typed words find the member.
+    public enum Search: Sendable {
+        case nowhere
+        /// Only in the list of the browser.
+        case browser
+        case everywhere
+    }
+
+    /// An option of the command line that sets the member.
+    public struct CommandOption: Sendable {
+        /// Without the hyphens.
+        public let name: String
+        /// The placeholder of its value.
+        public let value: String
+        /// One line.
+        public let help: String
+
+        fileprivate init(_ name: String, _ value: String, _ help: String) {
+            (self.name, self.value, self.help) = (name, value, help)
+        }
+    }
+
+    /// What the schema says of a member.
+    public struct Definition: Sendable {
+        /// The name in JSON and XML.
+        public let name: String
+        /// The type, and the place in `Movie`.
+        public let kind: Kind
+        /// Who sets the member.
+        public var rule = Rule.checked
+        /// The name for people.
+        public let label: String
+        /// What a form says after the label.
+        public var hint: String?
+        /// The member's place in the forms of the service; nil if they do not have it.
+        public var form: Int?
+        /// The option of `add` and `edit`; nil if they do not set the member.
+        public var option: CommandOption?
+        /// Where typed words find the member.
+        public var search = Search.nowhere
+        /// Whether pages list it among the facts of a film.
+        public var isFact = false
+        /// The line of `help json`.
+        public var help = ""
+    }
+
+    /// In the order of the cases.
+    private static let definitions = [
+        Definition(name: "id", kind: .required(\.id), label: "Id", help: "the film's id in its catalogue"),
+        Definition(
+            name: "title", kind: .required(\.title), label: "Title", form: 1,
+            option: CommandOption("title", "T", "the title"), search: .everywhere),
+        Definition(
+            name: "originalTitle", kind: .text(\.originalTitle), label: "Original title", form: 2,
+            option: CommandOption("original-title", "T", "the title in the film's own language"),
+            search: .everywhere, help: "if it differs"),
+        Definition(
+            name: "year", kind: .whole(\.year, FilmMember.years), label: "Year", form: 3,
+            option: CommandOption("year", "Y", "the year of the first showing"), search: .everywhere,
+            isFact: true),
+        Definition(
+            name: "director", kind: .text(\.director), label: "Director", form: 5,
+            option: CommandOption("director", "D", "the director"), search: .everywhere, isFact: true),
+        Definition(
+            name: "country", kind: .text(\.country), label: "Country", form: 6,
+            option: CommandOption("country", "C", "the country of production"), search: .browser,
+            isFact: true),
+        Definition(
+            name: "minutes", kind: .whole(\.minutes, 1...100_000), label: "Minutes", form: 4,
+            option: CommandOption("minutes", "N", "the length in minutes"), isFact: true),
+        Definition(
+            name: "genres", kind: .texts(\.genres, element: "genre"), label: "Genres",
+            hint: "separated by commas", form: 7,
+            option: CommandOption("genre", "G", "a genre; give the option once for each"),
+            search: .everywhere, help: "an array"),
+        Definition(
+            name: "overview", kind: .paragraphs(\.overview), label: "Overview", form: 9,
+            option: CommandOption("overview", "TEXT", "a few sentences about it"), search: .browser),
+        Definition(
+            name: "score", kind: .number(\.score, Movie.scores), label: "Score", hint: "0 to 10", form: 8,
+            option: CommandOption("score", "0-10", "the catalogue's own score"), help: "0 to 10"),
+        Definition(
+            name: "poster", kind: .address(\.poster), label: "Poster",
+            option: CommandOption("poster", "FILE|URL", "the poster: a picture file, or its address"),
+            help: "its address; after a change, the one that the service gives"),
+        Definition(
+            name: "media", kind: .address(\.media), rule: .lenient, label: "Media",
+            option: CommandOption("media", "FILE|URL", "the film's file, which the browser plays"),
+            help: "the film's file or address, as in the catalogue"),
+        Definition(
+            name: "page", kind: .address(\.page), rule: .lenient, label: "Page",
+            help: "a web page about it, as in the catalogue"),
+        Definition(
+            name: "rating", kind: .number(\.rating, Movie.scores), rule: .library, label: "Rating",
+            help: "the mean of the votes, if there are any"),
+        Definition(
+            name: "votes", kind: .whole(\.votesIfAny, 1...Int.max), rule: .library, label: "Votes",
+            help: "the number of votes"),
+        Definition(
+            name: "created_at", kind: .text(\.createdAt), rule: .library, label: "Created at",
+            help: "when it was added to its library: RFC 3339, UTC"),
+        Definition(
+            name: "updated_at", kind: .text(\.updatedAt), rule: .library, label: "Updated at",
+            help: "when it was last changed"),
+    ]
+
+    /// The years after the invention of film; the bounds catch typing errors.
+    static let years = 1800...9999
+
+    /// What the schema says of the member.
+    public var definition: Definition { Self.definitions[rawValue] }
+
+    /// The type of the member, and its place in `Movie`.
+    public var kind: Kind { Self.kinds[rawValue] }
+    private static let kinds = definitions.map(\.kind)
+
+    /// The name in JSON and XML.
+    public var name: String { definition.name }
+
+    private static let named = Dictionary(uniqueKeysWithValues: allCases.map { ($0.name, $0) })
+
+    /// The member with a name in JSON and XML; nil if there is none.
+    public init?(named name: String) {
+        guard let member = Self.named[name] else { return nil }
+        self = member
+    }
+
+    /// Whether its values are numbers.
+    public var isNumber: Bool {
+        switch kind {
+        case .whole, .number: true
+        case .required, .text, .paragraphs, .address, .texts: false
+        }
+    }
+
+    /// The name of the elements of its list in XML; nil for a member that is not a list.
+    public var listElement: String? {
+        if case .texts(_, let element) = kind { element } else { nil }
+    }
+
+    /// Whether it has several lines.
+    var isLong: Bool { if case .paragraphs = kind { true } else { false } }
+
+    /// Whether people read it, and programs do not.
+    var isProse: Bool {
+        switch kind {
+        case .required, .text, .paragraphs, .texts: definition.rule == .checked && self != .id
+        case .address, .whole, .number: false
+        }
+    }
+
+    /// The members of a film's form, in its order.
+    public static let form = allCases.filter { $0.definition.form != nil }
+        .sorted { $0.definition.form ?? 0 < $1.definition.form ?? 0 }
+
+    /// The facts of a film for people.
+    public static let facts = allCases.filter(\.definition.isFact)
+
+    /// The members that typed words search in the browser, the most significant first.
+    public static let searched = allCases.filter { $0.definition.search != .nowhere }
+
+    /// The members that typed words search everywhere.
+    static let indexed = allCases.filter { $0.definition.search == .everywhere }
+}
+
+extension FilmMember: CodingKey {
+    /// The name in JSON.
+    public var stringValue: String { name }
+    /// Nil: members have names only.
+    public var intValue: Int? { nil }
+    /// The member with a name in JSON.
+    public init?(stringValue: String) { self.init(named: stringValue) }
+    /// Nil: members have names only.
+    public init?(intValue: Int) { nil }
+}
+
+extension FilmMember.Kind {
+    /// The value in a film; nil if the film has none.
+    fileprivate func value(in movie: Movie) -> FilmMember.Value? {
+        switch self {
+        case .required(let path): .text(movie[keyPath: path])
+        case .text(let path), .paragraphs(let path), .address(let path):
+            movie[keyPath: path].map(FilmMember.Value.text)
+        case .whole(let path, _): movie[keyPath: path].map(FilmMember.Value.whole)
+        case .number(let path, _): movie[keyPath: path].map(FilmMember.Value.number)
+        case .texts(let path, _): .texts(movie[keyPath: path])
+        }
+    }
+
+    /// Sets the value in a film, which has the kind's type.
+    fileprivate func set(_ value: FilmMember.Value, in movie: inout Movie) {
+        switch (self, value) {
+        case (.required(let path), .text(let text)): movie[keyPath: path] = text
+        case (.text(let path), .text(let text)), (.paragraphs(let path), .text(let text)),
+            (.address(let path), .text(let text)):
+            movie[keyPath: path] = text
+        case (.whole(let path, _), .whole(let number)): movie[keyPath: path] = number
+        case (.number(let path, _), .number(let number)): movie[keyPath: path] = number
+        case (.texts(let path, _), .texts(let texts)): movie[keyPath: path] = texts
+        default: break
+        }
+    }
+}
+
+extension Movie {
+    /// The number of votes; nil for none.
+    fileprivate var votesIfAny: Int? {
+        get { votes > 0 ? votes : nil }
+        set { votes = newValue ?? 0 }
+    }
+
+    /// Changes the texts that people read.
+    func mapTexts(_ change: (String) -> String) -> Movie {
+        var movie = self
+        for member in FilmMember.allCases where member.isProse {
+            switch self[member] {
+            case .text(let text): member.kind.set(.text(change(text)), in: &movie)
+            case .texts(let texts): member.kind.set(.texts(texts.map(change)), in: &movie)
+            case .whole, .number, nil: break
+            }
+        }
+        return movie
+    }
+}
+
+/// The unchecked members of a film. JSON and XML both produce it, so that one set of rules checks both and errors read
+/// alike.
+struct MovieFields {
+    enum Value: Equatable, Sendable {
+        case text(String)
+        case number(Double)
+        case texts([String])
+        /// A value of the wrong type.
+        case other
+    }
+
+    /// The values of a film by member. An array instead of a dictionary: a catalogue may have a hundred thousand films.
+    struct Values: Sendable {
+        private var slots = [Value?](repeating: nil, count: FilmMember.allCases.count)
+        /// The members of an image in a manifest.
+        var url: Value?
+        var sha256: Value?
+
+        subscript(member: FilmMember) -> Value? {
+            get { slots[member.rawValue] }
+            set { slots[member.rawValue] = newValue }
+        }
+    }
+
+    /// The position in the catalogue, from 1; nil for a single film.
+    let position: Int?
+    /// The line where the film begins, from 1, if known.
+    let line: Int?
+    var values = Values()
+
+    /// The name in errors: the position, and the title or id if present.
+    var label: String {
+        let label = position.map { "film \($0)" } ?? "the film"
+        if case .text(let title) = values[.title] { return "\(label) (\"\(title)\")" }
+        if case .text(let id) = values[.id] { return "\(label) (\"\(id)\")" }
+        return label
+    }
+
+    func movie() throws(CatalogueError) -> Movie {
+        var movie = Movie(id: "", title: "")
+        for member in FilmMember.allCases {
+            if let value = try value(member) { member.kind.set(value, in: &movie) }
+        }
+        // Each needs the other: other catalogues use these names differently.
+        if movie.rating == nil || movie.votes == 0 { (movie.rating, movie.votes) = (nil, 0) }
+        return movie
+    }
+
+    /// The errors of all members, those of texts first. A single film may lack its id.
+    func problems() -> [FieldProblem] {
+        var problems: [FieldProblem] = []
+        let checked = FilmMember.allCases.filter { $0.definition.rule == .checked }
+        for member in checked.filter(\.isText) + checked.filter({ !$0.isText }) {
+            if member == .id, values[.id] == nil { continue }
+            do throws(CatalogueError) {
+                let value = try value(member)
+                if member == .id, case .text(let id) = value, let fault = FilmID.fault(id) {
+                    throw wrong(member, fault)
+                }
+            } catch {
+                let detail =
+                    if case .wrongType(_, _, let expected, _) = error { "must be \(expected)" } else {
+                        "is missing; every film needs one"
+                    }
+                problems.append(FieldProblem(member: member.name, detail: detail))
+            }
+        }
+        return problems
+    }
+
+    /// The checked value of a member; nil if it is absent or blank, or wrong where that is ignored.
+    func value(_ member: FilmMember) throws(CatalogueError) -> FilmMember.Value? {
+        guard let value = values[member] else {
+            if case .required = member.kind { throw missing(member) }
+            return nil
+        }
+        do throws(CatalogueError) {
+            return try checked(value, member, member.kind)
+        } catch {
+            // Ignored: the film can do without.
+            if member.definition.rule == .checked { throw error }
+            return nil
+        }
+    }
+
+    private func checked(
+        _ value: Value, _ member: FilmMember, _ kind: FilmMember.Kind
+    ) throws(CatalogueError) -> FilmMember.Value? {
+        switch (kind, value) {
+        case (.required, .text(let text)):
+            let text = text.trimmed
+            if text.isEmpty { throw missing(member) }
+            return .text(text)
+        // Catalogues exported from databases have numbers as ids.
+        case (.required, .number(let number)):
+            guard member == .id, let whole = Int(exactly: number) else { throw wrong(member, "text") }
+            return .text(String(whole))
+        case (.text, .text(let text)), (.paragraphs, .text(let text)), (.address, .text(let text)):
+            let text = text.trimmed
+            return text.isEmpty ? nil : .text(text)
+        case (.required, _), (.text, _), (.paragraphs, _), (.address, _): throw wrong(member, "text")
+        case (.whole(_, let range), .number(let number))
+        where (Double(range.lowerBound)...Double(range.upperBound)).contains(number):
+            guard let whole = Int(exactly: number) else { throw wrong(member, "a whole number") }
+            return .whole(whole)
+        case (.whole(_, let range), _):
+            throw wrong(member, "a number from \(range.lowerBound) to \(range.upperBound)")
+        case (.number(_, let range), .number(let number)) where range.contains(number):
+            return .number(number)
+        case (.number(_, let range), _):
+            throw wrong(member, "a number from \(Int(range.lowerBound)) to \(Int(range.upperBound))")
+        case (.texts, .texts(let texts)): return .texts(texts.map(\.trimmed).filter { !$0.isEmpty })
+        case (.texts, _): throw wrong(member, "a list of texts")
+        }
+    }
+
+    private func missing(_ member: FilmMember) -> CatalogueError {
+        .missingField(movie: label, field: member.name, line: line)
+    }
+
+    private func wrong(_ member: FilmMember, _ expected: String) -> CatalogueError {
+        .wrongType(movie: label, field: member.name, expected: expected, line: line)
+    }
+}
+
+extension FilmMember {
+    /// Whether its values are single texts.
+    var isText: Bool { !isNumber && listElement == nil }
+}
+
+extension MovieFields {
+    /// Reads a `<movie>` element. Text may span lines; unknown children are ignored, and all but the first with a name.
+    init(_ element: XMLElement, position: Int) {
+        self.init(position: position, line: element.line)
+        var isRead = [Bool](repeating: false, count: FilmMember.allCases.count)
+        for child in element.children where element.owns(child) {
+            guard let member = FilmMember(named: child.localName), !isRead[member.rawValue] else { continue }
+            isRead[member.rawValue] = true
+            let text = child.text.collapsed
+            if let item = member.listElement {
+                values[member] = .texts(child.children.filter { $0.name == item }.map(\.text.collapsed))
+            } else if member.isNumber {
+                // An empty element counts as absent.
+                if !text.isEmpty { values[member] = Double(text).map(Value.number) ?? .other }
+            } else if member == .id {
+                values[member] = .text(child.text.trimmed)
+            } else {
+                values[member] = child.children.isEmpty ? .text(text) : .other
+            }
+        }
+        if let id = element.attributes["id"] { values[.id] = .text(id.trimmed) }
+    }
+}
+
+/// The ids of films in a library. Each is a path segment of the service.
+public enum FilmID {
+    /// The most bytes of an id in UTF-8.
+    public static let maximumBytes = 200
+
+    /// Names that the service uses, or that mean folders.
+    private static let reserved: Set<String> = [".", "..", "top", "top3"]
+    /// Suffixes that select a format.
+    private static let endings = [".json", ".xml", ".html"]
+    /// The most bytes that `make` takes from a title.
+    private static let maximumTitleBytes = 100
+
+    /// What the id must be instead, to follow "must be"; nil for a valid id.
+    public static func fault(_ id: String) -> String? {
+        if id.isEmpty || id.utf8.count > maximumBytes { return "1 to \(maximumBytes) bytes of UTF-8" }
+        if id.contains("/") { return "without /" }
+        if id.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            return "without control characters"
+        }
+        if reserved.contains(id) { return "another name: the service uses \"\(id)\" itself" }
+        let lowercased = id.lowercased()
+        if let ending = endings.first(where: lowercased.hasSuffix) { return "without \(ending) at the end" }
+        return nil
+    }
+
+    /// Makes an id from title and year: `el-camino-2019`. Removes case and accents and replaces other characters by
+    /// hyphens.
+    public static func make(title: String, year: Int?) -> String {
+        var name = ""
+        for character in FoldedText.fold(title) {
+            if character.isLetter || character.isNumber {
+                guard name.utf8.count + character.utf8.count <= maximumTitleBytes else { break }
+                name.append(character)
+            } else if character != "'", !name.isEmpty, !name.hasSuffix("-") {
+                name.append("-")
+            }
+        }
+        if name.hasSuffix("-") { name.removeLast() }
+        if name.isEmpty { name = "film" }
+        if let year { name += "-\(year)" }
+        return fault(name) == nil ? name : name + "-film"
+    }
+
+    /// Makes an id from title, year and an id that a library cannot have, such as an address:
+    /// `faust-1926-2dlz5hmpx9kmw`. Equal ids give equal ones. The end is the FNV-1a hash (64 bits) of the id.
+    public static func make(title: String, year: Int?, from written: String) -> String {
+        make(title: title, year: year) + "-" + String(written.utf8.fnv1a, radix: 36)
+    }
+
+    /// Makes a random id, different from all others.
+    public static func random() -> String {
+        String(UInt128.random(in: .min ... .max), radix: 36)
+    }
+}
+
+/// An error in one member of a film.
+public struct FieldProblem: Sendable, Hashable {
+    /// The member's name.
+    public let member: String
+    /// The rest of a sentence that begins with the name: "must be text".
+    public let detail: String
+
+    /// Creates a problem.
+    public init(member: String, detail: String) {
+        self.member = member
+        self.detail = detail
+    }
+}

@@ -1,0 +1,105 @@
+import Films
+import TestTraits
+import Testing
+
+@Suite("FilmQuery", .bounded)
+struct FilmQueryTests {
+    @Test(
+        "all pages together are all films in order", arguments: FilmQuery.Sort.allCases,
+        ["", "film", "d1"])
+    func pages(sort: FilmQuery.Sort, search: String) throws {
+        let test = try TestLibrary()
+        var movies: [Movie] = []
+        for number in 0..<60 {
+            let document = try film(
+                """
+                {"title":"Film \(number * 7 % 60)"\(number % 4 == 0 ? "" : ",\"year\":\(1900 + number % 4)"),
+                 "director":"D\(number % 3)"\(number % 5 == 0 ? "" : ",\"score\":\(number % 3)")}
+                """)
+            movies.append(try test.library.insert(document, id: "\(number)").movie())
+        }
+        let catalogue = Catalogue(
+            name: nil, movies: search == "d1" ? movies.filter { $0.director == "D1" } : movies)
+        let expected =
+            switch sort {
+            case .catalogue: catalogue.movies
+            case .score: catalogue.sorted(by: .score)
+            case .year: catalogue.sorted(by: .year)
+            case .title: catalogue.sorted(by: .title)
+            }
+        var found: [String] = []
+        var after: String?
+        repeat {
+            let page = try test.library.films(FilmQuery(sort: sort, search: search, after: after, limit: 7))
+            found += page.films.map(\.id)
+            after = page.next
+        } while after != nil
+        #expect(found == expected.map(\.id))
+    }
+
+    @Test("a cursor stays valid when its film is removed, and a cursor of another order is refused")
+    func cursor() throws {
+        let test = try TestLibrary()
+        for number in 0..<5 {
+            _ = try test.library.insert(film(#"{"title":"Film \#(number)"}"#), id: "\(number)")
+        }
+        let page = try test.library.films(FilmQuery(sort: .title, limit: 2))
+        _ = try test.library.remove("1")
+        let next = try test.library.films(FilmQuery(sort: .title, after: page.next, limit: 2))
+        #expect(next.films.map(\.id) == ["2", "3"])
+        for (sort, after) in [(FilmQuery.Sort.year, page.next), (.title, "x"), (.title, ""), (.title, "W10")]
+        {
+            #expect(
+                libraryError { _ = try test.library.films(FilmQuery(sort: sort, after: after, limit: 2)) }
+                    == .invalidCursor)
+        }
+    }
+
+    @Test(
+        "words are found in title, director, genre and year, with and without the index",
+        arguments: [true, false])
+    func search(usesTrigrams: Bool) throws {
+        let test = try TestLibrary(usesTrigrams: usesTrigrams)
+        let films = [
+            (
+                "a",
+                #"{"title":"Nosferatu","originalTitle":"Eine Symphonie","year":1922,"director":"F. W. Murnau"}"#
+            ),
+            ("b", #"{"title":"Häxan","year":1922,"director":"Benjamin Christensen","genres":["Horror"]}"#),
+            (
+                "c",
+                #"{"title":"Sun \"rise\" 100% _","year":1927,"director":"F. W. Murnau","overview":"A trip."}"#
+            ),
+        ]
+        for (id, json) in films { _ = try test.library.insert(film(json), id: id) }
+        for (text, ids) in [
+            ("murnau", ["a", "c"]), ("MURNAU 1922", ["a"]), ("haxan", ["b"]), ("horr", ["b"]),
+            ("symph", ["a"]),
+            ("w.", ["a", "c"]), ("su", ["c"]), ("x", ["b"]), ("trip", []), ("\"rise\"", ["c"]),
+            ("100%", ["c"]),
+            ("_", ["c"]), ("nosferatu eine", ["a"]), ("1922 murnau haxan", []), ("  ", ["a", "b", "c"]),
+            ("murnau f", ["a", "c"]), ("' OR 1", []), ("\" OR \"", []), ("tumurnau", []),
+        ] {
+            #expect(try test.ids(search: text) == ids, "\(text)")
+        }
+        _ = try test.library.update("b") { _ in try film(#"{"title":"Witches"}"#) }
+        _ = try test.library.remove("a")
+        #expect(try test.ids(search: "haxan").isEmpty)
+        #expect(try test.ids(search: "witches") == ["b"])
+        #expect(try test.ids(search: "murnau") == ["c"])
+    }
+
+    @Test("the index is rebuilt after a program without it has written")
+    func staleIndex() throws {
+        let test = try TestLibrary()
+        _ = try test.library.insert(film(#"{"title":"Faust"}"#), id: "a")
+        let other = try FilmLibrary(path: test.path, access: .writing, usesTrigrams: false)
+        _ = try other.update("a") { _ in try film(#"{"title":"Tartuffe"}"#) }
+        #expect(try test.ids(search: "tartuffe") == ["a"])
+        #expect(try test.ids(search: "faust") == [])
+        _ = try test.library.insert(film(#"{"title":"Phantom"}"#), id: "b")
+        #expect(try test.ids(search: "tartuffe") == ["a"])
+        #expect(try test.ids(search: "faust") == [])
+        #expect(try test.ids(search: "phantom") == ["b"])
+    }
+}
