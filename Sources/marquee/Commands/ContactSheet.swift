@@ -17,7 +17,7 @@ enum ContactSheet {
                 "\(folder.path): there is no picture in this folder; name a picture or another folder")
         }
         guard !session.settings.wantsJSON, var inline = await InlinePoster.make(session.settings) else {
-            return await list(folder, session)
+            return try await list(folder, session)
         }
         let width = Terminal.width ?? 80
         let wanted = room ?? usual
@@ -73,8 +73,8 @@ enum ContactSheet {
     }
 
     /// One line for each picture, where none can be drawn.
-    private static func list(_ folder: PictureFolder, _ session: Session) async -> ExitStatus {
-        let report = FetchReport(session)
+    private static func list(_ folder: PictureFolder, _ session: Session) async throws -> ExitStatus {
+        let report = BatchReport(session)
         let opened = session.makeLoader(keepsFiles: false)
         for picture in folder.pictures where !Task.isCancelled {
             do throws(ImageLoadingError) {
@@ -86,7 +86,7 @@ enum ContactSheet {
         }
         await opened.close()
         session.reportFaults()
-        return report.status
+        return try report.status(ifNothing: "there is no picture to load")
     }
 }
 

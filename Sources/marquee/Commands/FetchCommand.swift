@@ -50,49 +50,31 @@ enum FetchCommand: Command {
             try OutputPlace($0, isSingle: words.count == 1 && words[0] != "-", existing: existing)
         }
         let targets = FetchTargets(session)
-        let report = FetchReport(session)
+        let report = BatchReport(session)
         let opened = session.makeLoader()
-        let total = Lock(total(session.arguments.operands))
-        let work = beginProgress(session, report, opened.loader.downloader.activity) { total.withLock { $0 } }
-        defer { session.output.progress.end(work) }
-        await withTaskGroup(of: Step.self) { group in
-            var slots = session.settings.downloads.transfers
-            func ask() {
-                if !Task.isCancelled { group.addTask { await Step(asking: targets) } }
-            }
-            ask()
-            while let step = await group.next() {
-                switch step {
-                case .next(.target(let target)):
-                    // In the order of the arguments, so that file names do not depend on which transfer ends first.
-                    let job = Job(target, place, existing, session)
-                    group.addTask { .ended(await job.run(with: opened.loader, session)) }
-                    slots -= 1
-                    if slots > 0 { ask() }
-                case .next(.failure(let record)):
-                    report.add(record)
-                    ask()
-                case .ended(let record):
-                    report.add(record)
-                    slots += 1
-                    if slots == 1 { ask() }
-                case .fault(let failure):
-                    if Task.isCancelled { break }
-                    report.add(failure)
-                    ask()
-                case .end(let count): total.withLock { $0 = count }
-                }
-            }
+        let total = Lock(words.contains("-") ? nil : words.count)
+        // The progress would disturb a person who types addresses on the same terminal.
+        if !words.contains("-") || isatty(STDIN_FILENO) == 0 {
+            let activity = opened.loader.downloader.activity
+            report.beginProgress(total: { total.withLock { $0 } }, traffic: { activity.traffic })
         }
+        defer { report.endProgress() }
+        await Batch.run(
+            atOnce: session.settings.downloads.transfers, report, next: targets.next,
+            ended: {
+                let count = await targets.count
+                total.withLock { $0 = count }
+            },
+            job: { target in
+                let job = Job(target, place, existing, session)
+                return { await job.run(with: opened.loader, session) }
+            })
         if Task.isCancelled, session.settings.wantsJSON {
             for record in await targets.rest() { report.add(record) }
         }
         await opened.close()
         session.reportFaults()
-        if report.counts.ended == 0, !Task.isCancelled {
-            throw Failure("nothing to fetch: standard input names no address")
-        }
-        return report.status
+        return try report.status(ifNothing: "nothing to fetch: standard input names no address")
     }
 
     /// Whether a word names a file, data, or an address of this machine, which need no network.
@@ -100,40 +82,6 @@ enum FetchCommand: Command {
         guard let target = FetchTarget(word) else { return false }
         // Ignored: an invalid address is never fetched.
         return (try? URL(typed: target.address))?.isOfThisMachine ?? true
-    }
-
-    /// The number of items; nil if standard input may name more.
-    private static func total(_ operands: [String]) -> Int? { operands.contains("-") ? nil : operands.count }
-
-    /// Shows the progress, unless the person types addresses on the same terminal.
-    private static func beginProgress(
-        _ session: Session, _ report: FetchReport, _ activity: NetworkActivity,
-        total: @escaping @Sendable () -> Int?
-    ) -> Int? {
-        if session.arguments.operands.contains("-"), isatty(STDIN_FILENO) == 1 { return nil }
-        return session.output.progress.begin {
-            let (ended, failed) = report.counts
-            return JobProgress(done: ended, total: total(), failed: failed, bytes: activity.traffic)
-        }
-    }
-
-    /// The results of a fetch's tasks.
-    private enum Step: Sendable {
-        case next(FetchTargets.Item)
-        case ended(FetchRecord)
-        /// Standard input is not readable.
-        case fault(Failure)
-        /// The list has ended, after this many items.
-        case end(Int)
-
-        init(asking targets: FetchTargets) async {
-            do throws(Failure) {
-                self =
-                    if let item = try await targets.next() { .next(item) } else { .end(await targets.count) }
-            } catch {
-                self = .fault(error)
-            }
-        }
     }
 
     /// One address, and where its file is written.
@@ -202,7 +150,7 @@ extension FetchCommand {
         }
         let target: FetchTarget
         switch try await FetchTargets(session).next() {
-        case .target(let named)?: target = named
+        case .item(let named)?: target = named
         case .failure(let record)?: throw Failure(record.error?.message ?? "\(words[0]): nothing to fetch")
         case nil: return .nothingDone
         }

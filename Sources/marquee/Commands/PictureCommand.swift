@@ -41,36 +41,22 @@ enum PictureCommand: Command {
         let maker = Maker(
             recipe: try recipe(session.arguments.operands, output), output: output, existing: existing,
             workers: try session.arguments.number("workers", in: 1...1024), session)
-        let words = Words(sources)
+        let words = OperandWords(sources)
         // Standard output is the picture's alone.
         let isData = if case .standardOutput = output { true } else { false }
-        let report = FetchReport(isData ? session.silent() : session)
+        let report = BatchReport(isData ? session.silent() : session)
         let opened = session.makeLoader(keepsFiles: false)
-        await withTaskGroup(of: FetchRecord.self) { group in
+        await Batch.run(
             // Pictures are shown in the order of the words.
-            var slots = output == nil ? 1 : session.settings.downloads.transfers
-            do throws(Failure) {
-                while !Task.isCancelled, let word = try await words.next() {
-                    if slots == 0, let record = await group.next() {
-                        report.add(record)
-                        slots += 1
-                    }
-                    // In the order of the words, so that file names do not depend on which picture is made first.
-                    let job = maker.job(for: word)
-                    group.addTask { await job.run(with: opened.loader) }
-                    slots -= 1
-                }
-            } catch {
-                if !Task.isCancelled { report.add(error) }
-            }
-            for await record in group { report.add(record) }
-        }
+            atOnce: output == nil ? 1 : session.settings.downloads.transfers, report,
+            next: { () throws(Failure) in try await words.next().map { .item($0) } },
+            job: { word in
+                let job = maker.job(for: word)
+                return { await job.run(with: opened.loader) }
+            })
         await opened.close()
         session.reportFaults()
-        if report.counts.ended == 0, !Task.isCancelled {
-            throw Failure("nothing to make: standard input names no picture")
-        }
-        return report.status
+        return try report.status(ifNothing: "nothing to make: standard input names no picture")
     }
 
     /// The recipe. If it names no format, the output's name does.
@@ -109,28 +95,6 @@ enum PictureCommand: Command {
 }
 
 extension PictureCommand {
-    /// The words that name pictures: the operands and, in place of `-`, the lines of standard input. One caller at a
-    /// time.
-    private actor Words {
-        private let input = InputLines()
-        private var words: ArraySlice<String>
-        private var readsInput = false
-
-        init(_ words: ArraySlice<String>) { self.words = words }
-
-        func next() async throws(Failure) -> String? {
-            while true {
-                if readsInput {
-                    if let line = try await input.next() { return line }
-                    readsInput = false
-                }
-                guard let word = words.popFirst() else { return nil }
-                if word != "-" { return word }
-                readsInput = true
-            }
-        }
-    }
-
     /// What all pictures of a run share.
     private struct Maker: Sendable {
         let recipe: PictureRecipe

@@ -91,11 +91,14 @@ enum JobsCommand: Command {
         let received = Lock(before)
         // The results have only whole images. The job's process tells the bytes as they arrive; those received before
         // this do not count in the bar's rate.
-        let report = PrewarmReport(session, urls) {
-            var traffic = job.traffic ?? NetworkActivity.Traffic()
-            traffic.received = max(traffic.received, received.withLock { $0 })
-            return traffic
-        }
+        let report = BatchReport(session, isBarEnough: true)
+        report.beginProgress(
+            total: { urls.count },
+            traffic: {
+                var traffic = job.traffic ?? NetworkActivity.Traffic()
+                traffic.received = max(traffic.received, received.withLock { $0 })
+                return traffic
+            })
         var summary = JobSummary()
         for await event in job.events {
             summary.note(event)
@@ -109,14 +112,15 @@ enum JobsCommand: Command {
             }
         }
         if Task.isCancelled {
-            report.end()
+            report.endProgress()
             session.output.failure(
                 "job \(job.name) keeps running; marquee jobs attach \(job.name) shows it, marquee jobs cancel \(job.name) ends it"
             )
             return .interrupted
         }
-        report.finish(
-            summary.counts(of: plan), unreadable: plan.rejected, duration: summary.duration, isData: true)
+        PrewarmCommand.finish(
+            report, summary.counts(of: plan), urls, unreadable: plan.rejected, duration: summary.duration,
+            isData: true, session)
         return try ended(job, summary.status, session)
     }
 
