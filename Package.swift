@@ -53,7 +53,8 @@ let package = Package(
             name: "BackgroundTransfers",
             dependencies: ["SystemSupport", "HTTPSemantics", "LazyImages", "CSystem"],
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
-        .target(name: "Films", dependencies: ["SystemSupport", "CSQLite"], swiftSettings: optimised),
+        .target(
+            name: "Films", dependencies: ["SystemSupport", "HTTPSemantics", "CSQLite"], swiftSettings: optimised),
         .target(
             name: "TerminalGraphics",
             dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],

@@ -1,3 +1,5 @@
+import HTTPSemantics
+
 /// A film with all members of its source in their order, unknown ones too. `Movie` is the checked view.
 public struct FilmDocument: Sendable, Hashable {
     /// The members in order, with unique names.

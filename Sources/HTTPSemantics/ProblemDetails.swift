@@ -44,17 +44,17 @@ package struct ProblemDetails: Sendable {
 
     package var json: String {
         var text =
-            "{\"type\":\"about:blank\",\"title\":\(Self.quoted(status.reason)),\"status\":\(status.rawValue)"
-        text += ",\"detail\":\(Self.quoted(detail))"
+            "{\"type\":\"about:blank\",\"title\":\(JSONString.quoted(status.reason)),\"status\":\(status.rawValue)"
+        text += ",\"detail\":\(JSONString.quoted(detail))"
         for (name, value) in members {
             switch value {
-            case .text(let string): text += ",\(Self.quoted(name)):\(Self.quoted(string))"
-            case .number(let number): text += ",\(Self.quoted(name)):\(number)"
+            case .text(let string): text += ",\(JSONString.quoted(name)):\(JSONString.quoted(string))"
+            case .number(let number): text += ",\(JSONString.quoted(name)):\(number)"
             }
         }
         if !errors.isEmpty {
             let list = errors.map { error in
-                "{\"pointer\":\(Self.quoted(error.pointer)),\"detail\":\(Self.quoted(error.detail))}"
+                "{\"pointer\":\(JSONString.quoted(error.pointer)),\"detail\":\(JSONString.quoted(error.detail))}"
             }
             text += ",\"errors\":[\(list.joined(separator: ","))]"
         }
@@ -67,56 +67,20 @@ package struct ProblemDetails: Sendable {
     /// The element alone, to embed in another document.
     package var element: String {
         var text = "<problem xmlns=\"urn:ietf:rfc:7807\">"
-        text += "<type>about:blank</type><title>\(Self.escaped(status.reason))</title>"
-        text += "<status>\(status.rawValue)</status><detail>\(Self.escaped(detail))</detail>"
+        text += "<type>about:blank</type><title>\(XMLText.escaped(status.reason, inElement: true))</title>"
+        text += "<status>\(status.rawValue)</status><detail>\(XMLText.escaped(detail, inElement: true))</detail>"
         for (name, value) in members {
             switch value {
-            case .text(let string): text += "<\(name)>\(Self.escaped(string))</\(name)>"
+            case .text(let string): text += "<\(name)>\(XMLText.escaped(string, inElement: true))</\(name)>"
             case .number(let number): text += "<\(name)>\(number)</\(name)>"
             }
         }
         if !errors.isEmpty {
             let list = errors.map { error in
-                "<i><pointer>\(Self.escaped(error.pointer))</pointer><detail>\(Self.escaped(error.detail))</detail></i>"
+                "<i><pointer>\(XMLText.escaped(error.pointer, inElement: true))</pointer><detail>\(XMLText.escaped(error.detail, inElement: true))</detail></i>"
             }
             text += "<errors>\(list.joined())</errors>"
         }
         return text + "</problem>"
-    }
-
-    /// Formats a JSON string (RFC 8259 section 7).
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            case _ where scalar.value < 0x20:
-                quoted += "\\u00\(scalar.value < 0x10 ? "0" : "")\(String(scalar.value, radix: 16))"
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
-    }
-
-    /// Escapes XML text. Characters that XML forbids (XML 1.0 section 2.2) become U+FFFD.
-    private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\t", "\n": escaped.unicodeScalars.append(scalar)
-            case "\r": escaped += "&#13;"
-            case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF:
-                escaped += "\u{FFFD}"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
     }
 }

@@ -192,21 +192,7 @@ struct LogLine {
         return "\(microseconds / 1000).\(LogTime.padded(microseconds % 1000, 3))"
     }
 
-    /// A JSON string in visible ASCII (RFC 8259 section 7).
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for unit in text.utf16 {
-            switch unit {
-            case 0x22: quoted += "\\\""
-            case 0x5C: quoted += "\\\\"
-            case 0x20..<0x7F: quoted.unicodeScalars.append(Unicode.Scalar(UInt8(unit)))
-            default:
-                let digits = String(unit, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            }
-        }
-        return quoted + "\""
-    }
+    private static func quoted(_ text: String) -> String { JSONString.quoted(text, onlyASCII: true) }
 }
 
 /// The parts of a request's target that a log may show.

@@ -35,7 +35,7 @@ imports BackgroundTransfers SystemSupport HTTPSemantics LazyImages CSystem
 imports HTTPServer SystemSupport HTTPSemantics CSystem
 imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
 imports ImageCodecs SystemSupport
-imports Films CSQLite SystemSupport
+imports Films CSQLite SystemSupport HTTPSemantics
 imports PictureService SystemSupport HTTPSemantics ImageCodecs LazyImages
 imports PictureServer SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages PictureService CSystem
 

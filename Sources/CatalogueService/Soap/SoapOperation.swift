@@ -1,4 +1,5 @@
 package import Films
+import HTTPSemantics
 
 /// The operations of the service in SOAP. The element in a body has the operation's name; the element of the answer has
 /// the same name with `Response` after it.

@@ -1,3 +1,5 @@
+import HTTPSemantics
+
 /// A JSON value stored as its text, so that numbers keep their digits and members their order. White space between
 /// tokens is removed.
 public struct JSONText: Sendable, Hashable {
@@ -33,7 +35,7 @@ public struct JSONText: Sendable, Hashable {
     }
 
     /// Creates a string.
-    public init(_ string: String) { self.init(valid: Self.quoted(string)) }
+    public init(_ string: String) { self.init(valid: JSONString.quoted(string)) }
 
     /// Creates an integer.
     public init(_ number: Int) { self.init(valid: "\(number)") }
@@ -52,7 +54,7 @@ public struct JSONText: Sendable, Hashable {
 
     /// Creates an object with these members.
     public init(members: [Member]) {
-        let parts = members.map { "\(Self.quoted($0.name)):\($0.value.text)" }
+        let parts = members.map { "\(JSONString.quoted($0.name)):\($0.value.text)" }
         self.init(valid: "{\(parts.joined(separator: ","))}")
     }
 
@@ -164,25 +166,6 @@ public struct JSONText: Sendable, Hashable {
 }
 
 extension JSONText {
-    /// Writes a JSON string, with the fewest escapes.
-    static func quoted(_ string: String) -> String {
-        var quoted: [UInt8] = [UInt8(ascii: "\"")]
-        quoted.reserveCapacity(string.utf8.count + 2)
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): quoted += [UInt8(ascii: "\\"), byte]
-            case UInt8(ascii: "\n"): quoted += Array("\\n".utf8)
-            case UInt8(ascii: "\t"): quoted += Array("\\t".utf8)
-            case 0..<0x20, 0x7F:
-                let digits = String(byte, radix: 16)
-                quoted += Array("\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)
-            default: quoted.append(byte)
-            }
-        }
-        quoted.append(UInt8(ascii: "\""))
-        return String(decoding: quoted, as: UTF8.self)
-    }
-
     /// The content of a JSON string.
     static func unquoted(_ bytes: ArraySlice<UInt8>) -> String {
         let inner = bytes.dropFirst().dropLast()
