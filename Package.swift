@@ -54,7 +54,8 @@ let package = Package(
             dependencies: ["SystemSupport", "HTTPSemantics", "LazyImages", "CSystem"],
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(
-            name: "Films", dependencies: ["SystemSupport", "HTTPSemantics", "CSQLite"], swiftSettings: optimised),
+            name: "Films", dependencies: ["SystemSupport", "HTTPSemantics", "CSQLite"],
+            swiftSettings: optimised),
         .target(
             name: "TerminalGraphics",
             dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],

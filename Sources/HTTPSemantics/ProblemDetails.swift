@@ -77,7 +77,8 @@ package struct ProblemDetails: Sendable {
         }
         if !errors.isEmpty {
             let list = errors.map { error in
-                "<i><pointer>\(XMLText.escaped(error.pointer, inElement: true))</pointer><detail>\(XMLText.escaped(error.detail, inElement: true))</detail></i>"
+                "<i><pointer>\(XMLText.escaped(error.pointer, inElement: true))</pointer>"
+                    + "<detail>\(XMLText.escaped(error.detail, inElement: true))</detail></i>"
             }
             text += "<errors>\(list.joined())</errors>"
         }

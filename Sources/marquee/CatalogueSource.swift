@@ -96,18 +96,18 @@ enum CatalogueSource: Sendable {
     /// - Parameters:
     ///   - top: only this many of the best films are needed, if the service can select them. Default: all films.
     ///   - limit: the most bytes of a file.
-    ///   - heard: called with each page.
+    ///   - onPage: called with each page.
     func read(
         with session: Session, top: Int? = nil, limit: Int = Input.limit,
-        heard: CataloguePages.Listener? = nil
+        onPage: CataloguePages.Listener? = nil
     ) async throws -> CataloguePages {
         switch self {
         case .missing: throw Failure("no catalogue is named; use --catalogue FILE or --catalogue URL")
         case .sample(let sample):
-            return try await Self.onePage(try await sample.films(), BaseURL(Self.sampleBase), heard)
+            return try await Self.onePage(try await sample.films(), BaseURL(Self.sampleBase), onPage)
         case .folder(let path):
             let folder = try PictureFolder(path)
-            return try await Self.onePage(try folder.catalogue(), folder.base, heard)
+            return try await Self.onePage(try folder.catalogue(), folder.base, onPage)
         case .file(let path), .library(let path):
             let bytes = try await Input.file(path, limit: limit)
             if let next = Catalogue.nextPage(in: bytes) {
@@ -115,8 +115,8 @@ enum CatalogueSource: Sendable {
                     "\(name): only this page is read; the feed goes on at \(next); name its address for all pages"
                 )
             }
-            return try await Self.onePage(bytes, BaseURL(Self.base(ofCatalogue: path)), heard)
-        case .url(let text): return try await Self.read(url: text, with: session, top: top, heard: heard)
+            return try await Self.onePage(bytes, BaseURL(Self.base(ofCatalogue: path)), onPage)
+        case .url(let text): return try await Self.read(url: text, with: session, top: top, onPage: onPage)
         }
     }
 
@@ -126,38 +126,38 @@ enum CatalogueSource: Sendable {
     }
 
     private static func onePage(
-        _ bytes: [UInt8], _ base: BaseURL, _ heard: CataloguePages.Listener?
+        _ bytes: [UInt8], _ base: BaseURL, _ onPage: CataloguePages.Listener?
     ) async throws -> CataloguePages {
         let page = CataloguePages.Page(bytes: bytes, base: base)
-        try await heard?(page)
+        try await onPage?(page)
         return CataloguePages([page])
     }
 
     /// Reads from the network, or from the cache when offline.
     static func read(
-        url text: String, with session: Session, top: Int? = nil, heard: CataloguePages.Listener? = nil
+        url text: String, with session: Session, top: Int? = nil, onPage: CataloguePages.Listener? = nil
     ) async throws -> CataloguePages {
         let url = try URL(typed: text)
         return try await session.withLoader(reading: URL(filePath: url.path).lastPathComponent) { opened in
             let address = FilmsAddress(catalogue: url)
             if let address, address.isSoap {
-                return try await session.soap(address, opened).pages(top: top, heard: heard)
+                return try await session.soap(address, opened).pages(top: top, onPage: onPage)
             }
             if let address, address.isWhole {
                 if let top,
                     let best = try await CataloguePages.readIfThere(
-                        address.top(top), opened, session, heard: heard)
+                        address.top(top), opened, session, onPage: onPage)
                 {
                     return best
                 }
                 if address.isNamed,
                     let all = try await CataloguePages.readIfThere(
-                        address.pages(), opened, session, heard: heard)
+                        address.pages(), opened, session, onPage: onPage)
                 {
                     return all
                 }
             }
-            return try await CataloguePages.read(url, opened, session, heard: heard)
+            return try await CataloguePages.read(url, opened, session, onPage: onPage)
         }
     }
 }

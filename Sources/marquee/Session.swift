@@ -180,10 +180,10 @@ struct Session: Sendable {
     /// - Parameters:
     ///   - top: only this many of the best films are needed, if the service can select them. Default: all films.
     ///   - orCached: whether cached films will do if the server does not answer. `outage` then says why.
-    ///   - heard: called with the films as their pages arrive.
+    ///   - onPage: called with the films as their pages arrive.
     func catalogue(
         top: Int? = nil, orCached: Bool = false,
-        heard: @escaping @Sendable (CatalogueParts) -> Void = { _ in }
+        onPage: @escaping @Sendable (CatalogueParts) -> Void = { _ in }
     ) async throws -> OpenCatalogue {
         let name = "reading " + URL(filePath: source.name).lastPathComponent
         let work = output.progress.begin { JobProgress(label: name, total: 0) }
@@ -191,7 +191,7 @@ struct Session: Sendable {
         if case .library(let path) = source { return try await LibrarySource.all(path, output) }
         let open: OpenCatalogue
         do {
-            open = try await read(top: top, heard: heard)
+            open = try await read(top: top, onPage: onPage)
         } catch let error as ImageLoadingError where orCached && error.isSilence {
             guard let cached = await cachedCatalogue(top: top, because: error) else { throw error }
             open = cached
@@ -210,7 +210,7 @@ struct Session: Sendable {
     }
 
     private func read(
-        top: Int?, heard: @escaping @Sendable (CatalogueParts) -> Void
+        top: Int?, onPage: @escaping @Sendable (CatalogueParts) -> Void
     ) async throws -> OpenCatalogue {
         let parts = Lock<CatalogueParts?>(nil)
         do {
@@ -226,7 +226,7 @@ struct Session: Sendable {
                     parts = soFar
                     return soFar
                 }
-                heard(soFar)
+                onPage(soFar)
             }
             return try parts.withLock { $0 }?.open ?? pages.catalogue()
         } catch let error as CatalogueError {

@@ -38,7 +38,7 @@ struct FolderSiteTests {
                 let gate = gate.change { $0.take() }
                 begun.add()
                 gate?.wait()
-                return try FolderSite.library(bytes, name: name)
+                return try FilmLibrary.inMemory(try CatalogueDocuments(parsing: bytes), path: name)
             }
         }
 

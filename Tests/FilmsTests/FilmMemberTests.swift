@@ -41,7 +41,7 @@ struct FilmMemberTests {
         #expect(try FilmDocument(xml: Array(film.xml().utf8)) == film)
         let encoded = try FilmDocument(json: JSONText(parsing: Array(JSONEncoder().encode(json))))
         #expect(try encoded.movie() == json)
-        #expect(try encoded[member.name]?.text == film[member.name]?.text)
+        #expect(encoded[member.name]?.text == film[member.name]?.text)
         #expect(json[member] != nil)
     }
 

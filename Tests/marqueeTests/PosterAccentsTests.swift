@@ -17,7 +17,7 @@ struct PosterAccentsTests {
     }
 
     private func accent(of bitmap: Bitmap, _ depth: ColourDepth = .trueColour) throws -> CellColour? {
-        var accents = PosterAccents()
+        let accents = PosterAccents()
         return accents.accent(of: bitmap, key: ImageRequest("https://example.org/a").key, depth: depth)
     }
 
@@ -53,7 +53,7 @@ struct PosterAccentsTests {
 
     @Test("an image is analysed once")
     func once() throws {
-        var accents = PosterAccents()
+        let accents = PosterAccents()
         let key = ImageRequest("https://example.org/a").key
         let red = accents.accent(of: picture([([200, 0, 0], 10)]), key: key, depth: .trueColour)
         #expect(accents.accent(of: picture([([0, 0, 200], 10)]), key: key, depth: .trueColour) == red)

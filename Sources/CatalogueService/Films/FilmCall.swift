@@ -296,8 +296,8 @@ enum FilmRoute: Hashable, Sendable {
     func formats(isRead: Bool) -> [FilmFormat] {
         switch self {
         case .form, .login: [.html]
-        case .rating: [.json, .xml]
-        default: isRead ? FilmFormat.allCases : [.json, .xml]
+        case .rating: FilmFormat.ofPrograms
+        default: isRead ? FilmFormat.allCases : FilmFormat.ofPrograms
         }
     }
 }

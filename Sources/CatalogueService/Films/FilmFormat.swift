@@ -13,6 +13,9 @@ enum FilmFormat: String, CaseIterable, Sendable {
         }
     }
 
+    /// The formats for programs.
+    static let ofPrograms = allCases.filter { $0 != .html }
+
     var problemType: String {
         switch self {
         case .json: ProblemDetails.jsonType
@@ -46,6 +49,16 @@ enum FilmFormat: String, CaseIterable, Sendable {
         ending ?? AcceptHeader(fields).preferred(allCases) { $0.mediaTypes + [$0.problemType] } ?? .json
     }
 
+    /// A problem as an answer's body.
+    /// - Parameter page: the page around it, in HTML.
+    func text(of problem: ProblemDetails, on page: @autoclosure () -> Page) -> [UInt8] {
+        switch self {
+        case .json: Array(problem.json.utf8)
+        case .xml: Array(problem.xml.utf8)
+        case .html: ProblemPage(problem, on: page()).html
+        }
+    }
+
     /// A name without the ending that selects a format, and that format.
     static func split(_ name: String) -> (name: String, ending: FilmFormat?) {
         for format in allCases {
@@ -63,26 +76,23 @@ enum FilmFormat: String, CaseIterable, Sendable {
 ///     {"id":"nosferatu","title":"Nosferatu","year":1922,"poster":"nosferatu/poster","rating":8.5,"votes":2,
 ///      "created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"}
 struct FilmRendering: Sendable {
-    let format: CatalogueWriter.Format
+    /// Pages are written elsewhere; here HTML counts as JSON.
+    let format: FilmFormat
     /// The relative path from the request's folder to the root.
     let toRoot: String
 
     /// - Parameter toRoot: the relative path from the request's folder to the root.
-    init(_ format: CatalogueWriter.Format = .json, toRoot: String) {
+    init(_ format: FilmFormat = .json, toRoot: String) {
         (self.format, self.toRoot) = (format, toRoot)
     }
 
-    init(_ call: FilmCall) {
-        // Pages are written elsewhere.
-        format = call.format == .xml ? .xml : .json
-        toRoot = call.target.toRoot
-    }
+    init(_ call: FilmCall) { self.init(call.format, toRoot: call.target.toRoot) }
 
     /// One film as the whole body.
     func document(_ film: StoredFilm) -> [UInt8] {
         var bytes: [UInt8] = []
         switch format {
-        case .json: append(film, to: &bytes)
+        case .json, .html: append(film, to: &bytes)
         case .xml: bytes = Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(whole(film).xml())".utf8)
         }
         bytes.append(UInt8(ascii: "\n"))
@@ -91,12 +101,12 @@ struct FilmRendering: Sendable {
 
     /// Films as a catalogue, in the shape of catalogue files.
     func list(_ films: [StoredFilm], name: String?) -> [UInt8] {
-        var writer = CatalogueWriter(format: format, name: name)
+        var writer = CatalogueWriter(format: format == .xml ? .xml : .json, name: name)
         var bytes = Array(writer.start.utf8)
         bytes.reserveCapacity(films.count * 1024)
         for (index, film) in films.enumerated() {
             switch format {
-            case .json:
+            case .json, .html:
                 bytes.append(contentsOf: (index == 0 ? "\n" : ",\n").utf8)
                 append(film, to: &bytes)
             case .xml: bytes.append(contentsOf: writer.film(whole(film)).utf8)
@@ -104,6 +114,23 @@ struct FilmRendering: Sendable {
         }
         bytes.append(contentsOf: writer.end.utf8)
         return bytes
+    }
+
+    /// One vote on a film, with the film's score of all votes.
+    func rating(_ value: Double, of film: StoredFilm) -> [UInt8] {
+        var members = [JSONText.Member(name: "value", value: JSONText(value))]
+        if let rating = film.rating {
+            members.append(JSONText.Member(name: "rating", value: JSONText(rating)))
+        }
+        members.append(JSONText.Member(name: "votes", value: JSONText(film.votes)))
+        let text =
+            switch format {
+            case .json, .html: JSONText(members: members).text
+            case .xml:
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rating>"
+                    + members.map { "<\($0.name)>\($0.value.text)</\($0.name)>" }.joined() + "</rating>"
+            }
+        return Array((text + "\n").utf8)
     }
 
     /// Joins existing texts, so that a page of films needs no parsing of JSON.

@@ -34,7 +34,7 @@ package final class FilmOperations: Sendable {
     /// A page of films.
     /// - Parameter bytes: the most bytes of the films' stored texts. Default: any number.
     /// - Returns: nil if the texts have more bytes.
-    package func films(_ query: FilmQuery, ifAtMost bytes: Int? = nil) throws(FilmError) -> FilmPage? {
+    package func films(_ query: FilmQuery, ifAtMost bytes: Int? = nil) throws(FilmError) -> FilmQuery.Page? {
         do throws(FilmLibraryError) {
             guard let bytes else { return try library.films(query) }
             return try library.films(query, ifAtMost: bytes)

@@ -51,13 +51,8 @@ struct FilmRefusal: Error {
         // The answer depends on Accept, and it may be different in a moment.
         response.fields["Vary"] = "Accept"
         response.fields["Cache-Control"] = "no-store"
-        switch format {
-        case .json: response.body = .bytes(Array(problem.json.utf8))
-        case .xml: response.body = .bytes(Array(problem.xml.utf8))
-        case .html:
-            response.fields.replace(with: Page.protection)
-            response.body = .bytes(ProblemPage(problem, on: page ?? Page(path: path)).html)
-        }
+        if format == .html { response.fields.replace(with: Page.protection) }
+        response.body = .bytes(format.text(of: problem, on: page ?? Page(path: path)))
         return ContentCoding.negotiated(head.fields).applied(to: response)
     }
 }

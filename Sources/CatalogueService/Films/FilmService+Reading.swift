@@ -48,7 +48,7 @@ extension FilmService {
         return response
     }
 
-    func page(_ query: FilmQuery, _ quickLimit: Int? = nil) throws -> FilmPage {
+    func page(_ query: FilmQuery, _ quickLimit: Int? = nil) throws -> FilmQuery.Page {
         var query = query
         query.byteLimit = Self.pageBytes
         guard let found = try operations.films(query, ifAtMost: quickLimit) else { throw NotQuick() }

@@ -63,36 +63,20 @@ extension FilmService {
     /// One vote, and the film's score of all votes.
     func rating(of id: String, by rater: String, _ call: FilmCall) throws -> HTTPResponse {
         let (value, film) = try operations.rating(of: id, by: rater)
-        return rating(value, film, call)
+        return call.response(FilmRendering(call).rating(value, of: film))
     }
 
     /// Sets a vote. Repeating it changes nothing.
     func rate(_ id: String, by rater: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
         let value = try IncomingRating(body, try FilmContent(call)).value
         let (film, isNew) = try operations.rate(id, by: rater, value)
-        return rating(value, film, call, status: isNew ? .created : .ok)
+        return call.response(
+            FilmRendering(call).rating(value, of: film), status: isNew ? .created : .ok)
     }
 
     /// Removes a vote.
     func unrate(_ id: String, by rater: String, _ call: FilmCall) throws -> HTTPResponse {
         try operations.unrate(id, by: rater)
         return HTTPResponse(status: .noContent)
-    }
-
-    private func rating(
-        _ value: Double, _ film: StoredFilm, _ call: FilmCall, status: HTTPStatus = .ok
-    ) -> HTTPResponse {
-        var members = [("value", JSONText(value))]
-        if let rating = film.rating { members.append(("rating", JSONText(rating))) }
-        members.append(("votes", JSONText(film.votes)))
-        let text =
-            switch call.format {
-            case .json, .html:
-                JSONText(members: members.map { JSONText.Member(name: $0.0, value: $0.1) }).text + "\n"
-            case .xml:
-                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rating>"
-                    + members.map { "<\($0.0)>\($0.1.text)</\($0.0)>" }.joined() + "</rating>\n"
-            }
-        return call.response(Array(text.utf8), status: status)
     }
 }

@@ -129,7 +129,7 @@ extension FilmService {
         return SoapFilm.xml(FilmRendering(toRoot: "").whole(film), tag: String(tag), as: name)
     }
 
-    private static func catalogue(_ page: FilmPage, named name: String?) -> String {
+    private static func catalogue(_ page: FilmQuery.Page, named name: String?) -> String {
         String(decoding: FilmRendering(.xml, toRoot: "").list(page.films, name: name), as: UTF8.self)
     }
 

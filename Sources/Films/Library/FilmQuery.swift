@@ -27,6 +27,15 @@ package struct FilmQuery: Sendable, Hashable {
         var index: String? { self == .catalogue ? nil : "films_by_\(rawValue)" }
     }
 
+    /// A page of films in the requested order.
+    package struct Page: Sendable, Hashable {
+        package let films: [StoredFilm]
+        /// The cursor of the next page; nil on the last one.
+        package let next: String?
+        /// The cursor of the previous page; nil on the first one.
+        package let previous: String?
+    }
+
     package var sort: Sort
     /// Words that must all occur in title, original title, director, genres or year, ignoring case and accents.
     package var search: String
@@ -52,15 +61,6 @@ package struct FilmQuery: Sendable, Hashable {
     package static func start(ofTitles text: String) -> String {
         FilmCursor([.text(text), .text("")]).text(of: .title)
     }
-}
-
-/// A page of films in the requested order.
-package struct FilmPage: Sendable, Hashable {
-    package let films: [StoredFilm]
-    /// The cursor of the next page; nil on the last one.
-    package let next: String?
-    /// The cursor of the previous page; nil on the first one.
-    package let previous: String?
 }
 
 /// The position of a film in a sort order. It holds the film's keys, so it stays valid after the film is removed. As
@@ -126,15 +126,15 @@ struct FilmCursor {
 extension FilmLibrary {
     /// Returns one page of films.
     /// - Throws: `.invalidCursor` for the cursor of another sort order.
-    package func films(_ query: FilmQuery) throws(FilmLibraryError) -> FilmPage {
+    package func films(_ query: FilmQuery) throws(FilmLibraryError) -> FilmQuery.Page {
         let page = try page(query, maximumBytes: query.byteLimit, isWhole: false)
-        return page ?? FilmPage(films: [], next: nil, previous: nil)
+        return page ?? FilmQuery.Page(films: [], next: nil, previous: nil)
     }
 
     /// Returns one page of films, if their stored texts have at most `bytes` bytes together; otherwise nil. Never reads
     /// more than that, so that a thread that must not wait can ask.
     /// - Throws: `.invalidCursor` for the cursor of another sort order.
-    package func films(_ query: FilmQuery, ifAtMost bytes: Int) throws(FilmLibraryError) -> FilmPage? {
+    package func films(_ query: FilmQuery, ifAtMost bytes: Int) throws(FilmLibraryError) -> FilmQuery.Page? {
         try page(query, maximumBytes: bytes, isWhole: true)
     }
 
@@ -143,7 +143,7 @@ extension FilmLibrary {
     ///   - isWhole: whether a page with more bytes is nil. Otherwise it ends before, but has one film at least.
     private func page(
         _ query: FilmQuery, maximumBytes: Int?, isWhole: Bool
-    ) throws(FilmLibraryError) -> FilmPage? {
+    ) throws(FilmLibraryError) -> FilmQuery.Page? {
         let limit = max(1, min(query.limit, Int.max - 1))
         let isBackward = query.before != nil
         let cursor = try (query.before ?? query.after).map { text throws(FilmLibraryError) in
@@ -188,8 +188,8 @@ extension FilmLibrary {
             let end = try (hasMore ? numbers.last : nil).flatMap { number throws(FilmLibraryError) in
                 try Self.cursor(database, number, query.sort)
             }
-            if isBackward { return FilmPage(films: films.reversed(), next: start, previous: end) }
-            return FilmPage(films: films, next: end, previous: query.after == nil ? nil : start)
+            if isBackward { return FilmQuery.Page(films: films.reversed(), next: start, previous: end) }
+            return FilmQuery.Page(films: films, next: end, previous: query.after == nil ? nil : start)
         }
     }
 

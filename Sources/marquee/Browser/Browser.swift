@@ -20,7 +20,7 @@ final class Browser: Sendable {
         /// The player has ended.
         case played(PlayerEnding)
         /// The result of saving a poster.
-        case said(String)
+        case notice(String)
         /// The content of an address, with the number of its request.
         case opened(Int, Overlay)
         case path(NetworkPath)
@@ -35,7 +35,8 @@ final class Browser: Sendable {
         let welcome: String?
         /// Reads the catalogue and reports its progress, as `CatalogueReader` does.
         let read:
-            @Sendable (_ shown: Catalogue?, _ tell: @escaping @Sendable (CatalogueNews) -> Void) async -> Void
+            @Sendable (_ shown: Catalogue?, _ onNews: @escaping @Sendable (CatalogueNews) -> Void) async ->
+                Void
         /// The progress of the reading, in a text of at most `width` cells; nil when nothing is being read.
         let progress: @Sendable (_ width: Int) -> String?
         /// The request for a poster's address, or why the address is invalid.

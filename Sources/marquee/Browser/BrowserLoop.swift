@@ -30,7 +30,7 @@ final class BrowserLoop {
     /// The frames drawn while the catalogue is read. They turn the sign in the status line.
     private var turns = 0
     private let began = MonotonicClock.seconds
-    private var accents = PosterAccents()
+    private let accents = PosterAccents()
     private let onlyASCII = Terminal.showsOnlyASCII(STDOUT_FILENO)
     var isDone = false
     /// Why there is nothing to show.
@@ -100,7 +100,7 @@ final class BrowserLoop {
             isDone = true
         case .catalogue(let news): perform(state.take(news))
         case .played(let ending): endPlaying(ending)
-        case .said(let text): state.notice = text
+        case .notice(let text): state.notice = text
         case .opened(let number, let overlay): if opening.awaits(number) { state.show(overlay) }
         case .path(let path): perform(state.take(path))
         case .terminal(let events, let handled):
@@ -341,7 +341,7 @@ extension BrowserLoop {
     func savePoster() {
         do {
             try SelectedPoster(state.list, environment).save(environment) { [mailbox] in
-                mailbox.send(.said($0))
+                mailbox.send(.notice($0))
             }
             state.notice = "Saving the poster…"
         } catch {

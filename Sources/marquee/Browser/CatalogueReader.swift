@@ -15,30 +15,30 @@ struct CatalogueReader: Sendable {
     /// - Parameters:
     ///   - shown: the films of a refresh. The new films are compared with them, and they stay if the refresh fails. Nil
     ///     for the first reading, which gives the cached films if the server does not answer.
-    ///   - tell: takes the news. The last is `whole` or `failed`.
-    func read(replacing shown: Catalogue?, tell: @escaping @Sendable (CatalogueNews) -> Void) async {
+    ///   - onNews: receives the news. The last is `whole` or `failed`.
+    func read(replacing shown: Catalogue?, onNews: @escaping @Sendable (CatalogueNews) -> Void) async {
         let published = Lock(0)
-        let heard = Lock<CatalogueParts?>(nil)
+        let newest = Lock<CatalogueParts?>(nil)
         do {
             let open = try await session.catalogue(orCached: shown == nil) { parts in
                 guard !parts.isWhole else { return }
-                tell(.came(films: parts.films))
-                heard.withLock { $0 = parts }
+                onNews(.came(films: parts.films))
+                newest.withLock { $0 = parts }
                 guard shown == nil, published.withLock({ Self.publishes(parts.films, after: &$0) }) else {
                     return
                 }
-                tell(.part(FilmSet(Self.shown(parts.open))))
+                onNews(.part(FilmSet(Self.shown(parts.open))))
             }
-            tell(
+            onNews(
                 .whole(
                     FilmSet(Self.shown(open), replacing: shown), confirmed: open.confirmed ?? clock.seconds,
                     outage: open.outage.map { ImageLoadingError.withoutAddress("\($0)") }))
         } catch {
             // The first reading shows the films it has, even if it fails.
-            if shown == nil, let parts = heard.withLock({ $0 }) {
-                tell(.part(FilmSet(Self.shown(parts.open))))
+            if shown == nil, let parts = newest.withLock({ $0 }) {
+                onNews(.part(FilmSet(Self.shown(parts.open))))
             }
-            tell(.failed(error))
+            onNews(.failed(error))
         }
     }
 

@@ -21,18 +21,28 @@ struct PosterAccents {
     /// Red, yellow, green, cyan, blue, magenta in the palette of 16: the hues of the wheel, 60 degrees apart.
     private static let basic: [UInt8] = [1, 3, 2, 6, 4, 5]
 
-    private var known: [CacheKey: SIMD3<Double>?] = [:]
+    /// What an image's analysis has found; nil for a grey image.
+    private final class Hue: Sendable {
+        let colour: SIMD3<Double>?
+
+        init(_ colour: SIMD3<Double>?) { self.colour = colour }
+    }
+
+    private let known = MemoryCache<Hue>(limit: PosterAccents.kept)
 
     /// An image's accent; nil for a grey one.
-    mutating func accent(of bitmap: Bitmap, key: CacheKey, depth: ColourDepth) -> CellColour? {
-        if known[key] == nil {
-            if known.count >= Self.kept { known.removeAll(keepingCapacity: true) }
-            known[key] = .some(Self.mostColourful(of: bitmap))
-        }
-        guard let colour = known[key] ?? nil else { return nil }
+    func accent(of bitmap: Bitmap, key: CacheKey, depth: ColourDepth) -> CellColour? {
+        guard let colour = hue(of: bitmap, key).colour else { return nil }
         guard depth == .ansi16 else { return LinearColour(colour).with(luminance: Self.luminance).cell }
         let sector = Self.hue(of: colour, of: Self.basic.count)
         return .palette(Self.basic[sector])
+    }
+
+    private func hue(of bitmap: Bitmap, _ key: CacheKey) -> Hue {
+        if let hue = known.value(for: key) { return hue }
+        let hue = Hue(Self.mostColourful(of: bitmap))
+        known.store(hue, for: key, cost: 1)
+        return hue
     }
 
     /// The mean colour of the hue with the most chroma, 0 to 255 a channel; nil if the chroma is too low.

@@ -39,8 +39,8 @@ struct SelectedPoster {
     }
 
     /// Saves the file, and then reports the result.
-    func save(_ environment: Browser.Environment, tell: @escaping @Sendable (String) -> Void) {
-        Task { [movie, request] in tell(await environment.save(movie, request)) }
+    func save(_ environment: Browser.Environment, onEnd: @escaping @Sendable (String) -> Void) {
+        Task { [movie, request] in onEnd(await environment.save(movie, request)) }
     }
 }
 

@@ -40,7 +40,7 @@ enum BrowseCommand: Command {
         let reader = CatalogueReader(session)
         let environment = Browser.Environment(
             name: session.source.name, welcome: session.welcome,
-            read: { await reader.read(replacing: $0, tell: $1) },
+            read: { await reader.read(replacing: $0, onNews: $1) },
             progress: { session.output.progress.present(width: $0) },
             poster: { address, base in
                 Result { () throws(ImageLoadingError) in try session.request(for: address, relativeTo: base) }

@@ -34,7 +34,7 @@ struct CataloguePages: Sendable {
 
     /// Like `read`; nil if there is no such address, or if it is not cached while offline.
     static func readIfThere(
-        _ url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener? = nil
+        _ url: URL, _ opened: OpenLoader, _ session: Session, onPage: Listener? = nil
     ) async throws -> CataloguePages? {
         let first: Answer
         do {
@@ -42,25 +42,25 @@ struct CataloguePages: Sendable {
         } catch ImageLoadingError.httpStatus(_, status: 404), ImageLoadingError.notCached {
             return nil
         }
-        return try await read(first, from: url, opened, session, heard: heard)
+        return try await read(first, from: url, opened, session, onPage: onPage)
     }
 
     /// Reads the page at an address and all pages after it.
     static func read(
-        _ url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener? = nil
+        _ url: URL, _ opened: OpenLoader, _ session: Session, onPage: Listener? = nil
     ) async throws -> CataloguePages {
         try await read(
-            try await answer(url, opened, session), from: url, opened, session, heard: heard)
+            try await answer(url, opened, session), from: url, opened, session, onPage: onPage)
     }
 
     /// Reads the pages after the first one. If that fails, the disk tier keeps its old pages: they are a whole
     /// catalogue, but a mixture of new and old pages might not be.
     private static func read(
-        _ first: Answer, from url: URL, _ opened: OpenLoader, _ session: Session, heard: Listener?
+        _ first: Answer, from url: URL, _ opened: OpenLoader, _ session: Session, onPage: Listener?
     ) async throws -> CataloguePages {
         var replaced: [(file: LoadedFile, request: ImageRequest)] = []
         do {
-            return try await read(first, from: url, opened, session, &replaced, heard: heard)
+            return try await read(first, from: url, opened, session, &replaced, onPage: onPage)
         } catch {
             for (file, request) in replaced { await opened.loader.restore(file, for: request) }
             throw error
@@ -69,7 +69,7 @@ struct CataloguePages: Sendable {
 
     private static func read(
         _ first: Answer, from url: URL, _ opened: OpenLoader, _ session: Session,
-        _ replaced: inout [(file: LoadedFile, request: ImageRequest)], heard: Listener?
+        _ replaced: inout [(file: LoadedFile, request: ImageRequest)], onPage: Listener?
     ) async throws -> CataloguePages {
         var result = CataloguePages()
         var visited: Set<String> = [CacheKey(url: url).text]
@@ -84,7 +84,7 @@ struct CataloguePages: Sendable {
                 bytes: file.bytes.array, base: base,
                 confirmed: file.freshness.map { $0.received - $0.initialAge }, isLast: next == nil)
             result.pages.append(page)
-            try await heard?(page)
+            try await onPage?(page)
             bytes += file.bytes.count
             guard result.pages.count <= maximumPages, bytes <= maximumBytes else {
                 throw Failure("\(url.displayText): the catalogue is too large; name a smaller one")

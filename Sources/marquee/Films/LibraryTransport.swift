@@ -63,14 +63,17 @@ final class LibraryTransport: Transport {
                 throw .connectionFailed(url: url.displayText, reason: "\(error)")
             }
         }
-        guard let poster = found else { return ResponseHead(status: 404, fields: ["Content-Length": "0"]) }
-        let head = ResponseHead(
-            status: 200,
-            fields: [
-                "Content-Type": poster.mediaType, "Content-Length": "\(poster.bytes.count)",
-                "ETag": "\"\(poster.tag)\"", "Cache-Control": "no-cache",
-            ])
-        if receiver.receive(head), request.method != .head { _ = receiver.receive(poster.bytes.span) }
+        let bytes = found?.bytes ?? []
+        var head = ResponseHead(
+            status: found == nil ? 404 : 200, fields: ["Content-Length": "\(bytes.count)"])
+        if let found {
+            head.fields["Content-Type"] = found.mediaType
+            head.fields["ETag"] = "\"\(found.tag)\""
+            head.fields["Cache-Control"] = "no-cache"
+        }
+        if receiver.receive(head), !bytes.isEmpty, request.method != .head {
+            _ = receiver.receive(bytes.span)
+        }
         return head
     }
 

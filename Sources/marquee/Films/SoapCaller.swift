@@ -78,11 +78,11 @@ struct SoapCaller: Sendable {
     /// The films, or those with all words of a text.
     /// - Parameter top: only this many of the best films are needed. Default: all films.
     func pages(
-        searching text: String? = nil, top: Int? = nil, heard: CataloguePages.Listener? = nil
+        searching text: String? = nil, top: Int? = nil, onPage: CataloguePages.Listener? = nil
     ) async throws -> CataloguePages {
         if top == 3 {
             let page = try page(try await result(.top3AsXml, ""), .top3AsXml)
-            try await heard?(page)
+            try await onPage?(page)
             return CataloguePages([page])
         }
         let isOnePage = top.map { $0 <= Self.pageLimit } ?? false
@@ -98,7 +98,7 @@ struct SoapCaller: Sendable {
             let next = isOnePage ? "" : result.child("next")?.text ?? ""
             page.isLast = next.isEmpty
             pages.append(page)
-            try await heard?(page)
+            try await onPage?(page)
             if page.isLast { break }
             guard visited.insert(next).inserted, pages.count < CataloguePages.maximumPages else {
                 throw Failure("\(name): the pages of the catalogue do not end")

@@ -112,7 +112,7 @@ struct FilmSizeTests {
         var query = FilmQuery(sort: sort, search: search, limit: 10)
         query.byteLimit = 1000
         var found: [String] = []
-        var last: FilmPage
+        var last: FilmQuery.Page
         repeat {
             last = try library.films(query)
             found += last.films.map(\.id)
