@@ -83,6 +83,32 @@ extension ImageDecoding {
     }
 }
 
+/// A decoder that resizes while it decodes. It implements ``ImageDecoding/decode(_:sizing:limits:)``, as the decoders of
+/// this module do.
+public protocol ResizingDecoder: ImageDecoding {
+    /// Decodes a whole file, resized and cropped as `sizing` says, and applies its Exif orientation.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - sizing: the size and the content mode; nil for the image's own size.
+    ///   - limits: the limits for the file.
+    func decode(
+        _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap
+}
+
+extension ResizingDecoder {
+    /// Decodes to fit; see ``decode(_:sizing:limits:)``.
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - target: the box to fit the upright image into, without enlarging; nil for its own size.
+    ///   - limits: the limits for the file.
+    public func decode(
+        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Bitmap {
+        try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
+    }
+}
+
 /// Why a file cannot be decoded. Offsets are in bytes from the beginning of the file.
 public enum ImageDecodingError: Error, Sendable, Hashable {
     /// The file ends at `offset`, before its data is complete.

@@ -386,6 +386,16 @@ extension Session {
         return try result.get()
     }
 
+    /// Reports a change of a film: the film for programs, or a line for people.
+    func report(_ film: FilmClient.Film, _ line: String) -> ExitStatus {
+        if settings.wantsJSON {
+            output.json(JSONText(members: film.document.members))
+        } else {
+            output.line(line)
+        }
+        return .done
+    }
+
     /// The film that `text` names in a service: by id, else by title.
     /// - Throws: `Failure` with the candidates if there are several or none.
     func film(_ text: String, of client: FilmClient) async throws -> FilmClient.Film {

@@ -2,23 +2,12 @@
 /// counts as alpha only if the header has a mask for it.
 ///
 /// A file that is cut off gives an incomplete bitmap, whose missing pixels are transparent.
-public struct BMPDecoder: ImageDecoding {
+public struct BMPDecoder: ResizingDecoder {
     /// Creates a decoder; it keeps no state.
     public init() {}
 
     /// Only BMP.
     public let formats: Set<ImageFormat> = [.bmp]
-
-    /// Decodes a BMP to fit; see ``decode(_:sizing:limits:)``.
-    /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - target: the box to fit the image into, without enlarging; nil for its own size.
-    ///   - limits: the limits for the file.
-    public func decode(
-        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
-    ) throws(ImageDecodingError) -> Bitmap {
-        try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
-    }
 
     /// Decodes a BMP; see ``ImageDecoding``. Runs on the caller's thread.
     ///

@@ -2,23 +2,12 @@
 /// transparent canvas of the size of the logical screen. The background colour is ignored, as in browsers.
 ///
 /// A file that is cut off gives an incomplete bitmap, whose missing pixels are transparent.
-public struct GIFDecoder: ImageDecoding {
+public struct GIFDecoder: ResizingDecoder {
     /// Creates a decoder; it keeps no state.
     public init() {}
 
     /// Only GIF.
     public let formats: Set<ImageFormat> = [.gif]
-
-    /// Decodes a GIF to fit; see ``decode(_:sizing:limits:)``.
-    /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - target: the box to fit the image into, without enlarging; nil for its own size.
-    ///   - limits: the limits for the file.
-    public func decode(
-        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
-    ) throws(ImageDecodingError) -> Bitmap {
-        try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
-    }
 
     /// Decodes a GIF; see ``ImageDecoding``. Runs on the caller's thread.
     ///

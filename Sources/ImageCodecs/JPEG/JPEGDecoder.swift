@@ -1,22 +1,11 @@
 /// Decodes JPEG (ITU-T T.81): baseline, extended sequential and progressive with Huffman coding, 8 bits, grey, YCbCr,
 /// RGB, CMYK or YCCK, with any sampling factors. Applies the Exif orientation.
-public struct JPEGDecoder: ImageDecoding {
+public struct JPEGDecoder: ResizingDecoder {
     /// Creates a decoder; it keeps no state.
     public init() {}
 
     /// Only JPEG.
     public let formats: Set<ImageFormat> = [.jpeg]
-
-    /// Decodes a JPEG to fit; see ``decode(_:sizing:limits:)``.
-    /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - target: the box to fit the image into, without enlarging; nil for its own size.
-    ///   - limits: the limits for the file.
-    public func decode(
-        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
-    ) throws(ImageDecodingError) -> Bitmap {
-        try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
-    }
 
     /// Decodes a JPEG; see ``ImageDecoding``. Runs on the caller's thread.
     ///

@@ -1,23 +1,12 @@
 /// Decodes PNG (ISO 15948): all colour types, bit depths and interlacing, with tRNS transparency and verified
 /// checksums. An animation gives its first frame. Ignores colour chunks (gAMA, cHRM, iCCP, sRGB, sBIT) and the
 /// background.
-public struct PNGDecoder: ImageDecoding {
+public struct PNGDecoder: ResizingDecoder {
     /// Creates a decoder; it keeps no state.
     public init() {}
 
     /// Only PNG.
     public let formats: Set<ImageFormat> = [.png]
-
-    /// Decodes a PNG to fit; see ``decode(_:sizing:limits:)``.
-    /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - target: the box to fit the image into, without enlarging; nil for its own size.
-    ///   - limits: the limits for the file.
-    public func decode(
-        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
-    ) throws(ImageDecodingError) -> Bitmap {
-        try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
-    }
 
     /// Decodes a PNG; see ``ImageDecoding``. Runs on the caller's thread.
     ///

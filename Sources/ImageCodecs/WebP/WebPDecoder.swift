@@ -3,23 +3,12 @@
 ///
 /// Rows are averaged to the wanted size as they are decoded, so a large image never exists at its full size. A file that
 /// is cut off gives an incomplete bitmap, whose missing pixels are transparent.
-public struct WebPDecoder: ImageDecoding {
+public struct WebPDecoder: ResizingDecoder {
     /// Creates a decoder; it keeps no state.
     public init() {}
 
     /// Only WebP.
     public let formats: Set<ImageFormat> = [.webp]
-
-    /// Decodes a WebP to fit; see ``decode(_:sizing:limits:)``.
-    /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - target: the box to fit the image into, without enlarging; nil for its own size.
-    ///   - limits: the limits for the file.
-    public func decode(
-        _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
-    ) throws(ImageDecodingError) -> Bitmap {
-        try decode(bytes, sizing: target.map { ImageSizing($0) }, limits: limits)
-    }
 
     /// Decodes a WebP; see ``ImageDecoding``. Runs on the caller's thread.
     ///

@@ -42,12 +42,7 @@ enum AddCommand: Command {
         return try await session.withFilms(named) { client in
             let wire = named ?? (client.address.isSoap ? .soap : usual)
             let added = try await add(film, id: id, poster, wire, client)
-            if session.settings.wantsJSON {
-                session.output.json(JSONText(members: added.document.members))
-            } else {
-                session.output.line("added \(added.name) as \(added.id)")
-            }
-            return .done
+            return session.report(added, "added \(added.name) as \(added.id)")
         }
     }
 

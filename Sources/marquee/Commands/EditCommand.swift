@@ -45,12 +45,7 @@ enum EditCommand: Command {
                 await client.opened.loader.invalidate(client.address.poster(of: film.id))
             case nil: break
             }
-            if session.settings.wantsJSON {
-                session.output.json(JSONText(members: film.document.members))
-            } else {
-                session.output.line("changed \(film.name)")
-            }
-            return .done
+            return session.report(film, "changed \(film.name)")
         }
     }
 

@@ -35,12 +35,7 @@ enum RateCommand: Command {
                 throw Failure(
                     "\(rater) has no vote on \(now.name); nothing was removed", code: "no-such-vote")
             }
-            if session.settings.wantsJSON {
-                session.output.json(JSONText(members: now.document.members))
-            } else {
-                session.output.line("\(now.name): \(standing(of: now.document))")
-            }
-            return .done
+            return session.report(now, "\(now.name): \(standing(of: now.document))")
         }
     }
 

@@ -31,12 +31,7 @@ enum RemoveCommand: Command {
                 throw Failure(
                     "\(film.name) has changed since; run the command again", code: "changed-meanwhile")
             }
-            if session.settings.wantsJSON {
-                session.output.json(JSONText(members: film.document.members))
-            } else {
-                session.output.line("removed \(film.name)")
-            }
-            return .done
+            return session.report(film, "removed \(film.name)")
         }
     }
 }

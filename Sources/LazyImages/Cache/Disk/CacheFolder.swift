@@ -156,9 +156,25 @@ extension CacheFolder {
     ///   - maximum: the most bytes that an entry's file can have.
     ///   - touchInterval: by how many seconds the access time may be too old.
     func read(_ key: CacheKey, maximum: Int, touchInterval: Int) throws(FileFault) -> Lookup {
+        try read(Self.entryName(of: key.digest), maximum: maximum) { entry, file, status in
+            guard entry.hasKey(key.text) else { return false }
+            if FileTime.coarseNow.seconds(since: status.accessTime) >= touchInterval {
+                // Ignored: a disk that cannot be written needs no access times, since nothing is
+                // evicted.
+                try? calls.touch(file)
+            }
+            return true
+        }
+    }
+
+    /// - Parameter isRight: whether the entry is the one that its name promises.
+    private func read(
+        _ name: String, maximum: Int,
+        _ isRight: (EntryFile, borrowing Descriptor, FileStatus) -> Bool
+    ) throws(FileFault) -> Lookup {
         let file: Descriptor
         do {
-            file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor)
+            file = try calls.openForReading(name, in: descriptor)
         } catch let error where error.code == ENOENT {
             return .absent
         }
@@ -166,13 +182,7 @@ extension CacheFolder {
         guard status.isFile, status.size <= maximum else { return .corrupt(status.identity) }
         switch try EntryFile.read(file, size: status.size, calls: calls) {
         case .newer: return .newer
-        case .entry(let entry) where entry.hasKey(key.text):
-            if FileTime.coarseNow.seconds(since: status.accessTime) >= touchInterval {
-                // Ignored: a disk that cannot be written needs no access times, since nothing is
-                // evicted.
-                try? calls.touch(file)
-            }
-            return .entry(entry)
+        case .entry(let entry) where isRight(entry, file, status): return .entry(entry)
         case .entry, .corrupt: return .corrupt(status.identity)
         }
     }
@@ -319,19 +329,8 @@ extension CacheFolder {
 
     /// Reads and verifies an entry: its name must be that of its key.
     func read(_ entry: ScannedEntry, maximum: Int) throws(FileFault) -> Lookup {
-        let file: Descriptor
-        do {
-            file = try calls.openForReading(entry.name, in: descriptor)
-        } catch let error where error.code == ENOENT {
-            return .absent
-        }
-        let status = try calls.status(of: file)
-        guard status.isFile, status.size <= maximum else { return .corrupt(status.identity) }
-        switch try EntryFile.read(file, size: status.size, calls: calls) {
-        case .newer: return .newer
-        case .entry(let found) where Self.entryName(of: SHA256.hash(of: found.keyText)) == entry.name:
-            return .entry(found)
-        case .entry, .corrupt: return .corrupt(status.identity)
+        try read(entry.name, maximum: maximum) { found, _, _ in
+            Self.entryName(of: SHA256.hash(of: found.keyText)) == entry.name
         }
     }
 
