@@ -1,124 +1,204 @@
 import Foundation
 
-/// The command `marquee-bench`: measures Marquee beside references. Each subcommand measures ours and a reference in
-/// turn in the same run, and prints both medians and their ratio.
+/// A benchmark: measures ours and a reference in turn in one run.
+struct Benchmark: Sendable {
+    /// The subcommand.
+    let name: String
+    /// Its lines of the usage.
+    let usage: String
+    let run: @Sendable (Options) async throws -> [BenchmarkResult]
+
+    /// All benchmarks, in the order of the usage.
+    static let all = [
+        Benchmark(
+            name: "fetch",
+            usage: """
+                marquee-bench fetch URL-LIST [--concurrency N] [--per-host N] [--disk] [--cacert FILE]
+                                               loads every URL of the list, beside curl --parallel; over HTTP/2 from an https
+                                               server that offers it
+                """, run: fetchBenchmark),
+        Benchmark(
+            name: "memory",
+            usage: """
+                marquee-bench memory [--threads N]
+                                               hit, miss and stores of the memory tier on 1, 2 and 4 threads, or on N,
+                                               beside a dictionary under a lock and plain LRU
+                """, run: memoryBenchmark),
+        Benchmark(
+            name: "request",
+            usage: """
+                marquee-bench request          a request made from text, from a URL and with a size, beside Foundation's URL of the
+                                               same text
+                """, run: requestBenchmark),
+        Benchmark(
+            name: "hit-ratio",
+            usage: """
+                marquee-bench hit-ratio [--capacity N TRACE | --pairs LIST] [--binary]
+                                               what LRU, CLOCK, SIEVE, ours and the optimum make of a trace: a key a line,
+                                               or 32-bit integers, low byte first; of the pairs of a list, a trace and a
+                                               capacity a line, and their mean; without either, of traces of our own
+                """, run: hitRatioBenchmark),
+        Benchmark(
+            name: "disk",
+            usage: """
+                marquee-bench disk             a hit and a store of the disk tier, beside the raw system calls
+                marquee-bench disk --entries N
+                                               opening, a hot hit, a miss, stores and evictions at N entries of 200 bytes,
+                                               beside a thousand
+                """, run: diskBenchmark),
+        Benchmark(
+            name: "processes",
+            usage: """
+                marquee-bench processes N [--seconds S]
+                                               N processes on one cache: requests at the origin for one list that all prewarm;
+                                               duplicate stores; mixed work for S seconds (60), torn reads
+                """, run: processesBenchmark),
+        Benchmark(
+            name: "pressure",
+            usage: """
+                marquee-bench pressure         how soon the memory tier of another process is smaller once memory is short, by
+                                               systemd's protocol and by the kernel's count of stalls
+                """, run: pressureBenchmark),
+        Benchmark(
+            name: "dedupe",
+            usage: """
+                marquee-bench dedupe [--callers N]
+                                               many callers of one URL: requests the origin saw, time a caller
+                """, run: dedupeBenchmark),
+        Benchmark(
+            name: "decode",
+            usage: """
+                marquee-bench decode FILE... [--fit WxH] [--scale 1/8] [--ppm OUT]
+                                               milliseconds to pixels, beside tjbench, libpng, libwebp or giflib;
+                                               megapixels/s, bytes a pixel in use at once; the pixels as PPM or PAM
+                """, run: decodeBenchmark),
+        Benchmark(
+            name: "encode",
+            usage: """
+                marquee-bench encode FILE... [--quality Q]
+                                               milliseconds to a JPEG of quality Q (80), beside tjbench; bytes and PSNR, beside
+                                               cjpeg -optimize
+                """, run: encodeBenchmark),
+        Benchmark(
+            name: "process",
+            usage: """
+                marquee-bench process FILE...
+                                               milliseconds of the steps of a pipeline, beside Pillow; how many times its pixels an
+                                               image takes in twenty steps
+                """, run: processBenchmark),
+        Benchmark(
+            name: "soak",
+            usage: """
+                marquee-bench soak [--seconds S] [--concurrency N]
+                                               loads without a pause: loads/s, memory, descriptors
+                """, run: soakBenchmark),
+        Benchmark(
+            name: "draw",
+            usage: """
+                marquee-bench draw FILE... [--size COLSxROWS] [--graphics MODE]
+                                               milliseconds to blocks, bytes for the terminal, PSNR and SSIM, beside chafa; for
+                                               kitty, iterm2 and sixel milliseconds and bytes
+                """, run: drawBenchmark),
+        Benchmark(
+            name: "scroll",
+            usage: """
+                marquee-bench scroll [--rows N] [--size COLSxROWS] [--memory-size MIB] [--graphics MODE]
+                                               the arrow key held in the browser through N films (10000): time and bytes a
+                                               frame, loads, memory, and how soon pictures come
+                """, run: scrollBenchmark),
+        Benchmark(
+            name: "catalogue",
+            usage: """
+                marquee-bench catalogue [--films N]
+                                               a catalogue of N films (100000): one listed, all as JSON, the browser's first
+                                               screen, a key of its filter; beside Python's parser
+                """, run: catalogueBenchmark),
+        Benchmark(
+            name: "connections",
+            usage: """
+                marquee-bench connections [--connections N]
+                                               marquee serve with N idle connections (10000), beside 64 busy ones, and after
+                                               hostile clients: memory, descriptors, requests/s
+                """, run: connectionsBenchmark),
+        Benchmark(
+            name: "library-service",
+            usage: """
+                marquee-bench library-service [--kills N]
+                                               edits of 8 clients at once, and writes while the service is killed N times (300):
+                                               edits and writes that are lost
+                """, run: libraryServiceBenchmark),
+        Benchmark(
+            name: "overload",
+            usage: """
+                marquee-bench overload [--seconds S]
+                                               four times the new pictures that marquee serve can make, for S seconds (60):
+                                               pictures made, times of refusals and hits, memory
+                """, run: overloadBenchmark),
+        Benchmark(
+            name: "burst",
+            usage: """
+                marquee-bench burst [--posters N] [--clients N]
+                                               N posters (400) that marquee serve does not have, asked at once by N clients
+                                               (300): answers of 200, times, and of hits meanwhile
+                """, run: burstBenchmark),
+        Benchmark(
+            name: "crowd",
+            usage: """
+                marquee-bench crowd [--clients N]
+                                               N clients (10000) of one poster that marquee serve does not have, in four sizes:
+                                               requests at the origin, decodes, encodes
+                """, run: crowdBenchmark),
+        Benchmark(
+            name: "fleet",
+            usage: """
+                marquee-bench fleet [--instances N]
+                                               N instances (1000) behind a balancer, on paper: balance of load by consistent
+                                               hashing and bounded loads, what moves when the fleet changes, reads of the store
+                """, run: fleetBenchmark),
+        Benchmark(
+            name: "store",
+            usage: """
+                marquee-bench store [--pictures N]
+                                               N new pictures (200) of marquee serve with a shared store that fails in nine
+                                               ways: longest wait, errors, wrong pictures, pauses
+                """, run: storeBenchmark),
+        Benchmark(
+            name: "picture-soak",
+            usage: """
+                marquee-bench picture-soak [--seconds S] [--rate N]
+                                               marquee serve under mixed load, N requests a second (200) for S seconds (1800):
+                                               memory, descriptors
+                """, run: pictureSoakBenchmark),
+        Benchmark(
+            name: "kill",
+            usage: """
+                marquee-bench kill N           kills prewarms at N random moments, and stores at every call of the system:
+                                               entries that read wrong or are lost afterwards
+                """, run: killBenchmark),
+    ]
+}
+
+/// The command `marquee-bench`: measures Marquee beside references. Each subcommand prints both medians and their ratio.
 @main
 struct Bench {
-    static let usage = """
-        marquee-bench fetch URL-LIST [--concurrency N] [--per-host N] [--disk] [--cacert FILE]
-                                       loads every URL of the list, beside curl --parallel; over HTTP/2 from an https
-                                       server that offers it
-        marquee-bench memory [--threads N]
-                                       hit, miss and stores of the memory tier on 1, 2 and 4 threads, or on N,
-                                       beside a dictionary under a lock and plain LRU
-        marquee-bench request          a request made from text, from a URL and with a size, beside Foundation's URL of the
-                                       same text
-        marquee-bench hit-ratio [--capacity N TRACE | --pairs LIST] [--binary]
-                                       what LRU, CLOCK, SIEVE, ours and the optimum make of a trace: a key a line,
-                                       or 32-bit integers, low byte first; of the pairs of a list, a trace and a
-                                       capacity a line, and their mean; without either, of traces of our own
-        marquee-bench disk             a hit and a store of the disk tier, beside the raw system calls
-        marquee-bench disk --entries N
-                                       opening, a hot hit, a miss, stores and evictions at N entries of 200 bytes,
-                                       beside a thousand
-        marquee-bench processes N [--seconds S]
-                                       N processes on one cache: requests at the origin for one list that all prewarm;
-                                       duplicate stores; mixed work for S seconds (60), torn reads
-        marquee-bench pressure         how soon the memory tier of another process is smaller once memory is short, by
-                                       systemd's protocol and by the kernel's count of stalls
-        marquee-bench dedupe [--callers N]
-                                       many callers of one URL: requests the origin saw, time a caller
-
-        marquee-bench decode FILE... [--fit WxH] [--scale 1/8] [--ppm OUT]
-                                       milliseconds to pixels, beside tjbench, libpng, libwebp or giflib;
-                                       megapixels/s, bytes a pixel in use at once; the pixels as PPM or PAM
-        marquee-bench encode FILE... [--quality Q]
-                                       milliseconds to a JPEG of quality Q (80), beside tjbench; bytes and PSNR, beside
-                                       cjpeg -optimize
-        marquee-bench process FILE...
-                                       milliseconds of the steps of a pipeline, beside Pillow; how many times its pixels an
-                                       image takes in twenty steps
-        marquee-bench soak [--seconds S] [--concurrency N]
-                                       loads without a pause: loads/s, memory, descriptors
-        marquee-bench draw FILE... [--size COLSxROWS] [--graphics MODE]
-                                       milliseconds to blocks, bytes for the terminal, PSNR and SSIM, beside chafa; for
-                                       kitty, iterm2 and sixel milliseconds and bytes
-        marquee-bench scroll [--rows N] [--size COLSxROWS] [--memory-size MIB] [--graphics MODE]
-                                       the arrow key held in the browser through N films (10000): time and bytes a
-                                       frame, loads, memory, and how soon pictures come
-        marquee-bench catalogue [--films N]
-                                       a catalogue of N films (100000): one listed, all as JSON, the browser's first
-                                       screen, a key of its filter; beside Python's parser
-        marquee-bench connections [--connections N]
-                                       marquee serve with N idle connections (10000), beside 64 busy ones, and after
-                                       hostile clients: memory, descriptors, requests/s
-        marquee-bench library-service [--kills N]
-                                       edits of 8 clients at once, and writes while the service is killed N times (300):
-                                       edits and writes that are lost
-        marquee-bench overload [--seconds S]
-                                       four times the new pictures that marquee serve can make, for S seconds (60):
-                                       pictures made, times of refusals and hits, memory
-        marquee-bench burst [--posters N] [--clients N]
-                                       N posters (400) that marquee serve does not have, asked at once by N clients
-                                       (300): answers of 200, times, and of hits meanwhile
-        marquee-bench crowd [--clients N]
-                                       N clients (10000) of one poster that marquee serve does not have, in four sizes:
-                                       requests at the origin, decodes, encodes
-        marquee-bench fleet [--instances N]
-                                       N instances (1000) behind a balancer, on paper: balance of load by consistent
-                                       hashing and bounded loads, what moves when the fleet changes, reads of the store
-        marquee-bench store [--pictures N]
-                                       N new pictures (200) of marquee serve with a shared store that fails in nine
-                                       ways: longest wait, errors, wrong pictures, pauses
-        marquee-bench picture-soak [--seconds S] [--rate N]
-                                       marquee serve under mixed load, N requests a second (200) for S seconds (1800):
-                                       memory, descriptors
-        marquee-bench kill N           kills prewarms at N random moments, and stores at every call of the system:
-                                       entries that read wrong or are lost afterwards
-
-        Every one takes  --runs N  (default 7), --json  (one object a result) and --no-reference.
-        """
+    static let usage =
+        Benchmark.all.map(\.usage).joined(separator: "\n")
+        + "\n\nEvery one takes  --runs N  (default 7), --json  (one object a result) and --no-reference."
 
     static func main() async {
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
-            let results: [BenchmarkResult]
-            switch options.words.first {
-            case "fetch": results = try await fetchBenchmark(options)
-            case "memory": results = try await memoryBenchmark(options)
-            case "request": results = try await requestBenchmark(options)
-            case "hit-ratio": results = try await hitRatioBenchmark(options)
-            case "disk": results = try await diskBenchmark(options)
-            case "processes": results = try await processesBenchmark(options)
-            case "worker":
-                try await CacheWorker.run(options.words)
-                results = []
-            case "pressure": results = try await pressureBenchmark(options)
-            case "pressure-worker":
-                try await PressureWorker.run()
-                results = []
-            case "decode": results = try await decodeBenchmark(options)
-            case "encode": results = try await encodeBenchmark(options)
-            case "process": results = try await processBenchmark(options)
-            case "overload": results = try await overloadBenchmark(options)
-            case "burst": results = try await burstBenchmark(options)
-            case "crowd": results = try await crowdBenchmark(options)
-            case "fleet": results = fleetBenchmark(options)
-            case "store": results = try await storeBenchmark(options)
-            case "picture-soak": results = try await pictureSoakBenchmark(options)
-            case "draw": results = try await drawBenchmark(options)
-            case "soak": results = try await soakBenchmark(options)
-            case "scroll": results = try await scrollBenchmark(options)
-            case "catalogue": results = try await catalogueBenchmark(options)
-            case "connections": results = try await connectionsBenchmark(options)
-            case "library-service": results = try await libraryServiceBenchmark(options)
-            case "kill": results = try await killBenchmark(options)
-            case "dedupe": results = try await dedupeBenchmark(options)
-            default:
+            let word = options.words.first
+            // The processes that some benchmarks start.
+            if word == "worker" { return try await CacheWorker.run(options.words) }
+            if word == "pressure-worker" { return try await PressureWorker.run() }
+            guard let benchmark = Benchmark.all.first(where: { $0.name == word }) else {
                 print(usage)
                 exit(options.flags.contains("help") ? 0 : 2)
             }
-            for result in results { print(options.flags.contains("json") ? result.json : result.line) }
+            for result in try await benchmark.run(options) {
+                print(options.flags.contains("json") ? result.json : result.line)
+            }
         } catch {
             FileHandle.standardError.write(Data("marquee-bench: \(reason(for: error))\n".utf8))
             exit(1)
