@@ -84,8 +84,52 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
         }
     }
 
-    /// The value of a member; nil if the film has none.
-    public subscript(member: FilmMember) -> FilmMember.Value? { member.kind.value(in: self) }
+    /// The value of a member; nil if the film has none. A value of another type is not set.
+    public internal(set) subscript(member: FilmMember) -> FilmMember.Value? {
+        get {
+            switch member {
+            case .id: .text(id)
+            case .title: .text(title)
+            case .originalTitle: originalTitle.map(FilmMember.Value.text)
+            case .year: year.map(FilmMember.Value.whole)
+            case .director: director.map(FilmMember.Value.text)
+            case .country: country.map(FilmMember.Value.text)
+            case .minutes: minutes.map(FilmMember.Value.whole)
+            case .genres: .texts(genres)
+            case .overview: overview.map(FilmMember.Value.text)
+            case .score: score.map(FilmMember.Value.number)
+            case .poster: poster.map(FilmMember.Value.text)
+            case .media: media.map(FilmMember.Value.text)
+            case .page: page.map(FilmMember.Value.text)
+            case .rating: rating.map(FilmMember.Value.number)
+            case .votes: votes > 0 ? .whole(votes) : nil
+            case .createdAt: createdAt.map(FilmMember.Value.text)
+            case .updatedAt: updatedAt.map(FilmMember.Value.text)
+            }
+        }
+        set {
+            switch (member, newValue) {
+            case (.id, .text(let text)): id = text
+            case (.title, .text(let text)): title = text
+            case (.originalTitle, .text(let text)): originalTitle = text
+            case (.year, .whole(let number)): year = number
+            case (.director, .text(let text)): director = text
+            case (.country, .text(let text)): country = text
+            case (.minutes, .whole(let number)): minutes = number
+            case (.genres, .texts(let texts)): genres = texts
+            case (.overview, .text(let text)): overview = text
+            case (.score, .number(let number)): score = number
+            case (.poster, .text(let text)): poster = text
+            case (.media, .text(let text)): media = text
+            case (.page, .text(let text)): page = text
+            case (.rating, .number(let number)): rating = number
+            case (.votes, .whole(let number)): votes = number
+            case (.createdAt, .text(let text)): createdAt = text
+            case (.updatedAt, .text(let text)): updatedAt = text
+            default: break
+            }
+        }
+    }
 
     /// The value of a member as a line of text; nil if the film has none.
     public func text(_ member: FilmMember) -> String? {
@@ -100,8 +144,8 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
 }
 
 /// The members of a film, in their order: the schema. JSON, XML, SOAP and the forms of the service, the options of `add`
-/// and `edit`, `help json` and the search all read it. A new member needs a case, its definition and a property of
-/// `Movie`.
+/// and `edit`, `help json` and the search all read it. A new member needs a case, its definition, and a property of
+/// `Movie` with its place in the subscript.
 public enum FilmMember: Int, CaseIterable, Sendable {
     case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster, media
     case page, rating, votes, createdAt, updatedAt
@@ -114,23 +158,20 @@ public enum FilmMember: Int, CaseIterable, Sendable {
         case texts([String])
     }
 
-    /// A property of `Movie`.
-    public typealias Place<Property> = any WritableKeyPath<Movie, Property> & Sendable
-
-    /// The type of a member, and its place in `Movie`.
+    /// The type of a member.
     public enum Kind: Sendable {
         /// A line of text that every film has.
-        case required(Place<String>)
+        case required
         /// A line of text.
-        case text(Place<String?>)
+        case text
         /// A text of several lines.
-        case paragraphs(Place<String?>)
+        case paragraphs
         /// The path or the URL of a file, relative to the catalogue or absolute.
-        case address(Place<String?>)
-        case whole(Place<Int?>, ClosedRange<Int>)
-        case number(Place<Double?>, ClosedRange<Double>)
+        case address
+        case whole(ClosedRange<Int>)
+        case number(ClosedRange<Double>)
         /// A list of texts. In XML each is an element with the given name.
-        case texts(Place<[String]>, element: String)
+        case texts(element: String)
     }
 
     /// Who sets a member, and what becomes of a wrong value.
@@ -159,9 +200,11 @@ public enum FilmMember: Int, CaseIterable, Sendable {
         public let value: String
         /// One line.
         public let help: String
+        /// Whether most films are given it. Help lists such options first.
+        public let isUsual: Bool
 
-        fileprivate init(_ name: String, _ value: String, _ help: String) {
-            (self.name, self.value, self.help) = (name, value, help)
+        fileprivate init(_ name: String, _ value: String, _ help: String, isUsual: Bool = false) {
+            (self.name, self.value, self.help, self.isUsual) = (name, value, help, isUsual)
         }
     }
 
@@ -169,7 +212,7 @@ public enum FilmMember: Int, CaseIterable, Sendable {
     public struct Definition: Sendable {
         /// The name in JSON and XML.
         public let name: String
-        /// The type, and the place in `Movie`.
+        /// The type.
         public let kind: Kind
         /// Who sets the member.
         public var rule = Rule.checked
@@ -191,61 +234,62 @@ public enum FilmMember: Int, CaseIterable, Sendable {
 
     /// In the order of the cases.
     private static let definitions = [
-        Definition(name: "id", kind: .required(\.id), label: "Id", help: "the film's id in its catalogue"),
+        Definition(name: "id", kind: .required, label: "Id", help: "the film's id in its catalogue"),
         Definition(
-            name: "title", kind: .required(\.title), label: "Title", form: 1,
-            option: CommandOption("title", "T", "the title"), search: .everywhere),
+            name: "title", kind: .required, label: "Title", form: 1,
+            option: CommandOption("title", "T", "the title", isUsual: true), search: .everywhere),
         Definition(
-            name: "originalTitle", kind: .text(\.originalTitle), label: "Original title", form: 2,
+            name: "originalTitle", kind: .text, label: "Original title", form: 2,
             option: CommandOption("original-title", "T", "the title in the film's own language"),
             search: .everywhere, help: "if it differs"),
         Definition(
-            name: "year", kind: .whole(\.year, FilmMember.years), label: "Year", form: 3,
-            option: CommandOption("year", "Y", "the year of the first showing"), search: .everywhere,
+            name: "year", kind: .whole(FilmMember.years), label: "Year", form: 3,
+            option: CommandOption("year", "Y", "the year of the first showing", isUsual: true),
+            search: .everywhere, isFact: true),
+        Definition(
+            name: "director", kind: .text, label: "Director", form: 5,
+            option: CommandOption("director", "D", "the director", isUsual: true), search: .everywhere,
             isFact: true),
         Definition(
-            name: "director", kind: .text(\.director), label: "Director", form: 5,
-            option: CommandOption("director", "D", "the director"), search: .everywhere, isFact: true),
-        Definition(
-            name: "country", kind: .text(\.country), label: "Country", form: 6,
+            name: "country", kind: .text, label: "Country", form: 6,
             option: CommandOption("country", "C", "the country of production"), search: .browser,
             isFact: true),
         Definition(
-            name: "minutes", kind: .whole(\.minutes, 1...100_000), label: "Minutes", form: 4,
+            name: "minutes", kind: .whole(1...100_000), label: "Minutes", form: 4,
             option: CommandOption("minutes", "N", "the length in minutes"), isFact: true),
         Definition(
-            name: "genres", kind: .texts(\.genres, element: "genre"), label: "Genres",
+            name: "genres", kind: .texts(element: "genre"), label: "Genres",
             hint: "separated by commas", form: 7,
             option: CommandOption("genre", "G", "a genre; give the option once for each"),
             search: .everywhere, help: "an array"),
         Definition(
-            name: "overview", kind: .paragraphs(\.overview), label: "Overview", form: 9,
+            name: "overview", kind: .paragraphs, label: "Overview", form: 9,
             option: CommandOption("overview", "TEXT", "a few sentences about it"), search: .browser),
         Definition(
-            name: "score", kind: .number(\.score, Movie.scores), label: "Score", hint: "0 to 10", form: 8,
+            name: "score", kind: .number(Movie.scores), label: "Score", hint: "0 to 10", form: 8,
             option: CommandOption("score", "0-10", "the catalogue's own score"), help: "0 to 10"),
         Definition(
-            name: "poster", kind: .address(\.poster), label: "Poster",
+            name: "poster", kind: .address, label: "Poster",
             option: CommandOption("poster", "FILE|URL", "the poster: a picture file, or its address"),
             help: "its address; after a change, the one that the service gives"),
         Definition(
-            name: "media", kind: .address(\.media), rule: .lenient, label: "Media",
+            name: "media", kind: .address, rule: .lenient, label: "Media",
             option: CommandOption("media", "FILE|URL", "the film's file, which the browser plays"),
             help: "the film's file or address, as in the catalogue"),
         Definition(
-            name: "page", kind: .address(\.page), rule: .lenient, label: "Page",
+            name: "page", kind: .address, rule: .lenient, label: "Page",
             help: "a web page about it, as in the catalogue"),
         Definition(
-            name: "rating", kind: .number(\.rating, Movie.scores), rule: .library, label: "Rating",
+            name: "rating", kind: .number(Movie.scores), rule: .library, label: "Rating",
             help: "the mean of the votes, if there are any"),
         Definition(
-            name: "votes", kind: .whole(\.votesIfAny, 1...Int.max), rule: .library, label: "Votes",
+            name: "votes", kind: .whole(1...Int.max), rule: .library, label: "Votes",
             help: "the number of votes"),
         Definition(
-            name: "created_at", kind: .text(\.createdAt), rule: .library, label: "Created at",
+            name: "created_at", kind: .text, rule: .library, label: "Created at",
             help: "when it was added to its library: RFC 3339, UTC"),
         Definition(
-            name: "updated_at", kind: .text(\.updatedAt), rule: .library, label: "Updated at",
+            name: "updated_at", kind: .text, rule: .library, label: "Updated at",
             help: "when it was last changed"),
     ]
 
@@ -255,12 +299,13 @@ public enum FilmMember: Int, CaseIterable, Sendable {
     /// What the schema says of the member.
     public var definition: Definition { Self.definitions[rawValue] }
 
-    /// The type of the member, and its place in `Movie`.
+    /// The type of the member.
     public var kind: Kind { Self.kinds[rawValue] }
     private static let kinds = definitions.map(\.kind)
 
     /// The name in JSON and XML.
-    public var name: String { definition.name }
+    public var name: String { Self.names[rawValue] }
+    private static let names = definitions.map(\.name)
 
     private static let named = Dictionary(uniqueKeysWithValues: allCases.map { ($0.name, $0) })
 
@@ -268,6 +313,29 @@ public enum FilmMember: Int, CaseIterable, Sendable {
     public init?(named name: String) {
         guard let member = Self.named[name] else { return nil }
         self = member
+    }
+
+    /// The members by the lengths of their names, with the names in UTF-8.
+    private static let byLength: [[(member: FilmMember, name: [UInt8])]] = {
+        let longest = allCases.map(\.name.utf8.count).max() ?? 0
+        return (0...longest).map { length in
+            allCases.filter { $0.name.utf8.count == length }.map { ($0, Array($0.name.utf8)) }
+        }
+    }()
+
+    /// The member with the name at a place of a document; nil if there is none. Makes no text: a catalogue has a million
+    /// names.
+    init?(named place: Range<Int>, in bytes: [UInt8]) {
+        guard place.count < Self.byLength.count else { return nil }
+        for (member, name) in Self.byLength[place.count] {
+            var index = 0
+            while index < name.count, bytes[place.lowerBound + index] == name[index] { index += 1 }
+            if index == name.count {
+                self = member
+                return
+            }
+        }
+        return nil
     }
 
     /// Whether its values are numbers.
@@ -280,7 +348,7 @@ public enum FilmMember: Int, CaseIterable, Sendable {
 
     /// The name of the elements of its list in XML; nil for a member that is not a list.
     public var listElement: String? {
-        if case .texts(_, let element) = kind { element } else { nil }
+        if case .texts(let element) = kind { element } else { nil }
     }
 
     /// Whether it has several lines.
@@ -319,48 +387,14 @@ extension FilmMember: CodingKey {
     public init?(intValue: Int) { nil }
 }
 
-extension FilmMember.Kind {
-    /// The value in a film; nil if the film has none.
-    fileprivate func value(in movie: Movie) -> FilmMember.Value? {
-        switch self {
-        case .required(let path): .text(movie[keyPath: path])
-        case .text(let path), .paragraphs(let path), .address(let path):
-            movie[keyPath: path].map(FilmMember.Value.text)
-        case .whole(let path, _): movie[keyPath: path].map(FilmMember.Value.whole)
-        case .number(let path, _): movie[keyPath: path].map(FilmMember.Value.number)
-        case .texts(let path, _): .texts(movie[keyPath: path])
-        }
-    }
-
-    /// Sets the value in a film, which has the kind's type.
-    fileprivate func set(_ value: FilmMember.Value, in movie: inout Movie) {
-        switch (self, value) {
-        case (.required(let path), .text(let text)): movie[keyPath: path] = text
-        case (.text(let path), .text(let text)), (.paragraphs(let path), .text(let text)),
-            (.address(let path), .text(let text)):
-            movie[keyPath: path] = text
-        case (.whole(let path, _), .whole(let number)): movie[keyPath: path] = number
-        case (.number(let path, _), .number(let number)): movie[keyPath: path] = number
-        case (.texts(let path, _), .texts(let texts)): movie[keyPath: path] = texts
-        default: break
-        }
-    }
-}
-
 extension Movie {
-    /// The number of votes; nil for none.
-    fileprivate var votesIfAny: Int? {
-        get { votes > 0 ? votes : nil }
-        set { votes = newValue ?? 0 }
-    }
-
     /// Changes the texts that people read.
     func mapTexts(_ change: (String) -> String) -> Movie {
         var movie = self
         for member in FilmMember.allCases where member.isProse {
             switch self[member] {
-            case .text(let text): member.kind.set(.text(change(text)), in: &movie)
-            case .texts(let texts): member.kind.set(.texts(texts.map(change)), in: &movie)
+            case .text(let text): movie[member] = .text(change(text))
+            case .texts(let texts): movie[member] = .texts(texts.map(change))
             case .whole, .number, nil: break
             }
         }
@@ -409,7 +443,7 @@ struct MovieFields {
     func movie() throws(CatalogueError) -> Movie {
         var movie = Movie(id: "", title: "")
         for member in FilmMember.allCases {
-            if let value = try value(member) { member.kind.set(value, in: &movie) }
+            if let value = try value(member) { movie[member] = value }
         }
         // Each needs the other: other catalogues use these names differently.
         if movie.rating == nil || movie.votes == 0 { (movie.rating, movie.votes) = (nil, 0) }
@@ -469,15 +503,15 @@ struct MovieFields {
             let text = text.trimmed
             return text.isEmpty ? nil : .text(text)
         case (.required, _), (.text, _), (.paragraphs, _), (.address, _): throw wrong(member, "text")
-        case (.whole(_, let range), .number(let number))
+        case (.whole(let range), .number(let number))
         where (Double(range.lowerBound)...Double(range.upperBound)).contains(number):
             guard let whole = Int(exactly: number) else { throw wrong(member, "a whole number") }
             return .whole(whole)
-        case (.whole(_, let range), _):
+        case (.whole(let range), _):
             throw wrong(member, "a number from \(range.lowerBound) to \(range.upperBound)")
-        case (.number(_, let range), .number(let number)) where range.contains(number):
+        case (.number(let range), .number(let number)) where range.contains(number):
             return .number(number)
-        case (.number(_, let range), _):
+        case (.number(let range), _):
             throw wrong(member, "a number from \(Int(range.lowerBound)) to \(Int(range.upperBound))")
         case (.texts, .texts(let texts)): return .texts(texts.map(\.trimmed).filter { !$0.isEmpty })
         case (.texts, _): throw wrong(member, "a list of texts")

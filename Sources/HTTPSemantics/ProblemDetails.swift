@@ -68,7 +68,8 @@ package struct ProblemDetails: Sendable {
     package var element: String {
         var text = "<problem xmlns=\"urn:ietf:rfc:7807\">"
         text += "<type>about:blank</type><title>\(XMLText.escaped(status.reason, inElement: true))</title>"
-        text += "<status>\(status.rawValue)</status><detail>\(XMLText.escaped(detail, inElement: true))</detail>"
+        text += "<status>\(status.rawValue)</status>"
+        text += "<detail>\(XMLText.escaped(detail, inElement: true))</detail>"
         for (name, value) in members {
             switch value {
             case .text(let string): text += "<\(name)>\(XMLText.escaped(string, inElement: true))</\(name)>"

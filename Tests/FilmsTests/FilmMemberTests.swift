@@ -23,12 +23,23 @@ struct FilmMemberTests {
         return film
     }
 
-    @Test("each case has its own definition", arguments: FilmMember.allCases)
-    func order(member: FilmMember) {
-        let words = member.name.split(separator: "_")
-        let name = words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-        #expect("\(member)" == name)
-        #expect(FilmMember(named: member.name) == member)
+    @Test("each case has the definition of its own property")
+    func order() {
+        let movie = Movie(
+            id: "id", title: "title", originalTitle: "original", year: 1927, director: "director",
+            country: "country", minutes: 90, genres: ["genre"], overview: "overview", score: 1,
+            poster: "poster", media: "media", page: "page", rating: 2, votes: 3, createdAt: "created",
+            updatedAt: "updated")
+        let texts: [FilmMember: String] = [
+            .id: "id", .title: "title", .originalTitle: "original", .year: "1927", .director: "director",
+            .country: "country", .minutes: "90", .genres: "genre", .overview: "overview", .score: "1.0",
+            .poster: "poster", .media: "media", .page: "page", .rating: "2.0", .votes: "3",
+            .createdAt: "created", .updatedAt: "updated",
+        ]
+        for member in FilmMember.allCases {
+            #expect(movie.text(member) == texts[member], "\(member.name)")
+            #expect(FilmMember(named: member.name) == member)
+        }
     }
 
     @Test("each member is read from JSON and from XML, and is encoded", arguments: FilmMember.allCases)

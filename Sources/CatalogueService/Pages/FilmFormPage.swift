@@ -55,11 +55,11 @@ struct FilmFormPage {
             form.input(member.name, label, ["type": "text", "dir": "auto", "required": ""], &html)
         case .text, .address, .texts:
             form.input(member.name, label, ["type": "text", "dir": "auto"], &html)
-        case .whole(_, let range):
+        case .whole(let range):
             form.number(
                 member.name, label,
                 ["min": "\(range.lowerBound)", "max": "\(range.upperBound)", "step": "1"], &html)
-        case .number(_, let range):
+        case .number(let range):
             form.number(
                 member.name, label,
                 ["min": "\(Int(range.lowerBound))", "max": "\(Int(range.upperBound))", "step": "any"], &html)

@@ -5,8 +5,9 @@ import HTTPServer
 /// Films as HTML pages.
 extension FilmService {
     /// A page of the list, or of search results.
-    func wall(_ films: FilmQuery.Page, _ query: FilmQuery, _ call: FilmCall, _ revision: Int) throws -> HTTPResponse
-    {
+    func wall(
+        _ films: FilmQuery.Page, _ query: FilmQuery, _ call: FilmCall, _ revision: Int
+    ) throws -> HTTPResponse {
         let isSearch = !query.search.isEmpty
         let page = try page(
             call, title: isSearch ? "Search: \(query.search)" : nil, search: query.search, alternate: "films")

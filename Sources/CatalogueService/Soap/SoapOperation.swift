@@ -111,7 +111,7 @@ package enum SoapFilm {
         case .number:
             guard value.number != nil else { return nil }
             content = value.text
-        case .texts(_, let item):
+        case .texts(let item):
             guard let texts = value.elements, texts.allSatisfy({ $0.string != nil }) else { return nil }
             content = texts.map { "<\(item)>\(XMLText.escaped($0.string ?? ""))</\(item)>" }.joined()
         case .required, .text, .paragraphs, .address:
@@ -136,7 +136,7 @@ package enum SoapFilm {
     private static func value(_ element: XMLElement) -> JSONText {
         if element.isNil || element.children.isEmpty && element.text.isEmpty { return .null }
         switch member(element.localName)?.kind {
-        case .texts(_, let item):
+        case .texts(let item):
             return JSONText(
                 elements: element.children.filter { $0.localName == item }.map { JSONText($0.text) })
         case .whole, .number: return number(element.text)

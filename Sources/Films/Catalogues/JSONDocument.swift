@@ -108,10 +108,13 @@ extension JSONDocument.Entry {
             try? grammar.members { key, grammar throws(CatalogueError) in
                 let kind = grammar.next
                 let value = try grammar.value()
+                if let member = FilmMember(named: key.lowerBound + 1..<key.upperBound - 1, in: bytes) {
+                    return values.set(member, kind, bytes, in: value)
+                }
+                // Another name, or one with escapes.
                 let name = JSONText.unquoted(bytes[key])
                 if let member = FilmMember(named: name) {
-                    guard values[member] == nil else { return }
-                    values[member] = MovieFields.Value(member, kind, bytes, in: value)
+                    values.set(member, kind, bytes, in: value)
                 } else if name == "url", values.url == nil {
                     values.url = MovieFields.Value(text: kind, bytes, in: value)
                 } else if name == "sha256", values.sha256 == nil {
@@ -122,6 +125,15 @@ extension JSONDocument.Entry {
         case .string: self = MovieFields.Value.text(bytes, in: range).map(Self.text) ?? .other
         default: self = .other
         }
+    }
+}
+
+extension MovieFields.Values {
+    /// Sets a member, unless it came before.
+    fileprivate mutating func set(
+        _ member: FilmMember, _ kind: JSONGrammar.Kind, _ bytes: [UInt8], in range: Range<Int>
+    ) {
+        if self[member] == nil { self[member] = MovieFields.Value(member, kind, bytes, in: range) }
     }
 }
 

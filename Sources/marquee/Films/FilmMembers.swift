@@ -4,12 +4,16 @@ import Films
 enum FilmMembers {
     private static let members = FilmMember.allCases.filter { $0.definition.option != nil }
 
-    /// The options of `add` and `edit`.
-    static let options = members.compactMap { member in
-        member.definition.option.map {
-            Option(name: $0.name, value: $0.value, help: $0.help, isRepeatable: member.listElement != nil)
+    /// The options of `add` and `edit`: the usual ones first, and last the poster, which may be a file.
+    static let options =
+        (members.filter(isUsual) + members.filter { !isUsual($0) && $0 != .poster } + [.poster])
+        .compactMap { member in
+            member.definition.option.map {
+                Option(name: $0.name, value: $0.value, help: $0.help, isRepeatable: member.listElement != nil)
+            }
         }
-    }
+
+    private static func isUsual(_ member: FilmMember) -> Bool { member.definition.option?.isUsual == true }
 
     /// The members of the given options, in the order of a film's members; null for an empty value. The poster is not
     /// among them: it may be a file.
