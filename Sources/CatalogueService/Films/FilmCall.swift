@@ -228,7 +228,6 @@ struct FilmTarget: Sendable {
         default: false
         }
     }
-
 }
 
 /// The resource that a path of the service names.

@@ -19,10 +19,7 @@ extension FilmService {
     func add(_ incoming: IncomingFilm, toRoot: String) throws -> StoredFilm {
         var incoming = incoming
         let id = try incoming.takeID()
-        if let id {
-            try FilmOperations.check(id: id)
-            incoming.readPoster(of: id, toRoot: toRoot)
-        }
+        if let id { incoming.readPoster(of: id, toRoot: toRoot) }
         return try operations.add(incoming.document, id: id, poster: incoming.upload)
     }
 
