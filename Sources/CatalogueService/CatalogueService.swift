@@ -65,7 +65,7 @@ package final class CatalogueService: Sendable {
                         return error != last
                     }
                     guard isNew else { return }
-                    readiness.note(error.map { "\($0)" }, for: "library")
+                    readiness.setNote(error.map { "\($0)" }, for: "library")
                     if let error { report(error) }
                 }
             }

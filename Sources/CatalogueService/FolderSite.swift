@@ -219,7 +219,7 @@ final class FolderSite: Sendable {
     /// Forgets a fault of the catalogue.
     private func mend() {
         films.withLock { $0.unreadable = nil }
-        configuration.readiness.note(nil, for: "catalogue")
+        configuration.readiness.setNote(nil, for: "catalogue")
     }
 
     /// Admits a request for films that have been read; nil if they must be read first. Otherwise such requests would wait
@@ -311,7 +311,7 @@ final class FolderSite: Sendable {
                 return (films.unreadable == nil, films.loaded?.service)
             }
             let fault = Fault(name: file.version.name, reason: "\(error)", isServed: kept != nil)
-            configuration.readiness.note("\(fault)", for: "catalogue")
+            configuration.readiness.setNote("\(fault)", for: "catalogue")
             // Each request finds the same fault, and somebody who edits the file makes several.
             if wasReadable { configuration.reportFailure(fault) }
             guard let kept else { throw fault }

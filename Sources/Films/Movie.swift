@@ -366,6 +366,13 @@ public enum FilmMember: Int, CaseIterable, Sendable {
     public static let form = allCases.filter { $0.definition.form != nil }
         .sorted { $0.definition.form ?? 0 < $1.definition.form ?? 0 }
 
+    /// The members whose values are checked, in the order of their errors: single texts first.
+    static let checked: [Self] = {
+        let checked = allCases.filter { $0.definition.rule == .checked }
+        let texts = checked.filter { !$0.isNumber && $0.listElement == nil }
+        return texts + checked.filter { !texts.contains($0) }
+    }()
+
     /// The facts of a film for people.
     public static let facts = allCases.filter(\.definition.isFact)
 
@@ -453,8 +460,7 @@ struct MovieFields {
     /// The errors of all members, those of texts first. A single film may lack its id.
     func problems() -> [FieldProblem] {
         var problems: [FieldProblem] = []
-        let checked = FilmMember.allCases.filter { $0.definition.rule == .checked }
-        for member in checked.filter(\.isText) + checked.filter({ !$0.isText }) {
+        for member in FilmMember.checked {
             if member == .id, values[.id] == nil { continue }
             do throws(CatalogueError) {
                 let value = try value(member)
@@ -525,11 +531,6 @@ struct MovieFields {
     private func wrong(_ member: FilmMember, _ expected: String) -> CatalogueError {
         .wrongType(movie: label, field: member.name, expected: expected, line: line)
     }
-}
-
-extension FilmMember {
-    /// Whether its values are single texts.
-    var isText: Bool { !isNumber && listElement == nil }
 }
 
 extension MovieFields {

@@ -33,7 +33,7 @@ struct ClientSocket {
     }
 
     /// Remembers the edges that epoll reports.
-    mutating func note(_ events: UInt32) {
+    mutating func record(_ events: UInt32) {
         if events & EPOLLRDHUP.rawValue != 0 { hasClientEnded = true }
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { isReadable = true }
         if events & EPOLLOUT.rawValue != 0 { isWritable = true }

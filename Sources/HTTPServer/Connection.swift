@@ -113,7 +113,7 @@ final class Connection {
     func becameReady(_ events: UInt32, _ loop: EventLoop) -> Outcome {
         // The client has closed both directions: nobody reads an answer.
         if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { return .isOver }
-        socket.note(events)
+        socket.record(events)
         // A client that has closed one direction could still read, but hardly any does: its request is abandoned.
         if socket.hasClientEnded, pending != nil { return .isOver }
         return advance(loop)

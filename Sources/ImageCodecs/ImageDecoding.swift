@@ -83,18 +83,9 @@ extension ImageDecoding {
     }
 }
 
-/// A decoder that resizes while it decodes. It implements ``ImageDecoding/decode(_:sizing:limits:)``, as the decoders of
-/// this module do.
-public protocol ResizingDecoder: ImageDecoding {
-    /// Decodes a whole file, resized and cropped as `sizing` says, and applies its Exif orientation.
-    /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - sizing: the size and the content mode; nil for the image's own size.
-    ///   - limits: the limits for the file.
-    func decode(
-        _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
-    ) throws(ImageDecodingError) -> Bitmap
-}
+/// A decoder that resizes while it decodes: it implements ``ImageDecoding/decode(_:sizing:limits:)``, and
+/// ``ImageDecoding/decode(_:fitting:limits:)`` comes from that. The decoders of this module are such.
+public protocol ResizingDecoder: ImageDecoding {}
 
 extension ResizingDecoder {
     /// Decodes to fit; see ``decode(_:sizing:limits:)``.

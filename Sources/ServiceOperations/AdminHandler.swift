@@ -154,7 +154,7 @@ package final class Readiness: Sendable {
     package func becomeUnready(because reason: String) { state.withLock { $0.reason = reason } }
 
     /// Sets the note of a part of the service, such as `catalogue`; nil removes it.
-    package func note(_ text: String?, for key: String) {
+    package func setNote(_ text: String?, for key: String) {
         // An error may quote a document.
         let line = text?.replacing("\n", with: " ")
         state.withLock { $0.notes[key] = line }

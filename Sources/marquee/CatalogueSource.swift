@@ -111,7 +111,7 @@ enum CatalogueSource: Sendable {
         case .file(let path), .library(let path):
             let bytes = try await Input.file(path, limit: limit)
             if let next = Catalogue.nextPage(in: bytes) {
-                session.output.note(
+                session.output.notice(
                     "\(name): only this page is read; the feed goes on at \(next); name its address for all pages"
                 )
             }

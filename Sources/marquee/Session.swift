@@ -199,12 +199,12 @@ struct Session: Sendable {
         let catalogue = open.catalogue
         let named = output.isVerbose ? catalogue.problems.count : Self.problemsNamed
         for problem in catalogue.problems.prefix(named) {
-            output.note("\(source.name): \(problem); it is left out")
+            output.notice("\(source.name): \(problem); it is left out")
         }
         let more = catalogue.problems.count - named
         if more > 0 {
             let films = more == 1 ? "1 more film is" : "\(more) more films are"
-            output.note("\(source.name): \(films) left out; --verbose names all")
+            output.notice("\(source.name): \(films) left out; --verbose names all")
         }
         return open
     }

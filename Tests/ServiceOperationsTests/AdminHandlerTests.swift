@@ -76,15 +76,15 @@ struct AdminHandlerTests {
     @Test("a ready service tells of faults that do not keep it from answering, until they are gone")
     func notes() throws {
         let running = try Running()
-        running.readiness.note("films.db: the file is gone", for: "library")
+        running.readiness.setNote("films.db: the file is gone", for: "library")
         #expect(try running.ask("GET", "/health/ready").text == "503 Service Unavailable: starting\n")
         running.readiness.becomeReady()
-        running.readiness.note("movies.json: not\nJSON", for: "catalogue")
+        running.readiness.setNote("movies.json: not\nJSON", for: "catalogue")
         let answer = try running.ask("GET", "/health/ready")
         #expect(answer.status == 200)
         #expect(answer.text == "200 OK: movies.json: not JSON\nfilms.db: the file is gone\n")
-        running.readiness.note(nil, for: "catalogue")
-        running.readiness.note(nil, for: "library")
+        running.readiness.setNote(nil, for: "catalogue")
+        running.readiness.setNote(nil, for: "library")
         #expect(try running.ask("GET", "/health/ready").text == "200 OK\n")
     }
 

@@ -150,18 +150,18 @@ struct ProgressTests {
     func again() {
         let start = ContinuousClock.now
         var rate = TransferRate(0, now: start)
-        #expect(rate.note(5000, now: start + .seconds(1)) == 5000)
-        #expect(rate.note(0, now: start + .milliseconds(1500)) == 0)
-        #expect(rate.note(1000, now: start + .seconds(2)) == 2000)
+        #expect(rate.add(5000, now: start + .seconds(1)) == 5000)
+        #expect(rate.add(0, now: start + .milliseconds(1500)) == 0)
+        #expect(rate.add(1000, now: start + .seconds(2)) == 2000)
     }
 
     @Test("the rate is that of the last few seconds")
     func rate() {
         let start = ContinuousClock.now
         var rate = TransferRate(100, now: start)
-        #expect(rate.note(1100, now: start + .seconds(1)) == 1000)
-        for second in 2...10 { _ = rate.note(1100 + second, now: start + .seconds(second)) }
-        #expect(rate.note(1110, now: start + .seconds(11)) < 2)
+        #expect(rate.add(1100, now: start + .seconds(1)) == 1000)
+        for second in 2...10 { _ = rate.add(1100 + second, now: start + .seconds(second)) }
+        #expect(rate.add(1110, now: start + .seconds(11)) < 2)
     }
 
     @Test("list --posters shows the progress of its posters")

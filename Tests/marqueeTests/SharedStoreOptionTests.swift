@@ -171,7 +171,7 @@ struct SharedStoreOptionTests {
         let variables = ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "sesame", "PATH": "/bin"]
         let store = try #require(
             try session(["--shared", "s3://films", "--shared-key-file", keyFile], variables).settings.shared)
-        secrets.note(store, variables)
+        secrets.add(store, variables)
         #expect(secrets.storeVariables?.count == 2)
     }
 }

@@ -25,7 +25,6 @@ extension FilmService {
 
     /// Replaces a film, or adds it under this id.
     func replace(_ id: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
-        try FilmOperations.check(id: id)
         let incoming = try IncomingFilm(body, try FilmContent(call), isChange: false)
             .addressed(to: id, toRoot: call.target.toRoot)
         let poster =

@@ -155,8 +155,8 @@ struct SentForm: Sendable {
         return HTML.shown(text.replacing("\r\n", with: "\n"))
     }
 
-    /// Notes the faults that a refusal reports for fields.
-    mutating func note(_ refusal: FilmRefusal) {
+    /// Adds the faults that a refusal reports for fields.
+    mutating func addFaults(_ refusal: FilmRefusal) {
         fault = refusal.problem.detail
         for error in refusal.problem.errors { faults[String(error.pointer.dropFirst())] = error.detail }
     }

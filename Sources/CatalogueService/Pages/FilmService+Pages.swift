@@ -88,7 +88,7 @@ extension FilmService {
         } catch {
             let refusal = refusal(of: error, call)
             guard Self.canMend(refusal) else { throw refusal }
-            fields.note(refusal)
+            fields.addFaults(refusal)
             return try again(form, fields, refusal.problem.status, call)
         }
     }

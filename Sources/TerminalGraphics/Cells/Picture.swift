@@ -17,12 +17,13 @@ package final class Picture: Sendable {
     private static let count = Atomic<UInt64>(0)
 
     /// Scales a bitmap to the cells and encodes it. Takes milliseconds on the caller's thread.
-    package init(_ bitmap: Bitmap, over cells: CellSize, cell: ImageSize, by way: PictureProtocol) {
-        let shape = TerminalPicture.box(of: cells, cell: cell, step: way.step)
+    package init(_ bitmap: Bitmap, over cells: CellSize, cell: ImageSize, by pictureProtocol: PictureProtocol)
+    {
+        let shape = TerminalPicture.box(of: cells, cell: cell, step: pictureProtocol.step)
         self.cells = cells
         self.cell = cell
-        encoded = way.encoded(
-            TerminalPicture(bitmap, shape: shape, within: cells, cell: cell, step: way.step))
+        encoded = pictureProtocol.encoded(
+            TerminalPicture(bitmap, shape: shape, within: cells, cell: cell, step: pictureProtocol.step))
         isOpaque = bitmap.isOpaque
         number = Self.count.add(1, ordering: .relaxed).newValue
     }

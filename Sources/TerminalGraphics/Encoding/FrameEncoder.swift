@@ -48,14 +48,14 @@ public struct FrameEncoder: Sendable {
         let change = pictures?.change(&next, over: old, isMoving: isMoving) ?? PictureChange()
         shown = next
         guard var old else { return pen.drawAll(next, change) }
-        for area in change.erased { old.forget(area) }
+        for area in change.erased { old.invalidate(area) }
         return pen.draw(next, over: old, change)
     }
 }
 
 extension CellGrid {
     /// Marks the cells of an area as unknown.
-    fileprivate mutating func forget(_ area: CellRectangle) {
+    fileprivate mutating func invalidate(_ area: CellRectangle) {
         for row in area.rows {
             for column in area.columns { cells[row * size.columns + column].glyph = .unknown }
         }

@@ -58,7 +58,7 @@ package struct KittyLayer: PictureLayer {
         cells.pictures = []
         var change = PictureChange()
         guard shown != nil else {
-            forget(&change)
+            deleteAll(&change)
             isUnfinished = !wanted.isEmpty
             return change
         }
@@ -97,7 +97,7 @@ package struct KittyLayer: PictureLayer {
 
     /// Deletes all pictures. The screen is about to be erased, and the terminal may forget its pictures with it. The
     /// next frame sends the visible ones, because the erasure would also remove those sent before it.
-    private mutating func forget(_ change: inout PictureChange) {
+    private mutating func deleteAll(_ change: inout PictureChange) {
         change.before += deletion(of: sent.values.map(\.id))
         (sent, placed, memory, cleanup) = ([:], [:], 0, Self.end)
     }

@@ -19,7 +19,7 @@ struct PaintedLayer: PictureLayer {
         let part: CellRectangle
     }
 
-    private let way: PictureProtocol
+    private let pictureProtocol: PictureProtocol
     private let keepsPictures: Bool
     /// The pictures on the screen.
     private var painted: [PicturePlacement] = []
@@ -29,8 +29,8 @@ struct PaintedLayer: PictureLayer {
     private(set) var isUnfinished = false
 
     /// - Parameter keepsPictures: whether pictures stay where text is written over them.
-    init(_ way: PictureProtocol, keepsPictures: Bool) {
-        self.way = way
+    init(_ pictureProtocol: PictureProtocol, keepsPictures: Bool) {
+        self.pictureProtocol = pictureProtocol
         self.keepsPictures = keepsPictures
     }
 
@@ -56,7 +56,7 @@ struct PaintedLayer: PictureLayer {
                 var covered = old.visible
                 // But rewrite the last row if its pixels do not end with a whole band: it would show the blocks of a
                 // preview.
-                if isHidden, way == .sixel,
+                if isHidden, pictureProtocol == .sixel,
                     covered.size.rows * old.picture.cell.height % SixelGraphics.bandHeight != 0
                 {
                     covered = CellRectangle(
@@ -120,11 +120,12 @@ struct PaintedLayer: PictureLayer {
                 partsSize += encoded.count
             }
         }
-        return way == .sixel ? encoded : ITerm2Graphics.drawing(ofFile: encoded, over: placement.visible.size)
+        return pictureProtocol == .sixel
+            ? encoded : ITerm2Graphics.drawing(ofFile: encoded, over: placement.visible.size)
     }
 
     private func part(_ part: CellRectangle, of picture: Picture) -> [UInt8] {
-        guard way == .sixel else {
+        guard pictureProtocol == .sixel else {
             return ITerm2Graphics.part(part, ofFile: picture.encoded, cell: picture.cell)
         }
         let pixels = SixelPixels(reading: picture.encoded)

@@ -44,14 +44,14 @@ package enum PictureProtocol: Sendable, Hashable {
 /// before the picture is sent, while it moves, and where something covers a part of it.
 package struct PixelCanvas: Canvas {
     /// The protocol of the pictures.
-    package let way: PictureProtocol
+    package let pictureProtocol: PictureProtocol
     /// The size of a cell in pixels.
     package let cell: ImageSize
     private let blocks: any Canvas
 
     /// Creates a canvas for one terminal.
-    package init(_ way: PictureProtocol, cell: ImageSize, blocks: any Canvas) {
-        self.way = way
+    package init(_ pictureProtocol: PictureProtocol, cell: ImageSize, blocks: any Canvas) {
+        self.pictureProtocol = pictureProtocol
         self.cell = cell
         self.blocks = blocks
     }
@@ -61,7 +61,7 @@ package struct PixelCanvas: Canvas {
     package func draw(_ bitmap: Bitmap, size: CellSize) -> CellGrid {
         var grid = blocks.draw(bitmap, size: size)
         guard size.columns > 0, size.rows > 0 else { return grid }
-        grid.pictures = [PicturePlacement(Picture(bitmap, over: size, cell: cell, by: way))]
+        grid.pictures = [PicturePlacement(Picture(bitmap, over: size, cell: cell, by: pictureProtocol))]
         return grid
     }
 
@@ -69,7 +69,9 @@ package struct PixelCanvas: Canvas {
     package var sketch: (any Canvas)? { blocks }
 
     /// The size that the protocol asks for.
-    package func pictureSize(for size: CellSize) -> ImageSize { way.pictureSize(for: size, cell: cell) }
+    package func pictureSize(for size: CellSize) -> ImageSize {
+        pictureProtocol.pictureSize(for: size, cell: cell)
+    }
 }
 
 /// A picture scaled for a terminal with pixels: undistorted, at the top left of whole cells.

@@ -111,10 +111,10 @@ public final class TerminalSession: Sendable {
 
     /// Called with each answer that `TerminalInput` reads.
     func didRead(_ answer: [UInt8]) {
-        if TerminalAnswers.isBarrier(answer) { note(barriers: 1) }
+        if TerminalAnswers.isBarrier(answer) { countBarriers(1) }
     }
 
-    private func note(barriers count: Int) {
+    private func countBarriers(_ count: Int) {
         question.withLock { question in
             question?.barriers -= count
             if let rest = question?.barriers, rest <= 0 { question = nil }
@@ -145,7 +145,7 @@ public final class TerminalSession: Sendable {
         while question.withLock({ $0 != nil }), let bytes = read(until: end, atMost: 1), !bytes.isEmpty {
             let known = sorter.barriers
             sorter.take(bytes)
-            note(barriers: sorter.barriers - known)
+            countBarriers(sorter.barriers - known)
         }
     }
 

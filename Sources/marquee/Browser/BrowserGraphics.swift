@@ -10,7 +10,7 @@ struct BrowserGraphics {
     struct Appearance: Equatable {
         var depth: ColourDepth
         /// Nil where pictures are drawn in cells only.
-        var way: PictureProtocol?
+        var pictureProtocol: PictureProtocol?
         /// The size of a cell in pixels, for pictures in pixels.
         var cell: ImageSize
         /// Whether the terminal keeps pictures below text.
@@ -51,11 +51,12 @@ struct BrowserGraphics {
     var appearance: Appearance {
         let depth = environment.depth > .none && answers.showsTrueColour ? .trueColour : environment.depth
         return Appearance(
-            depth: depth, way: way(depth), cell: cell ?? answers.cell ?? PictureProtocol.usualCell,
+            depth: depth, pictureProtocol: pictureProtocol(depth),
+            cell: cell ?? answers.cell ?? PictureProtocol.usualCell,
             keepsPictures: answers.keepsPictures || Terminal.isKonsole && !isInTmux)
     }
 
-    private func way(_ depth: ColourDepth) -> PictureProtocol? {
+    private func pictureProtocol(_ depth: ColourDepth) -> PictureProtocol? {
         let answered = environment.asksForGraphics && answers.isComplete ? answers.graphics : nil
         // A sixel picture of a wrong size would cover other cells.
         if answered == .sixel, cell == nil, answers.cell == nil { return nil }
@@ -66,13 +67,14 @@ struct BrowserGraphics {
     var canvas: (any Canvas)? {
         let appearance = appearance
         guard let cells = environment.graphics.canvas(depth: appearance.depth) else { return nil }
-        return appearance.way.map { PixelCanvas($0, cell: appearance.cell, blocks: cells) } ?? cells
+        return appearance.pictureProtocol.map { PixelCanvas($0, cell: appearance.cell, blocks: cells) }
+            ?? cells
     }
 
     /// The encoder that turns the screen into bytes.
     func encoder(onlyASCII: Bool) -> FrameEncoder {
         FrameEncoder(
-            depth: appearance.depth, onlyASCII: onlyASCII, pictures: appearance.way,
+            depth: appearance.depth, onlyASCII: onlyASCII, pictures: appearance.pictureProtocol,
             keepsPictures: appearance.keepsPictures)
     }
 }

@@ -148,7 +148,7 @@ final class BrowserLoop {
         take(&graphics)
         let appearance = graphics.appearance
         if appearance == before { return }
-        if appearance.way != before.way || appearance.depth != before.depth {
+        if appearance.pictureProtocol != before.pictureProtocol || appearance.depth != before.depth {
             // The next encoder does not know the pictures of this one, so they are removed.
             // Ignored: a closed terminal fails at the next frame too.
             try? terminal.write(encoder.cleanup)
@@ -198,7 +198,7 @@ final class BrowserLoop {
         let size = graphics.canvas?.pictureSize(for: cells) ?? cells.pictureSize
         var processors = [ImageProcessor.resize(to: size)]
         // Of the protocols, only kitty's direct placements draw a transparent picture without drawing its cells again.
-        if asCards, graphics.appearance.way == .kitty {
+        if asCards, graphics.appearance.pictureProtocol == .kitty {
             processors.append(.roundedCorners(radius: Double(size.width) / Self.widthsOfCorner))
         }
         return ListRows(count: state.list.rows.count) {

@@ -184,7 +184,7 @@ enum Confirmation {
         output.question(question + " [y/N] ")
         let answer = try await InputLines().next()?.lowercased() ?? ""
         if answer == "y" || answer == "yes" { return true }
-        output.note("nothing was removed")
+        output.notice("nothing was removed")
         return false
     }
 }

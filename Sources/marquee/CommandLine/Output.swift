@@ -149,7 +149,7 @@ struct Output: Sendable {
     }
 
     /// A message that --quiet leaves out.
-    func note(_ text: String) {
+    func notice(_ text: String) {
         if !isQuiet { error("marquee: " + text) }
     }
 

@@ -112,7 +112,7 @@ final class ProgressLine: Sendable {
     /// The bytes a second of some work; nil after its end.
     private static func rate(of number: Int, _ progress: JobProgress, _ state: inout State) -> Double? {
         guard let index = state.jobs.lastIndex(where: { $0.number == number }) else { return nil }
-        return state.jobs[index].rate.note(progress.traffic.received)
+        return state.jobs[index].rate.add(progress.traffic.received)
     }
 
     private static func clear(_ state: inout State) {
@@ -196,7 +196,7 @@ struct TransferRate: Sendable {
     init(_ bytes: Int, now: ContinuousClock.Instant = .now) { samples = [(now, bytes)] }
 
     /// Takes the number of bytes received in all; returns the bytes a second.
-    mutating func note(_ bytes: Int, now: ContinuousClock.Instant = .now) -> Double {
+    mutating func add(_ bytes: Int, now: ContinuousClock.Instant = .now) -> Double {
         // A transfer that starts again counts from its beginning.
         if bytes < samples[samples.count - 1].bytes { samples = [] }
         samples.append((now, bytes))

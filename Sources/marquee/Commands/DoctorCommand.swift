@@ -25,19 +25,19 @@ enum DoctorCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         let quiet = session.silent()
         var findings: [Finding] = []
-        func tell(_ found: [Finding]) {
+        func report(_ found: [Finding]) {
             findings += found
             guard !session.settings.wantsJSON else { return }
             for finding in found { session.output.line(finding.line) }
             session.output.flush()
         }
-        tell([configuration(session.arguments)])
-        tell(await TerminalCheck.findings(quiet.settings))
-        tell([curl, sqlite(quiet.source)])
-        tell(await CacheCheck.findings(quiet))
-        tell(await SharedStoreCheck.findings(quiet.settings.shared?.tier))
-        tell([pressure, network(), proxy(quiet.settings)])
-        tell(await CatalogueCheck.findings(quiet))
+        report([configuration(session.arguments)])
+        report(await TerminalCheck.findings(quiet.settings))
+        report([curl, sqlite(quiet.source)])
+        report(await CacheCheck.findings(quiet))
+        report(await SharedStoreCheck.findings(quiet.settings.shared?.tier))
+        report([pressure, network(), proxy(quiet.settings)])
+        report(await CatalogueCheck.findings(quiet))
         if session.settings.wantsJSON { session.output.json(Report(findings: findings)) }
         return findings.contains { $0.level == .problem } ? .someFailed : .done
     }

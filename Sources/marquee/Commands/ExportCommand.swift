@@ -60,7 +60,7 @@ enum ExportCommand: Command {
             }
         }
         if let written, written.outcome == .kept {
-            session.output.note("\(written.path) is there and is kept")
+            session.output.notice("\(written.path) is there and is kept")
         }
         return .done
     }

@@ -115,7 +115,7 @@ enum FetchCommand: Command {
             var (record, image) = await FetchRecord.fetching(request, with: loader, session)
             guard let write, let image else { return record }
             do throws(Failure) {
-                record.note(try await write(image))
+                record.setFile(try await write(image))
             } catch {
                 record.fail(error)
             }

@@ -104,8 +104,8 @@ struct FetchRecord: Encodable, Sendable {
         return record
     }
 
-    /// Notes where the file is.
-    mutating func note(_ written: WrittenFile) {
+    /// Sets where the file is.
+    mutating func setFile(_ written: WrittenFile) {
         file = written.path
         isKept = written.outcome == .kept
     }

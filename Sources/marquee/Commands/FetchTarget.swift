@@ -189,7 +189,7 @@ extension Session {
     private func choose(_ movie: Movie, _ word: String, _ isFile: Bool) -> Movie? {
         guard isFile else { return movie }
         guard movie.id == word || movie.title.lowercased() == word.lowercased() else { return nil }
-        output.note("\(word) is the film \"\(movie.title)\"; for the file of this name, write ./\(word)")
+        output.notice("\(word) is the film \"\(movie.title)\"; for the file of this name, write ./\(word)")
         return movie
     }
 

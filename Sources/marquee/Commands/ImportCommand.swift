@@ -70,10 +70,10 @@ enum ImportCommand: Command {
             throw error is CancellationError ? Failure("interrupted; nothing was imported") : error
         }
         for warning in report.warnings.prefix(warningsShown) {
-            session.output.note("\(films.label): \(warning)")
+            session.output.notice("\(films.label): \(warning)")
         }
         let more = report.warnings.count - warningsShown
-        if more > 0 { session.output.note("\(films.label): and \(more) more of the kind") }
+        if more > 0 { session.output.notice("\(films.label): and \(more) more of the kind") }
         if session.settings.wantsJSON {
             session.output.json(Record(library: path, report))
         } else {

@@ -28,14 +28,14 @@ extension InlinePicture {
 /// Pictures among the lines of other output. An `ImageLoader` decodes them at the size that the cells can show, as in
 /// the browser.
 struct InlinePoster {
-    private enum Way {
+    private enum Method {
         case cells(any Canvas)
         case pixels(PictureProtocol)
     }
 
     /// The colours of pictures in cells.
     let depth: ColourDepth
-    private let way: Way
+    private let method: Method
     private let cell: ImageSize
     /// Whether another program shows the output, as fzf does.
     private let isPreview: Bool
@@ -69,10 +69,10 @@ struct InlinePoster {
         isPreview = !Output.isTerminal && settings.pictureSize != nil
         if let pixels = PictureProtocol(mode, depth: depth, isInTmux: isInTmux) {
             // In a preview kitty's placeholders move with the text.
-            way = .pixels(pixels == .kitty && isPreview ? .kittyPlaceholders(inTmux: false) : pixels)
+            method = .pixels(pixels == .kitty && isPreview ? .kittyPlaceholders(inTmux: false) : pixels)
         } else {
             guard let canvas = mode.canvas(depth: depth) else { return nil }
-            way = .cells(canvas)
+            method = .cells(canvas)
         }
         let terminal = Terminal.size
         let told = terminal.flatMap { answers.cell(in: $0.cells) }
@@ -84,13 +84,13 @@ struct InlinePoster {
     /// them.
     func room(_ wanted: CellSize) -> CellSize {
         guard let terminalRows else { return wanted }
-        if case .cells = way { return wanted }
+        if case .cells = method { return wanted }
         return CellSize(columns: wanted.columns, rows: max(1, min(wanted.rows, terminalRows - 2)))
     }
 
     /// The size in pixels that a picture should be loaded at.
     func pictureSize(in room: CellSize) -> ImageSize {
-        switch way {
+        switch method {
         case .cells(let canvas): canvas.pictureSize(for: room)
         case .pixels(let pixels): pixels.pictureSize(for: room, cell: cell)
         }
@@ -104,11 +104,11 @@ struct InlinePoster {
     /// The same for a bitmap with the proportions of `size`.
     mutating func draw(_ bitmap: Bitmap, shape size: ImageSize, within room: CellSize) -> InlinePicture {
         let pixels: PictureProtocol
-        switch way {
+        switch method {
         case .cells(let canvas):
             let cells = room.fitting(imageWidth: size.width, imageHeight: size.height)
             return InlinePicture(cells: canvas.draw(bitmap, size: cells), depth: depth)
-        case .pixels(let way): pixels = way
+        case .pixels(let wanted): pixels = wanted
         }
         let picture = TerminalPicture(bitmap, shape: size, within: room, cell: cell, step: pixels.step)
         var inline = InlinePicture(

@@ -53,7 +53,7 @@ enum ListCommand: Command {
             session.output.failure(
                 "\(outage.advised); showing the cached films, \(age ?? "of unknown age")")
         }
-        if movies.isEmpty { session.output.note(lack(arguments)) }
+        if movies.isEmpty { session.output.notice(lack(arguments)) }
         if session.settings.wantsJSON {
             session.output.jsonArray(count: movies.count) { row(for: movies[$0], open: open, session) }
         } else if arguments.has("plain") {
@@ -71,7 +71,7 @@ enum ListCommand: Command {
                     table(rows, session.output)
                 }
             }
-            if Output.isTerminal, let welcome = session.welcome { session.output.note(welcome) }
+            if Output.isTerminal, let welcome = session.welcome { session.output.notice(welcome) }
         }
         return open.outage == nil ? .done : .someFailed
     }
@@ -112,7 +112,7 @@ enum ListCommand: Command {
             let all = open.catalogue.movies
             let hits = FilmIndex(all).hits(words)
             if hits.areSimilar {
-                session.output.note("no film has exactly these words; these have similar titles")
+                session.output.notice("no film has exactly these words; these have similar titles")
             }
             // Without an order, similar titles stay in theirs: the nearest first.
             let numbers = hits.groups.flatMap(\.self)

@@ -183,10 +183,12 @@ extension PictureCommand {
                 let picture = try await file.picture(maker.recipe, on: maker.threads)
                 record.describe(picture, wantsChecksum: maker.session.settings.wantsChecksum)
                 if let write {
-                    record.note(
+                    record.setFile(
                         try await write(
                             LoadedFile(bytes: picture.bytes, header: picture.header, url: file.url)))
-                    if let warning = maker.disagreement(picture.format) { maker.session.output.note(warning) }
+                    if let warning = maker.disagreement(picture.format) {
+                        maker.session.output.notice(warning)
+                    }
                 } else {
                     try await maker.show(picture)
                 }

@@ -304,7 +304,7 @@ extension PrewarmCommand {
         if summary.cancelled > 0 { parts.append("\(summary.cancelled) not tried") }
         if let duration { parts.append("in \(duration.seconds.formatted(decimals: 2)) s") }
         let text = parts.joined(separator: ", ")
-        guard isData else { return output.note(text) }
+        guard isData else { return output.notice(text) }
         output.line(text)
         output.flush()
     }

@@ -35,7 +35,7 @@ enum PurgeCommand: Command {
         guard members.isEmpty else { return await purge(sources, from: members, session) }
         var known: Set<PictureSource> = []
         for source in sources where try await removeFromDisk(source, session) { known.insert(source) }
-        session.output.note("a running service may have it in memory; name it with --admin HOST:PORT")
+        session.output.notice("a running service may have it in memory; name it with --admin HOST:PORT")
         return status(of: sources, known: known, session)
     }
 
@@ -44,7 +44,7 @@ enum PurgeCommand: Command {
         of sources: [PictureSource], known: Set<PictureSource>, _ session: Session
     ) -> ExitStatus {
         for source in sources where !known.contains(source) {
-            session.output.note("nothing is stored for \(source.text)")
+            session.output.notice("nothing is stored for \(source.text)")
         }
         return known.isEmpty ? .nothingDone : .done
     }

@@ -94,7 +94,7 @@ enum ServeCommand: Command {
             output: output)
         configuration.readiness = operations.readiness
         let service = try CatalogueService(content, configuration: configuration) { answer in
-            operations.note(answer)
+            operations.record(answer)
             if output.isVerbose { output.detail(line(answer)) }
         }
         pictures.withLock { $0 = service.pictures }
@@ -112,15 +112,15 @@ enum ServeCommand: Command {
             output.line(address)
         }
         output.flush()
-        if let token { output.note(invitation(token, configuration.films, listen)) }
+        if let token { output.notice(invitation(token, configuration.films, listen)) }
         if configuration.films.writers.trustsLocal {
-            output.note(
+            output.notice(
                 "--trust-local: every program on this machine may change the films without a token; "
                     + "behind a proxy every stranger could")
         }
         try operations.startLog()
         if case .folder(let folder) = content, service.catalogueName == nil {
-            output.note(
+            output.notice(
                 "\(folder) has no movies.json or movies.xml; clients must add a file's name to the address")
         }
         await untilCancelled()
@@ -129,7 +129,7 @@ enum ServeCommand: Command {
         await service.pictures?.flush()
         session.reportFaults(of: service.pictures?.tiers.disk)
         let statistics = service.statistics
-        output.note("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
+        output.notice("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
         return .stopped
     }
 

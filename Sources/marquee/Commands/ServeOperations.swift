@@ -67,7 +67,7 @@ final class ServeOperations: Sendable {
     ) throws {
         reloader = FileReloader(files) { report in
             switch report {
-            case .done(let line): output.note(line)
+            case .done(let line): output.notice(line)
             case .failed(let line): output.failure(line)
             }
         }
@@ -113,7 +113,7 @@ final class ServeOperations: Sendable {
     }
 
     /// Adds an answer to the log and the metrics. Any thread may call it.
-    func note(_ answer: HTTPServer.Answer) {
+    func record(_ answer: HTTPServer.Answer) {
         log?.record(answer)
         if !times.isEmpty { times[Int(answer.route.rawValue)].observe(answer.time) }
     }

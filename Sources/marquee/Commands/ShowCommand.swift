@@ -151,7 +151,7 @@ enum ShowCommand: Command {
         of movie: Movie, _ base: BaseURL, _ drawing: Drawing?, _ session: Session
     ) async -> (FetchRecord?, Result<InlinePicture, Failure>?) {
         guard let address = movie.poster else {
-            session.output.note("\(movie.title) has no poster in the catalogue; add its address there")
+            session.output.notice("\(movie.title) has no poster in the catalogue; add its address there")
             return (nil, nil)
         }
         return await load(FetchTarget(address: address, base: base, name: movie.id), drawing, session)

@@ -125,7 +125,7 @@ enum UploadCommand: Command {
             let body = ImageBytes(response.body)
             if !output.body(body, type: response.fields["content-type"]) { output.noteHiddenBody(body) }
         }
-        if !response.isWhole { output.note("the answer's body is incomplete: cut off, or too long") }
+        if !response.isWhole { output.notice("the answer's body is incomplete: cut off, or too long") }
     }
 
     /// Prints the object for programs, and reports how it ended.
@@ -134,7 +134,7 @@ enum UploadCommand: Command {
         if let error = record.error {
             if !Task.isCancelled { session.output.failure(error.message) }
         } else {
-            session.output.note(record.summary)
+            session.output.notice(record.summary)
         }
     }
 }

@@ -135,7 +135,7 @@ struct CataloguePages: Sendable {
             guard let target = Catalogue.nextPage(in: file.bytes.array) else { return nil }
             let url = try URL(typed: target, relativeTo: page)
             guard SecurityPolicy.haveSameOrigin(url, page) else {
-                session.output.note(
+                session.output.notice(
                     "\(page.displayText): the feed goes on at another server, \(url.displayText); "
                         + "name that address to read it")
                 return nil

@@ -90,8 +90,8 @@ struct FilmImporter {
             ?? poster(of: &document, id)
         do throws(FilmLibraryError) {
             switch try importing.add(document, id: id, poster: poster, replaces: policy == .replace) {
-            case .added: note(\.added, poster)
-            case .replaced: note(\.replaced, poster)
+            case .added: count(\.added, poster)
+            case .replaced: count(\.replaced, poster)
             case .unchanged: report.unchanged += 1
             case .exists where policy == .skip: report.skipped += 1
             case .exists: existing.append(id)
@@ -104,8 +104,8 @@ struct FilmImporter {
         }
     }
 
-    private mutating func note(_ count: WritableKeyPath<Report, Int>, _ poster: PosterBytes?) {
-        report[keyPath: count] += 1
+    private mutating func count(_ kind: WritableKeyPath<Report, Int>, _ poster: PosterBytes?) {
+        report[keyPath: kind] += 1
         if poster != nil { report.posters += 1 }
     }
 

@@ -94,8 +94,8 @@ struct JobSettings: Sendable {
             }
         }
 
-        /// Notes the secrets of a shared store: a password in its address, or the credentials of the environment.
-        mutating func note(_ store: SharedStore, _ environment: [String: String]) {
+        /// Adds the secrets of a shared store: a password in its address, or the credentials of the environment.
+        mutating func add(_ store: SharedStore, _ environment: [String: String]) {
             if store.text.contains("@") { shared = store.text }
             if store.text.lowercased().hasPrefix("s3") {
                 storeVariables = environment.filter { $0.key.hasPrefix("AWS_") }
@@ -125,7 +125,7 @@ struct JobSettings: Sendable {
     init(_ session: Session) throws(Failure) {
         let environment = ProcessInfo.processInfo.environment
         var secrets = try Self.secrets(session.arguments, environment)
-        if let store = session.settings.shared { secrets.note(store, environment) }
+        if let store = session.settings.shared { secrets.add(store, environment) }
         self.secrets = secrets
         var sample = ""
         switch session.source {

@@ -36,7 +36,7 @@ enum JobsCommand: Command {
 
     private static func list(_ session: Session) throws(BackgroundJobsError) -> ExitStatus {
         let jobs = try BackgroundJobs().list()
-        if jobs.isEmpty { session.output.note("there are no jobs; marquee prewarm --detach starts one") }
+        if jobs.isEmpty { session.output.notice("there are no jobs; marquee prewarm --detach starts one") }
         for job in jobs {
             if session.settings.wantsJSON {
                 session.output.json(JobRecord(job))
@@ -101,13 +101,13 @@ enum JobsCommand: Command {
             })
         var summary = JobSummary()
         for await event in job.events {
-            summary.note(event)
+            summary.record(event)
             switch event {
             case .result(let result):
                 let bytes = max(before, summary.bytesFetched)
                 received.withLock { $0 = bytes }
                 report.add(FetchRecord(result), index: result.index)
-            case .waiting(let wait?): session.output.note("job \(job.name) is \(wait.text)")
+            case .waiting(let wait?): session.output.notice("job \(job.name) is \(wait.text)")
             case .started, .waiting, .ended, .stopped: break
             }
         }
@@ -149,7 +149,7 @@ struct JobSummary {
     private(set) var status: Int32?
     private(set) var bytesFetched = 0
 
-    mutating func note(_ event: JobEvent) {
+    mutating func record(_ event: JobEvent) {
         switch event {
         case .started(_, let time):
             if started != nil { seconds = nil }
