@@ -9,13 +9,15 @@ package import SystemSupport
 /// request can reach a file outside the folder.
 package final class CatalogueService: Sendable {
     /// The content that the service serves.
-    package enum Content: Sendable, Hashable {
+    package enum Content: Sendable {
         /// The files of a folder, and the films of its catalogue at `/films`.
         case folder(path: String)
         /// The folder of a catalogue, with this file at `/`.
         case catalogue(path: String)
         /// The films of a library. It is opened for writing if the configuration lets clients write.
         case library(path: String)
+        /// Films that somebody else keeps current. Clients cannot change them.
+        case films(FilmLibrary)
     }
 
     private let server: HTTPServer
@@ -88,23 +90,37 @@ package final class CatalogueService: Sendable {
             do throws(FilmLibraryError) {
                 let library = try FilmLibrary(
                     path: path, access: configuration.films.isWritable ? .writing : .reading)
-                let pictures = try pictures(configuration) { body throws(FilmLibraryError) in
-                    try library.forEach { film throws(FilmLibraryError) in
-                        body(film)
-                        return true
-                    }
-                }
-                let films = FilmService(
-                    library: library, configuration: configuration.films,
-                    pictures: pictures.map { FilmPictures($0) }, report: configuration.reportFailure)
-                return (
-                    CatalogueHandler(site: .library(films), pictures: pictures, configuration: configuration),
-                    pictures
-                )
+                return try handler(library, configuration)
+            } catch {
+                throw .library(error)
+            }
+        case .films(let library):
+            do throws(FilmLibraryError) {
+                var configuration = configuration
+                configuration.films.isWritable = false
+                return try handler(library, configuration)
             } catch {
                 throw .library(error)
             }
         }
+    }
+
+    private static func handler(
+        _ library: FilmLibrary, _ configuration: Configuration
+    ) throws(FilmLibraryError) -> (CatalogueHandler, PictureServer?) {
+        let pictures = try pictures(configuration) { body throws(FilmLibraryError) in
+            try library.forEach { film throws(FilmLibraryError) in
+                body(film)
+                return true
+            }
+        }
+        let films = FilmService(
+            library: library, configuration: configuration.films,
+            pictures: pictures.map { FilmPictures($0) }, report: configuration.reportFailure)
+        return (
+            CatalogueHandler(site: .library(films), pictures: pictures, configuration: configuration),
+            pictures
+        )
     }
 
     private static func handler(

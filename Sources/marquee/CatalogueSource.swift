@@ -9,6 +9,12 @@ enum CatalogueSource: Sendable {
     case file(path: String)
     /// A folder of pictures, which are its films.
     case folder(path: String)
+    /// A folder of films, with videos or files of facts.
+    case films(FilmFolder)
+    /// A library of films on a server of another kind.
+    case server(any FilmSource)
+    /// A name that is wrong, and why.
+    case invalid(Failure)
     /// A library: an SQLite database.
     case library(path: String)
     case url(String)
@@ -25,6 +31,15 @@ enum CatalogueSource: Sendable {
             self = .sample(SampleCatalogue())
             return
         }
+        do throws(FilmSourceError) {
+            if let source = try FilmSources.source(named: name) {
+                self = .server(source)
+                return
+            }
+        } catch {
+            self = .invalid(Failure("--catalogue: \(error)"))
+            return
+        }
         if name.contains("://") {
             self = .url(name)
         } else if name == "-" {
@@ -32,7 +47,14 @@ enum CatalogueSource: Sendable {
         } else if FileKind(name) == .folder {
             let catalogue = ["movies.json", "movies.xml"].map { name + "/" + $0 }.first(
                 where: FetchTarget.isFile)
-            self = catalogue.map { .file(path: $0) } ?? .folder(path: name)
+            self =
+                if let catalogue {
+                    .file(path: catalogue)
+                } else if FilmFolder.hasFilms(name) {
+                    .films(FilmFolder(name))
+                } else {
+                    .folder(path: name)
+                }
         } else {
             self = Self.isLibrary(name) ? .library(path: name) : .file(path: name)
         }
@@ -62,9 +84,12 @@ enum CatalogueSource: Sendable {
     var path: String? {
         switch self {
         case .file(let path), .library(let path): path
-        case .sample, .folder, .url, .missing: nil
+        case .sample, .folder, .films, .server, .url, .missing, .invalid: nil
         }
     }
+
+    /// What must stand beside the films; nil for nothing.
+    var attribution: String? { if case .server(let source) = self { source.attribution } else { nil } }
 
     /// The source's name in messages.
     var name: String {
@@ -74,7 +99,9 @@ enum CatalogueSource: Sendable {
         case .file(let path), .folder(let path), .library(let path): path
         // Hides credentials in an address. Ignored: the text is then shown as typed.
         case .url(let text): (try? URL(typed: text))?.displayText ?? text
-        case .missing: "the catalogue"
+        case .films(let folder): folder.path
+        case .server(let source): source.name
+        case .missing, .invalid: "the catalogue"
         }
     }
 
@@ -108,6 +135,12 @@ enum CatalogueSource: Sendable {
         case .folder(let path):
             let folder = try PictureFolder(path)
             return try await Self.onePage(try folder.catalogue(), folder.base, onPage)
+        case .films(let folder): return try await SourceReader.pages(of: folder, onPage: onPage)
+        case .server(let source):
+            return try await session.withLoader(reading: source.name) { opened in
+                try await SourceReader(source, opened, session).pages(onPage: onPage)
+            }
+        case .invalid(let failure): throw failure
         case .file(let path), .library(let path):
             let bytes = try await Input.file(path, limit: limit)
             if let next = Catalogue.nextPage(in: bytes) {

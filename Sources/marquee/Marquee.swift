@@ -85,7 +85,10 @@ struct Marquee {
                 arguments: arguments, settings: try Settings(arguments, environment: environment),
                 output: Output(isQuiet: true), interruption: interruption)
             // A mistyped word must not wait for a server.
-            if case .url = session.source { return usual }
+            switch session.source {
+            case .url, .server: return usual
+            default: break
+            }
             _ = try await session.find(word)
         } catch {
             return usual

@@ -13,7 +13,7 @@ struct Session: Sendable {
     private(set) var output: Output
     /// The disk tier; nil if it is switched off.
     let disk: DiskCache?
-    let source: CatalogueSource
+    private(set) var source: CatalogueSource
     /// The signals that ask the program to end.
     let interruption: Interruption
     /// How to open a catalogue of one's own: for the first start, which shows the sample. Nil later.
@@ -47,6 +47,13 @@ struct Session: Sendable {
         return session
     }
 
+    /// The same session with another source, to which its credential goes.
+    func reading(_ source: CatalogueSource) -> Session {
+        var session = self
+        session.source = source
+        return session
+    }
+
     /// The same session for requests that write: it authenticates at the user's own services too.
     func writing() -> Session {
         var session = self
@@ -75,6 +82,7 @@ struct Session: Sendable {
         keepsFiles: Bool = true, acceptsAnyContent: Bool = false, total: Duration? = nil
     ) -> OpenLoader {
         var configuration = settings.downloads
+        configuration.beforeSending = authorization
         if let total, !arguments.has("max-time") { configuration.timeouts.total = total }
         if acceptsAnyContent { configuration.acceptsAnyContent = true }
         return open { [settings, disk] network in
@@ -93,6 +101,7 @@ struct Session: Sendable {
     /// A loader for servers' answers with any status and content. It caches nothing.
     func makeAnswerLoader() -> OpenLoader {
         var configuration = settings.downloads
+        configuration.beforeSending = authorization
         configuration.acceptsAnyContent = true
         configuration.acceptsAnyStatus = true
         return open { .ephemeral(configuration: configuration, transport: $0) }
@@ -102,9 +111,22 @@ struct Session: Sendable {
     /// picture may wait a minute for its turn there.
     func makePictureLoader() -> OpenLoader {
         var configuration = settings.downloads
+        configuration.beforeSending = authorization
         if !arguments.has("timeout") { configuration.timeouts.firstByte = .seconds(60) }
         if !arguments.has("per-host") { configuration.transfersPerHost = configuration.transfers }
         return open { .ephemeral(memory: nil, configuration: configuration, transport: $0) }
+    }
+
+    /// Adds the user's credential to requests for the source's own server: last of all, so that it is in no cache key, no
+    /// message and no redirect.
+    private var authorization: (@Sendable (inout TransportRequest) async throws -> Void)? {
+        guard case .server(let source) = source, let token = SourceReader.token(for: source, settings) else {
+            return nil
+        }
+        return { request in
+            guard SecurityPolicy.haveSameOrigin(request.url, source.server) else { return }
+            source.authorize(&request.url, &request.fields, with: token)
+        }
     }
 
     private func open(_ makeLoader: (any Transport) -> FileLoader) -> OpenLoader {
@@ -147,6 +169,20 @@ struct Session: Sendable {
             .url(url), options: .init(fields: fields, checksum: checksum, ignoredQuery: settings.ignoredQuery)
         )
         if settings.isOffline, !LibraryTransport.serves(url) { request.cachePolicy = .cacheOnly }
+        return request
+    }
+
+    /// The request for a poster at least so many pixels wide, at the size that its server offers for that.
+    /// - Parameter width: in pixels; nil for the address as it is.
+    func posterRequest(
+        for text: String, relativeTo base: BaseURL?, atLeast width: Int?
+    ) throws(ImageLoadingError) -> ImageRequest {
+        var url = try URL(typed: text, relativeTo: base?.url)
+        if let width { url = FilmSources.poster(url, atLeast: width) }
+        var request = try request(for: url.absoluteString, relativeTo: base)
+        if request.cachePolicy == .useProtocol, FilmSources.isImmutable(url) {
+            request.cachePolicy = .returnCacheElseLoad
+        }
         return request
     }
 
@@ -199,12 +235,15 @@ struct Session: Sendable {
         let catalogue = open.catalogue
         let named = output.isVerbose ? catalogue.problems.count : Self.problemsNamed
         for problem in catalogue.problems.prefix(named) {
-            output.notice("\(source.name): \(problem); it is left out")
+            output.notice("\(source.name): \(problem)" + (problem.leavesOut ? "; it is left out" : ""))
         }
         let more = catalogue.problems.count - named
         if more > 0 {
             let films = more == 1 ? "1 more film is" : "\(more) more films are"
-            output.notice("\(source.name): \(films) left out; --verbose names all")
+            let isLeftOut = catalogue.problems.dropFirst(named).allSatisfy(\.leavesOut)
+            output.notice(
+                "\(source.name): " + (isLeftOut ? "\(films) left out" : "and \(more) more of the kind")
+                    + "; --verbose names all")
         }
         return open
     }
@@ -354,7 +393,8 @@ extension Session {
             throw Failure(
                 "the sample is read-only; make a library with marquee import \(SampleCatalogue.word) films.db, "
                     + "and name it with --catalogue films.db")
-        case .file, .folder, .missing:
+        case .invalid(let failure): throw failure
+        case .file, .folder, .films, .server, .missing:
             throw Failure(
                 "\(source.name): a catalogue file is read-only; make a library with "
                     + "marquee import \(source.name) films.db, and name it with --catalogue films.db")
@@ -432,7 +472,17 @@ extension Session {
             if let found { return found }
         }
         let open = try await catalogue(for: text)
-        return (try film(text, in: open.catalogue), open.base)
+        return (await whole(try film(text, in: open.catalogue)), open.base)
+    }
+
+    /// The film with what only its own page at the source has.
+    func whole(_ film: Movie) async -> Movie {
+        guard case .server(let source) = source else { return film }
+        // Ignored: the film stays as its list has it.
+        let whole = try? await withLoader(reading: film.title) { opened in
+            try await source.complete(film, SourceReader(source, opened, self))
+        }
+        return whole ?? film
     }
 
     /// The film with an id; nil if there is none.

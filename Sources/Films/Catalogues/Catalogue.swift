@@ -219,6 +219,11 @@ extension Catalogue {
             name: name, movies: movies + more, problems: problems + pages.flatMap(\.problems))
     }
 
+    /// Replaces the film with the same id.
+    package func replacing(_ movie: Movie) -> Catalogue {
+        Catalogue(name: name, movies: movies.map { $0.id == movie.id ? movie : $0 }, problems: problems)
+    }
+
     /// Makes the URLs of posters, films and pages absolute.
     public func resolvingAddresses(against base: URL) -> Catalogue {
         func whole(_ address: String?) -> String? {
@@ -281,6 +286,11 @@ public enum CatalogueError: Error, Sendable, Hashable {
     case wrongType(movie: String, field: String, expected: String, line: Int?)
     /// Two films with one id.
     case duplicateIdentifier(id: String, line: Int?)
+    /// The file beside a film that has its facts cannot be read. The film has the name of its file instead.
+    case unreadableFacts(file: String, reason: String)
+
+    /// Whether the film is left out for this reason.
+    package var leavesOut: Bool { if case .unreadableFacts = self { false } else { true } }
 }
 
 extension CatalogueError: CustomStringConvertible {
@@ -306,6 +316,8 @@ extension CatalogueError: CustomStringConvertible {
             at(line) + "the \(field) of \(movie) must be \(expected)"
         case .duplicateIdentifier(let id, let line):
             at(line) + "the id \"\(id)\" is used twice; every film needs its own"
+        case .unreadableFacts(let file, let reason):
+            "\(file): \(reason); the film has the name of its file"
         }
     }
 

@@ -263,9 +263,10 @@ final class FetchContext: Sendable {
         guard let change = configuration.beforeSending else { return }
         let url = request.url
         do { try await change(&request) } catch { throw ImageLoadingError(ofClosure: error, url) }
+        if request.url != url { request.messageURL = url.displayText }
         guard SecurityPolicy.haveSameOrigin(request.url, url) else {
             throw .redirectRefused(
-                url: url.displayText, location: request.url.displayText,
+                url: url.displayText, location: Origin(request.url).hostAndPort,
                 reason: "beforeSending may not change the origin")
         }
     }

@@ -77,6 +77,12 @@ public struct TransportRequest: Sendable {
     package var signature: RequestSignature?
     /// The allowed addresses. Default: nil, all.
     public var addresses: AddressRules?
+    /// The URL in messages, when a program has put a secret into `url` before sending. Default: nil, `url` without its
+    /// user.
+    var messageURL: String?
+
+    /// The URL for messages.
+    var urlText: String { messageURL ?? url.displayText }
 
     /// A GET of `url` with these fields and timeouts, and the default TLS requirements.
     /// - Parameters:

@@ -71,7 +71,7 @@ final class Opening {
         guard let target = FetchTarget(text) else {
             throw Failure("\(text) is not a URL; begin with https://, or with ./ or / for a file")
         }
-        switch environment.poster(target.address, base) {
+        switch environment.poster(target.address, base, nil) {
         case .failure(let error): throw Failure(error.advised)
         case .success(var request):
             request.targetSize = size

@@ -24,6 +24,10 @@ final class Browser: Sendable {
         /// The content of an address, with the number of its request.
         case opened(Int, Overlay)
         case path(NetworkPath)
+        /// The films may have changed.
+        case changed
+        /// A film with what only its own page at the source has.
+        case completed(Movie)
         case quit
     }
 
@@ -37,10 +41,14 @@ final class Browser: Sendable {
         let read:
             @Sendable (_ shown: Catalogue?, _ onNews: @escaping @Sendable (CatalogueNews) -> Void) async ->
                 Void
+        /// Calls back when the films may have changed, until the result is released; nil if that is not noticed.
+        let watch: @Sendable (_ onChange: @escaping @Sendable () -> Void) -> FolderWatch?
         /// The progress of the reading, in a text of at most `width` cells; nil when nothing is being read.
         let progress: @Sendable (_ width: Int) -> String?
-        /// The request for a poster's address, or why the address is invalid.
-        let poster: @Sendable (_ address: String, BaseURL) -> Result<ImageRequest, ImageLoadingError>
+        /// The request for a poster's address, or why the address is invalid. With a width: for a picture of at least so
+        /// many pixels, at the server's own size for that.
+        let poster:
+            @Sendable (_ address: String, BaseURL, _ width: Int?) -> Result<ImageRequest, ImageLoadingError>
         /// Loads the picture at any address.
         let reader: AddressReader
         /// Saves a film's poster, and returns where.
@@ -49,8 +57,12 @@ final class Browser: Sendable {
         /// How pictures are drawn. A program that asks the terminal uses this mode until the answer.
         let graphics: GraphicsMode
         let asksForGraphics: Bool
+        /// A film with what only its own page at the source has.
+        let complete: @Sendable (Movie) async -> Movie
         /// The program that plays films; nil if there is none.
         let player: Player?
+        /// What the source of the films wants to be said beside them; nil for nothing.
+        let attribution: String?
         let interruption: Interruption
     }
 
@@ -82,6 +94,7 @@ final class Browser: Sendable {
             await environment.read(nil) { mailbox.send(.catalogue($0)) }
             for await shown in refreshes { await environment.read(shown) { mailbox.send(.catalogue($0)) } }
         }
+        let folderWatch = environment.watch { [mailbox] in mailbox.send(.changed) }
         let watching = Task { [mailbox] in
             for await path in PathMonitor() { mailbox.send(.path(path)) }
         }
@@ -94,6 +107,7 @@ final class Browser: Sendable {
         terminal.leave()
         for task in [list.updates, film.updates, reading, watching] { task.cancel() }
         await reading.value
+        withExtendedLifetime(folderWatch) {}
         return try ending.get()
     }
 

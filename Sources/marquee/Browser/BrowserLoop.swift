@@ -31,6 +31,8 @@ final class BrowserLoop {
     private var turns = 0
     private let began = MonotonicClock.seconds
     private let accents = PosterAccents()
+    /// The ids of the films whose own page was asked for.
+    private var completed: Set<String> = []
     private let onlyASCII = Terminal.showsOnlyASCII(STDOUT_FILENO)
     var isDone = false
     /// Why there is nothing to show.
@@ -49,6 +51,7 @@ final class BrowserLoop {
         state = BrowserState(
             size: CellSize(columns: 80, rows: 24), hasPosters: environment.graphics != .none)
         state.notice = environment.welcome
+        state.attribution = environment.attribution
         playing = Playing(terminal: terminal, interruption: environment.interruption, mailbox: mailbox)
         opening = Opening(environment, mailbox: mailbox)
         graphics = BrowserGraphics(environment)
@@ -68,6 +71,7 @@ final class BrowserLoop {
             for message in messages { handle(message) }
             perform(state.advance(now: MonotonicClock.seconds))
             updateVisible()
+            complete()
             if !isDone, !playing.isUnderWay { draw() }
         }
         playing.stop()
@@ -103,6 +107,8 @@ final class BrowserLoop {
         case .notice(let text): state.notice = text
         case .opened(let number, let overlay): if opening.awaits(number) { state.show(overlay) }
         case .path(let path): perform(state.take(path))
+        case .changed: perform(state.refreshOnceRead())
+        case .completed(let movie): state.list.complete(movie)
         case .terminal(let events, let handled):
             for event in events {
                 if event == .resized || event == .continued { readSize() }
@@ -203,11 +209,12 @@ final class BrowserLoop {
         }
         return ListRows(count: state.list.rows.count) {
             [
-                processors, rows = state.list.rows, films = state.list.films, poster = environment.poster,
+                processors, size, rows = state.list.rows, films = state.list.films,
+                poster = environment.poster,
                 hasPosters = state.layout.hasPosters
             ] row in
             guard hasPosters, let address = films.catalogue.movies[rows[row]].poster,
-                case .success(var request) = poster(address, films.base)
+                case .success(var request) = poster(address, films.base, size.width)
             else { return nil }
             request.processors = processors
             return request
@@ -216,6 +223,17 @@ final class BrowserLoop {
 
     /// A card's width, in radii of its corners.
     private static let widthsOfCorner = 20.0
+
+    /// Asks for what only the opened film's own page has, once for each film.
+    private func complete() {
+        guard state.page == .film, let movie = state.list.selectedMovie,
+            completed.insert(movie.id).inserted
+        else { return }
+        Task { [environment, mailbox] in
+            let whole = await environment.complete(movie)
+            if whole != movie { mailbox.send(.completed(whole)) }
+        }
+    }
 
     private func updateVisible() {
         feeds.film.setVisible(state.visibleInFull, focus: state.list.selected)
@@ -229,7 +247,7 @@ final class BrowserLoop {
         let pane: PosterFeed.Pane = state.filmPage == nil ? .list : .film
         if feeds[pane].hasRequest(forRow: row) { return feeds[pane].failure(ofRow: row) }
         guard let address = movie.poster,
-            case .failure(let error) = environment.poster(address, state.list.films.base)
+            case .failure(let error) = environment.poster(address, state.list.films.base, nil)
         else { return PosterFailure(nil) }
         return PosterFailure(error)
     }

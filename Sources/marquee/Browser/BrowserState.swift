@@ -46,6 +46,10 @@ struct BrowserState {
     var typedAhead = TypedAhead()
     /// Why the selected film's poster failed; nil if it did not.
     var failure: PosterFailure?
+    /// Whether the films may have changed while they were read.
+    private var mustRefresh = false
+    /// What must stand beside the films; nil for nothing.
+    var attribution: String?
     /// The network's reach; nil until it is known.
     var reach: NetworkPath.Reach?
     /// A cell's height divided by its width.
@@ -101,6 +105,7 @@ struct BrowserState {
     var context: FilmContext {
         var context = FilmContext(failure: failure)
         context.words = list.words
+        context.attribution = attribution
         guard list.selectedMovie != nil else { return context }
         context.change = list.change(inRow: list.selected)
         context.sameDirector = list.sameDirector(first: FilmPage.mostOfDirector)
@@ -462,6 +467,20 @@ extension BrowserState {
 extension BrowserState {
     /// Takes news of the catalogue.
     mutating func take(_ news: CatalogueNews) -> [Effect] {
+        let effects = show(news)
+        guard mustRefresh, !catalogue.isReading else { return effects }
+        mustRefresh = false
+        return effects + refreshOnceRead()
+    }
+
+    /// The films may have changed: they are read again, at once or after the present reading.
+    mutating func refreshOnceRead() -> [Effect] {
+        if catalogue.refresh() { return [.refresh] }
+        mustRefresh = true
+        return []
+    }
+
+    private mutating func show(_ news: CatalogueNews) -> [Effect] {
         switch news {
         case .came(let films):
             catalogue.count(films)

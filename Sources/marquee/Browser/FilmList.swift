@@ -94,6 +94,9 @@ struct FilmList {
         return nearest.first.map { row[$0] != nil } ?? true
     }
 
+    /// Replaces the film with the same id. Order and filter stay as they are until they change.
+    mutating func complete(_ movie: Movie) { films.complete(movie) }
+
     private mutating func sort() {
         switch order {
         case .catalogue: sorted = Array(catalogue.movies.indices)
@@ -131,11 +134,11 @@ struct FilmSet: Sendable {
     /// How a refresh changed a film.
     enum Change: Sendable { case new, changed }
 
-    let catalogue: Catalogue
+    private(set) var catalogue: Catalogue
     /// The base URL of the posters.
     let base: BaseURL
     /// The index for the filter. It is made early, or the filter's first key would wait for it.
-    let index: FilmIndex
+    private(set) var index: FilmIndex
     /// The numbers of each director's films, the oldest first.
     fileprivate let byDirector: [String: [Int]]
     /// How the refresh changed films, by the film's number.
@@ -147,6 +150,12 @@ struct FilmSet: Sendable {
     init() {
         self.init(
             OpenCatalogue(catalogue: Catalogue(name: nil, movies: []), base: BaseURL(URL(filePath: "/"))))
+    }
+
+    /// Replaces the film with the same id.
+    mutating func complete(_ movie: Movie) {
+        catalogue = catalogue.replacing(movie)
+        index = FilmIndex(catalogue.movies)
     }
 
     /// - Parameter shown: the films that a refresh replaces; nil for the first reading.

@@ -63,6 +63,10 @@ extension FilmPage {
             lines += wrapped(failure.line, BrowserScreen.dim)
             if let address = failure.address { lines += wrapped(address, BrowserScreen.dim) }
         }
+        if let attribution = context.attribution {
+            lines.append([])
+            lines += wrapped(attribution, BrowserScreen.dim)
+        }
         let lower = others(context) + neighbours(context)
         guard !lower.isEmpty else { return lines }
         let space = max(1, poster.size.rows - lines.count - lower.count)
@@ -179,6 +183,8 @@ struct FilmContext {
     var next: Movie?
     /// Whether Enter plays the film, if it can be played.
     var isPlayedByEnter = false
+    /// What must stand beside the films; nil for nothing.
+    var attribution: String?
     /// What the filter looks for.
     var words = FilterWords("")
 

@@ -15,7 +15,7 @@ struct SelectedPoster {
             throw Failure("The catalogue names no poster of this film")
         }
         self.movie = movie
-        switch environment.poster(address, list.films.base) {
+        switch environment.poster(address, list.films.base, nil) {
         case .success(let request): self.request = request
         case .failure(let error): throw Failure(error.advised)
         }

@@ -190,13 +190,13 @@ struct Arguments: Sendable {
             strangeCommand: nearest == nil ? word : nil)
     }
 
-    /// Whether a word in the command's place is a file: it is written as a path, has a catalogue's extension, or is the
-    /// name of a file.
+    /// Whether a word in the command's place is a catalogue: it is written as a path, has a catalogue's extension, names a
+    /// source of films, or is the name of a file.
     private static func isCatalogue(_ word: String) -> Bool {
         let name = word.lowercased()
         return unsafe word == "-" || word == SampleCatalogue.word || word.contains("/")
             || name.hasSuffix(".json") || name.hasSuffix(".xml")
-            || name.hasSuffix(".db") || access(word, F_OK) == 0
+            || name.hasSuffix(".db") || FilmSources.areNamed(by: word) || access(word, F_OK) == 0
     }
 
     /// Whether the option `word` takes the next word as its value: `--output DIR` and `-o DIR`, but not `-oDIR`.

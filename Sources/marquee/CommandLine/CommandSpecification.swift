@@ -38,7 +38,9 @@ struct CommandSpecification: Sendable {
     static let global: [Option] = [
         Option(
             name: "catalogue", value: "FILE|URL",
-            help: "the films: JSON, XML or a feed (default: the sample catalogue)"),
+            help:
+                "the films: JSON, XML, a feed, a folder, jellyfin+https://HOST, tmdb:popular (default: the sample)"
+        ),
         Option(name: "cache-dir", value: "DIR", help: "the cache folder (default: $XDG_CACHE_HOME/marquee)"),
         Option(name: "cache-size", value: "BYTES", help: "the cache's limit: 512M, 2G, ... (default: 512M)"),
         Option(

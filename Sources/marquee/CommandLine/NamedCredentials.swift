@@ -69,12 +69,20 @@ struct NamedCredentials: Authenticator {
         return all
     }
 
+    /// The token for a server; nil for none.
+    func token(for server: URL) -> String? {
+        if case .token(let token) = credential(for: server) { token } else { nil }
+    }
+
+    private func credential(for server: URL) -> Credential? {
+        let host = server.lowercasedHost
+        return server.port.flatMap { credentials["\(host):\($0)"] } ?? credentials[host]
+    }
+
     func credential(for challenge: AuthenticationChallenge) async -> Credential? {
         // A credential that was refused once is not sent again.
         guard !challenge.isRepeated else { return nil }
-        let host = challenge.origin.lowercasedHost
-        let withPort = challenge.origin.port.flatMap { credentials["\(host):\($0)"] }
-        let credential = withPort ?? credentials[host]
+        let credential = credential(for: challenge.origin)
         switch (challenge.scheme, credential) {
         case (.bearer, .token), (.basic, .password), (.digest, .password): return credential
         default: return nil

@@ -41,17 +41,25 @@ enum BrowseCommand: Command {
         let environment = Browser.Environment(
             name: session.source.name, welcome: session.welcome,
             read: { await reader.read(replacing: $0, onNews: $1) },
+            watch: { onChange in
+                guard case .films(let folder) = session.source else { return nil }
+                // Ignored: without a thread or a descriptor, R reads the folder again.
+                return try? FolderWatch(folder.path, onChange: onChange)
+            },
             progress: { session.output.progress.present(width: $0) },
-            poster: { address, base in
-                Result { () throws(ImageLoadingError) in try session.request(for: address, relativeTo: base) }
+            poster: { address, base, width in
+                Result { () throws(ImageLoadingError) in
+                    try session.posterRequest(for: address, relativeTo: base, atLeast: width)
+                }
             },
             reader: AddressReader(session: session, images: images),
             save: {
                 await SavedPoster.save($0, $1, opened.loader, in: FileManager.default.currentDirectoryPath)
             },
             depth: session.settings.colourDepth, graphics: session.settings.graphics,
-            asksForGraphics: session.settings.asksForGraphics, player: player,
-            interruption: session.interruption)
+            asksForGraphics: session.settings.asksForGraphics, complete: { await session.whole($0) },
+            player: player,
+            attribution: session.source.attribution, interruption: session.interruption)
         let browser = try Browser(terminal: terminal, loader: images, environment: environment)
         let failure: (any Error)?
         do {

@@ -153,7 +153,21 @@ private enum CacheCheck {
 /// The catalogue, and the credentials of servers.
 private enum CatalogueCheck {
     static func findings(_ session: Session) async -> [Finding] {
-        [await catalogue(session)] + (await credentials(session))
+        [await catalogue(session)] + (await server(session)) + (await credentials(session))
+    }
+
+    /// The server of a source, and the user's token for it.
+    private static func server(_ session: Session) async -> [Finding] {
+        guard case .server(let source) = session.source else { return [] }
+        do {
+            let name = try await session.withLoader(reading: source.name) { opened in
+                try await source.check(SourceReader(source, opened, session))
+            }
+            let hasToken = SourceReader.token(for: source, session.settings) != nil
+            return [Finding("server", "\(name) answers" + (hasToken ? ", and accepts the token" : ""))]
+        } catch {
+            return [Finding("server", .problem, ImageLoadingError.advised(error))]
+        }
     }
 
     private static func catalogue(_ session: Session) async -> Finding {
@@ -176,9 +190,17 @@ private enum CatalogueCheck {
         guard let named = session.settings.downloads.authenticator as? NamedCredentials else { return [] }
         let opened = session.makeAnswerLoader()
         var findings: [Finding] = []
-        for host in named.hosts { findings.append(await credential(of: host, opened.loader, session)) }
+        for host in named.hosts where !isOfSource(host, session) {
+            findings.append(await credential(of: host, opened.loader, session))
+        }
         await opened.close()
         return findings
+    }
+
+    /// Whether the credential is for the source's server, which `server` has checked.
+    private static func isOfSource(_ host: String, _ session: Session) -> Bool {
+        guard case .server(let source) = session.source, let name = source.server.host() else { return false }
+        return host == name || host == source.server.port.map { "\(name):\($0)" }
     }
 
     private static func credential(of host: String, _ loader: FileLoader, _ session: Session) async -> Finding

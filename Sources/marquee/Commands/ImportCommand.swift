@@ -12,6 +12,11 @@ enum ImportCommand: Command {
             ("marquee import films.json films.db", "from a file in JSON or XML, or a feed"),
             ("marquee import http://nas:8080/films films.db", "from a server"),
             ("marquee import more.db films.db --skip", "only the films that this library lacks"),
+            ("marquee import ~/Films films.db", "from a folder of films, with their .nfo files"),
+            (
+                "marquee import ~/Films films.db --join jellyfin+https://nas",
+                "with what that server knows more"
+            ),
             ("marquee list --catalogue films.db", "list the library's films"),
         ],
         options: [
@@ -19,6 +24,11 @@ enum ImportCommand: Command {
                 name: "replace",
                 help: "replace films of the same id (default: import nothing then)"),
             Option(name: "skip", help: "leave out films whose id is in the library"),
+            Option(
+                name: "join", value: "CATALOGUE",
+                help:
+                    "fill what the films lack from this one: by their ids in databases, else by title and year"
+            ),
             Option(name: "dry-run", help: "only say what would be imported"),
         ])
 
@@ -41,7 +51,11 @@ enum ImportCommand: Command {
         }
         // A log without its library is another library's.
         let isNew = ["", "-wal"].allSatisfy { !FileManager.default.fileExists(atPath: path + $0) }
-        let films = try await FilmSource(name, session)
+        let films = try await ImportedFilms(name, session)
+        let join: FilmJoin? =
+            if let other = arguments.value("join") { try await ImportedFilms(other, session).join } else {
+                nil
+            }
         let policy: FilmImporter.Policy =
             arguments.has("replace") ? .replace : arguments.has("skip") ? .skip : .refuse
         let isRehearsal = arguments.has("dry-run")
@@ -53,7 +67,7 @@ enum ImportCommand: Command {
                     var intake = FilmImporter(importing, policy, base: films.base)
                     if let name = films.name { try importing.setNameIfNone(name) }
                     try films.forEach { position, film, poster in
-                        try intake.add(film, poster, position: position)
+                        try intake.add(film.map { join?.completed($0) ?? $0 }, poster, position: position)
                         try progress.step()
                     }
                     let report = try intake.finish()
@@ -111,7 +125,7 @@ enum ImportCommand: Command {
 }
 
 /// The source of imported films: a file, the network, or another library.
-private struct FilmSource: Sendable {
+private struct ImportedFilms: Sendable {
     /// Its name in messages.
     let label: String
     let name: String?
@@ -137,7 +151,8 @@ private struct FilmSource: Sendable {
             return
         }
         let source = CatalogueSource(name)
-        let pages = try await source.read(with: session, limit: CatalogueDocuments.maximumBytes).pages
+        let reading = if case .server = source { session.reading(source) } else { session }
+        let pages = try await source.read(with: reading, limit: CatalogueDocuments.maximumBytes).pages
         let documents: [CatalogueDocuments]
         do {
             documents = try pages.map { try CatalogueDocuments(parsing: $0.bytes) }
@@ -159,6 +174,26 @@ private struct FilmSource: Sendable {
             // The pages of a service have the same path and differ in their queries.
             base = pages[0].base
             films = .documents(documents)
+        }
+    }
+
+    /// These films as those that complete others. Their addresses are made absolute.
+    var join: FilmJoin {
+        get throws {
+            var join = FilmJoin()
+            try forEach { _, film, _ in
+                // Ignored: a film that cannot be read completes none.
+                guard var document = try? film.get() else { return }
+                for member in [FilmMember.poster, .page] {
+                    if let text = document[member.name]?.string,
+                        let url = try? URL(typed: text, relativeTo: base.url)
+                    {
+                        document[member.name] = JSONText(url.absoluteString)
+                    }
+                }
+                join.add(document)
+            }
+            return join
         }
     }
 

@@ -71,6 +71,7 @@ enum ListCommand: Command {
                     table(rows, session.output)
                 }
             }
+            if let attribution = session.source.attribution { session.output.notice(attribution) }
             if Output.isTerminal, let welcome = session.welcome { session.output.notice(welcome) }
         }
         return open.outage == nil ? .done : .someFailed

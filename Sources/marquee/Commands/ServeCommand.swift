@@ -80,7 +80,9 @@ enum ServeCommand: Command {
         // The service reads files, so the program's own sample is unpacked for as long as it runs.
         let unpacked = TemporarySample()
         defer { unpacked.remove() }
-        let content = try content(session, unpacked)
+        let (content, source) = try await content(session, unpacked)
+        let reading = source?.keepCurrent()
+        defer { reading?.cancel() }
         if case .library = content {
         } else if configuration.films.isWritable {
             throw Failure("only a library is writable; make one with: marquee import CATALOGUE LIBRARY.db")
@@ -238,15 +240,20 @@ enum ServeCommand: Command {
     /// The content to serve: the operand, else the catalogue of the settings.
     private static func content(
         _ session: Session, _ unpacked: TemporarySample
-    ) throws -> CatalogueService.Content {
+    ) async throws -> (content: CatalogueService.Content, source: ServedSource?) {
+        var source = session.source
         if let path = session.arguments.operands.first {
             var isFolder: Bool = false
             if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
-                return .folder(path: path)
+                return (.folder(path: path), nil)
             }
-            return try content(CatalogueSource(path), unpacked)
+            source = CatalogueSource(path)
         }
-        return try content(session.source, unpacked)
+        if case .server(let server) = source {
+            let served = try await ServedSource(server, session)
+            return (.films(served.library), served)
+        }
+        return (try content(source, unpacked), nil)
     }
 
     private static func content(
@@ -269,6 +276,11 @@ enum ServeCommand: Command {
             return .catalogue(path: path)
         case .url(let text):
             throw Failure("\(text) is on the network; import it: marquee import \(text) LIBRARY.db")
+        case .films(let folder):
+            throw Failure(
+                "\(folder.path) is a folder of films; import it: marquee import \(folder.path) LIBRARY.db")
+        case .server(let source): preconditionFailure("\(source.name) is no file")
+        case .invalid(let failure): throw failure
         case .missing: throw Failure("no catalogue is named; name the folder to serve")
         }
     }

@@ -176,9 +176,11 @@ enum ShowCommand: Command {
     private static func load(
         _ target: FetchTarget, _ drawing: Drawing?, _ opened: OpenLoader, _ session: Session
     ) async -> (FetchRecord, Result<InlinePicture, ImageLoadingError>?) {
+        let size = drawing.map { $0.inline.pictureSize(in: $0.room) }
         var request: ImageRequest
         do throws(ImageLoadingError) {
-            request = try session.request(for: target.address, relativeTo: target.base)
+            request = try session.posterRequest(
+                for: target.address, relativeTo: target.base, atLeast: size?.width)
         } catch {
             return (FetchRecord(error, of: target.address), nil)
         }
@@ -186,7 +188,7 @@ enum ShowCommand: Command {
             return (await FetchRecord.fetching(request, with: opened.loader, session).record, nil)
         }
         var inline = drawing.inline
-        request.targetSize = inline.pictureSize(in: drawing.room)
+        request.targetSize = size
         let loader = session.imageLoader(over: opened)
         let (record, image) = await FetchRecord.fetching(request, with: loader, session)
         return (record, record.error == nil ? image.map { inline.draw($0, within: drawing.room) } : nil)

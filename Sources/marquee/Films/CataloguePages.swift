@@ -7,12 +7,37 @@ import LazyImages
 /// (RFC 8288), or in a feed by its element `link` (RFC 5005, section 3).
 struct CataloguePages: Sendable {
     struct Page: Sendable {
-        let bytes: [UInt8]
+        /// What a page is.
+        enum Content: Sendable {
+            /// A document with films.
+            case document([UInt8])
+            /// The films of a source, read already.
+            case films(SourcePage)
+        }
+
+        let content: Content
         let base: BaseURL
         /// When the server last confirmed the page, in seconds since 1970; nil if that is unknown.
         var confirmed: Int?
         /// Whether it is the last page.
         var isLast = true
+
+        init(bytes: [UInt8], base: BaseURL, confirmed: Int? = nil, isLast: Bool = true) {
+            (content, self.base, self.confirmed, self.isLast) = (.document(bytes), base, confirmed, isLast)
+        }
+
+        init(_ page: SourcePage, base: BaseURL) {
+            (content, self.base, confirmed, isLast) = (.films(page), base, page.confirmed, page.isLast)
+        }
+
+        /// The document; for films of a source a catalogue of them in JSON, with all that is known of each.
+        var bytes: [UInt8] {
+            switch content {
+            case .document(let bytes): bytes
+            case .films(let page):
+                Array("{\"movies\":[\(page.films.map { $0.document.json() }.joined(separator: ","))]}".utf8)
+            }
+        }
     }
 
     /// Called with each page before the next one is requested. An error that it throws ends the reading.
@@ -191,7 +216,12 @@ struct CatalogueParts: Sendable {
 
     /// The films of a page. Their web pages are shown as they are, so a relative address would lead nowhere.
     private static func catalogue(_ page: CataloguePages.Page) throws(CatalogueError) -> Catalogue {
-        let catalogue = try Catalogue(parsing: page.bytes)
+        let bytes: [UInt8]
+        switch page.content {
+        case .document(let document): bytes = document
+        case .films(let films): return films.catalogue(name: nil)
+        }
+        let catalogue = try Catalogue(parsing: bytes)
         guard page.base.url.scheme?.lowercased().hasPrefix("http") == true,
             let base = URL(string: page.base.url.displayText)
         else { return catalogue }

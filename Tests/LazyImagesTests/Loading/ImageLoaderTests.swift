@@ -85,7 +85,8 @@ struct ImageLoaderTests {
         let loader = loader(held)
         let whole = loader.callers(3, of: request)
         let small = loader.callers(2, of: fitting(2, 3))
-        try await held.transfer().answer(SampleImages.jpeg)
+        // Fresh: the load of the other size may begin only after the transfer has ended, and must not revalidate it.
+        try await held.transfer().answer(SampleImages.jpeg, fields: ["Cache-Control": "max-age=3600"])
         for callers in [whole, small] {
             let images = try await callers.outcomes.map { try $0.get() }
             #expect(images.allSatisfy { $0 === images[0] })

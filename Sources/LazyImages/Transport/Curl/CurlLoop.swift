@@ -100,7 +100,7 @@ import SystemSupport
         switch message {
         case .start(let job, let receiver):
             if job.isCancelled.load(ordering: .acquiring) {
-                job.end(with: .failure(.cancelled(url: job.request.url.displayText)))
+                job.end(with: .failure(.cancelled(url: job.request.urlText)))
             } else {
                 start(job, into: receiver)
             }
@@ -121,7 +121,7 @@ import SystemSupport
         guard let handle = unsafe reused ?? CurlHandle.make(configuration, filtersAddresses: filtersAddresses)
         else {
             let shortage = ResourceShortage(missing: .memory, code: ENOMEM)
-            job.end(with: .failure(ImageLoadingError(shortage, url: job.request.url.displayText)))
+            job.end(with: .failure(ImageLoadingError(shortage, url: job.request.urlText)))
             return
         }
         let upload = CurlUpload.of(job.request, into: receiver, clock: clock)
@@ -259,7 +259,7 @@ final class CurlInbox: Sendable {
 
         fileprivate func refuse(_ shortage: ResourceShortage) {
             guard case .start(let job, _) = self else { return }
-            job.end(with: .failure(ImageLoadingError(shortage, url: job.request.url.displayText)))
+            job.end(with: .failure(ImageLoadingError(shortage, url: job.request.urlText)))
         }
     }
 

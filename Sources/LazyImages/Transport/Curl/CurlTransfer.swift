@@ -43,7 +43,7 @@ import SystemSupport
     private var isPlain: Bool { job.request.method == .get && upload == nil }
 
     /// The URL for messages. Computed on demand: most transfers need no message.
-    var urlText: String { job.request.url.displayText }
+    var urlText: String { job.request.urlText }
 
     /// A transfer on a handle of `CurlHandle.make`, new or reused.
     init(

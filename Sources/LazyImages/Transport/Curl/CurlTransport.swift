@@ -82,12 +82,12 @@ public final class CurlTransport: Transport {
         if request.addresses != nil, configuration.proxy != .none {
             throw .transportUnavailable(reason: Self.proxyHidesAddresses)
         }
-        _ = try CurlLibrary.open(for: request.url.displayText)
+        _ = try CurlLibrary.open(for: request.urlText)
         let inbox: CurlInbox
         do {
             inbox = try runningInbox(request.addresses)
         } catch {
-            throw ImageLoadingError(error, url: request.url.displayText)
+            throw ImageLoadingError(error, url: request.urlText)
         }
         let number = nextNumber.add(1, ordering: .relaxed).newValue
         let job = CurlJob(number: number, request: request, inbox: inbox)

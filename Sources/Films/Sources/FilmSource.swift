@@ -1,0 +1,216 @@
+package import FoundationEssentials
+package import HTTPSemantics
+
+/// A library of films that another program keeps: on a server, or in a folder. A source knows what to request, and reads
+/// the answers. It has no network of its own: `SourceAnswers` sends its requests, so that all go through one loader,
+/// with its cache, its limits and its retries.
+///
+/// Another kind of library is a folder beside this file with a type that conforms, and its entry in `FilmSources.kinds`.
+package protocol FilmSource: Sendable {
+    /// The source that a name means, such as `tmdb:popular`; nil if the name is of another kind.
+    /// - Throws: what is wrong with a name of this kind.
+    init?(name: String) throws(FilmSourceError)
+
+    /// Its name for people. It has no credential.
+    var name: String { get }
+
+    /// The server, which alone gets the user's credential for it.
+    var server: URL { get }
+
+    /// Whether the films are too many to read all: then pages are read as they are wanted.
+    var isEndless: Bool { get }
+
+    /// What must stand beside its films; nil for nothing.
+    var attribution: String? { get }
+
+    /// Adds the user's credential to a request for `server`. Nothing else ever sees the credential.
+    func authorize(_ url: inout URL, _ fields: inout HeaderFields, with token: String)
+
+    /// Reads the films, page by page. An error of `take` ends it.
+    /// - Parameter take: called with each page before the next one is requested.
+    func readPages(_ answers: any SourceAnswers, _ take: (SourcePage) async throws -> Void) async throws
+
+    /// A film with what only its own page has; nil if its list has everything.
+    func complete(_ film: Movie, _ answers: any SourceAnswers) async throws -> Movie?
+
+    /// Checks the server and the credential.
+    /// - Returns: what answers, in one line, such as `Jellyfin 10.10.3`.
+    /// - Throws: `FilmSourceError.refused` for a credential that the server does not take.
+    func check(_ answers: any SourceAnswers) async throws -> String
+
+    /// The address of the server's smallest picture that is at least `width` pixels wide, or of its largest; nil if the
+    /// picture is not of such a server.
+    static func poster(_ address: URL, atLeast width: Int) -> URL?
+
+    /// Whether a picture never changes under its address, whatever the answer says.
+    static func isImmutable(_ poster: URL) -> Bool
+}
+
+extension FilmSource {
+    package var attribution: String? { nil }
+    package var isEndless: Bool { false }
+    package func complete(_ film: Movie, _ answers: any SourceAnswers) async throws -> Movie? { nil }
+    package static func isImmutable(_ poster: URL) -> Bool { false }
+}
+
+/// Sends the requests of a source.
+package protocol SourceAnswers: Sendable {
+    /// The answer to a GET, with status 200.
+    /// - Throws: `FilmSourceError` for 401, 403 and 404; the loader's error otherwise.
+    func answer(to url: URL) async throws -> SourceAnswer
+}
+
+/// The body of an answer.
+package struct SourceAnswer: Sendable {
+    package let bytes: [UInt8]
+    /// When the server last confirmed it, in seconds since 1970; nil if that is unknown.
+    package let confirmed: Int?
+
+    package init(_ bytes: [UInt8], confirmed: Int? = nil) {
+        (self.bytes, self.confirmed) = (bytes, confirmed)
+    }
+}
+
+/// A page of films.
+package struct SourcePage: Sendable {
+    /// The films, and of each the ids that other libraries know it by.
+    package var films: [SourceFilm] = []
+    /// Why entries are left out.
+    package var problems: [CatalogueError] = []
+    /// When the server last confirmed the page, in seconds since 1970; nil if that is unknown.
+    package var confirmed: Int?
+    package var isLast = false
+
+    /// The page as a catalogue.
+    package func catalogue(name: String?) -> Catalogue {
+        Catalogue(name: name, movies: films.map(\.movie), problems: problems)
+    }
+
+    /// Takes an entry of the page: a film, or the reason why it is none.
+    mutating func add(_ film: Result<SourceFilm, CatalogueError>) {
+        switch film {
+        case .success(let film): films.append(film)
+        case .failure(let problem): problems.append(problem)
+        }
+    }
+}
+
+/// A film of a source.
+package struct SourceFilm: Sendable {
+    package let movie: Movie
+    /// Its ids in databases of films, by their names: `["imdb": "tt0013442"]`.
+    package let ids: [String: String]
+
+    /// A film from values that another program wrote. What it can do without is left out if it is wrong: a year of 0, a
+    /// score of 15.5.
+    /// - Parameters:
+    ///   - values: the members' values.
+    ///   - position: the film's position in its list, from 1, for errors.
+    init(
+        _ values: [(FilmMember, FilmMember.Value?)], ids: [String: String] = [:], position: Int
+    ) throws(CatalogueError) {
+        var fields = MovieFields(position: position, line: nil)
+        for (member, value) in values {
+            switch value {
+            case .text(let text): fields.values[member] = .text(text)
+            case .texts(let texts): fields.values[member] = .texts(texts)
+            case .whole(let number) where member.accepts(Double(number)):
+                fields.values[member] = .number(Double(number))
+            case .number(let number) where member.accepts(number): fields.values[member] = .number(number)
+            case .whole, .number, nil: break
+            }
+        }
+        movie = try fields.movie()
+        self.ids = ids
+    }
+
+    package init(_ movie: Movie, ids: [String: String]) { (self.movie, self.ids) = (movie, ids) }
+
+    /// All members with their values, and the ids as the member `ids`.
+    package var document: FilmDocument {
+        var document = FilmDocument()
+        for member in FilmMember.allCases {
+            switch movie[member] {
+            case .text(let text): document[member.name] = JSONText(text)
+            case .whole(let number): document[member.name] = JSONText(number)
+            case .number(let number): document[member.name] = JSONText(number)
+            case .texts(let texts) where !texts.isEmpty:
+                document[member.name] = JSONText(elements: texts.map { JSONText($0) })
+            case .texts, nil: break
+            }
+        }
+        if !ids.isEmpty {
+            let members = ids.sorted { $0.key < $1.key }
+            document["ids"] = JSONText(
+                members: members.map { JSONText.Member(name: $0.key, value: JSONText($0.value)) })
+        }
+        return document
+    }
+}
+
+extension FilmMember {
+    /// Whether a number is in the member's range.
+    fileprivate func accepts(_ number: Double) -> Bool {
+        switch kind {
+        case .whole(let range):
+            number.isFinite && Double(range.lowerBound)...Double(range.upperBound) ~= number
+        case .number(let range): range.contains(number)
+        default: false
+        }
+    }
+}
+
+/// Why a source does not work, in one line that says what to do.
+package enum FilmSourceError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The name of the source is malformed.
+    case invalidName(String)
+    /// The server refuses the credential, or wants one.
+    case refused(server: String, hasCredential: Bool, advice: String)
+    /// The server has no such list.
+    case missing(url: String)
+
+    package var description: String {
+        switch self {
+        case .invalidName(let text): text
+        case .refused(let server, let hasCredential, let advice):
+            "\(server) \(hasCredential ? "refuses the credential" : "wants a credential"); \(advice)"
+        case .missing(let url): "\(url): the server has no such list; check the address"
+        }
+    }
+}
+
+/// The kinds of sources.
+package enum FilmSources {
+    private static let kinds: [any FilmSource.Type] = [JellyfinSource.self, TMDBSource.self]
+
+    /// The source that a name means; nil if the name is of no kind.
+    package static func source(named name: String) throws(FilmSourceError) -> (any FilmSource)? {
+        for kind in kinds { if let source = try kind.init(name: name) { return source } }
+        return nil
+    }
+
+    /// Whether a word is the name of a source, perhaps a wrong one.
+    package static func areNamed(by word: String) -> Bool {
+        do throws(FilmSourceError) {
+            return try source(named: word) != nil
+        } catch {
+            return true
+        }
+    }
+
+    /// The address of a poster at a size: that of the server's own picture of at least `width` pixels, where the server
+    /// has several; otherwise as it is.
+    package static func poster(_ address: URL, atLeast width: Int) -> URL {
+        for kind in kinds { if let sized = kind.poster(address, atLeast: width) { return sized } }
+        return address
+    }
+
+    /// Whether a poster never changes under its address, whatever the answer says.
+    package static func isImmutable(_ poster: URL) -> Bool { kinds.contains { $0.isImmutable(poster) } }
+
+    /// The widths of posters that are requested, in pixels. Few, so that few files are cached.
+    static let widths = [92, 154, 185, 342, 500, 780]
+
+    /// The smallest of the widths that is enough, or the largest.
+    static func width(atLeast width: Int) -> Int { widths.first { $0 >= width } ?? widths[widths.count - 1] }
+}

@@ -1,0 +1,230 @@
+package import FoundationEssentials
+package import HTTPSemantics
+
+/// The films of a Jellyfin server, versions 10.9 to 12:
+///
+///     jellyfin+https://nas:8920
+///     jellyfin+https://example.org/jellyfin?userId=8f2c…
+///
+/// A page of `/Items`, shortened:
+///
+///     {"Items": [{"Id": "a1b2…", "Name": "Nosferatu", "OriginalTitle": "Nosferatu, eine Symphonie des Grauens",
+///       "ProductionYear": 1922, "RunTimeTicks": 56400000000, "CommunityRating": 7.7, "Genres": ["Horror"],
+///       "Overview": "…", "People": [{"Name": "F. W. Murnau", "Type": "Director"}], "ProviderIds": {"Imdb": "tt0013442"},
+///       "ImageTags": {"Primary": "9d0e…"}}], "TotalRecordCount": 36, "StartIndex": 0}
+///
+/// Every version takes the header field `Authorization: MediaBrowser Token="…"`. `X-Emby-Token` and `api_key` are refused
+/// from version 12 on.
+package struct JellyfinSource: FilmSource {
+    package let server: URL
+    /// Whose marks the films have; nil for those of the token's user.
+    private let user: String?
+
+    private static let prefix = "jellyfin+"
+    /// The films of a page.
+    static let pageSize = 200
+    /// The most pages.
+    private static let maximumPages = 5_000
+
+    package init?(name: String) throws(FilmSourceError) {
+        guard name.lowercased().hasPrefix(Self.prefix) else { return nil }
+        let address = String(name.dropFirst(Self.prefix.count))
+        guard var parts = URLComponents(string: address),
+            ["http", "https"].contains(parts.scheme?.lowercased()),
+            let host = parts.host, !host.isEmpty
+        else {
+            throw .invalidName("a Jellyfin server has an address such as jellyfin+https://nas:8920")
+        }
+        guard parts.user == nil, parts.password == nil else {
+            throw .invalidName(
+                "the address of a Jellyfin server has no user; set MARQUEE_CREDENTIALS to "
+                    + "\"\(host) Bearer TOKEN\"")
+        }
+        let items = parts.queryItems ?? []
+        user = items.first { $0.name.lowercased() == "userid" }?.value
+        guard items.allSatisfy({ $0.name.lowercased() == "userid" }), parts.fragment == nil else {
+            throw .invalidName("the address of a Jellyfin server has no parameter but userId")
+        }
+        (parts.query, parts.queryItems) = (nil, nil)
+        while parts.path.hasSuffix("/") { parts.path.removeLast() }
+        // The address of its web pages, as a browser shows it.
+        if parts.path.hasSuffix("/web") { parts.path.removeLast(4) }
+        guard let url = parts.url else { throw .invalidName("\(address): this is not an address") }
+        server = url
+    }
+
+    package var name: String { Self.prefix + server.absoluteString }
+
+    package func authorize(_ url: inout URL, _ fields: inout HeaderFields, with token: String) {
+        let quoted = token.filter { $0 != "\"" && $0 != "\\" }
+        fields["Authorization"] = "MediaBrowser Token=\"\(quoted)\""
+    }
+
+    /// The address of something on the server.
+    private func url(_ path: String, _ items: [(String, String)] = []) -> URL {
+        var parts = URLComponents(url: server, resolvingAgainstBaseURL: true)
+        parts?.path += path
+        if !items.isEmpty { parts?.queryItems = items.map { URLQueryItem(name: $0, value: $1) } }
+        return parts?.url ?? server
+    }
+
+    /// The address of the page that begins with a film's number, from 0.
+    func page(from start: Int) -> URL {
+        url(
+            "/Items",
+            [
+                ("IncludeItemTypes", "Movie"), ("Recursive", "true"),
+                ("Fields", "Overview,Genres,People,ProviderIds,OriginalTitle,ProductionLocations"),
+                ("SortBy", "SortName"), ("StartIndex", "\(start)"), ("Limit", "\(Self.pageSize)"),
+            ] + (user.map { [("userId", $0)] } ?? []))
+    }
+
+    package func readPages(
+        _ answers: any SourceAnswers, _ take: (SourcePage) async throws -> Void
+    ) async throws {
+        var start = 0
+        var seen: Set<String> = []
+        for _ in 0..<Self.maximumPages {
+            let answer = try await answers.answer(to: page(from: start))
+            var (page, entries, total) = try Self.page(answer.bytes, from: start, of: server)
+            page.confirmed = answer.confirmed
+            let isNews = page.films.contains { seen.insert($0.movie.id).inserted }
+            start += entries
+            // A server that does not know StartIndex sends the same page for ever.
+            page.isLast = entries == 0 || !isNews || start >= (total ?? (entries < Self.pageSize ? 0 : .max))
+            try await take(page)
+            if page.isLast { return }
+        }
+    }
+
+    /// The films of a page.
+    /// - Parameter start: the number of its first film, from 0.
+    /// - Returns: the page; how many entries it has, films or not; and how many films there are in all, if that is said.
+    static func page(
+        _ bytes: [UInt8], from start: Int, of server: URL
+    ) throws(CatalogueError) -> (page: SourcePage, entries: Int, total: Int?) {
+        let root = try JSONNode(parsing: bytes)
+        // Some routes of some versions answer with the array alone.
+        var items = root.kind == .array ? root : nil
+        var total: Int?
+        root.forEachMember { name, value in
+            switch name {
+            case "Items": items = items ?? value
+            case "TotalRecordCount": total = value.whole
+            default: break
+            }
+        }
+        guard let items, items.kind == .array else {
+            throw .wrongShape(expected: "an object with an array \"Items\"", line: nil)
+        }
+        var page = SourcePage()
+        let entries = items.elements
+        for (index, item) in entries.enumerated() {
+            page.add(
+                Result { () throws(CatalogueError) in
+                    try film(item, position: start + index + 1, of: server)
+                })
+        }
+        return (page, entries.count, total)
+    }
+
+    private static func film(
+        _ item: JSONNode, position: Int, of server: URL
+    ) throws(CatalogueError) -> SourceFilm {
+        guard item.kind == .object else {
+            throw .wrongShape(expected: "an object for film \(position)", line: nil)
+        }
+        var values: [(FilmMember, FilmMember.Value?)] = []
+        var (id, title, original, tag): (String?, String?, String?, String?)
+        var ids: [String: String] = [:]
+        item.forEachMember { name, value in
+            switch name {
+            case "Id": id = value.string
+            case "Name": title = value.string
+            case "OriginalTitle": original = value.string
+            case "ProductionYear": values.append((.year, value.whole.map { .whole($0) }))
+            case "RunTimeTicks":
+                let minutes = value.number.map { ($0 / ticksOfMinute).rounded() }
+                values.append((.minutes, minutes.map { .number($0) }))
+            case "CommunityRating":
+                values.append((.score, value.number.map { .number(($0 * 10).rounded() / 10) }))
+            case "Overview": values.append((.overview, value.string.map { .text(HTMLText.plain($0)) }))
+            case "Genres": values.append((.genres, .texts(value.elements.compactMap(\.string))))
+            case "ProductionLocations":
+                let places = value.elements.compactMap(\.string)
+                values.append((.country, places.isEmpty ? nil : .text(places.joined(separator: ", "))))
+            case "People":
+                let directors = value.elements.compactMap { person in
+                    var (name, type): (JSONNode?, String?)
+                    person.forEachMember { member, value in
+                        if member == "Name" {
+                            name = value
+                        } else if member == "Type" {
+                            type = value.string
+                        }
+                    }
+                    return type == "Director" ? name?.string : nil
+                }
+                values.append((.director, directors.isEmpty ? nil : .text(directors.joined(separator: ", "))))
+            case "ProviderIds":
+                value.forEachMember { name, id in
+                    ids[name.lowercased()] = id.string.flatMap { $0.isEmpty ? nil : $0 }
+                }
+            case "ImageTags": tag = value["Primary"]?.string
+            default: break
+            }
+        }
+        values += [(.id, id.map { .text($0) }), (.title, title.map { .text($0) })]
+        if let original, original != title { values.append((.originalTitle, .text(original))) }
+        if let id, FilmID.fault(id) == nil {
+            let address = server.absoluteString
+            let escaped = PercentEncoding.encoded(id)
+            if let tag, !tag.isEmpty {
+                let poster =
+                    "\(address)/Items/\(escaped)/Images/Primary?tag=\(PercentEncoding.encoded(tag))"
+                    + "&maxWidth=\(FilmSources.widths.last ?? 0)&quality=90&format=Webp"
+                values.append((.poster, .text(poster)))
+            }
+            values.append((.media, .text("\(address)/Videos/\(escaped)/stream?static=true")))
+            values.append((.page, .text("\(address)/web/#/details?id=\(escaped)")))
+        }
+        return try SourceFilm(values, ids: ids, position: position)
+    }
+
+    /// A tick is 100 ns.
+    private static let ticksOfMinute = 600_000_000.0
+
+    package func check(_ answers: any SourceAnswers) async throws -> String {
+        let answer = try await answers.answer(to: url("/System/Info/Public"))
+        let system = try JSONNode(parsing: answer.bytes)
+        let product = system["ProductName"]?.string ?? "a server"
+        let version = system["Version"]?.string ?? "of unknown version"
+        _ = try await answers.answer(
+            to: url("/Items", [("IncludeItemTypes", "Movie"), ("Recursive", "true"), ("Limit", "1")]))
+        return "\(product) \(version)"
+    }
+
+    // MARK: Posters
+
+    package static func poster(_ address: URL, atLeast width: Int) -> URL? {
+        guard isPoster(address), var parts = URLComponents(url: address, resolvingAgainstBaseURL: true) else {
+            return nil
+        }
+        parts.queryItems = parts.queryItems?.map { item in
+            item.name == "maxWidth"
+                ? URLQueryItem(name: item.name, value: "\(FilmSources.width(atLeast: width))") : item
+        }
+        return parts.url
+    }
+
+    /// A picture's tag changes with the picture. The server's Age counts from the change of its file, so that a picture
+    /// older than a year would arrive stale.
+    package static func isImmutable(_ poster: URL) -> Bool {
+        isPoster(poster) && (poster.query()?.contains("tag=") ?? false)
+    }
+
+    private static func isPoster(_ address: URL) -> Bool {
+        let path = address.path(percentEncoded: true)
+        return path.hasSuffix("/Images/Primary") && path.contains("/Items/")
+    }
+}

@@ -1,0 +1,161 @@
+import FoundationEssentials
+import HTTPSemantics
+import SystemSupport
+
+/// A folder of films, as people keep them for Kodi and Jellyfin:
+///
+///     Films/
+///       Nosferatu (1922)/nosferatu.mkv, nosferatu.nfo, poster.jpg
+///       Faust (1926)/Faust (1926).mkv, movie.nfo, folder.jpg
+///       Metropolis.1927.mkv, Metropolis.1927-poster.jpg
+///
+/// A film is a video, or a file of facts (`.nfo`) without one, in the folder itself or in a folder there. Its facts come
+/// from `<video>.nfo`, else from `movie.nfo` if its folder has no other film, else from its name. Its poster is the first
+/// of `<video>.jpg`, `<video>-poster.jpg` and the like, and, if its folder has no other film, `poster.jpg` and the like;
+/// else the address in the facts. Links that lead out of the folder are ignored.
+///
+/// Reads again only what has changed. Safe for concurrent use. Calls block.
+package final class FilmFolder: Sendable {
+    /// The folder's path.
+    package let path: String
+
+    private let calls = FileCalls()
+    /// The path without links.
+    private let root: String
+    /// What was found in each folder inside, by its name; in the root itself by "".
+    private let known = Lock<[String: Known]>([:])
+
+    /// The films of one folder, as they were read.
+    private struct Known: Sendable {
+        let folder: FileIdentity
+        /// The files of facts. An editor may change one without changing the folder.
+        let facts: [String: FileIdentity]
+        let films: [FolderFilm]
+    }
+
+    private struct Entry {
+        let name: String
+        let isFolder: Bool
+    }
+
+    /// The folders, and films of the root, of a page: more than a large window shows.
+    private static let pageSize = 100
+    /// The most folders that are looked into to learn whether there are films.
+    private static let mostLooks = 200
+
+    /// - Parameter path: an existing folder.
+    package init(_ path: String) {
+        self.path = path
+        root = URL(filePath: path).resolvingSymlinksInPath().path
+    }
+
+    /// Whether a folder has films: a video or a file of facts in it, or in a folder there.
+    package static func hasFilms(_ path: String) -> Bool {
+        let folder = FilmFolder(path)
+        // Ignored: a folder that cannot be read has no films here. Reading its pictures reports it.
+        guard let entries = try? folder.entries(in: "") else { return false }
+        if entries.contains(where: { !$0.isFolder && FolderFilms.isFilm($0.name) }) { return true }
+        return entries.filter(\.isFolder).prefix(mostLooks).contains { entry in
+            (try? folder.entries(in: entry.name))?.contains { FolderFilms.isFilm($0.name) } ?? false
+        }
+    }
+
+    /// Reads the films, page by page, in the order of the names of their folders and files.
+    /// - Parameter take: called with each page.
+    /// - Throws: `FileFault` if the folder cannot be read; errors of `take`.
+    package func readPages(_ take: (SourcePage) throws -> Void) throws {
+        let folders = try entries(in: "").filter { $0.isFolder && !FolderFilms.isExtra(folder: $0.name) }
+        var places = try films(in: "").map { (name: $0.name, films: [$0]) }
+        places += folders.map { (name: $0.name, films: []) }
+        let keys = places.map { FoldedText.sortKey($0.name) }
+        let order = places.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
+        var taken: Set<String> = []
+        for start in stride(from: 0, to: max(1, order.count), by: Self.pageSize) {
+            let end = min(start + Self.pageSize, order.count)
+            let round = order[start..<max(start, end)].map { places[$0] }
+            let found = round.isEmpty ? [] : Parallel.map(round.count) { films(at: round[$0]) }
+            var page = SourcePage()
+            for film in found.joined() {
+                page.films.append(film.film(notIn: &taken))
+                if let problem = film.problem { page.problems.append(problem) }
+            }
+            page.isLast = end == order.count
+            if page.isLast || !page.films.isEmpty { try take(page) }
+        }
+        let present = Set(folders.map(\.name))
+        known.withLock { known in known = known.filter { $0.key.isEmpty || present.contains($0.key) } }
+    }
+
+    private func films(at place: (name: String, films: [FolderFilm])) -> [FolderFilm] {
+        if !place.films.isEmpty { return place.films }
+        // Ignored: a folder that cannot be read, or has just gone, has no films.
+        return (try? films(in: place.name)) ?? []
+    }
+
+    /// The films of a folder, read again only if the folder or one of its files of facts has changed.
+    private func films(in name: String) throws(FileFault) -> [FolderFilm] {
+        let folder = try calls.status(ofPath: path(name)).identity
+        if let before = known.withLock({ $0[name] }), before.folder == folder,
+            before.facts.allSatisfy({ identity(of: $0, in: name) == $1 })
+        {
+            return before.films
+        }
+        let files = try entries(in: name).filter { !$0.isFolder }.map(\.name)
+        var versions: [String: FileIdentity] = [:]
+        let films = FolderFilms(folder: name, files: files).films { file in
+            versions[file] = identity(of: file, in: name)
+            return facts(path(name) + "/" + file)
+        }
+        known.withLock { $0[name] = Known(folder: folder, facts: versions, films: films) }
+        return films
+    }
+
+    private func facts(_ path: String) -> (file: NFOFile?, problem: String?) {
+        var bytes: [UInt8]
+        do throws(FileFault) {
+            let file = try calls.openForReading(path: path)
+            // One byte more than a file may have, so that a larger one is refused and not cut.
+            bytes = [UInt8](
+                repeating: 0, count: min(try calls.status(of: file).size, NFOFile.maximumBytes + 1))
+            let count = try calls.read(file, into: &bytes)
+            bytes.removeLast(bytes.count - count)
+        } catch {
+            return (nil, "it cannot be read: \(error.detail ?? SystemError.text(error.code))")
+        }
+        do throws(CatalogueError) {
+            return (try NFOFile(bytes), nil)
+        } catch {
+            return (nil, "\(error)")
+        }
+    }
+
+    /// - Returns: nil for a file that has gone, which is a change too.
+    private func identity(of file: String, in folder: String) -> FileIdentity? {
+        try? calls.status(ofPath: path(folder) + "/" + file, followsLinks: true).identity
+    }
+
+    /// The path of a folder inside; "" is the root.
+    private func path(_ folder: String) -> String { folder.isEmpty ? root : root + "/" + folder }
+
+    /// The files and folders in a folder, without hidden ones, and without links that lead out of the root.
+    private func entries(in folder: String) throws(FileFault) -> [Entry] {
+        let place = path(folder)
+        let names = try calls.names(in: try calls.openFolder(place)).filter { !$0.hasPrefix(".") }
+        var entries: [Entry] = []
+        for name in names {
+            // Ignored: what has just gone is not there.
+            guard var status = try? calls.status(ofPath: place + "/" + name) else { continue }
+            if !status.isFile, !status.isFolder {
+                let target = URL(filePath: place + "/" + name).resolvingSymlinksInPath().path
+                guard target.hasPrefix(root + "/"), let real = try? calls.status(ofPath: target) else {
+                    continue
+                }
+                status = real
+            }
+            if status.isFile || status.isFolder {
+                entries.append(Entry(name: name, isFolder: status.isFolder))
+            }
+        }
+        return entries.sorted { $0.name < $1.name }
+    }
+}

@@ -1,0 +1,256 @@
+package import FoundationEssentials
+package import HTTPSemantics
+
+/// Lists of The Movie Database, by version 3 of its interface:
+///
+///     tmdb:popular        tmdb:top-rated        tmdb:search?q=Nosferatu        tmdb:discover?with_genres=27
+///
+/// Further parameters such as `language=de-DE` go to the server as they are. `tmdb+https://HOST/3:popular` names another
+/// server with that interface. A page, shortened:
+///
+///     {"page": 1, "results": [{"id": 653, "title": "Nosferatu", "original_title": "Nosferatu, eine Symphonie des Grauens",
+///       "release_date": "1922-02-16", "poster_path": "/zv7J….jpg", "genre_ids": [27], "vote_average": 7.7,
+///       "vote_count": 1900, "overview": "…"}], "total_pages": 500, "total_results": 10000}
+///
+/// Genres have names in a list of their own. Director, length and countries are only in a film's own page.
+package struct TMDBSource: FilmSource {
+    package let server: URL
+    package let name: String
+    /// The list's path below the server's, such as `/movie/popular`.
+    private let list: String
+    private let parameters: [URLQueryItem]
+
+    package var isEndless: Bool { true }
+    package var attribution: String? {
+        "This product uses the TMDB API but is not endorsed or certified by TMDB."
+    }
+
+    private static let standardServer = "https://api.themoviedb.org/3"
+    private static let standardPictures = "https://image.tmdb.org/t/p/"
+    /// The lists by the name that a person types.
+    private static let lists = [
+        "popular": "/movie/popular", "top-rated": "/movie/top_rated", "search": "/search/movie",
+        "discover": "/discover/movie",
+    ]
+    /// The last page that the server gives out, whatever `total_pages` says.
+    private static let lastPage = 500
+
+    package init?(name: String) throws(FilmSourceError) {
+        let isStandard = name.lowercased().hasPrefix("tmdb:")
+        guard isStandard || name.lowercased().hasPrefix("tmdb+") else { return nil }
+        let usage = "name a list of TMDB: tmdb:popular, tmdb:top-rated or tmdb:search?q=TITLE"
+        // The list follows the last colon before the parameters.
+        let end = name.firstIndex(of: "?") ?? name.endIndex
+        guard let colon = name[..<end].lastIndex(of: ":") else { throw .invalidName(usage) }
+        let address = isStandard ? Self.standardServer : String(name[..<colon].dropFirst("tmdb+".count))
+        let word = name[name.index(after: colon)..<end].lowercased().replacing("_", with: "-")
+        guard let list = Self.lists[word], let parts = URLComponents(string: address),
+            ["http", "https"].contains(parts.scheme?.lowercased()), parts.host?.isEmpty == false,
+            parts.user == nil, parts.query == nil, let server = parts.url
+        else { throw .invalidName(usage) }
+        let form: FormFields
+        do {
+            form = try FormFields(parsing: name[end...].dropFirst().utf8)
+        } catch {
+            throw .invalidName("\(name): the parameters are not percent-encoded UTF-8")
+        }
+        let items = form.fields.map {
+            URLQueryItem(name: $0.name == "q" ? "query" : $0.name, value: $0.value)
+        }
+        guard !items.contains(where: { $0.name == "api_key" }) else {
+            throw .invalidName(
+                "the name of a list has no api_key; set MARQUEE_CREDENTIALS to \"\(parts.host ?? "") Bearer KEY\""
+            )
+        }
+        if word == "search", items.first(where: { $0.name == "query" })?.value?.trimmed.isEmpty ?? true {
+            throw .invalidName("a search in TMDB needs words: tmdb:search?q=TITLE")
+        }
+        (self.list, self.server, parameters) = (list, server, items.filter { $0.name != "page" })
+        self.name = name
+    }
+
+    /// A token of version 4 goes into a field. A key of version 3 is only taken as a parameter: it is added last, when
+    /// cache key and messages have their address already.
+    package func authorize(_ url: inout URL, _ fields: inout HeaderFields, with token: String) {
+        let isKey = token.utf8.count == 32 && token.utf8.allSatisfy { Self.isHexadecimal($0) }
+        guard isKey, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
+            fields["Authorization"] = "Bearer " + token
+            return
+        }
+        parts.queryItems = (parts.queryItems ?? []) + [URLQueryItem(name: "api_key", value: token)]
+        url = parts.url ?? url
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        "0123456789abcdefABCDEF".utf8.contains(byte)
+    }
+
+    private func url(_ path: String, _ items: [URLQueryItem] = []) -> URL {
+        var parts = URLComponents(url: server, resolvingAgainstBaseURL: true)
+        parts?.path += path
+        if !items.isEmpty { parts?.queryItems = items }
+        return parts?.url ?? server
+    }
+
+    /// The parameters that choose a language.
+    private var language: [URLQueryItem] { parameters.filter { $0.name == "language" } }
+
+    /// The address of a page, from 1.
+    func page(_ number: Int) -> URL {
+        url(list, parameters + [URLQueryItem(name: "page", value: "\(number)")])
+    }
+
+    package func readPages(
+        _ answers: any SourceAnswers, _ take: (SourcePage) async throws -> Void
+    ) async throws {
+        let words = try await words(answers)
+        var position = 0
+        for number in 1...Self.lastPage {
+            let answer = try await answers.answer(to: page(number))
+            var (page, entries, pages) = try Self.page(answer.bytes, from: position, words)
+            position += entries
+            page.confirmed = answer.confirmed
+            page.isLast = entries == 0 || number >= min(pages ?? .max, Self.lastPage)
+            try await take(page)
+            if page.isLast { return }
+        }
+    }
+
+    /// What the pages leave to other lists.
+    struct Words: Sendable {
+        /// Where the addresses of pictures begin.
+        var pictures = TMDBSource.standardPictures
+        /// The genres' names by their ids.
+        var genres: [Int: String] = [:]
+    }
+
+    /// Reads the address of the pictures and the names of the genres, at once.
+    private func words(_ answers: any SourceAnswers) async throws -> Words {
+        async let configuration = answers.answer(to: url("/configuration"))
+        async let genres = answers.answer(to: url("/genre/movie/list", language))
+        var words = Words()
+        if let base = try JSONNode(parsing: try await configuration.bytes)["images"]?["secure_base_url"]?
+            .string,
+            URL(string: base)?.host()?.isEmpty == false
+        {
+            words.pictures = base.hasSuffix("/") ? base : base + "/"
+        }
+        for genre in try JSONNode(parsing: try await genres.bytes)["genres"]?.elements ?? [] {
+            if let id = genre["id"]?.whole { words.genres[id] = genre["name"]?.string }
+        }
+        return words
+    }
+
+    /// The films of a page.
+    /// - Parameter position: how many films came before it.
+    /// - Returns: the page; how many entries it has; and how many pages there are, if that is said.
+    static func page(
+        _ bytes: [UInt8], from position: Int, _ words: Words
+    ) throws(CatalogueError) -> (page: SourcePage, entries: Int, pages: Int?) {
+        let root = try JSONNode(parsing: bytes)
+        guard let results = root["results"], results.kind == .array else {
+            throw .wrongShape(expected: "an object with an array \"results\"", line: nil)
+        }
+        var page = SourcePage()
+        let entries = results.elements
+        for (index, result) in entries.enumerated() {
+            page.add(
+                Result { () throws(CatalogueError) in
+                    try film(result, position: position + index + 1, words)
+                })
+        }
+        return (page, entries.count, root["total_pages"]?.whole)
+    }
+
+    private static func film(
+        _ result: JSONNode, position: Int, _ words: Words
+    ) throws(CatalogueError) -> SourceFilm {
+        guard result.kind == .object else {
+            throw .wrongShape(expected: "an object for film \(position)", line: nil)
+        }
+        var values: [(FilmMember, FilmMember.Value?)] = []
+        var (id, votes): (Int?, Int?)
+        var (title, original): (String?, String?)
+        var mean: Double?
+        var ids: [String: String] = [:]
+        result.forEachMember { name, value in
+            switch name {
+            case "id": id = value.whole
+            case "title": title = value.string
+            case "original_title": original = value.string
+            case "release_date":
+                values.append((.year, value.string.flatMap { Int($0.prefix(4)) }.map { .whole($0) }))
+            case "overview": values.append((.overview, value.string.map { .text($0) }))
+            case "poster_path":
+                if let path = value.string, path.hasPrefix("/"), !path.contains("..") {
+                    let width = FilmSources.widths.last ?? 0
+                    values.append(
+                        (.poster, .text("\(words.pictures)w\(width)\(PercentEncoding.visible(path))")))
+                }
+            case "genre_ids":
+                let names = value.elements.compactMap { $0.whole.flatMap { words.genres[$0] } }
+                values.append((.genres, .texts(names)))
+            case "genres": values.append((.genres, .texts(value.elements.compactMap { $0["name"]?.string })))
+            case "vote_average": mean = value.number
+            case "vote_count": votes = value.whole
+            case "runtime":
+                values.append((.minutes, value.whole.flatMap { $0 > 0 ? FilmMember.Value.whole($0) : nil }))
+            case "production_countries":
+                let names = value.elements.compactMap { $0["name"]?.string }
+                values.append((.country, names.isEmpty ? nil : .text(names.joined(separator: ", "))))
+            case "credits":
+                let directors =
+                    value["crew"]?.elements.filter { $0["job"]?.string == "Director" }
+                    .compactMap { $0["name"]?.string } ?? []
+                values.append((.director, directors.isEmpty ? nil : .text(directors.joined(separator: ", "))))
+            case "imdb_id": ids["imdb"] = value.string.flatMap { $0.isEmpty ? nil : $0 }
+            default: break
+            }
+        }
+        values.append((.title, title.map { .text($0) }))
+        if let original, original != title { values.append((.originalTitle, .text(original))) }
+        if let mean, let votes, votes > 0 {
+            values += [(.rating, .number((mean * 10).rounded() / 10)), (.votes, .whole(votes))]
+        }
+        if let id {
+            ids["tmdb"] = "\(id)"
+            values += [(.id, .text("\(id)")), (.page, .text("https://www.themoviedb.org/movie/\(id)"))]
+        }
+        return try SourceFilm(values, ids: ids, position: position)
+    }
+
+    package func complete(_ film: Movie, _ answers: any SourceAnswers) async throws -> Movie? {
+        guard Int(film.id) != nil else { return nil }
+        let address = url(
+            "/movie/\(film.id)", language + [URLQueryItem(name: "append_to_response", value: "credits")])
+        let answer = try await answers.answer(to: address)
+        let whole = try Self.film(try JSONNode(parsing: answer.bytes), position: 1, Words()).movie
+        var film = film
+        for member in FilmMember.allCases where film[member] == nil || film[member] == .texts([]) {
+            film[member] = whole[member]
+        }
+        return film
+    }
+
+    package func check(_ answers: any SourceAnswers) async throws -> String {
+        _ = try await answers.answer(to: url("/configuration"))
+        return "TMDB"
+    }
+
+    // MARK: Posters
+
+    /// Replaces the size in `/t/p/w780/zv7J….jpg`.
+    package static func poster(_ address: URL, atLeast width: Int) -> URL? {
+        guard var parts = URLComponents(url: address, resolvingAgainstBaseURL: true) else { return nil }
+        var segments = parts.percentEncodedPath.split(separator: "/", omittingEmptySubsequences: false)
+        guard segments.count == 5, segments[0].isEmpty, segments[1] == "t", segments[2] == "p",
+            segments[3] == "original" || segments[3].hasPrefix("w") && Int(segments[3].dropFirst()) != nil
+        else { return nil }
+        segments[3] = "w\(FilmSources.width(atLeast: width))"
+        parts.percentEncodedPath = segments.joined(separator: "/")
+        return parts.url
+    }
+
+    /// The path of a picture changes with the picture.
+    package static func isImmutable(_ poster: URL) -> Bool { poster.host() == "image.tmdb.org" }
+}

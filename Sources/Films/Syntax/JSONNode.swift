@@ -1,0 +1,77 @@
+/// A value of a JSON document by its place in the bytes, for documents of other programs: their values are read one by
+/// one, and what nobody asks for is only skipped.
+struct JSONNode {
+    private let bytes: [UInt8]
+    private let range: Range<Int>
+    /// The kind of the value.
+    let kind: JSONGrammar.Kind
+
+    /// Reads a document in UTF-8, with an optional byte order mark. The first error is thrown: what has been read is
+    /// right.
+    /// - Throws: `.empty`, `.notUTF8`, `.webPage`, `.malformedJSON`; `.tooLarge` for more than `Document.maximumBytes`.
+    init(parsing bytes: [UInt8]) throws(CatalogueError) {
+        guard bytes.count <= Document.maximumBytes else {
+            throw .tooLarge(limit: Document.maximumBytes, unit: "bytes")
+        }
+        let start = bytes.starts(with: Document.byteOrderMark) ? Document.byteOrderMark.count : 0
+        guard let first = bytes[start...].first(where: { !$0.isWhitespace }) else { throw .empty }
+        // The login page of a network, or of a proxy.
+        if first == UInt8(ascii: "<") { throw .webPage }
+        try Document.requireUTF8(bytes)
+        var grammar = JSONGrammar(bytes, in: start..<bytes.count, maximumValues: Document.maximumValues)
+        self.init(bytes, in: try grammar.only())
+    }
+
+    /// - Parameter range: a value that the grammar has accepted.
+    private init(_ bytes: [UInt8], in range: Range<Int>) {
+        (self.bytes, self.range) = (bytes, range)
+        var grammar = JSONGrammar(bytes, in: range)
+        kind = grammar.next
+    }
+
+    /// Calls `body` with the name and the value of each member that is not null; never for a value that is no object.
+    func forEachMember(_ body: (String, JSONNode) -> Void) {
+        guard kind == .object else { return }
+        var grammar = JSONGrammar(bytes, in: range, checksScalars: false)
+        // Ignored: the grammar has accepted the value before.
+        try? grammar.members { name, grammar throws(CatalogueError) in
+            let value = JSONNode(bytes, in: try grammar.value())
+            if value.kind != .null { body(JSONText.unquoted(bytes[name]), value) }
+        }
+    }
+
+    /// A member of an object; nil if there is none, or null. The first of two with one name.
+    subscript(name: String) -> JSONNode? {
+        var found: JSONNode?
+        forEachMember { if found == nil, $0 == name { found = $1 } }
+        return found
+    }
+
+    /// The elements of an array; none for another value.
+    var elements: [JSONNode] {
+        guard kind == .array else { return [] }
+        var elements: [JSONNode] = []
+        var grammar = JSONGrammar(bytes, in: range, checksScalars: false)
+        // Ignored: the grammar has accepted the value before.
+        try? grammar.elements { range throws(CatalogueError) in elements.append(JSONNode(bytes, in: range)) }
+        return elements
+    }
+
+    /// The text of a string; nil for another value.
+    var string: String? { kind == .string ? JSONText.unquoted(bytes[range]) : nil }
+
+    /// A number, or a string that is one; nil for another value, and beyond a Double.
+    var number: Double? {
+        switch kind {
+        case .number: Double(String(decoding: bytes[range], as: UTF8.self)).flatMap { $0.isFinite ? $0 : nil }
+        case .string: string.flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
+        default: nil
+        }
+    }
+
+    /// A number without a fraction.
+    var whole: Int? { number.flatMap { Int(exactly: $0) } }
+
+    /// True or false; nil for another value.
+    var flag: Bool? { kind == .flag ? bytes[range.lowerBound] == UInt8(ascii: "t") : nil }
+}

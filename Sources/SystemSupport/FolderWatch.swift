@@ -1,0 +1,92 @@
+internal import Glibc
+
+/// Observes a folder and the folders in it (inotify(7)): calls back when files or folders were added, removed, renamed or
+/// written. Several changes in a row count once (debounced).
+///
+/// A system watches a limited number of folders. Beyond it the callback comes once a minute, changed or not.
+package final class FolderWatch: Sendable {
+    private let wake: WakeDescriptor
+
+    /// How long nothing must change before the callback.
+    private static let quiet = Duration.milliseconds(300)
+    /// The longest delay of the callback while changes go on.
+    private static let longestDelay = Duration.seconds(5)
+    /// The time between two callbacks for what cannot be watched.
+    private static let interval = Duration.seconds(60)
+    private static let events = UInt32(
+        IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF
+            | IN_ONLYDIR)
+
+    /// Starts to watch, on a thread of its own, until the watch is released.
+    /// - Parameters:
+    ///   - path: an existing folder.
+    ///   - onChange: called on that thread; must not retain the watch.
+    package init(_ path: String, onChange: @escaping @Sendable () -> Void) throws(ResourceShortage) {
+        wake = try WakeDescriptor()
+        let number = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+        guard number >= 0 else { throw ResourceShortage(missing: .descriptor, code: errno) }
+        let watched = Watched(descriptor: number, root: path)
+        try BlockingThreads.startThread(name: "marquee-folder") { [wake] in
+            watched.run(until: wake, onChange)
+        }
+    }
+
+    deinit { wake.signal() }
+
+    /// The watched folders. Used by the watching thread alone.
+    private final class Watched: Sendable {
+        private let descriptor: Int32
+        private let root: String
+
+        init(descriptor: Int32, root: String) { (self.descriptor, self.root) = (descriptor, root) }
+
+        deinit { close(descriptor) }
+
+        func run(until wake: WakeDescriptor, _ onChange: () -> Void) {
+            var isWhole = add()
+            while true {
+                let deadline = isWhole ? nil : ContinuousClock.now + FolderWatch.interval
+                let ready = Polling.ready([(wake.descriptor, POLLIN), (descriptor, POLLIN)], until: deadline)
+                if ready[0] { return }
+                if ready[1] {
+                    drain()
+                    let latest = ContinuousClock.now + FolderWatch.longestDelay
+                    while true {
+                        let quiet = min(ContinuousClock.now + FolderWatch.quiet, latest)
+                        let more = Polling.ready(
+                            [(wake.descriptor, POLLIN), (descriptor, POLLIN)], until: quiet)
+                        if more[0] { return }
+                        if !more[1] || ContinuousClock.now >= latest { break }
+                        drain()
+                    }
+                    // Folders may have come. Watching one again changes nothing.
+                    isWhole = add()
+                }
+                onChange()
+            }
+        }
+
+        /// Watches the root and the folders in it.
+        /// - Returns: whether all of them are watched.
+        private func add() -> Bool {
+            guard add(root) else { return false }
+            let calls = FileCalls()
+            // Ignored: a root that is gone has no folders to watch.
+            guard let folder = try? calls.openFolder(root), let names = try? calls.names(in: folder) else {
+                return true
+            }
+            return names.allSatisfy { add(root + "/" + $0) }
+        }
+
+        /// - Returns: false if the system has no room for another folder.
+        private func add(_ path: String) -> Bool {
+            unsafe inotify_add_watch(descriptor, path, FolderWatch.events) >= 0 || errno != ENOSPC
+        }
+
+        /// Reads the events, which say only that something has changed.
+        private func drain() {
+            var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+            while unsafe read(descriptor, &buffer, buffer.count) > 0 {}
+        }
+    }
+}

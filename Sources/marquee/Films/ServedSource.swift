@@ -1,0 +1,78 @@
+import CatalogueService
+import Films
+import LazyImages
+import SystemSupport
+
+/// The films of a source as a library in memory, which a service hands out. They are read again from time to time.
+struct ServedSource: Sendable {
+    let library: FilmLibrary
+    private let session: Session
+
+    /// How old the films may get.
+    private static let interval = Duration.seconds(600)
+
+    /// Reads the films, or those that were cached if the server does not answer.
+    init(_ source: any FilmSource, _ session: Session) async throws {
+        self.session = session.reading(.server(source))
+        library = try FilmLibrary(inMemoryFor: source.name)
+        try await read()
+    }
+
+    /// Reads the films again after each interval, until the task is cancelled.
+    func keepCurrent() -> Task<Void, Never> {
+        Task { [self] in
+            while true {
+                do { try await Task.sleep(for: Self.interval) } catch { return }
+                do {
+                    try await read()
+                } catch {
+                    session.output.failure("\(ImageLoadingError.advised(error)); the films stay as they were")
+                }
+            }
+        }
+    }
+
+    private func read() async throws {
+        let films = try await session.catalogue(orCached: true)
+        if let outage = films.outage {
+            session.output.failure("\(outage.advised); the films are those of the last answer")
+        }
+        let movies = films.catalogue.movies
+        try await BlockingThreads(count: 1, name: "marquee-films").run({
+            Failure($0, doing: "reading the films")
+        }) {
+            [library] () throws(Failure) in
+            do {
+                try replace(library, by: movies)
+            } catch {
+                throw Failure("\(error)")
+            }
+        }
+    }
+
+    /// Changes what differs, so that entity tags of other films stay.
+    private func replace(_ library: FilmLibrary, by movies: [Movie]) throws {
+        try library.importFilms { importing in
+            for movie in movies where FilmID.fault(movie.id) == nil {
+                _ = try importing.add(
+                    SourceFilm(movie, ids: [:]).document.without("id"), id: movie.id, poster: nil,
+                    replaces: true)
+            }
+        }
+        let present = Set(movies.map(\.id))
+        var gone: [String] = []
+        try library.forEach { film throws(FilmLibraryError) in
+            if !present.contains(film.id) { gone.append(film.id) }
+            return true
+        }
+        for id in gone { _ = try library.remove(id) { _ in } }
+    }
+}
+
+extension FilmDocument {
+    fileprivate func without(_ member: String) -> FilmDocument {
+        var document = self
+        document[member] = nil
+        return document
+    }
+}

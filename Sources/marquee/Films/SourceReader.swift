@@ -1,0 +1,131 @@
+import Films
+import FoundationEssentials
+import HTTPSemantics
+import LazyImages
+import SystemSupport
+
+/// Reads the films of a source with the loader of a session, so that its answers are cached like those of a catalogue.
+struct SourceReader: SourceAnswers {
+    private let source: any FilmSource
+    private let opened: OpenLoader
+    private let session: Session
+
+    /// The most pages of a source whose films are too many to read all.
+    private static let mostPages = 25
+
+    init(_ source: any FilmSource, _ opened: OpenLoader, _ session: Session) {
+        (self.source, self.opened, self.session) = (source, opened, session)
+    }
+
+    /// The user's token for the source's server; nil for none.
+    static func token(for source: any FilmSource, _ settings: Settings) -> String? {
+        (settings.downloads.authenticator as? NamedCredentials)?.token(for: source.server)
+    }
+
+    /// All pages; of an endless source the first ones.
+    /// - Parameter onPage: called with each page.
+    func pages(onPage: CataloguePages.Listener?) async throws -> CataloguePages {
+        let base = BaseURL(source.server)
+        var pages: [CataloguePages.Page] = []
+        do {
+            try await source.readPages(self) { page in
+                var page = page
+                let isEnough = source.isEndless && pages.count + 1 >= Self.mostPages
+                page.isLast = page.isLast || isEnough
+                pages.append(CataloguePages.Page(page, base: base))
+                try await onPage?(pages[pages.count - 1])
+                if isEnough { throw Enough() }
+            }
+        } catch is Enough {
+        } catch let error as FilmSourceError {
+            throw Failure("\(source.name): \(error)", code: error.code)
+        } catch let error as CatalogueError {
+            throw Failure("\(source.name): page \(pages.count + 1): \(error)")
+        }
+        return CataloguePages(pages)
+    }
+
+    /// Ends the reading of an endless source.
+    private struct Enough: Error {}
+
+    func answer(to url: URL) async throws -> SourceAnswer {
+        let isOffline = session.settings.isOffline
+        let fields: HeaderFields = ["Accept": "application/json"]
+        let request = try session.request(
+            for: url.absoluteString, relativeTo: BaseURL(source.server),
+            adding: isOffline ? fields : fields.adding("Cache-Control", "no-cache"))
+        do {
+            let file = try await opened.loader.file(for: request)
+            return SourceAnswer(
+                file.bytes.array, confirmed: file.freshness.map { $0.received - $0.initialAge })
+        } catch {
+            guard case .httpStatus(let url, let status) = error else { throw error }
+            switch status {
+            case 401, 403: throw refusal
+            case 404: throw FilmSourceError.missing(url: url)
+            default: throw error
+            }
+        }
+    }
+
+    /// The server wants a credential, or another.
+    private var refusal: FilmSourceError {
+        let host = source.server.host() ?? ""
+        let place = source.server.port.map { "\(host):\($0)" } ?? host
+        let hasCredential = Self.token(for: source, session.settings) != nil
+        return .refused(
+            server: place, hasCredential: hasCredential,
+            advice: hasCredential
+                ? "make another token, and set MARQUEE_CREDENTIALS to \"\(place) Bearer TOKEN\""
+                : "set MARQUEE_CREDENTIALS to \"\(place) Bearer TOKEN\"")
+    }
+
+    // MARK: Folders
+
+    /// The pages of a folder of films. The folder is read on a thread of its own.
+    static func pages(
+        of folder: FilmFolder, onPage: CataloguePages.Listener?
+    ) async throws -> CataloguePages {
+        let base = BaseURL(URL(filePath: folder.path, directoryHint: .isDirectory))
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: SourcePage.self)
+        try BlockingThreads.startThread(name: "marquee-folder") {
+            do {
+                try folder.readPages { page in
+                    if case .terminated = continuation.yield(page) { throw CancellationError() }
+                }
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+        var pages: [CataloguePages.Page] = []
+        do {
+            for try await page in stream {
+                pages.append(CataloguePages.Page(page, base: base))
+                try await onPage?(pages[pages.count - 1])
+            }
+        } catch let fault as FileFault {
+            throw Failure("\(folder.path): the folder cannot be read: \(fault.explanation)")
+        }
+        return CataloguePages(pages)
+    }
+}
+
+extension FilmSourceError {
+    /// A short, stable name for programs.
+    fileprivate var code: String {
+        switch self {
+        case .invalidName: "invalid-source"
+        case .refused: "credential-refused"
+        case .missing: "no-such-list"
+        }
+    }
+}
+
+extension HeaderFields {
+    fileprivate func adding(_ name: String, _ value: String) -> HeaderFields {
+        var fields = self
+        fields[name] = value
+        return fields
+    }
+}

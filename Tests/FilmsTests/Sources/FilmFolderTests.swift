@@ -1,0 +1,207 @@
+import FoundationEssentials
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import Films
+
+@Suite("Folders of films, and files of facts", .bounded)
+struct FilmFolderTests {
+    private let home: TemporaryFolder
+
+    init() throws { home = try TemporaryFolder() }
+
+    private func write(_ text: String, _ name: String) throws {
+        let file = URL(filePath: home.file(name))
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+    }
+
+    private func films(_ folder: FilmFolder) throws -> [SourceFilm] {
+        var films: [SourceFilm] = []
+        try folder.readPages { films += $0.films }
+        return films
+    }
+
+    private func problems(_ folder: FilmFolder) throws -> [String] {
+        var problems: [String] = []
+        try folder.readPages { problems += $0.problems.map { "\($0)" } }
+        return problems
+    }
+
+    private static let facts = """
+        <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+        <movie>
+          <title>Nosferatu</title><originaltitle>Nosferatu, eine Symphonie des Grauens</originaltitle>
+          <sorttitle>Nosferatu</sorttitle>
+          <ratings>
+            <rating name="imdb" max="10"><value>7.9</value><votes>112000</votes></rating>
+            <rating name="themoviedb" max="100" default="true"><value>76,9</value><votes>1900</votes></rating>
+          </ratings>
+          <outline>Short.</outline><plot>A clerk travels.</plot><runtime>94 min</runtime>
+          <thumb aspect="set.poster">https://example.org/set.jpg</thumb>
+          <thumb aspect="poster" preview="">https://example.org/nosferatu.jpg</thumb>
+          <fanart><thumb>https://example.org/fan.jpg</thumb></fanart>
+          <uniqueid type="imdb" default="true">tt0013442</uniqueid><uniqueid type="tmdb">653</uniqueid>
+          <genre>Horror / Fantasy</genre><genre>Silent</genre><country>Germany</country>
+          <set><name>Vampires</name><overview>…</overview></set>
+          <director>F. W. Murnau</director><premiered>1922-02-16</premiered><year></year>
+          <actor><name>Max Schreck</name><thumb>https://example.org/schreck.jpg</thumb></actor>
+        </movie>
+        https://www.themoviedb.org/movie/653
+        """
+
+    @Test("a file of facts gives the members that a film can have")
+    func facts() throws {
+        try write(Self.facts, "Nosferatu (1922)/movie.nfo")
+        try write("", "Nosferatu (1922)/nosferatu.mkv")
+        let film = try #require(try films(FilmFolder(home.path)).first)
+        let movie = film.movie
+        #expect(movie.title == "Nosferatu" && movie.year == 1922 && movie.minutes == 94)
+        #expect(movie.originalTitle == "Nosferatu, eine Symphonie des Grauens" && movie.score == 7.7)
+        #expect(movie.genres == ["Horror", "Fantasy", "Silent"] && movie.director == "F. W. Murnau")
+        #expect(movie.country == "Germany" && movie.overview == "A clerk travels.")
+        #expect(movie.poster == "https://example.org/nosferatu.jpg")
+        #expect(movie.media == "./Nosferatu%20%281922%29/nosferatu.mkv")
+        #expect(film.ids == ["imdb": "tt0013442", "tmdb": "653"] && movie.id == "nosferatu-1922")
+    }
+
+    @Test(
+        "odd files of facts are read, or say why not",
+        arguments: [
+            ("https://www.imdb.com/title/tt0013442/", nil),
+            ("<movie/>", nil),
+            ("<movie></movie>\n", nil),
+            (
+                "<movie><title>Faust</title><rating>15.5</rating><year>0</year><runtime>x</runtime></movie>",
+                nil
+            ),
+            ("\u{FEFF}<movie><title>Faust</title></movie>", nil),
+            ("just words", "neither JSON nor XML"),
+            ("", "empty"),
+            ("<movie><title>Faust", "not well-formed XML"),
+            ("<tvshow><title>Faust</title></tvshow>", "expected <movie>"),
+            ("<!DOCTYPE movie [<!ENTITY a \"b\">]><movie><title>&a;</title></movie>", "DOCTYPE"),
+            (String(repeating: "<movie>", count: 100), "nested deeper"),
+        ] as [(String, String?)])
+    func oddFacts(text: String, problem: String?) throws {
+        try write(text, "Faust (1926)/Faust.nfo")
+        try write("", "Faust (1926)/Faust.mkv")
+        let folder = FilmFolder(home.path)
+        let movie = try #require(try films(folder).first?.movie)
+        #expect(movie.title == "Faust" && movie.year == 1926)
+        let found = try problems(folder)
+        if let problem {
+            #expect(
+                found.count == 1 && found[0].hasPrefix("Faust (1926)/Faust.nfo: ")
+                    && found[0].contains(problem))
+        } else {
+            #expect(found.isEmpty, "\(found)")
+        }
+    }
+
+    @Test("a file of facts beyond the limit is not read")
+    func tooLarge() throws {
+        let blank = String(repeating: " ", count: NFOFile.maximumBytes)
+        try write("<movie><title>Other</title>\(blank)</movie>", "Faust (1926)/Faust.nfo")
+        try write("", "Faust (1926)/Faust.mkv")
+        #expect(try films(FilmFolder(home.path)).map(\.movie.title) == ["Faust"])
+        #expect(try problems(FilmFolder(home.path)).first?.contains("too large") == true)
+    }
+
+    @Test(
+        "the name of a file says title and year",
+        arguments: [
+            ("Nosferatu (1922)", "Nosferatu", 1922),
+            ("Nosferatu.1922.1080p.BluRay.x264-GROUP", "Nosferatu", 1922),
+            ("The_Golem_1920", "The Golem", 1920),
+            ("2001 - A Space Odyssey [1968]", "2001 - A Space Odyssey", 1968),
+            ("1917 (2019)", "1917", 2019), ("Blade Runner 2049 2017 2160p", "Blade Runner 2049", 2017),
+            ("Metropolis", "Metropolis", nil), ("1917", "1917", nil), ("M", "M", nil),
+        ] as [(String, String, Int?)])
+    func fileNames(name: String, title: String, year: Int?) {
+        let read = FilmFileName(name)
+        #expect(read.title == title && read.year == year)
+    }
+
+    @Test(
+        "films are found by their videos, their parts and their facts; samples, trailers and extras are none")
+    func layouts() throws {
+        for name in [
+            "Metropolis.1927.mkv", "Metropolis.1927-poster.jpg", "Metropolis.1927-trailer.mp4", "poster.jpg",
+            "Faust (1926)/faust-cd1.avi", "Faust (1926)/faust-cd2.avi", "Faust (1926)/folder.png",
+            "Faust (1926)/sample.mkv", "Two/One (1921).mp4", "Two/Two (1922).mp4", "Two/Two (1922).tbn",
+            "Two/poster.jpg", "Extras/Interview.mkv", "Deep/er/Lost (1920).mkv", "notes.txt",
+        ] { try write("x", name) }
+        try write("<movie><title>On a shelf</title></movie>", "Shelf/movie.nfo")
+        let films = try films(FilmFolder(home.path))
+        let found = films.map { "\($0.movie.title) \($0.movie.year ?? 0) \($0.movie.poster ?? "-")" }
+        #expect(
+            Set(found) == [
+                "Metropolis 1927 ./Metropolis.1927-poster.jpg", "Faust 1926 ./Faust%20%281926%29/folder.png",
+                "One 1921 -", "Two 1922 ./Two/Two%20%281922%29.tbn", "On a shelf 0 -",
+            ])
+        #expect(films.first { $0.movie.title == "On a shelf" }?.movie.media == nil)
+        #expect(
+            films.first { $0.movie.title == "Faust" }?.movie.media == "./Faust%20%281926%29/faust-cd1.avi")
+    }
+
+    @Test("equal films have different ids, which stay")
+    func identifiers() throws {
+        try write("", "a/Faust (1926).mkv")
+        try write("", "b/Faust (1926).mkv")
+        let ids = try films(FilmFolder(home.path)).map(\.movie.id)
+        #expect(Set(ids).count == 2 && ids[0] == "faust-1926")
+        #expect(try films(FilmFolder(home.path)).map(\.movie.id) == ids)
+    }
+
+    @Test("links that lead out of the folder are ignored, others are followed")
+    func links() throws {
+        let outside = try TemporaryFolder()
+        try Data().write(to: URL(filePath: outside.file("Secret (1999).mkv")))
+        try write("", "real/Faust (1926).mkv")
+        let files = FileManager.default
+        try files.createSymbolicLink(atPath: home.file("out"), withDestinationPath: outside.path)
+        try files.createSymbolicLink(
+            atPath: home.file("Secret.mkv"), withDestinationPath: outside.file("Secret (1999).mkv"))
+        try files.createSymbolicLink(
+            atPath: home.file("Again (1926).mkv"), withDestinationPath: home.file("real/Faust (1926).mkv"))
+        #expect(try Set(films(FilmFolder(home.path)).map(\.movie.title)) == ["Faust", "Again"])
+    }
+
+    @Test("a change is seen by the next reading: a new film, one that is gone, and edited facts")
+    func changes() throws {
+        try write(Self.facts, "Nosferatu (1922)/movie.nfo")
+        try write("", "Nosferatu (1922)/nosferatu.mkv")
+        try write("", "Faust (1926)/Faust.mkv")
+        let folder = FilmFolder(home.path)
+        #expect(try films(folder).map(\.movie.title) == ["Faust", "Nosferatu"])
+        #expect(try films(folder).map(\.movie.title) == ["Faust", "Nosferatu"])
+        try write(
+            Self.facts.replacing("<title>Nosferatu</title>", with: "<title>Nosferatu!</title>"),
+            "Nosferatu (1922)/movie.nfo")
+        try write("", "Metropolis (1927)/Metropolis.mkv")
+        try FileManager.default.removeItem(atPath: home.file("Faust (1926)"))
+        #expect(try films(folder).map(\.movie.title) == ["Metropolis", "Nosferatu!"])
+    }
+
+    @Test("pages come in the order of the names, and the last one says so")
+    func pages() throws {
+        for number in 100..<350 { try write("", "Film \(number)/film.mkv") }
+        var pages: [SourcePage] = []
+        try FilmFolder(home.path).readPages { pages.append($0) }
+        #expect(pages.map(\.films.count) == [100, 100, 50] && pages.map(\.isLast) == [false, false, true])
+        #expect(pages[0].films[0].movie.title == "film" || pages[0].films[0].movie.title == "Film 100")
+    }
+
+    @Test("a folder has films if there is a video or a file of facts within two levels")
+    func detection() throws {
+        #expect(!FilmFolder.hasFilms(home.path))
+        try write("", "a.jpg")
+        try write("", "deep/er/Film.mkv")
+        #expect(!FilmFolder.hasFilms(home.path))
+        try write("", "deep/Film.nfo")
+        #expect(FilmFolder.hasFilms(home.path))
+    }
+}

@@ -1,0 +1,132 @@
+import FoundationEssentials
+import HTTPSemantics
+import TestTraits
+import Testing
+
+@testable import Films
+
+@Suite("Films of a Jellyfin server", .bounded)
+struct JellyfinSourceTests {
+    /// A page as version 10.10 writes it, with members that nobody reads.
+    private static let page = #"""
+        {"Items": [
+          {"Name": "Nosferatu", "OriginalTitle": "Nosferatu, eine Symphonie des Grauens", "ServerId": "4d1c",
+           "Id": "a1b2c3d4e5f60718293a4b5c6d7e8f90", "HasSubtitles": true, "Container": "mkv",
+           "PremiereDate": "1922-02-16T00:00:00.0000000Z", "DateCreated": "2024-05-01T18:03:11.1234567Z",
+           "CriticRating": 97, "OfficialRating": "PG", "ChannelId": null, "Overview": "A clerk<br>travels &amp; meets a count.",
+           "Taglines": [], "Genres": ["Horror", "Fantasy"], "CommunityRating": 7.689, "RunTimeTicks": 56434560000,
+           "ProductionYear": 1922, "ProviderIds": {"Tmdb": "653", "Imdb": "tt0013442", "TmdbCollection": ""},
+           "IsFolder": false, "Type": "Movie", "ProductionLocations": ["Germany"],
+           "People": [{"Name": "Max Schreck", "Id": "1", "Role": "Count Orlok", "Type": "Actor"},
+                      {"Name": "F. W. Murnau", "Id": "2", "Role": "", "Type": "Director", "ImageBlurHashes": {}}],
+           "UserData": {"PlaybackPositionTicks": 0, "PlayCount": 0, "IsFavorite": false, "Played": false, "Key": "653"},
+           "VideoType": "VideoFile", "ImageTags": {"Primary": "9d0e1f", "Logo": "77"}, "BackdropImageTags": ["1"],
+           "ImageBlurHashes": {"Primary": {"9d0e1f": "dCGR"}}, "LocationType": "FileSystem", "MediaType": "Video"},
+          {"Name": "Home film", "Id": "b2", "RunTimeTicks": null, "CommunityRating": 0, "ProductionYear": 0,
+           "Genres": [], "People": [], "ProviderIds": {}, "ImageTags": {}, "Type": "Movie"},
+          {"Name": "", "Id": "b3"},
+          {"Id": "b4"}, 7
+        ], "TotalRecordCount": 5, "StartIndex": 0}
+        """#
+
+    private func source(_ name: String = "jellyfin+https://nas:8920") throws -> JellyfinSource {
+        try #require(try JellyfinSource(name: name))
+    }
+
+    @Test("a film has what the server knows of it, and a bad one is left out with its reason")
+    func page() throws {
+        let server = try #require(URL(string: "https://nas:8920"))
+        let (page, entries, total) = try JellyfinSource.page(Array(Self.page.utf8), from: 0, of: server)
+        #expect((entries, total) == (5, 5))
+        let movie = try #require(page.films.first?.movie)
+        #expect(movie.id == "a1b2c3d4e5f60718293a4b5c6d7e8f90" && movie.title == "Nosferatu")
+        #expect(movie.originalTitle == "Nosferatu, eine Symphonie des Grauens")
+        #expect(movie.year == 1922 && movie.minutes == 94 && movie.score == 7.7)
+        #expect(movie.director == "F. W. Murnau" && movie.country == "Germany")
+        #expect(movie.genres == ["Horror", "Fantasy"])
+        #expect(movie.overview == "A clerk travels & meets a count.")
+        #expect(
+            movie.poster
+                == "https://nas:8920/Items/a1b2c3d4e5f60718293a4b5c6d7e8f90/Images/Primary?tag=9d0e1f&maxWidth=780"
+                + "&quality=90&format=Webp")
+        #expect(page.films[0].ids == ["tmdb": "653", "imdb": "tt0013442"])
+        #expect(page.films[1].movie.title == "Home film")
+        #expect(page.films[1].movie.poster == nil && page.films[1].movie.year == nil)
+        #expect(page.films.count == 2 && page.problems.count == 3)
+    }
+
+    @Test("the name of a server is its address, with a path and a user, and never a password")
+    func names() throws {
+        #expect(try JellyfinSource(name: "https://nas:8920") == nil)
+        #expect(try source("jellyfin+http://NAS:8096/").name == "jellyfin+http://NAS:8096")
+        let path = try source("jellyfin+https://example.org/media/web/?userId=8f2c")
+        #expect(path.server.absoluteString == "https://example.org/media")
+        #expect(path.page(from: 0).parameter("userId") == "8f2c")
+        for name in [
+            "jellyfin+", "jellyfin+ftp://nas", "jellyfin+https://", "jellyfin+https://anna:secret@nas",
+            "jellyfin+https://nas?api_key=1", "jellyfin+nas:8920",
+        ] {
+            #expect(throws: FilmSourceError.self, "\(name)") { try JellyfinSource(name: name) }
+        }
+        let error = #expect(throws: FilmSourceError.self) {
+            try JellyfinSource(name: "jellyfin+https://anna:secret@nas")
+        }
+        #expect(error.map { "\($0)".contains("secret") } == false)
+    }
+
+    @Test("pages are read until the last, and films that shifted between them are there once")
+    func paging() async throws {
+        @Sendable func item(_ number: Int) -> String { #"{"Id":"f\#(number)","Name":"Film \#(number)"}"# }
+        let answers = ScriptedAnswers { url in
+            let start = Int(url.parameter("StartIndex") ?? "") ?? 0
+            // A film was added meanwhile: each later page begins one film earlier.
+            let first = start == 0 ? 0 : start - 1
+            let items = (first..<min(first + 200, 450)).map(item).joined(separator: ",")
+            return #"{"Items":[\#(items)],"TotalRecordCount":450,"StartIndex":\#(start)}"#
+        }
+        let pages = try await source().pages(answers)
+        #expect(pages.count == 3 && pages.map(\.isLast) == [false, false, true])
+        #expect(answers.requests.map { $0.parameter("StartIndex") } == ["0", "200", "400"])
+        let catalogue = pages[0].catalogue(name: nil).appending(
+            pages.dropFirst().map { $0.catalogue(name: nil) })
+        #expect(catalogue.movies.count == 450)
+        #expect(pages[0].confirmed == 1_000)
+    }
+
+    @Test("a server that ignores StartIndex, or does not say how many films there are, ends too")
+    func oddServers() async throws {
+        let same = ScriptedAnswers { _ in #"{"Items":[{"Id":"a","Name":"A"}],"TotalRecordCount":900}"# }
+        #expect(try await source().pages(same).count == 2)
+        let silent = ScriptedAnswers { _ in #"[{"Id":"a","Name":"A"}]"# }
+        #expect(try await source().pages(silent).count == 1)
+        let empty = ScriptedAnswers { _ in #"{"Items":[],"TotalRecordCount":0}"# }
+        #expect(try await source().pages(empty).map(\.films.count) == [0])
+        for text in ["<html>", "", "{\"Items\":[{\"Id\":\"a\"", "{\"Items\":7}", "\u{1}"] {
+            let answers = ScriptedAnswers { _ in text }
+            await #expect(throws: CatalogueError.self, "\(text)") { try await source().pages(answers) }
+        }
+    }
+
+    @Test("the token goes into a field that every version takes")
+    func token() throws {
+        var url = try #require(URL(string: "https://nas:8920/Items"))
+        var fields = HeaderFields()
+        try source().authorize(&url, &fields, with: "abc\"123")
+        #expect(fields["authorization"] == "MediaBrowser Token=\"abc123\"")
+        #expect(url.absoluteString == "https://nas:8920/Items")
+    }
+
+    @Test("a poster is requested at the smallest of a few widths that is enough")
+    func posters() throws {
+        let poster = try #require(
+            URL(string: "https://nas/Items/a/Images/Primary?tag=9&maxWidth=780&quality=90&format=Webp"))
+        for (wanted, width) in [
+            (1, "92"), (92, "92"), (93, "154"), (200, "342"), (780, "780"), (4000, "780"),
+        ] {
+            #expect(FilmSources.poster(poster, atLeast: wanted).parameter("maxWidth") == width)
+        }
+        #expect(FilmSources.isImmutable(poster))
+        let other = try #require(URL(string: "https://nas/posters/a.jpg?maxWidth=1"))
+        #expect(FilmSources.poster(other, atLeast: 92) == other && !FilmSources.isImmutable(other))
+    }
+}

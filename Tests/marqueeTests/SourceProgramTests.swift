@@ -1,0 +1,242 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("Films of other programs' libraries", .bounded)
+struct SourceProgramTests {
+    private let home: TemporaryFolder
+
+    init() throws { home = try TemporaryFolder() }
+
+    private func run(_ words: [String], credentials: String? = nil) async throws -> Program.Outcome {
+        var environment = ["XDG_CACHE_HOME": home.path]
+        environment["MARQUEE_CREDENTIALS"] = credentials
+        return try await Program.run(words, environment: environment)
+    }
+
+    private func ids(_ outcome: Program.Outcome) -> [String] {
+        outcome.lines.map { String($0.prefix { $0 != "\t" }) }
+    }
+
+    @Test("a Jellyfin server's films are listed, all pages")
+    func jellyfin() async throws {
+        let server = try SourceServer(films: 450)
+        let outcome = try await run(["list", "--plain", "--catalogue", server.jellyfin])
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(ids(outcome) == (0..<450).map { "f\($0)" })
+        let few = try await run([
+            "list", "--plain", "--catalogue", server.jellyfin, "--genre", "horror", "--director", "anna",
+            "--year",
+            "1920", "--limit", "2",
+        ])
+        #expect(ids(few) == ["f0", "f100"])
+    }
+
+    @Test("lists of TMDB are listed with genres, and say whose data it is")
+    func tmdb() async throws {
+        let server = try SourceServer(films: 45)
+        let outcome = try await run(["list", "--catalogue", server.tmdb("popular")])
+        #expect(outcome.status == 0 && outcome.lines.count == 45, "\(outcome.errorText)")
+        #expect(outcome.errorText.contains("not endorsed or certified by TMDB"))
+        #expect(server.targets.contains("/3/movie/popular?page=3"))
+        let search = try await run([
+            "list", "--plain", "--catalogue", server.tmdb("search?q=Film 1"), "--genre", "horror",
+        ])
+        #expect(search.lines.count == 45)
+        #expect(server.targets.contains { $0.hasPrefix("/3/search/movie?query=Film%201&page=1") })
+    }
+
+    @Test(
+        "a credential goes to its server, and is in no file, no output and no log",
+        arguments: ["c4n4ry-t0ken", "0123456789abcdef0123456789abcdef"])
+    func canary(token: String) async throws {
+        let server = try SourceServer(films: 21, token: token)
+        let credentials = "\(server.place) Bearer \(token)"
+        for catalogue in [server.jellyfin, server.tmdb("popular")] {
+            let outcome = try await run(
+                ["list", "--verbose", "--json", "--catalogue", catalogue], credentials: credentials)
+            #expect(outcome.status == 0, "\(outcome.errorText)")
+            #expect(try JSON.array(outcome.text).count == 21)
+            #expect(!outcome.text.contains(token) && !outcome.errorText.contains(token))
+            server.fail(.answer("SSH-2.0-x\r\n\r\n"))
+            let away = try await run(
+                ["list", "--verbose", "--catalogue", catalogue], credentials: credentials)
+            #expect(!away.text.contains(token) && !away.errorText.contains(token), "\(away.errorText)")
+            server.fail(.none)
+        }
+        let prewarm = try await run(
+            ["prewarm", "--verbose", "--catalogue", server.jellyfin], credentials: credentials)
+        #expect(prewarm.status == 0 && !prewarm.errorText.contains(token), "\(prewarm.errorText)")
+        let files = try #require(FileManager.default.subpaths(atPath: home.path))
+        var stored = 0
+        for file in files {
+            guard let bytes = FileManager.default.contents(atPath: home.file(file)) else { continue }
+            stored += 1
+            #expect(bytes.firstRange(of: Data(token.utf8)) == nil && !file.contains(token), "\(file)")
+        }
+        #expect(stored > 20)
+    }
+
+    @Test("a redirect to another server does not take the credential there")
+    func redirect() async throws {
+        let other = try SourceServer(films: 2)
+        let server = try SourceServer(token: "c4n4ry")
+        server.fail(
+            .answer(
+                "HTTP/1.1 302 Found\r\nLocation: http://\(other.place)/Items?StartIndex=0\r\nContent-Length: 0\r\n\r\n"
+            ))
+        let outcome = try await run(
+            ["list", "--plain", "--catalogue", server.jellyfin], credentials: "\(server.place) Bearer c4n4ry")
+        #expect(ids(outcome) == ["f0", "f1"], "\(outcome.errorText)")
+        #expect(server.origin.heads[0].contains("c4n4ry"))
+        #expect(other.origin.heads.allSatisfy { !$0.contains("c4n4ry") })
+    }
+
+    @Test("a server that wants a credential, or another, is one line that says what to set")
+    func refused() async throws {
+        let server = try SourceServer(token: "right")
+        let without = try await run(["list", "--catalogue", server.jellyfin])
+        #expect(without.status == 2 && without.errorLines.count == 1)
+        #expect(without.errorText.contains("wants a credential"))
+        #expect(without.errorText.contains("MARQUEE_CREDENTIALS") && without.errorText.contains(server.place))
+        let wrong = try await run(
+            ["list", "--catalogue", server.jellyfin], credentials: "\(server.place) Bearer wrong")
+        #expect(wrong.status == 2 && wrong.errorLines.count == 1 && wrong.errorText.contains("refuses"))
+        #expect(!wrong.errorText.contains("wrong"))
+        let doctor = try await run(
+            ["doctor", "--catalogue", server.jellyfin], credentials: "\(server.place) Bearer wrong")
+        #expect(doctor.lines.contains { $0.hasPrefix("problem  server") && $0.contains("refuses") })
+        let well = try await run(
+            ["doctor", "--catalogue", server.jellyfin], credentials: "\(server.place) Bearer right")
+        #expect(
+            well.lines.contains {
+                $0.hasPrefix("ok       server")
+                    && $0.contains("Jellyfin Server 10.10.3 answers, and accepts the token")
+            }, "\(well.text)")
+    }
+
+    @Test("films that were loaded are listed while the server is away")
+    func away() async throws {
+        let server = try SourceServer(films: 250)
+        _ = try await run(["list", "--catalogue", server.jellyfin])
+        server.fail(.answer("SSH-2.0-x\r\n\r\n"))
+        let away = try await run(["list", "--plain", "--catalogue", server.jellyfin])
+        #expect(away.status == 1 && away.lines.count == 250)
+        #expect(away.errorText.contains("showing the cached films"), "\(away.errorText)")
+        let offline = try await run(["list", "--plain", "--offline", "--catalogue", server.jellyfin])
+        #expect(offline.status == 0 && offline.lines.count == 250, "\(offline.errorText)")
+    }
+
+    @Test("a busy server is asked again, and half a page is an error that names the page")
+    func faults() async throws {
+        let server = try SourceServer()
+        server.fail(
+            .first("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 000\r\nContent-Length: 0\r\n\r\n"))
+        let busy = try await run(["list", "--plain", "--catalogue", server.jellyfin])
+        #expect(busy.status == 0 && ids(busy) == ["f0", "f1", "f2"], "\(busy.errorText)")
+        server.fail(.halfPage)
+        let half = try await run(["list", "--catalogue", server.jellyfin])
+        #expect(half.status == 2 && half.errorLines.count == 1)
+        #expect(
+            half.errorText.contains("page 1: ") && half.errorText.contains("not JSON"), "\(half.errorText)")
+        server.fail(.answer(FilmServer.response("200 OK", "<html><body>Sign in</body></html>")))
+        let page = try await run(["list", "--catalogue", server.jellyfin])
+        #expect(page.status == 2 && page.errorText.contains("web page"), "\(page.errorText)")
+    }
+
+    @Test("a poster is requested at a size that is enough, once, and a film without one makes no request")
+    func posters() async throws {
+        let server = try SourceServer()
+        for _ in 0..<2 {
+            let outcome = try await run([
+                "show", "f0", "--color", "always", "--size", "20x10", "--catalogue", server.jellyfin,
+            ])
+            #expect(outcome.status == 0, "\(outcome.errorText)")
+        }
+        let none = try await run(["show", "f2", "--color", "always", "--catalogue", server.jellyfin])
+        #expect(none.status == 0 && none.errorText.contains("has no poster"), "\(none.errorText)")
+        let pictures = server.targets.filter { $0.contains("/Images/") }
+        #expect(pictures.count == 1 && pictures.allSatisfy { $0.contains("maxWidth=342&") }, "\(pictures)")
+    }
+
+    @Test("films of a source and of a folder are imported, with their ids in databases")
+    func imports() async throws {
+        let server = try SourceServer(films: 201, token: "right")
+        let library = home.file("films.db")
+        let outcome = try await run(
+            ["import", server.jellyfin, library], credentials: "\(server.place) Bearer right")
+        #expect(outcome.status == 0 && outcome.text.contains("201 films added"), "\(outcome.errorText)")
+        #expect(try await run(["list", "--plain", "--catalogue", library]).lines.count == 201)
+        let folder = home.file("Films/Nosferatu (1922)")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data(SampleImages.png).write(to: URL(filePath: folder + "/poster.png"))
+        try Data("<movie><title>Nosferatu</title><uniqueid type=\"imdb\">tt0013442</uniqueid></movie>".utf8)
+            .write(to: URL(filePath: folder + "/movie.nfo"))
+        let films = try await run(["import", home.file("Films"), library])
+        #expect(
+            films.status == 0 && films.text.contains("1 film added; 1 poster stored"), "\(films.errorText)")
+        let show = try await run(["show", "nosferatu-1922", "--json", "--catalogue", library])
+        #expect(try JSON.object(show.text)["title"] as? String == "Nosferatu", "\(show.errorText)")
+    }
+
+    @Test("serve hands out a source's films as REST and as pages, and their posters at a size")
+    func serve() async throws {
+        let server = try SourceServer(films: 205, token: "right")
+        let program = try Program(
+            [
+                "serve", server.jellyfin, "--allow-private", "127.0.0.0/8", "--quiet", "--cache-dir",
+                home.file("cache"),
+            ],
+            environment: [
+                "XDG_CACHE_HOME": home.path, "MARQUEE_CREDENTIALS": "\(server.place) Bearer right",
+            ])
+        let address = try #require(await program.nextLine())
+        let films = try await Program.run(["list", "--plain", "--catalogue", address + "films"])
+        #expect(films.lines.count == 205, "\(films.errorText)")
+        let page = try await Program.run(["fetch", address + "films.html", "-o", "-"])
+        #expect(page.text.contains("Film 0"))
+        let poster = try await Program.run(["fetch", address + "films/f0/poster/w92", "--json"])
+        #expect(poster.status == 0, "\(poster.text)")
+        program.send(SIGINT)
+        #expect(await program.outcome().errorText.contains("right") == false)
+    }
+
+    @Test("what films lack is filled from another catalogue, by an id, else by title and year")
+    func joins() async throws {
+        try Data(
+            #"""
+            {"movies":[{"id":"a","title":"Faust","year":1926,"director":"F. W. Murnau","ids":{"imdb":"tt1"}},
+              {"id":"b","title":"Metropolis","year":1927,"score":8.3}]}
+            """#.utf8
+        ).write(to: URL(filePath: home.file("other.json")))
+        try Data(
+            #"""
+            {"movies":[{"id":"x","title":"Faust, a German Folktale","score":8,"ids":{"imdb":"tt1"}},
+              {"id":"y","title":"metropolis","year":1927},{"id":"z","title":"Metropolis","year":2001}]}
+            """#.utf8
+        ).write(to: URL(filePath: home.file("films.json")))
+        let library = home.file("joined.db")
+        let outcome = try await run([
+            "import", home.file("films.json"), library, "--join", home.file("other.json"),
+        ])
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        let list = try await run(["list", "--json", "--sort", "year", "--catalogue", library])
+        let films = try JSON.array(list.text)
+        #expect(films.map { $0["id"] as? String } == ["x", "y", "z"])
+        #expect(films[0]["director"] as? String == "F. W. Murnau" && films[0]["score"] as? Double == 8)
+        #expect(films[1]["score"] as? Double == 8.3 && films[2]["score"] == nil)
+    }
+
+    @Test(
+        "a name of a source that is wrong is one line",
+        arguments: ["tmdb:best", "jellyfin+ftp://nas", "jellyfin+https://anna:secret@nas", "tmdb:search"])
+    func names(name: String) async throws {
+        for words in [["list", "--catalogue", name], ["import", name, home.file("a.db")], ["serve", name]] {
+            let outcome = try await run(words)
+            #expect(outcome.status == 2 && outcome.errorLines.count == 1, "\(words): \(outcome.errorText)")
+            #expect(!outcome.errorText.contains("secret"))
+        }
+    }
+}

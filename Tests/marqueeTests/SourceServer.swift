@@ -1,0 +1,115 @@
+import FoundationEssentials
+import SystemSupport
+import TestSupport
+
+/// A scripted Jellyfin or TMDB: pages of films, posters, and what goes wrong with them.
+final class SourceServer: Sendable {
+    /// What the server does in place of an answer with films.
+    enum Fault: Sendable {
+        case none
+        /// Answers every request so.
+        case answer(String)
+        /// Answers the first request with this, and later ones as usual.
+        case first(String)
+        /// Sends half of each page.
+        case halfPage
+    }
+
+    private struct State {
+        var fault = Fault.none
+        var films = 3
+    }
+
+    private let state: Lock<State>
+    private let origins = Lock<[ScriptedOrigin]>([])
+    let token: String
+
+    /// - Parameters:
+    ///   - films: how many films there are.
+    ///   - token: the token that requests must have; empty for none.
+    init(films: Int = 3, token: String = "") throws {
+        state = Lock(State(films: films))
+        self.token = token
+        let origin = try ScriptedOrigin([
+            .forever([.reply { [weak self] head, _ in self?.answer(head) ?? [] }])
+        ])
+        origins.withLock { $0 = [origin] }
+    }
+
+    var origin: ScriptedOrigin { origins.withLock { $0[0] } }
+    var place: String { "127.0.0.1:\(origin.url().port ?? 0)" }
+    var jellyfin: String { "jellyfin+http://\(place)" }
+    func tmdb(_ list: String) -> String { "tmdb+http://\(place)/3:\(list)" }
+
+    /// The requests' targets, in order.
+    var targets: [String] { origin.heads.map { String($0.split(separator: " ")[1]) } }
+
+    func fail(_ fault: Fault) { state.withLock { $0.fault = fault } }
+    func setFilms(_ count: Int) { state.withLock { $0.films = count } }
+
+    private func answer(_ head: String) -> [UInt8] {
+        let (fault, films) = state.withLock { state in
+            defer { if case .first = state.fault { state.fault = .none } }
+            return (state.fault, state.films)
+        }
+        switch fault {
+        case .answer(let text), .first(let text): return Array(text.utf8)
+        case .none, .halfPage: break
+        }
+        let target = String(head.split(separator: " ")[1])
+        guard let url = URL(string: "http://server" + target) else { return [] }
+        guard isAuthorized(head, url) else { return Array(FilmServer.response("401 Unauthorized").utf8) }
+        if url.path().hasSuffix("/Images/Primary") || url.path().hasPrefix("/t/p/") {
+            let picture = SampleImages.png
+            return Array(
+                "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nAge: 99999999\r\nCache-Control: max-age=31536000\r\n"
+                    .utf8) + Array("Content-Length: \(picture.count)\r\n\r\n".utf8) + picture
+        }
+        var body = content(url, films)
+        if case .halfPage = fault { body = String(body.prefix(body.count / 2)) }
+        return Array(FilmServer.response(body.isEmpty ? "404 Not Found" : "200 OK", body).utf8)
+    }
+
+    private func isAuthorized(_ head: String, _ url: URL) -> Bool {
+        // Both servers hand out pictures to everybody.
+        let open = ["/System/Info/Public", "/t/p/", "/Images/Primary"]
+        if token.isEmpty || open.contains(where: { url.path().contains($0) }) { return true }
+        let fields = ["mediabrowser token=\"\(token)\"", "bearer \(token)"].map {
+            "authorization: \($0.lowercased())"
+        }
+        return fields.contains { head.lowercased().contains($0) }
+            || url.query()?.contains("api_key=\(token)") == true
+    }
+
+    private func content(_ url: URL, _ films: Int) -> String {
+        func parameter(_ name: String) -> Int? {
+            URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems?.first { $0.name == name }?
+                .value
+                .flatMap { Int($0) }
+        }
+        switch url.path() {
+        case "/System/Info/Public": return #"{"ProductName":"Jellyfin Server","Version":"10.10.3"}"#
+        case "/Items":
+            let start = parameter("StartIndex") ?? 0
+            let items = (start..<max(start, min(films, start + 200))).map { number in
+                // Every third film has no poster.
+                #"{"Id":"f\#(number)","Name":"Film \#(number)","ProductionYear":\#(1920 + number % 100),"Genres":["Horror"],"#
+                    + #""People":[{"Name":"Anna Director","Type":"Director"}],"#
+                    + #""ImageTags":{\#(number % 3 == 2 ? "" : "\"Primary\":\"t\(number)\"")}}"#
+            }
+            return
+                #"{"Items":[\#(items.joined(separator: ","))],"TotalRecordCount":\#(films),"StartIndex":\#(start)}"#
+        case "/3/configuration": return #"{"images":{"secure_base_url":"http://\#(place)/t/p/"}}"#
+        case "/3/genre/movie/list": return #"{"genres":[{"id":27,"name":"Horror"}]}"#
+        case "/3/movie/popular", "/3/search/movie":
+            let page = parameter("page") ?? 1
+            let films = (page * 20 - 20..<min(films, page * 20)).map { number in
+                #"{"id":\#(number),"title":"Film \#(number)","original_title":"Film \#(number)","poster_path":"/p\#(number).jpg","#
+                    + #""release_date":"1922-02-16","genre_ids":[27],"vote_average":7.5,"vote_count":10}"#
+            }
+            return
+                #"{"page":\#(page),"results":[\#(films.joined(separator: ","))],"total_pages":\#((self.state.withLock { $0.films } + 19) / 20)}"#
+        default: return ""
+        }
+    }
+}
