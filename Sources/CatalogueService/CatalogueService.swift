@@ -127,15 +127,20 @@ package final class CatalogueService: Sendable {
         _ path: String, catalogue: String?, _ configuration: Configuration
     ) throws(CatalogueServiceError) -> (CatalogueHandler, PictureServer?) {
         let folder = try CatalogueFolder(path: path)
+        let hasFilms = catalogue == nil && folder.catalogueName() == nil && FilmFolder.hasFilms(path)
+        let films = hasFilms ? FilmFolder(path) : nil
         let pictures = pictures(configuration) { body in
             // The site below reports the faults of the catalogue.
             var quiet = configuration
             (quiet.readiness, quiet.reportFailure) = (Readiness(), { _ in })
-            FolderSite(folder: folder, catalogue: catalogue, pictures: nil, configuration: quiet)
-                .forEachFilm(body)
+            FolderSite(
+                folder: folder, catalogue: catalogue, films: films, pictures: nil, configuration: quiet
+            )
+            .forEachFilm(body)
         }
         let site = FolderSite(
-            folder: folder, catalogue: catalogue, pictures: pictures, configuration: configuration)
+            folder: folder, catalogue: catalogue, films: films, pictures: pictures,
+            configuration: configuration)
         return (
             CatalogueHandler(site: .folder(site), pictures: pictures, configuration: configuration), pictures
         )
@@ -171,6 +176,11 @@ package final class CatalogueService: Sendable {
 
     /// The port that the service listens on; 0 if it listens on a local socket only.
     package var port: UInt16 { server.ports.lazy.compactMap(\.self).first ?? 0 }
+
+    /// Whether there are films: a library's, a catalogue's, or those of a folder.
+    package var hasFilms: Bool {
+        if case .folder(let folder) = handler.site { folder.hasCatalogue } else { true }
+    }
 
     /// The catalogue at `/`: `movies.json` or `movies.xml`, else the folder's only JSON or XML file. Nil if there is
     /// none, or several, and for a library.

@@ -6,11 +6,16 @@ import LazyImages
 import PictureServer
 import SystemSupport
 
-/// A served folder: its files, and the films of its catalogue at `/films`.
+/// A served folder: its files, and the films of its catalogue at `/films`, or those that are in it.
 final class FolderSite: Sendable {
     /// The folder, and the file for `/` if it is not the usual one.
     let folder: CatalogueFolder
     private let catalogue: String?
+    /// The films in the folder, for one without a catalogue.
+    private let filmFolder: FilmFolder?
+    /// How often the folder has changed; it counts only for its films.
+    private let changes = Lock(0)
+    private let folderWatch: Lock<FolderWatch?> = Lock(nil)
     private let files: FolderFiles
     private let configuration: CatalogueService.Configuration
     private let parse: Parser
@@ -26,10 +31,13 @@ final class FolderSite: Sendable {
     /// Parses a catalogue's bytes, with the name of its file. Tests pass one that waits.
     typealias Parser = @Sendable (_ bytes: [UInt8], _ name: String) throws -> FilmLibrary
 
-    /// The catalogue's file as it was at one time.
+    /// The catalogue as it was at one time.
     private struct Version: Equatable {
         let name: String
-        let metadata: FileMetadata
+        /// Of its file; nil for the films in the folder.
+        var metadata: FileMetadata?
+        /// How often the folder has changed.
+        var changes = 0
     }
 
     private struct Films {
@@ -47,19 +55,28 @@ final class FolderSite: Sendable {
     }
 
     init(
-        folder: CatalogueFolder, catalogue: String?, pictures: PictureServer?,
+        folder: CatalogueFolder, catalogue: String?, films filmFolder: FilmFolder? = nil,
+        pictures: PictureServer?,
         configuration: CatalogueService.Configuration,
         parse: @escaping Parser = { bytes, name in
             try FilmLibrary.inMemory(try CatalogueDocuments(parsing: bytes), path: name)
         }
     ) {
         self.parse = parse
+        self.filmFolder = filmFolder
         files = FolderFiles(folder: folder, catalogue: catalogue)
         self.pictures = pictures
         self.folder = folder
         self.catalogue = catalogue
         self.configuration = configuration
+        guard let filmFolder else { return }
+        // Ignored: without a descriptor the folder's films stay as they are.
+        let watch = try? FolderWatch(filmFolder.path) { [weak self] in self?.changes.withLock { $0 += 1 } }
+        folderWatch.withLock { $0 = watch }
     }
+
+    /// Whether there are films.
+    var hasCatalogue: Bool { filmFolder != nil || catalogueName != nil }
 
     /// The name of the file at `/`; nil if there is none, or several.
     var catalogueName: String? { catalogue ?? folder.catalogueName() }
@@ -75,7 +92,8 @@ final class FolderSite: Sendable {
         // Ignored: an unreadable target names no film, and the files' answer says so.
         let target = try? RequestTarget(request.head.target)
         if hasFilms(request.head, target) { return films(for: request) }
-        var response = file(for: request.head, isNamed: files.names) ?? missing(request.head)
+        let isNamed = { [self] path in files.names(path) || isOfFilm(path) }
+        var response = file(for: request.head, isNamed: isNamed) ?? missing(request.head)
         response.route = .file
         return response
     }
@@ -170,7 +188,7 @@ final class FolderSite: Sendable {
             default: false
             }
         // Looked up last: that lists a folder without a usual catalogue.
-        return isPage && catalogueName != nil
+        return isPage && hasCatalogue
     }
 
     /// A refusal: a page for a browser, otherwise a short line.
@@ -207,7 +225,7 @@ final class FolderSite: Sendable {
     /// Parses the catalogue if it has changed since a request for films, so that its faults are known before the next
     /// one. Blocks.
     func refresh() {
-        let version = catalogueFile()?.version
+        let version = source()?.version
         let isChanged = films.withLock { films in
             (films.loaded != nil || films.unreadable != nil) && films.unreadable != version
         }
@@ -225,7 +243,7 @@ final class FolderSite: Sendable {
     /// Admits a request for films that have been read; nil if they must be read first. Otherwise such requests would wait
     /// in line behind those of hundreds of busy connections.
     func admitKnown(_ head: RequestHead, from peer: Peer) -> Admission? {
-        guard let file = catalogueFile() else { return nil }
+        guard let file = source() else { return nil }
         return films.withLock({ $0.service(of: file.version) })?.admit(head, from: peer)
     }
 
@@ -275,7 +293,7 @@ final class FolderSite: Sendable {
     /// The films of the catalogue; nil if there is none. After a change the first request parses the new version.
     /// Until that ends, the others get the old films: they do not wait for a large file.
     private func loadedFilms() throws -> FilmService? {
-        guard let file = catalogueFile() else { return nil }
+        guard let file = source() else { return nil }
         let kept = films.withLock { films -> FilmService? in
             if let service = films.service(of: file.version) { return service }
             if films.parsers > 0, let loaded = films.loaded { return loaded.service }
@@ -289,10 +307,10 @@ final class FolderSite: Sendable {
 
     private func parsedFilms() throws -> FilmService? {
         // Meanwhile another request may have parsed this version, and the file may have changed again.
-        guard let file = catalogueFile() else { return nil }
+        guard let file = source() else { return nil }
         if let service = films.withLock({ $0.service(of: file.version) }) { return service }
         do {
-            let library = try parse(try file.content.contents(), file.version.name)
+            let library = try file.films()
             var settings = configuration.films
             settings.isWritable = false
             settings.isRoot = false
@@ -331,10 +349,24 @@ final class FolderSite: Sendable {
         }
     }
 
-    private func catalogueFile() -> (version: Version, content: ServedFile)? {
+    /// The catalogue, or the films in the folder, at their present version; nil if there are none.
+    private func source() -> (version: Version, films: () throws -> FilmLibrary)? {
+        if let filmFolder {
+            let version = Version(name: filmFolder.path, changes: changes.withLock { $0 })
+            return (version, { try FilmLibrary.inMemory(filmFolder) })
+        }
         // Ignored: a file that has gone is no catalogue.
         guard let name = catalogueName, let file = try? folder.open([Array(name.utf8)]) else { return nil }
-        return (Version(name: name, metadata: file.metadata), file)
+        return (
+            Version(name: name, metadata: file.metadata),
+            { [parse] in try parse(try file.contents(), name) }
+        )
+    }
+
+    /// Whether a file is a video of a film in the folder.
+    private func isOfFilm(_ path: RequestPath) -> Bool {
+        guard filmFolder != nil, path.names.count <= 2, let name = path.names.last else { return false }
+        return FilmFolder.isVideo(String(decoding: name, as: UTF8.self))
     }
 }
 

@@ -118,6 +118,37 @@ struct BrowserCatalogueTests {
         quit(terminal)
     }
 
+    @Test("a folder of films is read again when it changes, and the new film is marked")
+    func watchedFolder() throws {
+        func add(_ name: String) throws {
+            let film = folder.file("Films/" + name)
+            try FileManager.default.createDirectory(atPath: film, withIntermediateDirectories: true)
+            try Data().write(to: URL(filePath: film + "/film.mkv"))
+        }
+        try add("Faust (1926)")
+        let terminal = try started(folder.file("Films"))
+        #expect(terminal.waits { $0.row(containing: "Faust") != nil })
+        // The watch begins beside the browser: a change before it is not seen, so there are several.
+        for number in 1...20 {
+            try add("Film \(number) (1927)")
+            if terminal.waits(seconds: 3, until: { $0.row(containing: "+ Film") != nil }) { break }
+        }
+        #expect(terminal.waits { $0.row(containing: "+ Film") != nil })
+        quit(terminal)
+    }
+
+    @Test("an opened film of TMDB gets what only its own page has, and says whose data it is")
+    func completedFilm() throws {
+        let server = try SourceServer(films: 3)
+        let terminal = try started(server.tmdb("popular"), columns: 100, rows: 40)
+        #expect(terminal.waits { $0.row(containing: "Film 0") != nil })
+        terminal.type("\r")
+        #expect(terminal.waits { $0.row(containing: "Anna Director") != nil })
+        #expect(terminal.waits { $0.row(containing: "certified by TMDB") != nil })
+        #expect(server.targets.filter { $0.hasPrefix("/3/movie/0?") }.count == 1)
+        quit(terminal)
+    }
+
     @Test("a second R during a refresh does nothing, and the title shows the refresh")
     func secondRefresh() throws {
         let gate = Gate()

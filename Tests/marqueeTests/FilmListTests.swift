@@ -106,6 +106,26 @@ struct FilmListTests {
         #expect(state.page == .films && state.list.selectedMovie?.id == "b")
     }
 
+    @Test("films that may have changed are read again, once what is being read is there")
+    func changedFilms() {
+        var state = BrowserState(size: CellSize(columns: 80, rows: 24))
+        #expect(state.refreshOnceRead().isEmpty && state.refreshOnceRead().isEmpty)
+        #expect(state.take(.whole(FilmSet(open("abc")), confirmed: 1, outage: nil)).last == .refresh)
+        #expect(state.take(.whole(FilmSet(open("ab")), confirmed: 2, outage: nil)).last != .refresh)
+        #expect(state.refreshOnceRead() == [.refresh])
+    }
+
+    @Test("a completed film stays where it is, and is found by what it has got")
+    func completedFilm() {
+        var list = FilmList()
+        _ = list.replace(by: FilmSet(open("abc")))
+        list.select(1)
+        list.complete(Movie(id: "b", title: "b", director: "Murnau"))
+        #expect(list.selectedMovie?.director == "Murnau")
+        list.setFilter("director:murnau")
+        #expect(list.rows == [1])
+    }
+
     @Test("the catalogue's state only advances, and a failure keeps the films with the reason")
     func states() {
         var state = BrowserState(size: CellSize(columns: 80, rows: 24))

@@ -203,6 +203,37 @@ struct SourceProgramTests {
         #expect(await program.outcome().errorText.contains("right") == false)
     }
 
+    @Test("serve hands out a folder's films with their posters at a size, and notices a new one")
+    func serveFolder() async throws {
+        func add(_ name: String) throws {
+            let folder = home.file("Films/" + name)
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data(SampleImages.png).write(to: URL(filePath: folder + "/poster.png"))
+            try Data([1, 2, 3]).write(to: URL(filePath: folder + "/film.mkv"))
+            try Data([4]).write(to: URL(filePath: folder + "/notes.txt"))
+        }
+        try add("Faust (1926)")
+        let program = try Program(
+            ["serve", home.file("Films"), "--quiet", "--cache-dir", home.file("cache")],
+            environment: ["XDG_CACHE_HOME": home.path])
+        let address = try #require(await program.nextLine())
+        func films() async throws -> [String] {
+            ids(try await run(["list", "--plain", "--catalogue", address + "films"]))
+        }
+        #expect(try await films() == ["faust-1926"])
+        let poster = try await run(["fetch", address + "films/faust-1926/poster/w92", "--json"])
+        #expect(poster.status == 0, "\(poster.text)")
+        let media = try await run(["fetch", address + "Faust%20(1926)/film.mkv", "--any-content", "-o", "-"])
+        #expect(media.output == [1, 2, 3])
+        #expect(
+            try await run(["fetch", address + "Faust%20(1926)/notes.txt", "--any-content", "-o", "-"]).status
+                == 2)
+        try add("Metropolis (1927)")
+        try await eventually { try await films() == ["faust-1926", "metropolis-1927"] }
+        program.send(SIGINT)
+        _ = await program.outcome()
+    }
+
     @Test("what films lack is filled from another catalogue, by an id, else by title and year")
     func joins() async throws {
         try Data(

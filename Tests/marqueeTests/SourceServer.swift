@@ -109,6 +109,11 @@ final class SourceServer: Sendable {
             }
             return
                 #"{"page":\#(page),"results":[\#(films.joined(separator: ","))],"total_pages":\#((self.state.withLock { $0.films } + 19) / 20)}"#
+        case let path where path.hasPrefix("/3/movie/"):
+            return #"""
+                {"id":\#(path.split(separator: "/").last ?? "0"),"title":"Film","runtime":94,
+                 "credits":{"crew":[{"job":"Director","name":"Anna Director"}]}}
+                """#
         default: return ""
         }
     }

@@ -543,6 +543,20 @@ extension FilmLibrary {
         }
         return library
     }
+
+    /// Loads the films of a folder into a library in memory. Blocks.
+    package static func inMemory(_ folder: FilmFolder) throws -> FilmLibrary {
+        let library = try FilmLibrary(inMemoryFor: folder.path)
+        try library.importFilms { films in
+            try folder.readPages { page in
+                for (position, film) in page.films.enumerated() {
+                    // Ignored: the folder makes films that are valid, with ids of their own.
+                    try? films.add(film.document, position: position + 1)
+                }
+            }
+        }
+        return library
+    }
 }
 
 extension FilmImport {

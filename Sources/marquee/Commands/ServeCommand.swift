@@ -121,7 +121,7 @@ enum ServeCommand: Command {
                     + "behind a proxy every stranger could")
         }
         try operations.startLog()
-        if case .folder(let folder) = content, service.catalogueName == nil {
+        if case .folder(let folder) = content, !service.hasFilms {
             output.notice(
                 "\(folder) has no movies.json or movies.xml; clients must add a file's name to the address")
         }

@@ -63,7 +63,7 @@ struct FilmFolderTests {
         #expect(movie.genres == ["Horror", "Fantasy", "Silent"] && movie.director == "F. W. Murnau")
         #expect(movie.country == "Germany" && movie.overview == "A clerk travels.")
         #expect(movie.poster == "https://example.org/nosferatu.jpg")
-        #expect(movie.media == "./Nosferatu%20%281922%29/nosferatu.mkv")
+        #expect(movie.media == "Nosferatu%20%281922%29/nosferatu.mkv")
         #expect(film.ids == ["imdb": "tt0013442", "tmdb": "653"] && movie.id == "nosferatu-1922")
     }
 
@@ -139,12 +139,12 @@ struct FilmFolderTests {
         let found = films.map { "\($0.movie.title) \($0.movie.year ?? 0) \($0.movie.poster ?? "-")" }
         #expect(
             Set(found) == [
-                "Metropolis 1927 ./Metropolis.1927-poster.jpg", "Faust 1926 ./Faust%20%281926%29/folder.png",
-                "One 1921 -", "Two 1922 ./Two/Two%20%281922%29.tbn", "On a shelf 0 -",
+                "Metropolis 1927 Metropolis.1927-poster.jpg", "Faust 1926 Faust%20%281926%29/folder.png",
+                "One 1921 -", "Two 1922 Two/Two%20%281922%29.tbn", "On a shelf 0 -",
             ])
         #expect(films.first { $0.movie.title == "On a shelf" }?.movie.media == nil)
         #expect(
-            films.first { $0.movie.title == "Faust" }?.movie.media == "./Faust%20%281926%29/faust-cd1.avi")
+            films.first { $0.movie.title == "Faust" }?.movie.media == "Faust%20%281926%29/faust-cd1.avi")
     }
 
     @Test("equal films have different ids, which stay")

@@ -60,6 +60,9 @@ package final class FilmFolder: Sendable {
         }
     }
 
+    /// Whether a file is a video, by its name.
+    package static func isVideo(_ name: String) -> Bool { FolderFilms.isVideo(name) }
+
     /// Reads the films, page by page, in the order of the names of their folders and files.
     /// - Parameter take: called with each page.
     /// - Throws: `FileFault` if the folder cannot be read; errors of `take`.

@@ -36,7 +36,8 @@ struct FolderFilms {
     /// Whether a folder has what belongs to films, and is none.
     static func isExtra(folder: String) -> Bool { extras.contains(folder.lowercased()) }
 
-    private static func isVideo(_ file: String) -> Bool {
+    /// Whether a file is a video that is no sample and no trailer.
+    static func isVideo(_ file: String) -> Bool {
         guard videos.contains(suffix(file)) else { return false }
         let stem = stem(file).lowercased()
         return stem != "sample" && stem != "trailer"
@@ -139,7 +140,7 @@ struct FolderFilms {
     private func address(_ file: String) -> (text: String, path: String) {
         let names = folder.isEmpty ? [file] : [folder, file]
         return (
-            "./" + names.map { PercentEncoding.encoded($0) }.joined(separator: "/"),
+            names.map { PercentEncoding.encoded($0) }.joined(separator: "/"),
             names.joined(separator: "/")
         )
     }
