@@ -172,13 +172,13 @@ struct Session: Sendable {
         return request
     }
 
-    /// The request for a poster at least so many pixels wide, at the size that its server offers for that.
-    /// - Parameter width: in pixels; nil for the address as it is.
+    /// The request for a poster at the smallest of its server's sizes that is enough.
+    /// - Parameter size: a canvas's `pictureSize`, which is twice the drawn pixels; nil for the address as it is.
     func posterRequest(
-        for text: String, relativeTo base: BaseURL?, atLeast width: Int?
+        for text: String, relativeTo base: BaseURL?, decodedAt size: ImageSize?
     ) throws(ImageLoadingError) -> ImageRequest {
         var url = try URL(typed: text, relativeTo: base?.url)
-        if let width { url = FilmSources.poster(url, atLeast: width) }
+        if let size { url = FilmSources.poster(url, atLeast: size.width / 2) }
         var request = try request(for: url.absoluteString, relativeTo: base)
         if request.cachePolicy == .useProtocol, FilmSources.isImmutable(url) {
             request.cachePolicy = .returnCacheElseLoad

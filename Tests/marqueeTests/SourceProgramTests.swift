@@ -158,7 +158,7 @@ struct SourceProgramTests {
         let none = try await run(["show", "f2", "--color", "always", "--catalogue", server.jellyfin])
         #expect(none.status == 0 && none.errorText.contains("has no poster"), "\(none.errorText)")
         let pictures = server.targets.filter { $0.contains("/Images/") }
-        #expect(pictures.count == 1 && pictures.allSatisfy { $0.contains("maxWidth=342&") }, "\(pictures)")
+        #expect(pictures.count == 1 && pictures.allSatisfy { $0.contains("maxWidth=185&") }, "\(pictures)")
     }
 
     @Test("films of a source and of a folder are imported, with their ids in databases")

@@ -1,6 +1,7 @@
 import BackgroundTransfers
 import Dispatch
 import Films
+import ImageCodecs
 import LazyImages
 import SystemSupport
 import TerminalGraphics
@@ -45,10 +46,12 @@ final class Browser: Sendable {
         let watch: @Sendable (_ onChange: @escaping @Sendable () -> Void) -> FolderWatch?
         /// The progress of the reading, in a text of at most `width` cells; nil when nothing is being read.
         let progress: @Sendable (_ width: Int) -> String?
-        /// The request for a poster's address, or why the address is invalid. With a width: for a picture of at least so
-        /// many pixels, at the server's own size for that.
+        /// The request for a poster's address, or why the address is invalid. With the
+        /// `pictureSize` of a canvas: at the server's size that is enough for it.
         let poster:
-            @Sendable (_ address: String, BaseURL, _ width: Int?) -> Result<ImageRequest, ImageLoadingError>
+            @Sendable (_ address: String, BaseURL, _ size: ImageSize?) -> Result<
+                ImageRequest, ImageLoadingError
+            >
         /// Loads the picture at any address.
         let reader: AddressReader
         /// Saves a film's poster, and returns where.

@@ -214,7 +214,7 @@ final class BrowserLoop {
                 hasPosters = state.layout.hasPosters
             ] row in
             guard hasPosters, let address = films.catalogue.movies[rows[row]].poster,
-                case .success(var request) = poster(address, films.base, size.width)
+                case .success(var request) = poster(address, films.base, size)
             else { return nil }
             request.processors = processors
             return request

@@ -47,9 +47,9 @@ enum BrowseCommand: Command {
                 return try? FolderWatch(folder.path, onChange: onChange)
             },
             progress: { session.output.progress.present(width: $0) },
-            poster: { address, base, width in
+            poster: { address, base, size in
                 Result { () throws(ImageLoadingError) in
-                    try session.posterRequest(for: address, relativeTo: base, atLeast: width)
+                    try session.posterRequest(for: address, relativeTo: base, decodedAt: size)
                 }
             },
             reader: AddressReader(session: session, images: images),

@@ -112,7 +112,7 @@ struct PicturesAhead {
     ) -> Load {
         Task {
             do throws(ImageLoadingError) {
-                var request = try session.posterRequest(for: address, relativeTo: base, atLeast: size.width)
+                var request = try session.posterRequest(for: address, relativeTo: base, decodedAt: size)
                 request.targetSize = size
                 return await FetchRecord.fetching(request, with: loader, session).image
             } catch {

@@ -180,7 +180,7 @@ enum ShowCommand: Command {
         var request: ImageRequest
         do throws(ImageLoadingError) {
             request = try session.posterRequest(
-                for: target.address, relativeTo: target.base, atLeast: size?.width)
+                for: target.address, relativeTo: target.base, decodedAt: size)
         } catch {
             return (FetchRecord(error, of: target.address), nil)
         }
