@@ -141,6 +141,7 @@ package final class CatalogueService: Sendable {
         let site = FolderSite(
             folder: folder, catalogue: catalogue, films: films, pictures: pictures,
             configuration: configuration)
+        site.watchFilms()
         return (
             CatalogueHandler(site: .folder(site), pictures: pictures, configuration: configuration), pictures
         )

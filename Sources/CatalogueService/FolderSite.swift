@@ -69,6 +69,10 @@ final class FolderSite: Sendable {
         self.folder = folder
         self.catalogue = catalogue
         self.configuration = configuration
+    }
+
+    /// Notices changes of the folder's films from now on.
+    func watchFilms() {
         guard let filmFolder else { return }
         // Ignored: without a descriptor the folder's films stay as they are.
         let watch = try? FolderWatch(filmFolder.path) { [weak self] in self?.changes.withLock { $0 += 1 } }

@@ -47,6 +47,14 @@ package protocol FilmSource: Sendable {
 }
 
 extension FilmSource {
+    /// The address of something on the server.
+    func url(_ path: String, _ items: [URLQueryItem] = []) -> URL {
+        var parts = URLComponents(url: server, resolvingAgainstBaseURL: true)
+        parts?.path += path
+        if !items.isEmpty { parts?.queryItems = items }
+        return parts?.url ?? server
+    }
+
     package var attribution: String? { nil }
     package var isEndless: Bool { false }
     package func complete(_ film: Movie, _ answers: any SourceAnswers) async throws -> Movie? { nil }
@@ -86,11 +94,27 @@ package struct SourcePage: Sendable {
         Catalogue(name: name, movies: films.map(\.movie), problems: problems)
     }
 
-    /// Takes an entry of the page: a film, or the reason why it is none.
-    mutating func add(_ film: Result<SourceFilm, CatalogueError>) {
-        switch film {
-        case .success(let film): films.append(film)
-        case .failure(let problem): problems.append(problem)
+    /// An empty page.
+    init() {}
+
+    /// Reads the entries of a page in JSON, each an object.
+    /// - Parameters:
+    ///   - position: how many entries came before the page.
+    ///   - film: makes a film of an entry and its position, from 1.
+    init(
+        _ entries: [JSONNode], after position: Int,
+        _ film: (JSONNode, Int) throws(CatalogueError) -> SourceFilm
+    ) {
+        for (index, entry) in entries.enumerated() {
+            let position = position + index + 1
+            do throws(CatalogueError) {
+                guard entry.kind == .object else {
+                    throw .wrongShape(expected: "an object for film \(position)", line: nil)
+                }
+                films.append(try film(entry, position))
+            } catch {
+                problems.append(error)
+            }
         }
     }
 }
@@ -102,7 +126,7 @@ package struct SourceFilm: Sendable {
     package let ids: [String: String]
 
     /// A film from values that another program wrote. What it can do without is left out if it is wrong: a year of 0, a
-    /// score of 15.5.
+    /// score of 15.5; and so is an original title that is the title.
     /// - Parameters:
     ///   - values: the members' values.
     ///   - position: the film's position in its list, from 1, for errors.
@@ -120,6 +144,7 @@ package struct SourceFilm: Sendable {
             case .whole, .number, nil: break
             }
         }
+        if fields.values[.originalTitle] == fields.values[.title] { fields.values[.originalTitle] = nil }
         movie = try fields.movie()
         self.ids = ids
     }
@@ -146,6 +171,16 @@ package struct SourceFilm: Sendable {
         }
         return document
     }
+}
+
+extension FilmMember.Value {
+    /// Texts as one line; nil without any.
+    static func line(_ texts: [String]) -> Self? {
+        texts.isEmpty ? nil : .text(texts.joined(separator: ", "))
+    }
+
+    /// A score, which other programs write with more digits than people read.
+    static func tenths(_ number: Double) -> Self { .number((number * 10).rounded() / 10) }
 }
 
 extension FilmMember {

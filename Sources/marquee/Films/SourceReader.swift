@@ -49,11 +49,10 @@ struct SourceReader: SourceAnswers {
     private struct Enough: Error {}
 
     func answer(to url: URL) async throws -> SourceAnswer {
-        let isOffline = session.settings.isOffline
-        let fields: HeaderFields = ["Accept": "application/json"]
+        var fields: HeaderFields = ["Accept": "application/json"]
+        if !session.settings.isOffline { fields["Cache-Control"] = "no-cache" }
         let request = try session.request(
-            for: url.absoluteString, relativeTo: BaseURL(source.server),
-            adding: isOffline ? fields : fields.adding("Cache-Control", "no-cache"))
+            for: url.absoluteString, relativeTo: BaseURL(source.server), adding: fields)
         do {
             let file = try await opened.loader.file(for: request)
             return SourceAnswer(
@@ -119,13 +118,5 @@ extension FilmSourceError {
         case .refused: "credential-refused"
         case .missing: "no-such-list"
         }
-    }
-}
-
-extension HeaderFields {
-    fileprivate func adding(_ name: String, _ value: String) -> HeaderFields {
-        var fields = self
-        fields[name] = value
-        return fields
     }
 }

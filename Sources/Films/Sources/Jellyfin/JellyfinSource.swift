@@ -60,24 +60,23 @@ package struct JellyfinSource: FilmSource {
         fields["Authorization"] = "MediaBrowser Token=\"\(quoted)\""
     }
 
-    /// The address of something on the server.
-    private func url(_ path: String, _ items: [(String, String)] = []) -> URL {
-        var parts = URLComponents(url: server, resolvingAgainstBaseURL: true)
-        parts?.path += path
-        if !items.isEmpty { parts?.queryItems = items.map { URLQueryItem(name: $0, value: $1) } }
-        return parts?.url ?? server
-    }
-
     /// The address of the page that begins with a film's number, from 0.
     func page(from start: Int) -> URL {
-        url(
+        let fields = "Overview,Genres,People,ProviderIds,OriginalTitle,ProductionLocations"
+        return url(
             "/Items",
-            [
-                ("IncludeItemTypes", "Movie"), ("Recursive", "true"),
-                ("Fields", "Overview,Genres,People,ProviderIds,OriginalTitle,ProductionLocations"),
-                ("SortBy", "SortName"), ("StartIndex", "\(start)"), ("Limit", "\(Self.pageSize)"),
-            ] + (user.map { [("userId", $0)] } ?? []))
+            Self.films + [
+                URLQueryItem(name: "Fields", value: fields), URLQueryItem(name: "SortBy", value: "SortName"),
+                URLQueryItem(name: "StartIndex", value: "\(start)"),
+                URLQueryItem(name: "Limit", value: "\(Self.pageSize)"),
+            ] + (user.map { [URLQueryItem(name: "userId", value: $0)] } ?? []))
     }
+
+    /// The parameters that ask for films.
+    private static let films = [
+        URLQueryItem(name: "IncludeItemTypes", value: "Movie"),
+        URLQueryItem(name: "Recursive", value: "true"),
+    ]
 
     package func readPages(
         _ answers: any SourceAnswers, _ take: (SourcePage) async throws -> Void
@@ -117,13 +116,9 @@ package struct JellyfinSource: FilmSource {
         guard let items, items.kind == .array else {
             throw .wrongShape(expected: "an object with an array \"Items\"", line: nil)
         }
-        var page = SourcePage()
         let entries = items.elements
-        for (index, item) in entries.enumerated() {
-            page.add(
-                Result { () throws(CatalogueError) in
-                    try film(item, position: start + index + 1, of: server)
-                })
+        let page = SourcePage(entries, after: start) { item, position throws(CatalogueError) in
+            try film(item, position: position, of: server)
         }
         return (page, entries.count, total)
     }
@@ -131,28 +126,24 @@ package struct JellyfinSource: FilmSource {
     private static func film(
         _ item: JSONNode, position: Int, of server: URL
     ) throws(CatalogueError) -> SourceFilm {
-        guard item.kind == .object else {
-            throw .wrongShape(expected: "an object for film \(position)", line: nil)
-        }
         var values: [(FilmMember, FilmMember.Value?)] = []
-        var (id, title, original, tag): (String?, String?, String?, String?)
+        var (id, tag): (String?, String?)
         var ids: [String: String] = [:]
         item.forEachMember { name, value in
             switch name {
             case "Id": id = value.string
-            case "Name": title = value.string
-            case "OriginalTitle": original = value.string
+            case "Name": values.append((.title, value.string.map { .text($0) }))
+            case "OriginalTitle": values.append((.originalTitle, value.string.map { .text($0) }))
             case "ProductionYear": values.append((.year, value.whole.map { .whole($0) }))
             case "RunTimeTicks":
                 let minutes = value.number.map { ($0 / ticksOfMinute).rounded() }
                 values.append((.minutes, minutes.map { .number($0) }))
             case "CommunityRating":
-                values.append((.score, value.number.map { .number(($0 * 10).rounded() / 10) }))
+                values.append((.score, value.number.map { .tenths($0) }))
             case "Overview": values.append((.overview, value.string.map { .text(HTMLText.plain($0)) }))
             case "Genres": values.append((.genres, .texts(value.elements.compactMap(\.string))))
             case "ProductionLocations":
-                let places = value.elements.compactMap(\.string)
-                values.append((.country, places.isEmpty ? nil : .text(places.joined(separator: ", "))))
+                values.append((.country, .line(value.elements.compactMap(\.string))))
             case "People":
                 let directors = value.elements.compactMap { person in
                     var (name, type): (JSONNode?, String?)
@@ -165,7 +156,7 @@ package struct JellyfinSource: FilmSource {
                     }
                     return type == "Director" ? name?.string : nil
                 }
-                values.append((.director, directors.isEmpty ? nil : .text(directors.joined(separator: ", "))))
+                values.append((.director, .line(directors)))
             case "ProviderIds":
                 value.forEachMember { name, id in
                     ids[name.lowercased()] = id.string.flatMap { $0.isEmpty ? nil : $0 }
@@ -174,8 +165,7 @@ package struct JellyfinSource: FilmSource {
             default: break
             }
         }
-        values += [(.id, id.map { .text($0) }), (.title, title.map { .text($0) })]
-        if let original, original != title { values.append((.originalTitle, .text(original))) }
+        values.append((.id, id.map { .text($0) }))
         if let id, FilmID.fault(id) == nil {
             let address = server.absoluteString
             let escaped = PercentEncoding.encoded(id)
@@ -200,7 +190,7 @@ package struct JellyfinSource: FilmSource {
         let product = system["ProductName"]?.string ?? "a server"
         let version = system["Version"]?.string ?? "of unknown version"
         _ = try await answers.answer(
-            to: url("/Items", [("IncludeItemTypes", "Movie"), ("Recursive", "true"), ("Limit", "1")]))
+            to: url("/Items", Self.films + [URLQueryItem(name: "Limit", value: "1")]))
         return "\(product) \(version)"
     }
 

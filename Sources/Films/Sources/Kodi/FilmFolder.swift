@@ -31,6 +31,8 @@ package final class FilmFolder: Sendable {
         /// The files of facts. An editor may change one without changing the folder.
         let facts: [String: FileIdentity]
         let films: [FolderFilm]
+        /// The folders in it that may have films.
+        let folders: [String]
     }
 
     private struct Entry {
@@ -53,11 +55,18 @@ package final class FilmFolder: Sendable {
     package static func hasFilms(_ path: String) -> Bool {
         let folder = FilmFolder(path)
         // Ignored: a folder that cannot be read has no films here. Reading its pictures reports it.
-        guard let entries = try? folder.entries(in: "") else { return false }
-        if entries.contains(where: { !$0.isFolder && FolderFilms.isFilm($0.name) }) { return true }
-        return entries.filter(\.isFolder).prefix(mostLooks).contains { entry in
-            (try? folder.entries(in: entry.name))?.contains { FolderFilms.isFilm($0.name) } ?? false
+        guard let names = try? folder.names(in: "") else { return false }
+        var looks = 0
+        for entry in names.lazy.compactMap({ folder.entry($0, in: "") }) {
+            if !entry.isFolder {
+                if FolderFilms.isFilm(entry.name) { return true }
+            } else if looks < mostLooks {
+                looks += 1
+                let inside = try? folder.entries(in: entry.name)
+                if inside?.contains(where: { FolderFilms.isFilm($0.name) }) == true { return true }
+            }
         }
+        return false
     }
 
     /// Whether a file is a video, by its name.
@@ -67,9 +76,9 @@ package final class FilmFolder: Sendable {
     /// - Parameter take: called with each page.
     /// - Throws: `FileFault` if the folder cannot be read; errors of `take`.
     package func readPages(_ take: (SourcePage) throws -> Void) throws {
-        let folders = try entries(in: "").filter { $0.isFolder && !FolderFilms.isExtra(folder: $0.name) }
-        var places = try films(in: "").map { (name: $0.name, films: [$0]) }
-        places += folders.map { (name: $0.name, films: []) }
+        let top = try read("")
+        var places = top.films.map { (name: $0.name, films: [$0]) }
+        places += top.folders.map { (name: $0, films: []) }
         let keys = places.map { FoldedText.sortKey($0.name) }
         let order = places.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
         var taken: Set<String> = []
@@ -85,32 +94,36 @@ package final class FilmFolder: Sendable {
             page.isLast = end == order.count
             if page.isLast || !page.films.isEmpty { try take(page) }
         }
-        let present = Set(folders.map(\.name))
+        let present = Set(top.folders)
         known.withLock { known in known = known.filter { $0.key.isEmpty || present.contains($0.key) } }
     }
 
     private func films(at place: (name: String, films: [FolderFilm])) -> [FolderFilm] {
         if !place.films.isEmpty { return place.films }
         // Ignored: a folder that cannot be read, or has just gone, has no films.
-        return (try? films(in: place.name)) ?? []
+        return (try? read(place.name).films) ?? []
     }
 
-    /// The films of a folder, read again only if the folder or one of its files of facts has changed.
-    private func films(in name: String) throws(FileFault) -> [FolderFilm] {
+    /// What is in a folder, read again only if the folder or one of its files of facts has changed.
+    private func read(_ name: String) throws(FileFault) -> Known {
+        // Before the list: a change after it is seen by the next reading.
         let folder = try calls.status(ofPath: path(name)).identity
         if let before = known.withLock({ $0[name] }), before.folder == folder,
             before.facts.allSatisfy({ identity(of: $0, in: name) == $1 })
         {
-            return before.films
+            return before
         }
-        let files = try entries(in: name).filter { !$0.isFolder }.map(\.name)
+        let entries = try entries(in: name)
         var versions: [String: FileIdentity] = [:]
-        let films = FolderFilms(folder: name, files: files).films { file in
+        let films = FolderFilms(folder: name, files: entries.filter { !$0.isFolder }.map(\.name)).films {
+            file in
             versions[file] = identity(of: file, in: name)
             return facts(path(name) + "/" + file)
         }
-        known.withLock { $0[name] = Known(folder: folder, facts: versions, films: films) }
-        return films
+        let folders = entries.filter { $0.isFolder && !FolderFilms.isExtra(folder: $0.name) }.map(\.name)
+        let read = Known(folder: folder, facts: versions, films: films, folders: folders)
+        known.withLock { $0[name] = read }
+        return read
     }
 
     private func facts(_ path: String) -> (file: NFOFile?, problem: String?) {
@@ -140,25 +153,27 @@ package final class FilmFolder: Sendable {
     /// The path of a folder inside; "" is the root.
     private func path(_ folder: String) -> String { folder.isEmpty ? root : root + "/" + folder }
 
-    /// The files and folders in a folder, without hidden ones, and without links that lead out of the root.
+    /// The files and folders in a folder, sorted by name.
     private func entries(in folder: String) throws(FileFault) -> [Entry] {
-        let place = path(folder)
-        let names = try calls.names(in: try calls.openFolder(place)).filter { !$0.hasPrefix(".") }
-        var entries: [Entry] = []
-        for name in names {
-            // Ignored: what has just gone is not there.
-            guard var status = try? calls.status(ofPath: place + "/" + name) else { continue }
-            if !status.isFile, !status.isFolder {
-                let target = URL(filePath: place + "/" + name).resolvingSymlinksInPath().path
-                guard target.hasPrefix(root + "/"), let real = try? calls.status(ofPath: target) else {
-                    continue
-                }
-                status = real
+        try names(in: folder).compactMap { entry($0, in: folder) }
+    }
+
+    /// The names in a folder, sorted, without hidden ones.
+    private func names(in folder: String) throws(FileFault) -> [String] {
+        try calls.names(in: try calls.openFolder(path(folder))).filter { !$0.hasPrefix(".") }.sorted()
+    }
+
+    /// Nil for what is neither a file nor a folder, for a link that leads out of the root, and for what has just gone.
+    private func entry(_ name: String, in folder: String) -> Entry? {
+        let place = path(folder) + "/" + name
+        guard var status = try? calls.status(ofPath: place) else { return nil }
+        if !status.isFile, !status.isFolder {
+            let target = URL(filePath: place).resolvingSymlinksInPath().path
+            guard target.hasPrefix(root + "/"), let real = try? calls.status(ofPath: target) else {
+                return nil
             }
-            if status.isFile || status.isFolder {
-                entries.append(Entry(name: name, isFolder: status.isFolder))
-            }
+            status = real
         }
-        return entries.sorted { $0.name < $1.name }
+        return status.isFile || status.isFolder ? Entry(name: name, isFolder: status.isFolder) : nil
     }
 }

@@ -12,8 +12,7 @@ struct FolderFilms {
     /// The suffixes of videos.
     private static let videos: Set = [
         "mkv", "mp4", "m4v", "avi", "mov", "wmv", "mpg", "mpeg", "ts", "m2ts", "webm", "ogv", "flv", "iso",
-        "vob",
-        "3gp", "divx",
+        "vob", "3gp", "divx",
     ]
     /// The suffixes of pictures, the best first.
     private static let pictures = ["jpg", "jpeg", "png", "webp", "tbn"]

@@ -100,9 +100,8 @@ struct NFOFile {
         func set(_ member: FilmMember, _ text: String?) {
             values.append((member, text.map { .text($0) }))
         }
-        let title = texts("title").first
-        set(.title, title)
-        if let original = texts("originaltitle").first, original != title { set(.originalTitle, original) }
+        set(.title, texts("title").first)
+        set(.originalTitle, texts("originaltitle").first)
         let dates = texts("year") + texts("premiered") + texts("releasedate")
         let year = dates.lazy.compactMap { Int($0.prefix(4)) }.first { $0 > 0 }
         values.append((.year, year.map { .whole($0) }))
@@ -111,9 +110,7 @@ struct NFOFile {
         values.append((.minutes, minutes.flatMap { $0 > 0 ? .whole($0) : nil }))
         // Some programs end each name with a comma.
         let directors = texts("director").map { $0.hasSuffix(",") ? String($0.dropLast()) : $0 }
-        set(.director, directors.isEmpty ? nil : directors.joined(separator: ", "))
-        let countries = texts("country")
-        set(.country, countries.isEmpty ? nil : countries.joined(separator: ", "))
+        values += [(.director, .line(directors)), (.country, .line(texts("country")))]
         // Older programs write all genres in one element.
         let genres = texts("genre").flatMap { $0.split(separator: " / ").map { String($0).trimmed } }
         values.append((.genres, .texts(genres)))

@@ -72,24 +72,13 @@ package struct TMDBSource: FilmSource {
     /// A token of version 4 goes into a field. A key of version 3 is only taken as a parameter: it is added last, when
     /// cache key and messages have their address already.
     package func authorize(_ url: inout URL, _ fields: inout HeaderFields, with token: String) {
-        let isKey = token.utf8.count == 32 && token.utf8.allSatisfy { Self.isHexadecimal($0) }
+        let isKey = token.utf8.count == 32 && token.allSatisfy { $0.isASCII && $0.isHexDigit }
         guard isKey, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
             fields["Authorization"] = "Bearer " + token
             return
         }
         parts.queryItems = (parts.queryItems ?? []) + [URLQueryItem(name: "api_key", value: token)]
         url = parts.url ?? url
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        "0123456789abcdefABCDEF".utf8.contains(byte)
-    }
-
-    private func url(_ path: String, _ items: [URLQueryItem] = []) -> URL {
-        var parts = URLComponents(url: server, resolvingAgainstBaseURL: true)
-        parts?.path += path
-        if !items.isEmpty { parts?.queryItems = items }
-        return parts?.url ?? server
     }
 
     /// The parameters that choose a language.
@@ -151,13 +140,9 @@ package struct TMDBSource: FilmSource {
         guard let results = root["results"], results.kind == .array else {
             throw .wrongShape(expected: "an object with an array \"results\"", line: nil)
         }
-        var page = SourcePage()
         let entries = results.elements
-        for (index, result) in entries.enumerated() {
-            page.add(
-                Result { () throws(CatalogueError) in
-                    try film(result, position: position + index + 1, words)
-                })
+        let page = SourcePage(entries, after: position) { result, position throws(CatalogueError) in
+            try film(result, position: position, words)
         }
         return (page, entries.count, root["total_pages"]?.whole)
     }
@@ -165,19 +150,15 @@ package struct TMDBSource: FilmSource {
     private static func film(
         _ result: JSONNode, position: Int, _ words: Words
     ) throws(CatalogueError) -> SourceFilm {
-        guard result.kind == .object else {
-            throw .wrongShape(expected: "an object for film \(position)", line: nil)
-        }
         var values: [(FilmMember, FilmMember.Value?)] = []
         var (id, votes): (Int?, Int?)
-        var (title, original): (String?, String?)
         var mean: Double?
         var ids: [String: String] = [:]
         result.forEachMember { name, value in
             switch name {
             case "id": id = value.whole
-            case "title": title = value.string
-            case "original_title": original = value.string
+            case "title": values.append((.title, value.string.map { .text($0) }))
+            case "original_title": values.append((.originalTitle, value.string.map { .text($0) }))
             case "release_date":
                 values.append((.year, value.string.flatMap { Int($0.prefix(4)) }.map { .whole($0) }))
             case "overview": values.append((.overview, value.string.map { .text($0) }))
@@ -196,21 +177,18 @@ package struct TMDBSource: FilmSource {
             case "runtime":
                 values.append((.minutes, value.whole.flatMap { $0 > 0 ? FilmMember.Value.whole($0) : nil }))
             case "production_countries":
-                let names = value.elements.compactMap { $0["name"]?.string }
-                values.append((.country, names.isEmpty ? nil : .text(names.joined(separator: ", "))))
+                values.append((.country, .line(value.elements.compactMap { $0["name"]?.string })))
             case "credits":
                 let directors =
                     value["crew"]?.elements.filter { $0["job"]?.string == "Director" }
                     .compactMap { $0["name"]?.string } ?? []
-                values.append((.director, directors.isEmpty ? nil : .text(directors.joined(separator: ", "))))
+                values.append((.director, .line(directors)))
             case "imdb_id": ids["imdb"] = value.string.flatMap { $0.isEmpty ? nil : $0 }
             default: break
             }
         }
-        values.append((.title, title.map { .text($0) }))
-        if let original, original != title { values.append((.originalTitle, .text(original))) }
         if let mean, let votes, votes > 0 {
-            values += [(.rating, .number((mean * 10).rounded() / 10)), (.votes, .whole(votes))]
+            values += [(.rating, .tenths(mean)), (.votes, .whole(votes))]
         }
         if let id {
             ids["tmdb"] = "\(id)"
