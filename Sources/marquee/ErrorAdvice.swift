@@ -15,6 +15,7 @@ extension ImageLoadingError {
         case .undecodable(_, .unsupported(let feature)):
             Self.converters[feature].map { "make a PNG of it with \($0)" }
         case .httpStatus(_, 401): "give credentials with MARQUEE_CREDENTIALS, --credentials-file or --header"
+        case .httpStatus(_, 429), .httpStatus(_, 503): "the server is busy; try again later"
         default: nil
         }
     }

@@ -18,6 +18,8 @@ struct Session: Sendable {
     let interruption: Interruption
     /// How to open a catalogue of one's own: for the first start, which shows the sample. Nil later.
     let welcome: String?
+    /// The pages that are read of a source that has too many.
+    private(set) var pages = 0..<25
 
     /// - Parameter source: the source of the films. Default: from the settings.
     init(
@@ -51,6 +53,13 @@ struct Session: Sendable {
     func reading(_ source: CatalogueSource) -> Session {
         var session = self
         session.source = source
+        return session
+    }
+
+    /// The same session for these pages of a source that has too many.
+    func reading(pages: Range<Int>) -> Session {
+        var session = self
+        session.pages = pages
         return session
     }
 
@@ -348,12 +357,27 @@ struct OpenLoader: Sendable {
 
 /// A catalogue and the base URL of its posters.
 struct OpenCatalogue: Sendable {
-    let catalogue: Catalogue
+    var catalogue: Catalogue
     let base: BaseURL
+    /// The marks that the films' server has for the user, by the film's id.
+    var served: [String: FilmMarks] = [:]
+    /// Whether the server has more films than were read.
+    var hasMore = false
     /// When the server last confirmed the films, in seconds since 1970; nil if that is unknown.
     var confirmed: Int?
     /// Why these are cached films: the server did not answer. Nil if they are current.
     var outage: ImageLoadingError?
+
+    /// These films, and behind them those of later pages.
+    func appending(_ later: OpenCatalogue) -> OpenCatalogue {
+        var all = self
+        all.catalogue = catalogue.appending([later.catalogue])
+        all.served.merge(later.served) { first, _ in first }
+        all.hasMore = later.hasMore
+        all.confirmed = [confirmed, later.confirmed].compactMap(\.self).min()
+        all.outage = outage ?? later.outage
+        return all
+    }
 }
 
 /// Why a command failed, in one line that says what to do.
@@ -470,6 +494,14 @@ extension Session {
                 return try await search(text, address, opened)
             }
             if let found { return found }
+        }
+        // A server with too many films to read is asked for this one.
+        if case .server(let server) = source, let search = server.searching(text) {
+            let found = try await reading(.server(search)).reading(pages: 0..<1).catalogue()
+            switch found.catalogue.match(text) {
+            case .one, .several: return (await whole(try film(text, in: found.catalogue)), found.base)
+            case .none: break
+            }
         }
         let open = try await catalogue(for: text)
         return (await whole(try film(text, in: open.catalogue)), open.base)

@@ -90,11 +90,29 @@ struct TerminalAnswersTests {
     @Test("the last query is one that every terminal answers")
     func questions() {
         let text = String(decoding: TerminalAnswers.questions, as: UTF8.self)
-        #expect(text.hasPrefix("\u{1B}[>0q\u{1B}_Gi=31,") && text.hasSuffix("\u{1B}[16t\u{1B}[14t\u{1B}[c"))
+        #expect(
+            text.hasPrefix("\u{1B}[>0q\u{1B}_Gi=31,")
+                && text.hasSuffix("\u{1B}[16t\u{1B}[14t\u{1B}]11;?\u{1B}\\\u{1B}[c"))
         let inTmux = String(decoding: TerminalAnswers.questionsInTmux, as: UTF8.self)
         #expect(
             inTmux.hasPrefix("\u{1B}[c\u{1B}Ptmux;\u{1B}\u{1B}[>0q")
                 && inTmux.hasSuffix("\u{1B}\u{1B}[c\u{1B}\\"))
+    }
+
+    @Test(
+        "the colour of the background says whether it is light",
+        arguments: [
+            ("rgb:ffff/ffff/e5e5", true), ("rgb:0000/0000/0000", false), ("rgb:1c/1c/1c", false),
+            ("rgb:f/f/f", true), ("rgba:ffff/ffff/ffff/ffff", nil), ("rgb:ffff", nil), ("?", nil),
+            ("rgb:fffff/fffff/fffff", true),
+        ] as [(String, Bool?)])
+    func background(colour: String, isLight: Bool?) {
+        for end in ["\u{7}", "\u{1B}\\"] {
+            var sorter = AnswerSorter()
+            sorter.take(Array("\u{1B}]11;\(colour)\(end)a\u{1B}[?62c".utf8))
+            #expect(sorter.answers.isOnLight == isLight)
+            #expect(sorter.keys == [UInt8(ascii: "a")])
+        }
     }
 
     /// The bytes of tmux and of the terminal outside it.

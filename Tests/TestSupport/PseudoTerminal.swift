@@ -36,7 +36,8 @@ public final class PseudoTerminal {
     /// Starts a program in a new terminal.
     ///
     /// The environment is `environment` and these: `TERM=xterm-256color`; no backtraces of the Swift runtime,
-    /// which would ask for keys after a crash; and no check of the machine's free memory. With `cellPixels`
+    /// which would ask for keys after a crash; no check of the machine's free memory; and no place for the user's
+    /// data. With `cellPixels`
     /// the terminal shows pictures, and does not report the size of its cells.
     ///
     /// `typedAhead` is in the terminal's input before the program starts, as answers of a terminal that is always in
@@ -62,6 +63,7 @@ public final class PseudoTerminal {
         let sanitizers = ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") }
         let variables = [
             "TERM": "xterm-256color", "SWIFT_BACKTRACE": "enable=no", "MEMORY_PRESSURE_WATCH": "/dev/null",
+            "XDG_DATA_HOME": "/dev/null",
         ]
         .merging(sanitizers) { $1 }.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
         process = Self.spawn(path, [program] + arguments, variables)

@@ -46,7 +46,7 @@ struct BadInputTests {
         Case(
             words: ["list", "--catalogue", "/nowhere"], status: 2,
             answer: "there is no such file; check the path"),
-        Case(words: ["list", "--catalogue", "/"], status: 2, answer: "there is no picture in this folder"),
+        Case(words: ["list", "--catalogue", "/"], status: 2, answer: "there are no films and no pictures"),
         Case(words: ["list", "--catalogue", "ftp://h/x"], status: 2, answer: "the scheme ftp is not read"),
         Case(
             words: ["list", "--catalogue", "http://example.org/x"], status: 2,

@@ -46,7 +46,7 @@ struct BrowserStateTests {
     @Test("a page glides over a few frames and then rests")
     func glide() {
         var state = state()
-        #expect(state.handle(key(" "), now: 1) == [.motion(.decelerating)])
+        #expect(state.handle(.key(TerminalKey(.pageDown)), now: 1) == [.motion(.decelerating)])
         _ = state.advance(now: 1.05)
         let onTheWay = state.motion.offset
         #expect(onTheWay > 0 && onTheWay < state.motion.destination)
@@ -124,7 +124,7 @@ struct BrowserStateTests {
         _ = state.handle(key("o"), now: 3)
         #expect(state.handle(.key(TerminalKey(.enter)), now: 3) == [] && state.overlay == nil)
         _ = state.handle(.key(TerminalKey(.enter)), now: 4)
-        #expect(state.handle(key("o"), now: 4) == [.savePoster])
+        #expect(state.handle(key("o"), now: 4) == [.savePosters])
     }
 
     @Test(

@@ -18,6 +18,8 @@ final class SourceServer: Sendable {
     private struct State {
         var fault = Fault.none
         var films = 3
+        /// The films with a mark, by the mark's route.
+        var marks: [String: Set<String>] = [:]
     }
 
     private let state: Lock<State>
@@ -40,6 +42,18 @@ final class SourceServer: Sendable {
     var place: String { "127.0.0.1:\(origin.url().port ?? 0)" }
     var jellyfin: String { "jellyfin+http://\(place)" }
     func tmdb(_ list: String) -> String { "tmdb+http://\(place)/3:\(list)" }
+
+    /// The changes of marks, in order: `POST /UserPlayedItems/f1`.
+    var changes: [String] {
+        origin.heads.map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
+            .filter { $0.contains(" /User") }
+    }
+
+    /// The films that the server has marked, by the mark's route, such as `UserPlayedItems`.
+    func marked(_ route: String) -> Set<String> { state.withLock { $0.marks[route] ?? [] } }
+    func mark(_ route: String, _ film: String) {
+        state.withLock { _ = $0.marks[route, default: []].insert(film) }
+    }
 
     /// The requests' targets, in order.
     var targets: [String] { origin.heads.map { String($0.split(separator: " ")[1]) } }
@@ -64,6 +78,17 @@ final class SourceServer: Sendable {
             return Array(
                 "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nAge: 99999999\r\nCache-Control: max-age=31536000\r\n"
                     .utf8) + Array("Content-Length: \(picture.count)\r\n\r\n".utf8) + picture
+        }
+        if url.path().hasPrefix("/User") {
+            let parts = url.path().split(separator: "/").map(String.init)
+            state.withLock { state in
+                if head.hasPrefix("POST ") {
+                    state.marks[parts[0], default: []].insert(parts[1])
+                } else {
+                    state.marks[parts[0]]?.remove(parts[1])
+                }
+            }
+            return Array(FilmServer.response("200 OK", "{}").utf8)
         }
         var body = content(url, films)
         if case .halfPage = fault { body = String(body.prefix(body.count / 2)) }
@@ -91,10 +116,15 @@ final class SourceServer: Sendable {
         case "/System/Info/Public": return #"{"ProductName":"Jellyfin Server","Version":"10.10.3"}"#
         case "/Items":
             let start = parameter("StartIndex") ?? 0
+            let marks = state.withLock { $0.marks }
             let items = (start..<max(start, min(films, start + 200))).map { number in
+                let isPlayed = marks["UserPlayedItems"]?.contains("f\(number)") == true
+                let isFavourite = marks["UserFavoriteItems"]?.contains("f\(number)") == true
+                let marks = #""UserData":{"Played":\#(isPlayed),"IsFavorite":\#(isFavourite)},"#
                 // Every third film has no poster.
-                #"{"Id":"f\#(number)","Name":"Film \#(number)","ProductionYear":\#(1920 + number % 100),"Genres":["Horror"],"#
-                    + #""People":[{"Name":"Anna Director","Type":"Director"}],"#
+                return
+                    #"{"Id":"f\#(number)","Name":"Film \#(number)","ProductionYear":\#(1920 + number % 100),"Genres":["Horror"],"#
+                    + marks + #""People":[{"Name":"Anna Director","Type":"Director"}],"#
                     + #""ImageTags":{\#(number % 3 == 2 ? "" : "\"Primary\":\"t\(number)\"")}}"#
             }
             return

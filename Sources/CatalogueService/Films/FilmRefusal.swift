@@ -72,7 +72,9 @@ extension FilmRefusal {
         case .unrecognized: self.init(.badRequest, "the body has a NUL byte, so it is not text")
         case .notUTF8, .webPage: self.init(.badRequest, error.description)
         case .tooLarge: self.init(.contentTooLarge, error.description)
-        case .missingField, .wrongType, .wrongShape, .duplicateIdentifier, .unreadableFacts:
+        case .missingField, .wrongType, .wrongShape, .duplicateIdentifier, .unreadableFacts,
+            .unreadableFolder,
+            .incomplete:
             // An empty pointer means the whole content (RFC 6901 section 5).
             self.init(
                 .unprocessableContent, error.description,

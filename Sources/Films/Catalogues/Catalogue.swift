@@ -288,9 +288,18 @@ public enum CatalogueError: Error, Sendable, Hashable {
     case duplicateIdentifier(id: String, line: Int?)
     /// The file beside a film that has its facts cannot be read. The film has the name of its file instead.
     case unreadableFacts(file: String, reason: String)
+    /// A folder of films cannot be read.
+    case unreadableFolder(name: String, reason: String)
+    /// The server has more films than it sends.
+    case incomplete(films: Int, total: Int)
 
     /// Whether the film is left out for this reason.
-    package var leavesOut: Bool { if case .unreadableFacts = self { false } else { true } }
+    package var leavesOut: Bool {
+        switch self {
+        case .unreadableFacts, .unreadableFolder, .incomplete: false
+        default: true
+        }
+    }
 }
 
 extension CatalogueError: CustomStringConvertible {
@@ -318,6 +327,10 @@ extension CatalogueError: CustomStringConvertible {
             at(line) + "the id \"\(id)\" is used twice; every film needs its own"
         case .unreadableFacts(let file, let reason):
             "\(file): \(reason); the film has the name of its file"
+        case .unreadableFolder(let name, let reason):
+            "\(name): the folder cannot be read: \(reason); its films are missing"
+        case .incomplete(let films, let total):
+            "the server says that it has \(total) films, and sends \(films); the others are missing"
         }
     }
 

@@ -27,8 +27,12 @@ package protocol FilmSource: Sendable {
     func authorize(_ url: inout URL, _ fields: inout HeaderFields, with token: String)
 
     /// Reads the films, page by page. An error of `take` ends it.
-    /// - Parameter take: called with each page before the next one is requested.
-    func readPages(_ answers: any SourceAnswers, _ take: (SourcePage) async throws -> Void) async throws
+    /// - Parameters:
+    ///   - first: how many pages to leave out. Only an endless source leaves out any.
+    ///   - take: called with each page before the next one is requested.
+    func readPages(
+        after first: Int, _ answers: any SourceAnswers, _ take: (SourcePage) async throws -> Void
+    ) async throws
 
     /// A film with what only its own page has; nil if its list has everything.
     func complete(_ film: Movie, _ answers: any SourceAnswers) async throws -> Movie?
@@ -37,6 +41,13 @@ package protocol FilmSource: Sendable {
     /// - Returns: what answers, in one line, such as `Jellyfin 10.10.3`.
     /// - Throws: `FilmSourceError.refused` for a credential that the server does not take.
     func check(_ answers: any SourceAnswers) async throws -> String
+
+    /// The source of the films that have these words; nil where the server has no search, or all films are read anyway.
+    func searching(_ words: String) -> (any FilmSource)?
+
+    /// The request that sets a mark of a film at the server, or removes it; nil where the server has no such mark.
+    /// - Parameter film: its id.
+    func request(toSet mark: FilmMark, _ isSet: Bool, of film: String) -> (method: HTTPMethod, url: URL)?
 
     /// The address of the server's smallest picture that is at least `width` pixels wide, or of its largest; nil if the
     /// picture is not of such a server.
@@ -58,6 +69,10 @@ extension FilmSource {
     package var attribution: String? { nil }
     package var isEndless: Bool { false }
     package func complete(_ film: Movie, _ answers: any SourceAnswers) async throws -> Movie? { nil }
+    package func searching(_ words: String) -> (any FilmSource)? { nil }
+    package func request(
+        toSet mark: FilmMark, _ isSet: Bool, of film: String
+    ) -> (method: HTTPMethod, url: URL)? { nil }
     package static func isImmutable(_ poster: URL) -> Bool { false }
 }
 
@@ -97,6 +112,9 @@ package struct SourcePage: Sendable {
     /// An empty page.
     init() {}
 
+    /// A page of films, without other ids.
+    package init(_ movies: [Movie]) { films = movies.map { SourceFilm($0, ids: [:]) } }
+
     /// Reads the entries of a page in JSON, each an object.
     /// - Parameters:
     ///   - position: how many entries came before the page.
@@ -105,13 +123,15 @@ package struct SourcePage: Sendable {
         _ entries: [JSONNode], after position: Int,
         _ film: (JSONNode, Int) throws(CatalogueError) -> SourceFilm
     ) {
+        var ids: Set<String> = []
         for (index, entry) in entries.enumerated() {
             let position = position + index + 1
             do throws(CatalogueError) {
                 guard entry.kind == .object else {
                     throw .wrongShape(expected: "an object for film \(position)", line: nil)
                 }
-                films.append(try film(entry, position))
+                let film = try film(entry, position)
+                if ids.insert(film.movie.id).inserted { films.append(film) }
             } catch {
                 problems.append(error)
             }
@@ -124,14 +144,18 @@ package struct SourceFilm: Sendable {
     package let movie: Movie
     /// Its ids in databases of films, by their names: `["imdb": "tt0013442"]`.
     package let ids: [String: String]
+    /// The marks that the server has for the user; none where the server does not say whose they are.
+    package private(set) var marks = FilmMarks()
 
     /// A film from values that another program wrote. What it can do without is left out if it is wrong: a year of 0, a
     /// score of 15.5; and so is an original title that is the title.
     /// - Parameters:
     ///   - values: the members' values.
+    ///   - marks: the marks that the server has. Default: none.
     ///   - position: the film's position in its list, from 1, for errors.
     init(
-        _ values: [(FilmMember, FilmMember.Value?)], ids: [String: String] = [:], position: Int
+        _ values: [(FilmMember, FilmMember.Value?)], ids: [String: String] = [:],
+        marks: FilmMarks = FilmMarks(), position: Int
     ) throws(CatalogueError) {
         var fields = MovieFields(position: position, line: nil)
         for (member, value) in values {
@@ -146,7 +170,7 @@ package struct SourceFilm: Sendable {
         }
         if fields.values[.originalTitle] == fields.values[.title] { fields.values[.originalTitle] = nil }
         movie = try fields.movie()
-        self.ids = ids
+        (self.ids, self.marks) = (ids, marks)
     }
 
     package init(_ movie: Movie, ids: [String: String]) { (self.movie, self.ids) = (movie, ids) }
@@ -221,7 +245,12 @@ package enum FilmSources {
     /// The source that a name means; nil if the name is of no kind.
     package static func source(named name: String) throws(FilmSourceError) -> (any FilmSource)? {
         for kind in kinds { if let source = try kind.init(name: name) { return source } }
-        return nil
+        // `plex+https://nas:32400`
+        let kind = name.prefix { $0.isASCII && $0.isLetter }
+        guard !kind.isEmpty, ["+http://", "+https://"].contains(where: name.dropFirst(kind.count).hasPrefix)
+        else { return nil }
+        throw .invalidName(
+            "films of \(kind) cannot be read; there are jellyfin+https://HOST and tmdb:popular")
     }
 
     /// Whether a word is the name of a source, perhaps a wrong one.

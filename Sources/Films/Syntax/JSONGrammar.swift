@@ -20,14 +20,29 @@ struct JSONGrammar {
     private let maximumValues: Int
     private var values = 0
     private var depth = 0
+    /// The values that were read, in the order of their beginnings, and the names of members before theirs; nil if they
+    /// are not wanted.
+    private(set) var places: [Place]?
+
+    /// Where a value is.
+    struct Place {
+        let kind: Kind
+        let start: Int
+        fileprivate(set) var end: Int
+        /// The number of the first place behind it.
+        fileprivate(set) var next: Int
+    }
 
     /// - Parameters:
     ///   - range: where the value is. Default: all bytes.
     ///   - checksScalars: whether a number or a string may not be wrong in itself. If not, only its end is found.
     ///   - maximumValues: the most values that are read.
+    ///   - notesPlaces: whether `places` is wanted.
     init(
-        _ bytes: [UInt8], in range: Range<Int>? = nil, checksScalars: Bool = true, maximumValues: Int = .max
+        _ bytes: [UInt8], in range: Range<Int>? = nil, checksScalars: Bool = true, maximumValues: Int = .max,
+        notesPlaces: Bool = false
     ) {
+        if notesPlaces { places = [] }
         self.bytes = bytes
         index = range?.lowerBound ?? 0
         end = range?.upperBound ?? bytes.count
@@ -72,6 +87,7 @@ struct JSONGrammar {
         let start = index
         values += 1
         guard values <= maximumValues else { throw .tooLarge(limit: maximumValues, unit: "values") }
+        let place = note(kind)
         switch kind {
         case .object: try members { _, grammar throws(CatalogueError) in try grammar.value() }
         case .array: try elements { _ throws(CatalogueError) in }
@@ -82,7 +98,20 @@ struct JSONGrammar {
         case .none:
             throw fault(peek == nil ? "unexpected end of the text" : "a value is expected")
         }
+        endNote(place)
         return start..<index
+    }
+
+    /// Notes the beginning of a value.
+    private mutating func note(_ kind: Kind) -> Int {
+        places?.append(Place(kind: kind, start: index, end: index, next: 0))
+        return (places?.count ?? 0) - 1
+    }
+
+    private mutating func endNote(_ place: Int) {
+        guard place >= 0, let count = places?.count else { return }
+        places?[place].end = index
+        places?[place].next = count
     }
 
     /// Reads an object and calls `body` with the range of each member's name, including quotation marks. The body must
@@ -95,8 +124,10 @@ struct JSONGrammar {
                 throw grammar.fault("the name of a member is expected, in double quotes")
             }
             let start = grammar.index
+            let place = grammar.note(.string)
             // Always right, so that it can be unescaped.
             try grammar.string(isChecked: true)
+            grammar.endNote(place)
             let name = start..<grammar.index
             grammar.skipSpace()
             guard grammar.peek == UInt8(ascii: ":") else { throw grammar.fault("a colon is expected") }
@@ -142,19 +173,32 @@ struct JSONGrammar {
 
     private mutating func string(isChecked: Bool) throws(CatalogueError) {
         index += 1
-        while let byte = peek {
-            switch byte {
+        while true {
+            index = plainEnd(from: index)
+            switch peek {
             case UInt8(ascii: "\""):
                 index += 1
                 return
             case UInt8(ascii: "\\") where !isChecked: index += 2
             case UInt8(ascii: "\\"): try escape()
-            case 0..<0x20 where isChecked:
+            case .some where isChecked:
                 throw fault("a control character in a string; write it as \\u and four digits")
-            default: index += 1
+            case .some: index += 1
+            case nil: throw fault("a string is not closed")
             }
         }
-        throw fault("a string is not closed")
+    }
+
+    /// The end of the characters that stand for themselves. Most bytes of a document are in strings.
+    private func plainEnd(from start: Int) -> Int {
+        var index = start
+        let bytes = bytes.span
+        while index < end {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { return index }
+            index += 1
+        }
+        return max(start, end)
     }
 
     private mutating func escape() throws(CatalogueError) {

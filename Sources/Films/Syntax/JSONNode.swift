@@ -1,10 +1,23 @@
 /// A value of a JSON document by its place in the bytes, for documents of other programs: their values are read one by
 /// one, and what nobody asks for is only skipped.
 struct JSONNode {
-    private let bytes: [UInt8]
-    private let range: Range<Int>
+    /// The document, which is read once.
+    private final class Text: Sendable {
+        let bytes: [UInt8]
+        let places: [JSONGrammar.Place]
+
+        init(_ bytes: [UInt8], _ places: [JSONGrammar.Place]) { (self.bytes, self.places) = (bytes, places) }
+    }
+
+    private let text: Text
+    /// The number of the value's place.
+    private let index: Int
+
     /// The kind of the value.
-    let kind: JSONGrammar.Kind
+    var kind: JSONGrammar.Kind { place.kind }
+
+    private var place: JSONGrammar.Place { text.places[index] }
+    private var bytes: ArraySlice<UInt8> { text.bytes[place.start..<place.end] }
 
     /// Reads a document in UTF-8, with an optional byte order mark. The first error is thrown: what has been read is
     /// right.
@@ -18,25 +31,24 @@ struct JSONNode {
         // The login page of a network, or of a proxy.
         if first == UInt8(ascii: "<") { throw .webPage }
         try Document.requireUTF8(bytes)
-        var grammar = JSONGrammar(bytes, in: start..<bytes.count, maximumValues: Document.maximumValues)
-        self.init(bytes, in: try grammar.only())
+        var grammar = JSONGrammar(
+            bytes, in: start..<bytes.count, maximumValues: Document.maximumValues, notesPlaces: true)
+        _ = try grammar.only()
+        text = Text(bytes, grammar.places ?? [])
+        index = 0
     }
 
-    /// - Parameter range: a value that the grammar has accepted.
-    private init(_ bytes: [UInt8], in range: Range<Int>) {
-        (self.bytes, self.range) = (bytes, range)
-        var grammar = JSONGrammar(bytes, in: range)
-        kind = grammar.next
-    }
+    private init(_ text: Text, _ index: Int) { (self.text, self.index) = (text, index) }
 
     /// Calls `body` with the name and the value of each member that is not null; never for a value that is no object.
     func forEachMember(_ body: (String, JSONNode) -> Void) {
         guard kind == .object else { return }
-        var grammar = JSONGrammar(bytes, in: range, checksScalars: false)
-        // Ignored: the grammar has accepted the value before.
-        try? grammar.members { name, grammar throws(CatalogueError) in
-            let value = JSONNode(bytes, in: try grammar.value())
-            if value.kind != .null { body(JSONText.unquoted(bytes[name]), value) }
+        var name = index + 1
+        while name < place.next {
+            let value = JSONNode(text, name + 1)
+            let range = text.places[name]
+            if value.kind != .null { body(JSONText.unquoted(text.bytes[range.start..<range.end]), value) }
+            name = value.place.next
         }
     }
 
@@ -51,19 +63,21 @@ struct JSONNode {
     var elements: [JSONNode] {
         guard kind == .array else { return [] }
         var elements: [JSONNode] = []
-        var grammar = JSONGrammar(bytes, in: range, checksScalars: false)
-        // Ignored: the grammar has accepted the value before.
-        try? grammar.elements { range throws(CatalogueError) in elements.append(JSONNode(bytes, in: range)) }
+        var element = index + 1
+        while element < place.next {
+            elements.append(JSONNode(text, element))
+            element = text.places[element].next
+        }
         return elements
     }
 
     /// The text of a string; nil for another value.
-    var string: String? { kind == .string ? JSONText.unquoted(bytes[range]) : nil }
+    var string: String? { kind == .string ? JSONText.unquoted(bytes) : nil }
 
     /// A number, or a string that is one; nil for another value, and beyond a Double.
     var number: Double? {
         switch kind {
-        case .number: Double(String(decoding: bytes[range], as: UTF8.self)).flatMap { $0.isFinite ? $0 : nil }
+        case .number: Double(String(decoding: bytes, as: UTF8.self)).flatMap { $0.isFinite ? $0 : nil }
         case .string: string.flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
         default: nil
         }
@@ -73,5 +87,5 @@ struct JSONNode {
     var whole: Int? { number.flatMap { Int(exactly: $0) } }
 
     /// True or false; nil for another value.
-    var flag: Bool? { kind == .flag ? bytes[range.lowerBound] == UInt8(ascii: "t") : nil }
+    var flag: Bool? { kind == .flag ? bytes.first == UInt8(ascii: "t") : nil }
 }

@@ -7,6 +7,7 @@ package import ImageCodecs
 ///     ESC ] 1337;ReportCellSize=17.0;8.0;2.0 BEL     the points of a cell: height, width; the pixels of a point
 ///     ESC [ 6 ; 17 ; 8 t                             the pixels of a cell: height, width
 ///     ESC [ 4 ; 408 ; 640 t                          the pixels of the window: height, width
+///     ESC ] 11 ; rgb:ffff/ffff/e5e5 ESC \            the colour of the background
 ///     ESC [ ? 62 ; 4 c                               DA1, which every terminal knows; 4 is sixel
 ///
 /// A terminal answers in the order of the queries, so DA1 is last. Under tmux there are two rounds: first tmux answers
@@ -22,6 +23,8 @@ package struct TerminalAnswers: Sendable, Equatable {
     package private(set) var supportsITerm2 = false
     /// Whether it supports sixels.
     package private(set) var supportsSixel = false
+    /// Whether the background is light; nil if the terminal does not tell.
+    package private(set) var isOnLight: Bool?
     /// The size of a cell in pixels.
     package var cell: ImageSize? { reportedCell ?? scaledCell }
     /// The size of the window in pixels, if the size of a cell is unknown.
@@ -53,7 +56,7 @@ package struct TerminalAnswers: Sendable, Equatable {
     package static let questions =
         TerminalVersion.query
         + Array(
-            "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}]1337;ReportCellSize\u{07}\u{1B}[16t\u{1B}[14t"
+            "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}]1337;ReportCellSize\u{07}\u{1B}[16t\u{1B}[14t\u{1B}]11;?\u{1B}\\"
                 .utf8)
         + barrier
 
@@ -85,6 +88,8 @@ package struct TerminalAnswers: Sendable, Equatable {
             version = TerminalVersion.numbers(in: answer)
         } else if body(between: "\u{1B}_Gi=31;", and: "\u{1B}\\") == "OK" {
             supportsKitty = true
+        } else if text.hasPrefix(Self.background) {
+            isOnLight = Self.isLight(text.dropFirst(Self.background.count))
         } else if let report = Self.cellReport(text) {
             supportsITerm2 = true
             let scale = report.split(separator: ";").dropFirst(2).first.flatMap { Double($0) } ?? 1
@@ -107,6 +112,17 @@ package struct TerminalAnswers: Sendable, Equatable {
             supportsSixel = showingSixel
             isComplete = true
         }
+    }
+
+    private static let background = "\u{1B}]11;rgb:"
+
+    /// Whether a colour is nearer to white than to black: `ffff/ffff/e5e5`, with one to four digits a channel.
+    private static func isLight(_ colour: Substring) -> Bool? {
+        let channels = colour.prefix { $0.isHexDigit || $0 == "/" }.split(separator: "/").compactMap { text in
+            Int(text, radix: 16).map { Double($0) / Double((1 << (4 * min(4, text.count))) - 1) }
+        }
+        guard channels.count == 3 else { return nil }
+        return 0.299 * channels[0] + 0.587 * channels[1] + 0.114 * channels[2] > 0.5
     }
 
     /// The numbers of `ReportCellSize`, which ends with BEL or ST.

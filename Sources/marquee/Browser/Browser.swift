@@ -27,6 +27,8 @@ final class Browser: Sendable {
         case path(NetworkPath)
         /// The films may have changed.
         case changed
+        /// The stored marks have changed.
+        case marks(MarkNews)
         /// A film with what only its own page at the source has.
         case completed(Movie)
         case quit
@@ -40,8 +42,11 @@ final class Browser: Sendable {
         let welcome: String?
         /// Reads the catalogue and reports its progress, as `CatalogueReader` does.
         let read:
-            @Sendable (_ shown: Catalogue?, _ onNews: @escaping @Sendable (CatalogueNews) -> Void) async ->
-                Void
+            @Sendable (CatalogueOrder, _ onNews: @escaping @Sendable (CatalogueNews) -> Void) async -> Void
+        /// Whether the films' server can be searched.
+        let canSearch: Bool
+        /// Keeps the person's marks, and reports what has changed.
+        let marks: @Sendable (_ onNews: @escaping @Sendable (MarkNews) -> Void) -> MarkKeeper
         /// Calls back when the films may have changed, until the result is released; nil if that is not noticed.
         let watch: @Sendable (_ onChange: @escaping @Sendable () -> Void) -> FolderWatch?
         /// The progress of the reading, in a text of at most `width` cells; nil when nothing is being read.
@@ -54,8 +59,10 @@ final class Browser: Sendable {
             >
         /// Loads the picture at any address.
         let reader: AddressReader
-        /// Saves a film's poster, and returns where.
-        let save: @Sendable (Movie, ImageRequest) async -> String
+        /// Saves a film's poster.
+        let save: @Sendable (Movie, ImageRequest) async -> SavedPoster
+        /// Saves films as a catalogue in the working directory, and returns where.
+        let export: @Sendable ([Movie], BaseURL) async -> String
         let depth: ColourDepth
         /// How pictures are drawn. A program that asks the terminal uses this mode until the answer.
         let graphics: GraphicsMode
@@ -64,6 +71,8 @@ final class Browser: Sendable {
         let complete: @Sendable (Movie) async -> Movie
         /// The program that plays films; nil if there is none.
         let player: Player?
+        let keys: BrowserKeys
+        let colours: BrowserColours
         /// What the source of the films wants to be said beside them; nil for nothing.
         let attribution: String?
         let interruption: Interruption
@@ -92,31 +101,34 @@ final class Browser: Sendable {
     func run() async throws -> (any Error)? {
         try terminal.enter()
         let (list, film) = (feed(.list), feed(.film))
-        let (refreshes, orders) = AsyncStream.makeStream(of: Catalogue.self)
+        let (orders, order) = AsyncStream.makeStream(of: CatalogueOrder.self)
+        order.yield(.all(replacing: nil))
         let reading = Task { [environment, mailbox] in
-            await environment.read(nil) { mailbox.send(.catalogue($0)) }
-            for await shown in refreshes { await environment.read(shown) { mailbox.send(.catalogue($0)) } }
+            for await order in orders { await environment.read(order) { mailbox.send(.catalogue($0)) } }
         }
+        let marks = environment.marks { [mailbox] in mailbox.send(.marks($0)) }
+        marks.start()
         let folderWatch = environment.watch { [mailbox] in mailbox.send(.changed) }
         let watching = Task { [mailbox] in
             for await path in PathMonitor() { mailbox.send(.path(path)) }
         }
         let ending: Result<(any Error)?, any Error>
         do {
-            ending = .success(try await show(Feeds.Makers(list: list.make, film: film.make), orders))
+            ending = .success(try await show(Feeds.Makers(list: list.make, film: film.make), marks, order))
         } catch {
             ending = .failure(error)
         }
         terminal.leave()
         for task in [list.updates, film.updates, reading, watching] { task.cancel() }
         await reading.value
+        await marks.close()
         withExtendedLifetime(folderWatch) {}
         return try ending.get()
     }
 
     /// Shows the films with the parts that `run` has started.
     private func show(
-        _ feeds: Feeds.Makers, _ refreshes: AsyncStream<Catalogue>.Continuation
+        _ feeds: Feeds.Makers, _ marks: MarkKeeper, _ order: AsyncStream<CatalogueOrder>.Continuation
     ) async throws -> (any Error)? {
         try BlockingThreads.startThread { [terminal, mailbox] in
             let delay = Terminal.isRemote ? TerminalInput.remoteEscapeDelay : TerminalInput.escapeDelay
@@ -136,8 +148,8 @@ final class Browser: Sendable {
                     try BlockingThreads.startThread { [self] in
                         let failure = BrowserLoop(
                             terminal: terminal, loader: loader, environment: environment, mailbox: mailbox,
-                            feeds: Feeds(list: feeds.list(), film: feeds.film()),
-                            refresh: { refreshes.yield($0) }
+                            feeds: Feeds(list: feeds.list(), film: feeds.film()), marks: marks,
+                            order: { order.yield($0) }
                         ).run()
                         ended.resume(returning: .success(failure))
                     }

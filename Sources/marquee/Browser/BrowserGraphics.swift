@@ -45,6 +45,9 @@ struct BrowserGraphics {
         if !answers.isComplete { answers.take(answer) }
     }
 
+    /// Whether the terminal's background is light. A terminal that does not say so is taken for a dark one.
+    var isOnLight: Bool { answers.isOnLight ?? Terminal.isOnLight }
+
     /// Takes the cell's size in pixels, if the terminal tells it. A larger font changes it.
     mutating func take(cell: ImageSize?) { self.cell = cell }
 

@@ -17,8 +17,9 @@ final class BrowserLoop {
     let environment: Browser.Environment
     let mailbox: Mailbox<Browser.Message>
     private var feeds: Browser.Feeds
-    /// Reads the catalogue again. The argument is the catalogue on the screen.
-    private let refresh: (Catalogue) -> Void
+    private let marks: MarkKeeper
+    /// Orders a reading of the catalogue.
+    private let order: (CatalogueOrder) -> Void
     var state: BrowserState
     let playing: Playing
     let opening: Opening
@@ -40,18 +41,24 @@ final class BrowserLoop {
 
     init(
         terminal: TerminalSession, loader: ImageLoader, environment: Browser.Environment,
-        mailbox: Mailbox<Browser.Message>, feeds: Browser.Feeds, refresh: @escaping (Catalogue) -> Void
+        mailbox: Mailbox<Browser.Message>, feeds: Browser.Feeds, marks: MarkKeeper,
+        order: @escaping (CatalogueOrder) -> Void
     ) {
         self.terminal = terminal
         self.loader = loader
         self.environment = environment
         self.mailbox = mailbox
         self.feeds = feeds
-        self.refresh = refresh
+        self.marks = marks
+        self.order = order
         state = BrowserState(
             size: CellSize(columns: 80, rows: 24), hasPosters: environment.graphics != .none)
         state.notice = environment.welcome
         state.attribution = environment.attribution
+        state.canSearch = environment.canSearch
+        state.hasPlayer = environment.player != nil
+        state.keys = environment.keys
+        state.colours = environment.colours
         playing = Playing(terminal: terminal, interruption: environment.interruption, mailbox: mailbox)
         opening = Opening(environment, mailbox: mailbox)
         graphics = BrowserGraphics(environment)
@@ -70,6 +77,7 @@ final class BrowserLoop {
             let messages = mailbox.take(until: wait.map { .now + .seconds($0) })
             for message in messages { handle(message) }
             perform(state.advance(now: MonotonicClock.seconds))
+            perform(state.readMoreNearEnd())
             updateVisible()
             complete()
             if !isDone, !playing.isUnderWay { draw() }
@@ -102,11 +110,17 @@ final class BrowserLoop {
         case .catalogue(.failed(let error)) where state.catalogue == .opening:
             failureToOpen = error
             isDone = true
-        case .catalogue(let news): perform(state.take(news))
+        case .catalogue(let news):
+            perform(state.take(news))
+            // The server answers: it can take marks too.
+            if case .whole(_, _, nil) = news { marks.send() }
+        case .marks(let news): state.take(news)
         case .played(let ending): endPlaying(ending)
         case .notice(let text): state.notice = text
         case .opened(let number, let overlay): if opening.awaits(number) { state.show(overlay) }
-        case .path(let path): perform(state.take(path))
+        case .path(let path):
+            perform(state.take(path))
+            marks.send()
         case .changed: perform(state.refreshOnceRead())
         case .completed(let movie): state.list.complete(movie)
         case .terminal(let events, let handled):
@@ -128,10 +142,15 @@ final class BrowserLoop {
             case .redraw: encoder.invalidate()
             case .rowsChanged: updateRows()
             case .retry: for pane in PosterFeed.Pane.allCases { feeds[pane].retry() }
-            case .refresh: refresh(state.list.catalogue)
+            case .refresh: order(.all(replacing: state.list.catalogue))
+            case .readMore: order(.more)
+            case .search(let words): order(.search(words))
             case .play: play()
             case .copyAddress: copyAddress()
-            case .savePoster: savePoster()
+            case .savePosters: savePosters()
+            case .export: export()
+            case .mark(let changes): marks.set(changes)
+            case .sendMarks(let sends): marks.setSending(sends)
             case .open(let text): open(text)
             case .showAnswer: showAnswer()
             case .stopOpening: opening.stop()
@@ -153,6 +172,7 @@ final class BrowserLoop {
         let before = graphics.appearance
         take(&graphics)
         let appearance = graphics.appearance
+        state.colours.isOnLight = graphics.isOnLight
         if appearance == before { return }
         if appearance.pictureProtocol != before.pictureProtocol || appearance.depth != before.depth {
             // The next encoder does not know the pictures of this one, so they are removed.
@@ -276,10 +296,12 @@ final class BrowserLoop {
 
     /// The colour of the selected film's poster; the terminal's own colour until the poster is there.
     private var accent: CellColour {
+        if let own = state.colours.accent { return own }
         for pane in [PosterFeed.Pane.list, .film] {
             guard let image = feeds[pane].image(ofRow: state.list.selected) else { continue }
-            return accents.accent(of: image.bitmap, key: image.key, depth: graphics.appearance.depth)
-                ?? .standard
+            return accents.accent(
+                of: image.bitmap, key: image.key, depth: graphics.appearance.depth,
+                isOnLight: graphics.isOnLight) ?? .standard
         }
         return .standard
     }
@@ -346,7 +368,9 @@ extension BrowserLoop {
 
     func copyAddress() {
         do {
-            let copying = try SelectedPoster(state.list, environment).copying()
+            guard let movie = state.list.selectedMovie else { throw Failure("No film is selected") }
+            let poster = try SelectedPoster(movie, of: state.list.films.base, environment)
+            let copying = try poster.copying()
             try terminal.write(copying.bytes)
             state.notice = copying.notice
         } catch let failure as Failure {
@@ -356,15 +380,37 @@ extension BrowserLoop {
         }
     }
 
-    func savePoster() {
-        do {
-            try SelectedPoster(state.list, environment).save(environment) { [mailbox] in
-                mailbox.send(.notice($0))
+    /// Saves the posters of the films that are selected together, or of the selected film.
+    func savePosters() {
+        let posters = state.list.targets.map { movie in
+            Result { () throws(Failure) in
+                try SelectedPoster(movie, of: state.list.films.base, environment)
             }
-            state.notice = "Saving the poster…"
-        } catch {
-            state.notice = error.description
         }
+        if posters.count == 1, case .failure(let failure) = posters[0] {
+            state.notice = failure.description
+            return
+        }
+        state.notice = posters.count == 1 ? "Saving the poster…" : "Saving \(posters.count) posters…"
+        Task { [environment, mailbox] in
+            var (saved, problems) = ([SavedPoster](), [String]())
+            for poster in posters {
+                switch poster {
+                case .success(let poster):
+                    let result = await poster.save(environment)
+                    if result.isSaved { saved.append(result) } else { problems.append(result.line) }
+                case .failure(let failure): problems.append(failure.description)
+                }
+            }
+            mailbox.send(.notice(SavedPoster.summary(saved, problems)))
+        }
+    }
+
+    /// Saves the films that are selected together, or the selected film, as a catalogue.
+    func export() {
+        let (movies, base) = (state.list.targets, state.list.films.base)
+        if movies.isEmpty { return }
+        Task { [environment, mailbox] in mailbox.send(.notice(await environment.export(movies, base))) }
     }
 
     func open(_ text: String) {

@@ -32,8 +32,6 @@ struct BrowserScreen {
 
     static let dim = CellStyle(attributes: .dim)
     static let bold = CellStyle(attributes: .bold)
-    /// The style of films that a refresh has added or changed.
-    static let marked = CellStyle(foreground: .palette(2), attributes: .bold)
 
     var size: CellSize { state.layout.size }
     var body: CellRectangle { state.layout.body }
@@ -49,10 +47,10 @@ struct BrowserScreen {
             return grid
         }
         switch state.overlay {
-        case .help: HelpPage.draw(on: &grid, in: page, from: textTop)
+        case .help: HelpPage.draw(on: &grid, in: page, from: textTop, own: state.keys.summary)
         case .answer(let answer): answer.draw(on: &grid, in: page, from: textTop)
         case .picture(let image, _): drawOpened(image, &grid)
-        case .address, .opening, nil:
+        case .address, .opening, .question, nil:
             if state.page == .films { drawFilms(&grid) }
             drawFilmInFull(&grid)
         }
@@ -88,14 +86,15 @@ struct BrowserScreen {
         let margin = BrowserLayout.margin
         let room = size.columns - 2 * margin
         let offline = state.reach == NetworkPath.Reach.none ? "offline" : ""
-        let hints = [offline, standing, openedFacts ?? position, textHint].filter { !$0.isEmpty }
+        let selection = list.selection.isEmpty ? "" : "\(list.selection.count) selected"
+        let hints = [offline, standing, selection, openedFacts ?? position, textHint].filter { !$0.isEmpty }
         var hint = hints.joined(separator: "   ")
         if TerminalText.width(hint) > room { hint = hints.last ?? "" }
         let width = TerminalText.width(hint)
         grid.put(hint, at: CellPosition(column: margin + max(0, room - width), row: 0), style: Self.dim)
         let left = room - width - (width > 0 ? 2 : 0)
         var parts = [
-            StyledText(TerminalText.visible(list.catalogue.name ?? "Films"), Self.dim),
+            StyledText(TerminalText.visible(state.searched ?? list.catalogue.name ?? "Films"), Self.dim),
             StyledText(" · \(list.order.name)", Self.dim),
         ]
         if let address = addressLine(width: left - Self.addressName.count) {
@@ -131,14 +130,15 @@ struct BrowserScreen {
         case .address(let editor): typed(editor, width: width)
         case .opening(let address): [StyledText(TerminalText.visible(address), Self.dim)]
         case .picture(_, let address): [StyledText(TerminalText.visible(address))]
-        case .help, .answer, nil: nil
+        case .help, .answer, .question, nil: nil
         }
     }
 
     /// `2/36`
     private var position: String {
         let count = list.rows.count
-        return state.catalogue == .opening ? "" : "\(count == 0 ? 0 : list.selected + 1)/\(count)"
+        let more = list.films.hasMore && list.filter.isEmpty ? "+" : ""
+        return state.catalogue == .opening ? "" : "\(count == 0 ? 0 : list.selected + 1)/\(count)\(more)"
     }
 
     /// `out of date, 3 hours old`, where the films may be out of date.
@@ -185,6 +185,7 @@ struct BrowserScreen {
             put("Loading \(source)…\(wait)", 0, CellStyle())
             put(progress(size.columns - 4) ?? "", 1)
         case .incomplete: put("No film has come.", 0)
+        case _ where state.searched != nil: put("The server finds no film; Esc shows the films of before.", 0)
         default: put("The catalogue has no films.", 0)
         }
     }
@@ -303,7 +304,7 @@ extension BrowserScreen {
             var title = titleParts(row)
             if let director = movie.director {
                 title += StyledText("  " + TerminalText.visible(director), Self.dim)
-                    .marked(list.words, .director)
+                    .marked(state.hits, .director)
             }
             title.put(on: &grid, at: CellPosition(column: column, row: top), width: room, clip: body)
             overview = (1, poster.rows - 1)
@@ -314,8 +315,8 @@ extension BrowserScreen {
             let space = movie.year == nil || movie.director == nil ? "" : " · "
             let director = TerminalText.visible(movie.director ?? "")
             let facts =
-                StyledText(movie.year.map(String.init) ?? "", Self.dim).marked(list.words, .year)
-                + [StyledText(space, Self.dim)] + StyledText(director, Self.dim).marked(list.words, .director)
+                StyledText(movie.year.map(String.init) ?? "", Self.dim).marked(state.hits, .year)
+                + [StyledText(space, Self.dim)] + StyledText(director, Self.dim).marked(state.hits, .director)
             // A poster of at most two rows leaves no line for the note. The note then replaces the facts.
             (poster.rows > 2 ? facts : note ?? facts).put(
                 on: &grid, at: CellPosition(column: column, row: top + 1),
@@ -327,7 +328,7 @@ extension BrowserScreen {
         let taken = note == nil ? 0 : 1
         let lines = MovieText.overview(movie, width: measure, lines: overview.lines - taken)
         for (index, line) in lines.enumerated() {
-            put(StyledText(line, Self.dim).marked(list.words, .overview), overview.first + taken + index)
+            put(StyledText(line, Self.dim).marked(state.hits, .overview), overview.first + taken + index)
         }
     }
 
@@ -355,13 +356,13 @@ extension BrowserScreen {
             column += width
         }
         put([StyledText(space)], Self.gap)
-        put(StyledText(yearColumn(movie), Self.dim).marked(list.words, .year), Self.yearWidth)
+        put(StyledText(yearColumn(movie), Self.dim).marked(state.hits, .year), Self.yearWidth)
         put([StyledText(space)], Self.gap)
         if director > 0 {
             let name = StyledText(TerminalText.visible(movie.director ?? ""), Self.dim)
             put(
                 hitNote(movie, width: director, besides: [.director, .year])
-                    ?? name.marked(list.words, .director), director)
+                    ?? name.marked(state.hits, .director), director)
             put([StyledText(space)], Self.gap)
         }
         put([StyledText(MovieText.scoreColumn(movie), Self.dim)], MovieText.scoreWidth)
@@ -369,13 +370,19 @@ extension BrowserScreen {
 
     // MARK: What both have
 
-    /// The title, with `+ ` or `~ ` before a film that the refresh has added or changed.
+    /// The title. Before it stand `● ` for a film that is selected with others, `+ ` or `~ ` for one that the refresh has
+    /// added or changed, and the signs of the person's marks.
     private func titleParts(_ row: Int) -> [StyledText] {
         let title = TerminalText.visible(list.movie(inRow: row).title)
         let mark = mark(ofRow: row)
         let style = row == list.selected ? selected : state.layout.style == .list ? Self.bold : CellStyle()
-        return (mark.isEmpty ? [] : [StyledText(mark, Self.marked)])
-            + StyledText(title, style).marked(list.words, .title)
+        let movie = list.movie(inRow: row)
+        let signs = MovieText.signs(of: list.marks(of: movie))
+        return (list.isSelected(movie) ? [StyledText("● ", selected)] : [])
+            + (mark.isEmpty
+                ? [] : [StyledText(mark, CellStyle(foreground: state.colours.changed, attributes: .bold))])
+            + (signs.isEmpty ? [] : [StyledText(signs + " ", CellStyle(foreground: state.colours.marks))])
+            + StyledText(title, style).marked(state.hits, .title)
     }
 
     private func mark(ofRow row: Int) -> String {
@@ -399,7 +406,7 @@ extension BrowserScreen {
     /// `1927   ★ 8.9`
     private func yearAndScore(_ movie: Movie) -> [StyledText] {
         let score = String(repeating: " ", count: Self.gap) + MovieText.scoreColumn(movie)
-        return StyledText(yearColumn(movie), Self.dim).marked(list.words, .year)
+        return StyledText(yearColumn(movie), Self.dim).marked(state.hits, .year)
             + [StyledText(score, Self.dim)]
     }
 
@@ -439,7 +446,7 @@ extension BrowserScreen {
         let year = movie.year.map(String.init) ?? ""
         let score = MovieText.score(movie) ?? ""
         var room = poster.columns - TerminalText.width(year)
-        StyledText(year, Self.dim).marked(list.words, .year).put(
+        StyledText(year, Self.dim).marked(state.hits, .year).put(
             on: &grid, at: CellPosition(column: origin.column, row: foot + 1), width: poster.columns,
             clip: body)
         // Where the star has no room, the number is enough.
@@ -468,17 +475,22 @@ extension BrowserScreen {
     }
 }
 
+/// What the filter has found, and the colour that marks it.
+struct FilterHits: Equatable {
+    let words: FilterWords
+    let colour: CellColour
+
+    init(_ words: FilterWords, _ colour: CellColour) { (self.words, self.colour) = (words, colour) }
+}
+
 /// Marks the text that the filter has found.
 extension StyledText {
-    /// The colour of the text that the filter has found.
-    private static let mark = CellColour.palette(3)
-
     /// The text in pieces, with the filter's hits in this field marked.
-    func marked(_ words: FilterWords, _ field: FilmMember) -> [StyledText] {
-        let ranges = words.ranges(in: text, of: field)
+    func marked(_ hits: FilterHits, _ field: FilmMember) -> [StyledText] {
+        let ranges = hits.words.ranges(in: text, of: field)
         if ranges.isEmpty { return [self] }
         var found = style
-        found.foreground = Self.mark
+        found.foreground = hits.colour
         found.attributes.insert(.underlined)
         found.attributes.remove(.dim)
         var pieces: [StyledText] = []
@@ -496,8 +508,8 @@ extension StyledText {
 
 extension [[StyledText]] {
     /// The same lines, with the filter's hits in this field marked.
-    func marked(_ words: FilterWords, _ field: FilmMember) -> [[StyledText]] {
-        words.isEmpty ? self : map { $0.flatMap { $0.marked(words, field) } }
+    func marked(_ hits: FilterHits, _ field: FilmMember) -> [[StyledText]] {
+        hits.words.isEmpty ? self : map { $0.flatMap { $0.marked(hits, field) } }
     }
 }
 
@@ -527,7 +539,7 @@ extension BrowserScreen {
             let room = max(0, width - parts.width)
             let excerpt = MovieText.excerpt(
                 text, around: words.ranges(in: text, of: field).first, width: room)
-            parts += StyledText(excerpt, Self.dim).marked(list.words, field)
+            parts += StyledText(excerpt, Self.dim).marked(state.hits, field)
         }
         return parts
     }

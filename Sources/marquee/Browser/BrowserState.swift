@@ -1,6 +1,7 @@
 import BackgroundTransfers
 import Films
 import LazyImages
+import SystemSupport
 import TerminalGraphics
 
 /// The browser's state and how keys change it: a plain struct without a terminal, a clock or a loader. Times are in
@@ -19,10 +20,16 @@ struct BrowserState {
         case motion(ScrollPhase)
         /// Load the failed posters again.
         case retry
-        /// Read the catalogue again.
-        case refresh
-        /// Play the selected film, copy its poster's address, save its poster.
-        case play, copyAddress, savePoster
+        /// Read the catalogue again; read more of an endless one.
+        case refresh, readMore
+        /// Search the films at the server; nil shows those of before.
+        case search(String?)
+        /// Play the selected film, copy its poster's address.
+        case play, copyAddress
+        /// Save the posters of the films that commands are for, or the films as a catalogue.
+        case savePosters, export
+        /// Store marks; keep the answer whether marks are sent to the films' server.
+        case mark([MarkBook.Change]), sendMarks(Bool)
         /// Load the picture of a typed address; load the answer behind the selected film's failure; stop either.
         case open(String), showAnswer, stopOpening
     }
@@ -50,6 +57,18 @@ struct BrowserState {
     private var mustRefresh = false
     /// What must stand beside the films; nil for nothing.
     var attribution: String?
+    /// Whether the films' server can be searched.
+    var canSearch = false
+    /// The words that the server has searched; nil where all its films are shown.
+    private(set) var searched: String?
+    var keys = BrowserKeys()
+    var colours = BrowserColours()
+    /// Whether the next films are those of a search at the server, or those before it.
+    private var awaitsSearch = false
+    /// Whether films can be played.
+    var hasPlayer = true
+    /// The marks that were set, the last ones last.
+    private var undoable: [[MarkBook.Change]] = []
     /// The network's reach; nil until it is known.
     var reach: NetworkPath.Reach?
     /// A cell's height divided by its width.
@@ -92,10 +111,10 @@ struct BrowserState {
     /// The number of lines of the overlay's text, or of the film on its page; nil where there is no text.
     private var textLines: Int? {
         switch overlay {
-        case .help: return HelpPage.lines(width: layout.size.columns).count
+        case .help: return HelpPage.lines(width: layout.size.columns, own: keys.summary).count
         case .answer(let answer): return answer.lines(width: layout.size.columns).count
         case .picture: return nil
-        case .address, .opening, nil: break
+        case .address, .opening, .question, nil: break
         }
         guard page == .film, let movie = list.selectedMovie else { return nil }
         return layout.filmAlone.lines(of: movie, context).count
@@ -104,23 +123,29 @@ struct BrowserState {
     /// What the selected film's page tells about other films.
     var context: FilmContext {
         var context = FilmContext(failure: failure)
-        context.words = list.words
+        context.hits = hits
+        context.changed = colours.changed
         context.attribution = attribution
-        guard list.selectedMovie != nil else { return context }
+        guard let movie = list.selectedMovie else { return context }
+        context.marks = list.marks(of: movie)
         context.change = list.change(inRow: list.selected)
         context.sameDirector = list.sameDirector(first: FilmPage.mostOfDirector)
         // Beside the film, the list shows its neighbours.
         guard page == .film else { return context }
-        context.isPlayedByEnter = true
+        context.isPlayedByEnter = hasPlayer
         let rows = list.rows.indices
         context.previous = rows.contains(list.selected - 1) ? list.movie(inRow: list.selected - 1) : nil
         context.next = rows.contains(list.selected + 1) ? list.movie(inRow: list.selected + 1) : nil
         return context
     }
 
+    /// What the filter has found, and its colour.
+    var hits: FilterHits { FilterHits(list.words, colours.found) }
+
     /// The message to show; nil if there is none.
     var message: String? {
         if overlay?.hidesFilms == true { return notice }
+        if case .question(let question) = overlay { return question }
         // A film in full explains itself why it has no poster, and lines have no posters.
         let failure = filmPage == nil && layout.style != .lines ? failure?.line : nil
         return notice ?? searchNote ?? failure ?? catalogue.explanation
@@ -128,7 +153,7 @@ struct BrowserState {
 
     /// What is wrong with the filter, or that its spelling was forgiven; nil if neither.
     private var searchNote: String? {
-        if let problem = list.words.problem { return "\(problem.member): \(problem.detail)" }
+        if let problem = list.problem { return problem }
         return list.areSimilar ? "No film has these words; these titles are similar" : nil
     }
 
@@ -230,7 +255,7 @@ extension BrowserState {
             case (.up, _), (.character("k"), false): self = .lines(-1)
             case (.down, _), (.character("j"), false): self = .lines(1)
             case (.pageUp, _), (.character("b"), _): self = .pages(-1)
-            case (.pageDown, _), (.character(" "), false), (.character("f"), true): self = .pages(1)
+            case (.pageDown, _), (.character("f"), true): self = .pages(1)
             case (.character("u"), true): self = .halfPages(-1)
             case (.character("d"), true): self = .halfPages(1)
             case (.home, _), (.character("g"), false): self = .first
@@ -240,7 +265,13 @@ extension BrowserState {
         }
     }
 
-    mutating func handle(_ key: TerminalKey, now: Double) -> [Effect] {
+    /// - Parameter typed: the key, which may stand for another one where no text is typed.
+    mutating func handle(_ typed: TerminalKey, now: Double) -> [Effect] {
+        var key = typed
+        if editor == nil, !takesText {
+            guard let meaning = keys.meaning(of: typed) else { return [] }
+            key = meaning
+        }
         if key.modifiers == .control {
             switch key.code {
             case .character("c"): return [.quit]
@@ -252,6 +283,7 @@ extension BrowserState {
         if let overlay { return handleOverlayKey(key, overlay) }
         if editor != nil, let effects = handleFilterKey(key, now: now) { return effects }
         if let movement = Movement(key) { return perform(movement, now: now) }
+        if key == TerminalKey(.character(" ")) { return handleSpace(now: now) }
         // No other key is used with Control or Alt.
         guard key.modifiers.isDisjoint(with: [.control, .alt]) else { return [] }
         switch page {
@@ -260,12 +292,22 @@ extension BrowserState {
         }
     }
 
+    /// Whether keys are text of an address, or answer a question.
+    var takesText: Bool {
+        switch overlay {
+        case .address, .question: true
+        case .help, .opening, .picture, .answer, nil: false
+        }
+    }
+
     /// Handles keys while a filter is being typed; nil for keys that move through the films as usual.
     private mutating func handleFilterKey(_ key: TerminalKey, now: Double) -> [Effect]? {
         switch key.code {
         case .enter:
+            let words = editor?.text ?? ""
             endFilter()
-            return []
+            guard canSearch, words.contains(where: { $0 != " " }) else { return [] }
+            return search(words)
         case .escape:
             endFilter()
             return filter("")
@@ -285,6 +327,14 @@ extension BrowserState {
         }
     }
 
+    /// Space reads on in a long text, as in a pager; elsewhere it selects the film together with others.
+    private mutating func handleSpace(now: Double) -> [Effect] {
+        if page == .film, scrollText(by: .pages(1)) { return [] }
+        guard list.selectedMovie != nil else { return [] }
+        list.toggleSelection()
+        return page == .films ? move(1, now: now) : []
+    }
+
     private mutating func endFilter() {
         searches.add(editor?.text ?? "")
         editor = nil
@@ -300,7 +350,13 @@ extension BrowserState {
         case .character("N"): return move(-1, now: now)
         case .character("n"): return move(1, now: now)
         case .enter, .right, .character("l"): return open()
-        case .escape: return list.filter.isEmpty ? [] : filter("")
+        case .escape:
+            if !list.selection.isEmpty {
+                list.endSelection()
+                return []
+            }
+            if !list.filter.isEmpty { return filter("") }
+            return searched == nil ? [] : search(nil)
         case .character("v"):
             showNextStyle()
             return [.rowsChanged] + showSelection()
@@ -334,11 +390,20 @@ extension BrowserState {
         case "r": return [.retry]
         case "R": return catalogue.refresh() ? [.refresh] : []
         case "s":
-            list.setOrder(list.order.next)
+            list.setOrder(list.nextOrder)
             return [.rowsChanged] + showSelection()
         case "y": return [.copyAddress]
-        case "o" where page == .film: return [.savePoster]
+        case "o" where page == .film || !list.selection.isEmpty: return [.savePosters]
         case "o": show(.address(LineEditor()))
+        case "A": list.selectAll()
+        case "e": return list.targets.isEmpty ? [] : [.export]
+        case "w": return mark(.seen, 1)
+        case "f": return mark(.favourite, 1)
+        case "t": return mark(.toWatch, 1)
+        case "0": return mark(.rating, 10)
+        case "1"..."9": return mark(.rating, letter.wholeNumberValue ?? 0)
+        case "-": return mark(.rating, 0)
+        case "u": return undo()
         default: break
         }
         return []
@@ -381,6 +446,61 @@ extension BrowserState {
         case .last: scrollText(to: count)
         }
         return true
+    }
+}
+
+/// The person's marks.
+extension BrowserState {
+    /// The most commands that can be undone.
+    private static let mostUndone = 100
+
+    /// Sets a mark of the films that commands are for, or removes it if all of them have it.
+    private mutating func mark(_ mark: FilmMark, _ value: Int) -> [Effect] {
+        let targets = list.targets
+        let changes = list.changes(mark, to: value, of: targets)
+        guard let first = changes.first else { return [] }
+        undoable.append(changes.map(\.undone))
+        if undoable.count > Self.mostUndone { undoable.removeFirst() }
+        let films = targets.count == 1 ? targets[0].title : "\(targets.count) films"
+        notice = mark.text(first.value) + ": " + films + "; u undoes it"
+        return store(changes)
+    }
+
+    private mutating func undo() -> [Effect] {
+        guard let changes = undoable.popLast() else {
+            notice = "There is no mark to undo"
+            return []
+        }
+        let films = changes.count == 1 ? changes[0].movie.title : "\(changes.count) films"
+        notice = "Undone: \(films)"
+        return store(changes)
+    }
+
+    private mutating func store(_ changes: [MarkBook.Change]) -> [Effect] {
+        list.marks.set(changes, now: WallClock.system.seconds)
+        return [.mark(changes)]
+    }
+
+    /// Takes what is stored. Asks once whether marks may be sent to the films' server.
+    mutating func take(_ news: MarkNews) {
+        list.marks.take(news)
+        if let problem = news.problem { notice = problem }
+        if news.isSending == nil, let waiting = news.unsent.first, overlay == nil, editor == nil {
+            let marks = waiting.mark == .favourite ? "favourite" : "seen"
+            overlay = .question("Send your marks (\(marks), and those to come) to the films' server too?")
+        }
+    }
+}
+
+extension FilmMark {
+    /// The mark in a message, with its value.
+    fileprivate func text(_ value: Int) -> String {
+        switch self {
+        case .seen: value > 0 ? "Seen" : "Not seen"
+        case .favourite: value > 0 ? "Favourite" : "No favourite"
+        case .toWatch: value > 0 ? "To watch" : "Not to watch"
+        case .rating: value > 0 ? "Your rating \(value)" : "No rating of yours"
+        }
     }
 }
 
@@ -480,6 +600,34 @@ extension BrowserState {
         return []
     }
 
+    /// The films that are left below the selected one when more are read, in windows.
+    private static let windowsAhead = 3
+
+    /// Reads more of an endless list when the end of what is there comes near.
+    mutating func readMoreNearEnd() -> [Effect] {
+        guard list.films.hasMore, list.filter.isEmpty else { return [] }
+        switch catalogue {
+        case .complete, .outOfDate: break
+        case .opening, .loading, .incomplete, .refreshing: return []
+        }
+        let left = list.rows.count - max(list.selected, shown.upperBound)
+        guard left < Self.windowsAhead * max(1, layout.pageRows) else { return [] }
+        return catalogue.readMore(after: list.catalogue.movies.count) ? [.readMore] : []
+    }
+
+    /// Lets the server search; nil shows the films of before.
+    private mutating func search(_ words: String?) -> [Effect] {
+        guard catalogue.readMore(after: 0) else {
+            notice = "The films are still being read; search then"
+            return []
+        }
+        searched = words
+        awaitsSearch = true
+        notice = words.map { "Searching for \($0)…" }
+        list.setFilter("")
+        return [.search(words), .rowsChanged]
+    }
+
     private mutating func show(_ news: CatalogueNews) -> [Effect] {
         switch news {
         case .came(let films):
@@ -493,6 +641,13 @@ extension BrowserState {
             } else {
                 catalogue = .complete(confirmed: confirmed)
             }
+            if awaitsSearch {
+                awaitsSearch = false
+                notice = catalogue.explanation
+                let effects = show(films)
+                list.select(0)
+                return effects + showSelection()
+            }
             guard case .refreshing(let old, _) = before else {
                 // What was said at the start stays until a key.
                 notice = catalogue.explanation ?? notice
@@ -501,6 +656,7 @@ extension BrowserState {
             notice = old == nil ? "All films are here" : films.summary
             return show(old == nil ? films.unmarked : films)
         case .failed(let error):
+            awaitsSearch = false
             catalogue.fail(ImageLoadingError.withoutAddress("\(error)"))
             notice = catalogue.explanation
             return []
@@ -542,12 +698,14 @@ enum Overlay: Sendable {
     case picture(LoadedImage, of: String)
     /// The answer of an address that has no picture.
     case answer(AnswerText)
+    /// A question, which y or n answers.
+    case question(String)
 
     /// Whether it hides the films.
     fileprivate var hidesFilms: Bool {
         switch self {
         case .help, .picture, .answer: true
-        case .address, .opening: false
+        case .address, .opening, .question: false
         }
     }
 }
@@ -575,6 +733,16 @@ extension BrowserState {
             self.overlay = nil
             return [.stopOpening]
         case .address(let editor): return handleAddressKey(key, editor)
+        case .question:
+            switch key.code {
+            case .character("y"), .character("Y"), .character("n"), .character("N"):
+                self.overlay = nil
+                let isYes = [.character("y"), .character("Y")].contains(key.code)
+                notice = isYes ? "Marks are sent to the server" : "Marks stay here"
+                return [.sendMarks(isYes)]
+            case .escape: self.overlay = nil
+            default: break
+            }
         }
         return []
     }

@@ -3,24 +3,76 @@ import LazyImages
 import SystemSupport
 import TerminalGraphics
 
+/// What the browser wants to be read.
+enum CatalogueOrder: Sendable {
+    /// All films; of an endless source the first pages. A refresh compares them with the films on the screen, which stay
+    /// if it fails.
+    case all(replacing: Catalogue?)
+    /// The next pages of an endless source.
+    case more
+    /// The films that the server finds; nil for those of before the search.
+    case search(String?)
+}
+
 /// Reads the catalogue for the browser, and reports the films as they arrive.
-struct CatalogueReader: Sendable {
+final class CatalogueReader: Sendable {
     private let session: Session
     private let clock = WallClock.system
+    private let state = Lock(State())
+
+    private struct State {
+        /// The films that were read last, and how many pages of an endless source they are.
+        var open: OpenCatalogue?
+        var pages = 0
+        /// The source of a search at the server; nil for the session's own.
+        var found: (any FilmSource)?
+    }
+
+    /// The pages of an endless source that are read first.
+    private static let firstPages = 2
+    /// The most pages that are read at once. The more there are, the more are read: each reading makes a new list.
+    private static let mostPages = 10
 
     /// - Parameter session: a session that does not write to the screen.
     init(_ session: Session) { self.session = session }
 
-    /// Reads the whole catalogue.
-    /// - Parameters:
-    ///   - shown: the films of a refresh. The new films are compared with them, and they stay if the refresh fails. Nil
-    ///     for the first reading, which gives the cached films if the server does not answer.
-    ///   - onNews: receives the news. The last is `whole` or `failed`.
-    func read(replacing shown: Catalogue?, onNews: @escaping @Sendable (CatalogueNews) -> Void) async {
+    /// Whether the server can be searched.
+    var canSearch: Bool {
+        guard case .server(let source) = session.source else { return false }
+        return source.searching("film") != nil
+    }
+
+    /// Reads films.
+    /// - Parameter onNews: receives the news. The last is `whole` or `failed`.
+    func read(_ order: CatalogueOrder, onNews: @escaping @Sendable (CatalogueNews) -> Void) async {
+        switch order {
+        case .all(let shown): await readAll(replacing: shown, onNews)
+        case .more: await readMore(onNews)
+        case .search(let words):
+            state.withLock { state in
+                state = State()
+                guard case .server(let source) = session.source else { return }
+                state.found = words.flatMap { source.searching($0) }
+            }
+            await readAll(replacing: nil, onNews)
+        }
+    }
+
+    /// The session that reads pages of the present source.
+    private func session(_ pages: Range<Int>) -> Session {
+        let session = session.reading(pages: pages)
+        return state.withLock { $0.found }.map { session.reading(.server($0)) } ?? session
+    }
+
+    /// Reads the whole catalogue. The first reading gives the cached films if the server does not answer.
+    private func readAll(
+        replacing shown: Catalogue?, _ onNews: @escaping @Sendable (CatalogueNews) -> Void
+    ) async {
         let published = Lock(0)
         let newest = Lock<CatalogueParts?>(nil)
+        let pages = max(Self.firstPages, shown == nil ? 0 : state.withLock { $0.pages })
         do {
-            let open = try await session.catalogue(orCached: shown == nil) { parts in
+            let open = try await session(0..<pages).catalogue(orCached: shown == nil) { parts in
                 guard !parts.isWhole else { return }
                 onNews(.came(films: parts.films))
                 newest.withLock { $0 = parts }
@@ -29,10 +81,8 @@ struct CatalogueReader: Sendable {
                 }
                 onNews(.part(FilmSet(Self.shown(parts.open))))
             }
-            onNews(
-                .whole(
-                    FilmSet(Self.shown(open), replacing: shown), confirmed: open.confirmed ?? clock.seconds,
-                    outage: open.outage.map { ImageLoadingError.withoutAddress("\($0)") }))
+            state.withLock { ($0.open, $0.pages) = (open, pages) }
+            onNews(whole(open, replacing: shown))
         } catch {
             // The first reading shows the films it has, even if it fails.
             if shown == nil, let parts = newest.withLock({ $0 }) {
@@ -40,6 +90,29 @@ struct CatalogueReader: Sendable {
             }
             onNews(.failed(error))
         }
+    }
+
+    /// Reads the next pages behind those that were read.
+    private func readMore(_ onNews: @escaping @Sendable (CatalogueNews) -> Void) async {
+        let (before, pages) = state.withLock { ($0.open, $0.pages) }
+        guard var open = before, open.hasMore else {
+            return onNews(.failed(Failure("there are no more films")))
+        }
+        do {
+            let end = pages + min(max(Self.firstPages, pages / 4), Self.mostPages)
+            let more = try await session(pages..<end).catalogue(orCached: true)
+            open = open.appending(more)
+            state.withLock { ($0.open, $0.pages) = (open, end) }
+            onNews(whole(open, replacing: nil))
+        } catch {
+            onNews(.failed(error))
+        }
+    }
+
+    private func whole(_ open: OpenCatalogue, replacing shown: Catalogue?) -> CatalogueNews {
+        .whole(
+            FilmSet(Self.shown(open), replacing: shown), confirmed: open.confirmed ?? clock.seconds,
+            outage: open.outage.map { ImageLoadingError.withoutAddress("\($0)") })
     }
 
     /// Whether a part with this many films is worth the work of a new list: the first part, and each part with twice
@@ -56,8 +129,9 @@ struct CatalogueReader: Sendable {
         let catalogue = open.catalogue.mapTexts {
             TerminalText.separated($0, clustersLongerThan: TerminalText.longestClusterInTmux)
         }
-        return OpenCatalogue(
-            catalogue: catalogue, base: open.base, confirmed: open.confirmed, outage: open.outage)
+        var shown = open
+        shown.catalogue = catalogue
+        return shown
     }
 }
 
@@ -98,6 +172,13 @@ enum CatalogueState: Equatable {
             self = .refreshing(confirmed: confirmed, films: 0)
         case .incomplete: self = .refreshing(confirmed: nil, films: 0)
         }
+        return true
+    }
+
+    /// Begins to read more films of an endless source; false if the catalogue is being read already.
+    mutating func readMore(after films: Int) -> Bool {
+        if isReading { return false }
+        self = .loading(films: films)
         return true
     }
 

@@ -6,7 +6,7 @@ import FoundationEssentials
 struct FilmList {
     /// The orders `s` goes through.
     enum Order: CaseIterable {
-        case catalogue, score, year, title
+        case catalogue, score, year, title, own
 
         var name: String {
             switch self {
@@ -14,12 +14,8 @@ struct FilmList {
             case .score: "best first"
             case .year: "by year"
             case .title: "by title"
+            case .own: "by your rating"
             }
-        }
-
-        var next: Order {
-            let all = Order.allCases
-            return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
         }
     }
 
@@ -38,6 +34,12 @@ struct FilmList {
     private(set) var areSimilar = false
     /// All films in the present order, by number.
     private var sorted: [Int] = []
+    /// The marks of the films. Order and filter stay as they are until they change.
+    var marks = MarkBook()
+    /// The words of the filter about marks.
+    private var markWords = MarkWords("")
+    /// The ids of the films that are selected together; empty where only `selected` counts.
+    private(set) var selection: Set<String> = []
 
     var catalogue: Catalogue { films.catalogue }
 
@@ -65,9 +67,19 @@ struct FilmList {
     /// matches better.
     mutating func setFilter(_ text: String) {
         filter = text
-        words = FilterWords(text)
+        markWords = MarkWords(text)
+        words = FilterWords(markWords.rest)
         arrange()
         if selected >= bestMatches { selected = 0 }
+    }
+
+    /// What is wrong with the filter; nil if nothing is.
+    var problem: String? { markWords.problem ?? words.problem.map { "\($0.member): \($0.detail)" } }
+
+    /// The order after the present one. Without marks no order is by one's own rating.
+    var nextOrder: Order {
+        let all = Order.allCases.filter { $0 != .own || !marks.isEmpty }
+        return all[((all.firstIndex(of: order) ?? 0) + 1) % all.count]
     }
 
     /// Changes the order. The selection stays on its film.
@@ -84,6 +96,7 @@ struct FilmList {
         let before = rows.map { catalogue.movies[$0].id }
         let old = selected
         self.films = films
+        if !selection.isEmpty { selection.formIntersection(catalogue.movies.map(\.id)) }
         sort()
         show()
         selected = 0
@@ -103,6 +116,10 @@ struct FilmList {
         case .score: sorted = catalogue.numbers(by: .score)
         case .year: sorted = catalogue.numbers(by: .year)
         case .title: sorted = catalogue.numbers(by: .title)
+        case .own:
+            let ratings = catalogue.movies.map { marks(of: $0).rating ?? 0 }
+            sorted = catalogue.numbers(by: .score).enumerated()
+                .sorted { (ratings[$1.element], $0.offset) < (ratings[$0.element], $1.offset) }.map(\.element)
         }
     }
 
@@ -113,6 +130,16 @@ struct FilmList {
     }
 
     private mutating func show() {
+        defer {
+            if !markWords.isEmpty {
+                let shown = rows.map { number in
+                    let movie = catalogue.movies[number]
+                    return markWords.match(marks(of: movie), isSelected: selection.contains(movie.id))
+                }
+                bestMatches = shown.prefix(bestMatches).count { $0 }
+                rows = zip(rows, shown).filter(\.1).map(\.0)
+            }
+        }
         if words.isEmpty {
             (rows, bestMatches, areSimilar) = (sorted, sorted.count, false)
             return
@@ -125,6 +152,47 @@ struct FilmList {
         for film in sorted { if let number = group[film] { shown[number].append(film) } }
         rows = shown.flatMap(\.self)
         bestMatches = shown.first?.count ?? 0
+    }
+}
+
+/// Marks, and the films that are selected together.
+extension FilmList {
+    func marks(of movie: Movie) -> FilmMarks {
+        marks.marks(of: movie, served: films.served[movie.id], confirmed: films.confirmed)
+    }
+
+    /// The films that a command is for: those selected together, in their order; else the one that is selected.
+    var targets: [Movie] {
+        if selection.isEmpty { return selectedMovie.map { [$0] } ?? [] }
+        return sorted.map { catalogue.movies[$0] }.filter { selection.contains($0.id) }
+    }
+
+    func isSelected(_ movie: Movie) -> Bool { selection.contains(movie.id) }
+
+    /// Adds the selected film to those selected together, or takes it out.
+    mutating func toggleSelection() {
+        guard let movie = selectedMovie else { return }
+        if selection.remove(movie.id) == nil { selection.insert(movie.id) }
+    }
+
+    /// Selects all films that are shown; none, if all of them are selected.
+    mutating func selectAll() {
+        let shown = Set(rows.map { catalogue.movies[$0].id })
+        selection = selection.isSuperset(of: shown) ? [] : shown
+    }
+
+    mutating func endSelection() { selection = [] }
+
+    /// The changes that set a mark of films to a value. A mark that all of them have is removed, except a rating.
+    func changes(_ mark: FilmMark, to value: Int, of movies: [Movie]) -> [MarkBook.Change] {
+        let before = movies.map { marks(of: $0)[mark] }
+        let isSet = mark != .rating && before.allSatisfy { $0 > 0 }
+        return zip(movies, before).compactMap { movie, before in
+            let value = isSet ? 0 : value
+            let key = marks.key(of: movie, isUnique: films.isUnique(movie))
+            return value == before
+                ? nil : MarkBook.Change(movie: movie, key: key, mark: mark, value: value, before: before)
+        }
     }
 }
 
@@ -145,6 +213,12 @@ struct FilmSet: Sendable {
     private(set) var changes: [Int: Change] = [:]
     /// The number of films that the refresh removed.
     private(set) var removed = 0
+    /// The marks that the films' server has, by the film's id.
+    let served: [String: FilmMarks]
+    /// When the server last confirmed the films, in seconds since 1970; nil if that is unknown.
+    let confirmed: Int?
+    /// Whether the server has more films than were read.
+    let hasMore: Bool
 
     /// No films.
     init() {
@@ -162,6 +236,7 @@ struct FilmSet: Sendable {
     init(_ open: OpenCatalogue, replacing shown: Catalogue? = nil) {
         catalogue = open.catalogue
         base = open.base
+        (served, confirmed, hasMore) = (open.served, open.confirmed, open.hasMore)
         index = FilmIndex(catalogue.movies)
         let movies = catalogue.movies
         byDirector = movies.indices.sorted { (movies[$0].year ?? .max, $0) < (movies[$1].year ?? .max, $1) }
@@ -178,6 +253,14 @@ struct FilmSet: Sendable {
             if before != movie { changes[number] = .changed }
         }
         removed = old.count
+    }
+
+    /// Whether no other film has the title and the year of this one.
+    func isUnique(_ movie: Movie) -> Bool {
+        let key = FilmMarks.keys(of: movie).usual
+        return !catalogue.movies.contains {
+            $0.year == movie.year && $0.id != movie.id && FilmMarks.keys(of: $0).usual == key
+        }
     }
 
     /// The same set without changes, for a refresh of an incomplete list: which films are new is unknown.

@@ -50,8 +50,9 @@ extension FilmPage {
     /// The whole text about a film. The neighbours come at the poster's foot, if they have room.
     /// - Parameter accent: the colour of the title and the score.
     func lines(of movie: Movie, _ context: FilmContext, accent: CellColour = .standard) -> [Line] {
-        let upper = title(movie, context, accent) + facts(movie, context.words, accent)
-        let overview = movie.overview.map { [[]] + wrapped($0).marked(context.words, .overview) }
+        let upper =
+            title(movie, context, accent) + facts(movie, context.hits, accent) + own(context.marks, accent)
+        let overview = movie.overview.map { [[]] + wrapped($0).marked(context.hits, .overview) }
         var lines = upper + (overview ?? [])
         if movie.media != nil, context.isPlayedByEnter {
             lines += [
@@ -81,24 +82,29 @@ extension FilmPage {
     private func title(
         _ movie: Movie, _ context: FilmContext, _ accent: CellColour
     ) -> [Line] {
-        let words = context.words
+        let hits = context.hits
         var lines = wrapped(movie.title, CellStyle(foreground: accent, attributes: .bold))
-            .marked(words, .title)
+            .marked(hits, .title)
         if let original = movie.originalTitle {
-            lines += wrapped(original, BrowserScreen.dim).marked(words, .originalTitle)
+            lines += wrapped(original, BrowserScreen.dim).marked(hits, .originalTitle)
         }
         switch context.change {
-        case .new: lines += wrapped("+ new since the refresh", BrowserScreen.marked)
-        case .changed: lines += wrapped("~ changed since the refresh before", BrowserScreen.marked)
+        case .new:
+            lines += wrapped(
+                "+ new since the refresh", CellStyle(foreground: context.changed, attributes: .bold))
+        case .changed:
+            lines += wrapped(
+                "~ changed since the refresh before",
+                CellStyle(foreground: context.changed, attributes: .bold))
         case nil: break
         }
         return lines + [[]]
     }
 
-    private func facts(_ movie: Movie, _ words: FilterWords, _ accent: CellColour) -> [Line] {
+    private func facts(_ movie: Movie, _ hits: FilterHits, _ accent: CellColour) -> [Line] {
         var lines = MovieText.namedFacts(movie).flatMap { name, value, member in
             fact(name, value).map { line in
-                [line[0]] + line.dropFirst().flatMap { $0.marked(words, member) }
+                [line[0]] + line.dropFirst().flatMap { $0.marked(hits, member) }
             }
         }
         if let rating = movie.rating, movie.votes > 0 {
@@ -106,6 +112,17 @@ extension FilmPage {
             lines += score("Rating", rating, ", \(votes)", accent)
         }
         if let score = movie.score { lines += self.score("Score", score, "", accent) }
+        return lines
+    }
+
+    /// The person's own rating and marks.
+    private func own(_ marks: FilmMarks, _ accent: CellColour) -> [Line] {
+        var lines = marks.rating.map { score("Yours", Double($0), "", accent) } ?? []
+        let names = [(marks.isSeen, "seen"), (marks.isFavourite, "favourite"), (marks.isToWatch, "to watch")]
+            .filter(\.0).map(\.1)
+        if !names.isEmpty {
+            lines += fact("Marks", MovieText.signs(of: marks) + "  " + names.joined(separator: ", "))
+        }
         return lines
     }
 
@@ -176,6 +193,8 @@ struct FilmContext {
     var change: FilmSet.Change?
     /// Why its poster failed; nil if it did not.
     var failure: PosterFailure?
+    /// The person's marks.
+    var marks = FilmMarks()
     /// Some other films by its director, and how many there are in all.
     var sameDirector: (films: [Movie], count: Int) = ([], 0)
     /// Its neighbours in the present order; nil at the ends, and where the list shows them.
@@ -185,8 +204,10 @@ struct FilmContext {
     var isPlayedByEnter = false
     /// What must stand beside the films; nil for nothing.
     var attribution: String?
-    /// What the filter looks for.
-    var words = FilterWords("")
+    /// What the filter has found.
+    var hits = FilterHits(FilterWords(""), .standard)
+    /// The colour of films that a refresh has added or changed.
+    var changed = CellColour.standard
 
     init(failure: PosterFailure? = nil) { self.failure = failure }
 }

@@ -2,23 +2,24 @@ import TerminalGraphics
 
 /// The keys of the browser.
 enum HelpPage {
+    /// As many as a window of 24 rows shows.
     private static let keys = [
-        ("↑ ↓  j k", "one film up or down"),
-        ("← →  h l", "on the wall, and from one film's page to the next"),
-        ("PgUp PgDn  b Space", "a page; Ctrl-U and Ctrl-D half a page"),
+        ("↑ ↓  j k", "one film up or down; scrolls a long text"),
+        ("← →  h l  n N", "on the wall, and from one film's page to the next"),
+        ("PgUp PgDn  b Ctrl-F", "a page; Ctrl-U and Ctrl-D half a page"),
         ("Home End  g G", "the first, the last"),
         ("Enter", "open the film; on its page play it; Esc goes back"),
-        ("n N", "the next, the previous"),
-        ("in a long text", "the keys that move scroll it"),
         ("/", "search; Enter keeps it, Esc ends it, Up earlier ones"),
         ("in a search", "director: lang year: 1920..1929, also title: genre:"),
-        ("s", "the next order; the selected film stays selected"),
-        ("v", "list, lines, or wall of posters"),
+        ("", "is:seen is:unseen is:favourite is:to-watch is:rated"),
+        ("s v", "the next order; list, lines, or wall of posters"),
+        ("w f t", "mark as seen, favourite, to watch; u undoes it"),
+        ("1 to 9, 0, -", "your own rating: 1 to 9, 10, none"),
+        ("Space", "select several; A all, Esc none"),
         ("i", "figures; for a poster that failed, the answer"),
-        ("r", "ask again for posters that failed"),
-        ("R", "read the catalogue again: + is new, ~ is changed"),
-        ("y", "copy the poster's address"),
-        ("o", "on a page save the poster, in the list open any URL"),
+        ("r R", "load failed posters; all films again: + new, ~ changed"),
+        ("y o", "copy the poster's URL, save it; in the list open a URL"),
+        ("e", "save the films selected as a catalogue"),
         ("mouse", "wheel scrolls, click selects, a second click opens"),
         ("Ctrl-Z", "stop; fg comes back"),
         ("q", "back from a page; from the list quit, as Ctrl-C does"),
@@ -37,7 +38,9 @@ enum HelpPage {
     }
 
     /// The help in lines of at most this width, in cells.
-    static func lines(width: Int) -> [Line] {
+    /// - Parameter own: the keys that the person has set; empty for none.
+    static func lines(width: Int, own: String) -> [Line] {
+        let keys = own.isEmpty ? keys : [("your own keys", own)] + keys
         let beside = margin + keyWidth + 3
         let isBeside = width - beside - 1 >= narrowestMeaning
         let column = isBeside ? beside : 2 * margin
@@ -53,8 +56,8 @@ enum HelpPage {
     }
 
     /// Draws the lines, beginning with line number `top`.
-    static func draw(on grid: inout CellGrid, in body: CellRectangle, from top: Int) {
-        for (index, line) in lines(width: body.size.columns).dropFirst(top).prefix(body.size.rows)
+    static func draw(on grid: inout CellGrid, in body: CellRectangle, from top: Int, own: String) {
+        for (index, line) in lines(width: body.size.columns, own: own).dropFirst(top).prefix(body.size.rows)
             .enumerated()
         {
             let row = body.origin.row + index

@@ -57,4 +57,9 @@ enum MovieText {
         return wrapped.prefix(lines - 1)
             + [TerminalText.truncated(wrapped[lines - 1] + " …", toWidth: width)]
     }
+
+    /// The signs of a person's marks: seen, favourite, to watch. Empty without marks.
+    static func signs(of marks: FilmMarks) -> String {
+        (marks.isSeen ? "✓" : "") + (marks.isFavourite ? "♥" : "") + (marks.isToWatch ? "▸" : "")
+    }
 }

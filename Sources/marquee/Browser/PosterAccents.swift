@@ -3,12 +3,14 @@ import ImageCodecs
 import LazyImages
 import TerminalGraphics
 
-/// The most colourful hue of each poster, at a luminance that is legible on dark and on light backgrounds. With 16
+/// The most colourful hue of each poster, at a luminance that is legible on the terminal's background. With 16
 /// colours it is one of the six that are not grey, since the person has chosen legible ones. Each image is analysed
 /// once.
 struct PosterAccents {
     /// The contrast to black is 5.4, and to white 3.9 (WCAG 2.2).
     private static let luminance = 0.22
+    /// The same where the background is known to be light: the contrast to white is 6.
+    private static let luminanceOnLight = 0.125
     /// The number of posters that are remembered.
     private static let kept = 1024
     /// The approximate number of pixels that are sampled.
@@ -31,9 +33,14 @@ struct PosterAccents {
     private let known = MemoryCache<Hue>(limit: PosterAccents.kept)
 
     /// An image's accent; nil for a grey one.
-    func accent(of bitmap: Bitmap, key: CacheKey, depth: ColourDepth) -> CellColour? {
+    func accent(
+        of bitmap: Bitmap, key: CacheKey, depth: ColourDepth, isOnLight: Bool = false
+    ) -> CellColour? {
         guard let colour = hue(of: bitmap, key).colour else { return nil }
-        guard depth == .ansi16 else { return LinearColour(colour).with(luminance: Self.luminance).cell }
+        guard depth == .ansi16 else {
+            let luminance = isOnLight ? Self.luminanceOnLight : Self.luminance
+            return LinearColour(colour).with(luminance: luminance).cell
+        }
         let sector = Self.hue(of: colour, of: Self.basic.count)
         return .palette(Self.basic[sector])
     }

@@ -1,21 +1,21 @@
 import Films
+import FoundationEssentials
 import LazyImages
 import SystemSupport
 import TerminalGraphics
 
-/// The commands for the selected film's poster.
+/// The commands for the poster of a selected film.
 struct SelectedPoster {
     private let movie: Movie
     private let request: ImageRequest
 
     /// - Throws: why the film has no poster.
-    init(_ list: FilmList, _ environment: Browser.Environment) throws(Failure) {
-        guard let movie = list.selectedMovie else { throw Failure("No film is selected") }
+    init(_ movie: Movie, of base: BaseURL, _ environment: Browser.Environment) throws(Failure) {
         guard let address = movie.poster else {
             throw Failure("The catalogue names no poster of this film")
         }
         self.movie = movie
-        switch environment.poster(address, list.films.base, nil) {
+        switch environment.poster(address, base, nil) {
         case .success(let request): self.request = request
         case .failure(let error): throw Failure(error.advised)
         }
@@ -38,20 +38,30 @@ struct SelectedPoster {
         return (bytes, "Address copied: \(url.displayText)")
     }
 
-    /// Saves the file, and then reports the result.
-    func save(_ environment: Browser.Environment, onEnd: @escaping @Sendable (String) -> Void) {
-        Task { [movie, request] in onEnd(await environment.save(movie, request)) }
+    /// Saves the file.
+    func save(_ environment: Browser.Environment) async -> SavedPoster {
+        await environment.save(movie, request)
     }
 }
 
-/// Saves a poster as a file in the working directory.
-enum SavedPoster {
+/// A poster that was saved as a file in the working directory, or was not.
+struct SavedPoster: Sendable {
+    let isSaved: Bool
+    /// The result in one line.
+    let line: String
+
+    /// The results of several posters in one line.
+    static func summary(_ saved: [SavedPoster], _ problems: [String]) -> String {
+        if saved.count + problems.count == 1 { return saved.first?.line ?? problems[0] }
+        let posters = saved.count == 1 ? "1 poster saved" : "\(saved.count) posters saved"
+        return problems.isEmpty ? posters : "\(posters), \(problems.count) not: \(problems[0])"
+    }
+
     /// Saves a poster's file as it is in the cache; if it is not there, it is loaded first. Never overwrites a file. A
     /// file appears whole or not at all. Blocks no thread of the cooperative pool.
-    /// - Returns: the result in one line.
-    static func save(_ movie: Movie, _ request: ImageRequest, _ loader: FileLoader, in folder: String) async
-        -> String
-    {
+    static func save(
+        _ movie: Movie, _ request: ImageRequest, _ loader: FileLoader, in folder: String
+    ) async -> SavedPoster {
         var request = request
         if request.cachePolicy != .cacheOnly { request.cachePolicy = .returnCacheElseLoad }
         request.targetSize = nil
@@ -62,11 +72,35 @@ enum SavedPoster {
             let output = OutputFile(folder: folder, stem: name, ending: ending)
             let threads = BlockingThreads(count: 1, name: "Saving")
             let saved = try await output.write(file, .number, on: threads)
-            return (saved.outcome == .same ? "Saved already: " : "Saved as ") + saved.path
+            return SavedPoster(
+                isSaved: true, line: (saved.outcome == .same ? "Saved already: " : "Saved as ") + saved.path)
         } catch let error as Failure {
-            return error.description
+            return SavedPoster(isSaved: false, line: error.description)
         } catch {
-            return ImageLoadingError.advised(error)
+            return SavedPoster(isSaved: false, line: ImageLoadingError.advised(error))
+        }
+    }
+}
+
+/// Films saved as a catalogue in the working directory.
+enum SavedFilms {
+    /// Saves films as JSON. Never overwrites a file.
+    /// - Returns: the result in one line.
+    static func save(_ movies: [Movie], _ base: BaseURL, in folder: String) async -> String {
+        let films = Catalogue(name: nil, movies: movies).resolvingAddresses(against: base.url)
+        let page = SourcePage(films.movies)
+        let bytes = CataloguePages.Page(page, base: base).bytes
+        let output = OutputFile(folder: folder, stem: "films", ending: ".json")
+        do throws(Failure) {
+            let saved = try await BlockingThreads(count: 1, name: "Saving").run({
+                Failure($0, doing: "saving")
+            }) {
+                () throws(Failure) in try output.write(Data(bytes), .number)
+            }
+            let count = movies.count == 1 ? "1 film" : "\(movies.count) films"
+            return "\(count) saved as \(saved.path)"
+        } catch {
+            return error.description
         }
     }
 }

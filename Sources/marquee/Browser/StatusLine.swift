@@ -181,21 +181,33 @@ struct KeyHint: Equatable {
 extension BrowserState {
     /// The keys that matter most here. The first is the last to be left out.
     var hints: [KeyHint] {
+        takesText || isFiltering ? usualHints : usualHints.map { KeyHint(keys.shown($0.key), $0.meaning) }
+    }
+
+    private var usualHints: [KeyHint] {
         switch overlay {
         case .help, .picture, .answer: return [KeyHint("Esc", "back")]
         case .address: return [KeyHint("Enter", "open"), KeyHint("Esc", "back")]
         case .opening: return [KeyHint("Esc", "stop")]
+        case .question: return [KeyHint("y", "yes"), KeyHint("n", "no"), KeyHint("Esc", "not now")]
         case nil: break
         }
         if isFiltering {
-            return [KeyHint("Enter", "keep"), KeyHint("Esc", "all films"), KeyHint("↑", "earlier")]
+            let enter = canSearch ? "search the server" : "keep"
+            return [KeyHint("Enter", enter), KeyHint("Esc", "all films"), KeyHint("↑", "earlier")]
         }
         let help = KeyHint("?", "help")
         if page == .film {
-            let play = list.selectedMovie?.media == nil ? [] : [KeyHint("Enter", "play")]
+            let play = list.selectedMovie?.media == nil || !hasPlayer ? [] : [KeyHint("Enter", "play")]
             return [help] + play + [
                 KeyHint("Esc", "back"), KeyHint("n", "next"), KeyHint("N", "previous"),
                 KeyHint("i", failure?.request == nil ? "figures" : "answer"),
+            ]
+        }
+        if !list.selection.isEmpty {
+            return [
+                help, KeyHint("Esc", "none"), KeyHint("w", "seen"), KeyHint("f", "favourite"),
+                KeyHint("o", "save posters"), KeyHint("e", "export"),
             ]
         }
         return [

@@ -16,6 +16,9 @@ struct Arguments: Sendable {
 
     /// The options that the configuration file gives.
     private var fromFile: Set<String> = []
+    /// The keys and the colours of the browser, from the configuration file.
+    private(set) var keys = BrowserKeys()
+    private(set) var colours = BrowserColours()
     /// Why the configuration file was left out; nil if it was not.
     private(set) var fileProblem: String?
 
@@ -56,6 +59,7 @@ struct Arguments: Sendable {
 
     /// Takes the options of the configuration file that this command has, and that nothing else gives.
     private mutating func take(_ file: ConfigurationFile, _ environment: [String: String]) {
+        (keys, colours) = (file.keys, file.colours)
         for option in known {
             guard let entry = file.entries[option.name], values[option.name] == nil else { continue }
             // `Settings` and the player read some variables themselves.

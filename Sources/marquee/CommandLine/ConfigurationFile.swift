@@ -8,7 +8,10 @@ import SystemSupport
 ///     catalogue ~/films/films.db
 ///     timeout = 30
 ///     no-disk-cache
+///     key-seen = m
+///     color-found = magenta
 ///
+/// `key-NAME` sets the keys of a command of the browser, `color-NAME` one of its colours.
 /// A command takes the options that it has; those of other commands are skipped. The environment wins over the file, and
 /// the command line over both.
 struct ConfigurationFile: Sendable {
@@ -22,6 +25,9 @@ struct ConfigurationFile: Sendable {
     let path: String
     /// By option name.
     private(set) var entries: [String: Entry] = [:]
+    /// The keys and the colours of the browser.
+    private(set) var keys = BrowserKeys()
+    private(set) var colours = BrowserColours()
 
     /// Where the file is looked for.
     static var standardPath: String {
@@ -73,6 +79,7 @@ struct ConfigurationFile: Sendable {
         var value = Self.trimmed(line.dropFirst(word.count))
         if value.first == "=" { value = Self.trimmed(value.dropFirst()) }
         let name = String(word.hasPrefix("--") ? word.dropFirst(2) : word)
+        if try readLook(name, String(Self.unquoted(value)), number) { return }
         guard let option = options[name], !Self.never.contains(name) else {
             let names = options.keys.filter { !Self.never.contains($0) }.sorted()
             let nearest =
@@ -93,6 +100,23 @@ struct ConfigurationFile: Sendable {
             entries[name] = Entry(values: before.values + [text], line: number)
         } else {
             entries[name] = Entry(values: [text], line: number)
+        }
+    }
+
+    /// Reads a key or a colour of the browser; false for another line.
+    private mutating func readLook(_ name: String, _ value: String, _ number: Int) throws(UsageError) -> Bool
+    {
+        do throws(UsageError) {
+            if name.hasPrefix("key-") {
+                try keys.set(String(name.dropFirst(4)), to: value)
+            } else if name.hasPrefix("color-") || name.hasPrefix("colour-") {
+                try colours.set(String(name.drop { $0 != "-" }.dropFirst()), to: value)
+            } else {
+                return false
+            }
+            return true
+        } catch {
+            throw UsageError("\(path):\(number): \(error)")
         }
     }
 

@@ -49,15 +49,17 @@ struct NamedCredentials: Authenticator {
     /// - Parameter source: the name of the text in messages.
     init(_ text: String, of source: String = "MARQUEE_CREDENTIALS") throws(UsageError) {
         var credentials: [String: Credential] = [:]
-        for entry in text.split(whereSeparator: { $0 == ";" || $0.isNewline }) {
-            if entry.drop(while: { $0 == " " }).first == "#" { continue }
+        let entries = text.split(whereSeparator: { $0 == ";" || $0.isNewline })
+            .filter { ![nil, "#"].contains($0.drop { $0 == " " }.first) }
+        for (index, entry) in entries.enumerated() {
             let words = entry.split(separator: " ", maxSplits: 1)
             guard words.count == 2, let credential = Self.credential(words[1]) else {
                 // The message leaves out the entry, which holds a secret.
+                let place = entries.count > 1 ? "; its entry \(index + 1) is not one" : ""
                 throw UsageError(
-                    "\(source) needs entries like \"HOST USER:PASSWORD\" or \"HOST Bearer TOKEN\"")
+                    "\(source) needs entries like \"HOST USER:PASSWORD\" or \"HOST Bearer TOKEN\"\(place)")
             }
-            credentials[words[0].lowercased()] = credential
+            credentials[Self.host(words[0])] = credential
         }
         self.credentials = credentials
     }
@@ -68,6 +70,18 @@ struct NamedCredentials: Authenticator {
         all.credentials.merge(others.credentials) { own, _ in own }
         return all
     }
+
+    /// The host and the port of an entry, which may be written as an address: `https://nas:8920/`.
+    private static func host(_ word: Substring) -> String {
+        let text = word.lowercased()
+        guard text.contains("://"), let url = URL(string: text), let host = url.host(), !host.isEmpty else {
+            return text
+        }
+        return url.port.map { "\(host):\($0)" } ?? host
+    }
+
+    /// Whether there is a credential of any kind for a server.
+    func hasCredential(for server: URL) -> Bool { credential(for: server) != nil }
 
     /// The token for a server; nil for none.
     func token(for server: URL) -> String? {

@@ -387,6 +387,12 @@ enum Terminal {
     /// Whether tmux is between the program and the terminal.
     static var isInTmux: Bool { !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty }
 
+    /// Whether `COLORFGBG`, as rxvt and Konsole set it, names a light background: `0;15`.
+    static var isOnLight: Bool {
+        let colours = (ProcessInfo.processInfo.environment["COLORFGBG"] ?? "").split(separator: ";")
+        return colours.count > 1 && ["7", "15"].contains(colours[colours.count - 1])
+    }
+
     /// Whether the terminal is Konsole, which sets a variable for its programs.
     static var isKonsole: Bool { ProcessInfo.processInfo.environment["KONSOLE_VERSION"] != nil }
 

@@ -40,7 +40,8 @@ enum BrowseCommand: Command {
         let reader = CatalogueReader(session)
         let environment = Browser.Environment(
             name: session.source.name, welcome: session.welcome,
-            read: { await reader.read(replacing: $0, onNews: $1) },
+            read: { await reader.read($0, onNews: $1) }, canSearch: reader.canSearch,
+            marks: { MarkKeeper(session, onNews: $0) },
             watch: { onChange in
                 guard case .films(let folder) = session.source else { return nil }
                 // Ignored: without a thread or a descriptor, R reads the folder again.
@@ -56,9 +57,10 @@ enum BrowseCommand: Command {
             save: {
                 await SavedPoster.save($0, $1, opened.loader, in: FileManager.default.currentDirectoryPath)
             },
+            export: { await SavedFilms.save($0, $1, in: FileManager.default.currentDirectoryPath) },
             depth: session.settings.colourDepth, graphics: session.settings.graphics,
             asksForGraphics: session.settings.asksForGraphics, complete: { await session.whole($0) },
-            player: player,
+            player: player, keys: session.arguments.keys, colours: session.arguments.colours,
             attribution: session.source.attribution, interruption: session.interruption)
         let browser = try Browser(terminal: terminal, loader: images, environment: environment)
         let failure: (any Error)?

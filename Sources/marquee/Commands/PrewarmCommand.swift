@@ -43,6 +43,7 @@ enum PrewarmCommand: Command {
     }
 
     static func run(_ session: Session) async throws -> ExitStatus {
+        let session = namedSource(session).map { session.reading($0) } ?? session
         if session.arguments.has("through") { return try await fillService(session) }
         for option in ["sizes", "sign-key-file"] where session.arguments.has(option) {
             throw UsageError("--\(option) works only with prewarm --through")
@@ -56,6 +57,14 @@ enum PrewarmCommand: Command {
         if session.arguments.has("name") { throw UsageError("--name works only with prewarm --detach") }
         if session.arguments.has("no-cellular") { try CellularRefusal.check() }
         return await fill(try await list(session), with: session.makeLoader(keepsFiles: false), session)
+    }
+
+    /// The operand, if it is a library of another program or a folder.
+    private static func namedSource(_ session: Session) -> CatalogueSource? {
+        guard let name = session.arguments.operands.first,
+            FilmSources.areNamed(by: name) || FileKind(name) == .folder
+        else { return nil }
+        return CatalogueSource(name)
     }
 
     /// Loads everything of the list, reports it, and closes the loader.
@@ -133,7 +142,7 @@ enum PrewarmCommand: Command {
     static func manifests(
         _ session: Session
     ) async throws -> [(manifest: Manifest, base: BaseURL?)] {
-        let name = session.arguments.operands.first
+        let name = namedSource(session) == nil ? session.arguments.operands.first : nil
         let pages: [(bytes: [UInt8], base: BaseURL?)]
         switch name {
         case nil:

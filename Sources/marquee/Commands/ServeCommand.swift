@@ -276,9 +276,7 @@ enum ServeCommand: Command {
             return .catalogue(path: path)
         case .url(let text):
             throw Failure("\(text) is on the network; import it: marquee import \(text) LIBRARY.db")
-        case .films(let folder):
-            throw Failure(
-                "\(folder.path) is a folder of films; import it: marquee import \(folder.path) LIBRARY.db")
+        case .films(let folder): return .folder(path: folder.path)
         case .server(let source): preconditionFailure("\(source.name) is no file")
         case .invalid(let failure): throw failure
         case .missing: throw Failure("no catalogue is named; name the folder to serve")

@@ -19,15 +19,21 @@ struct CataloguePages: Sendable {
         let base: BaseURL
         /// When the server last confirmed the page, in seconds since 1970; nil if that is unknown.
         var confirmed: Int?
-        /// Whether it is the last page.
+        /// Whether it is the last page that is read.
         var isLast = true
+        /// Whether the server has more pages.
+        private(set) var hasMore = false
 
         init(bytes: [UInt8], base: BaseURL, confirmed: Int? = nil, isLast: Bool = true) {
             (content, self.base, self.confirmed, self.isLast) = (.document(bytes), base, confirmed, isLast)
         }
 
-        init(_ page: SourcePage, base: BaseURL) {
-            (content, self.base, confirmed, isLast) = (.films(page), base, page.confirmed, page.isLast)
+        /// A page of a source.
+        /// - Parameter isEnough: whether no page after it is read.
+        init(_ page: SourcePage, base: BaseURL, isEnough: Bool = false) {
+            (content, self.base, confirmed) = (.films(page), base, page.confirmed)
+            isLast = page.isLast || isEnough
+            hasMore = isEnough && !page.isLast
         }
 
         /// The document; for films of a source a catalogue of them in JSON, with all that is known of each.
@@ -35,8 +41,19 @@ struct CataloguePages: Sendable {
             switch content {
             case .document(let bytes): bytes
             case .films(let page):
-                Array("{\"movies\":[\(page.films.map { $0.document.json() }.joined(separator: ","))]}".utf8)
+                Array("{\"movies\":[\(page.films.map { text(of: $0) }.joined(separator: ","))]}".utf8)
             }
+        }
+
+        /// A film in JSON. The film's own file is not beside the library that it is imported into.
+        private func text(of film: SourceFilm) -> String {
+            var document = film.document
+            if base.url.isFileURL, let media = film.movie.media,
+                let url = URL(string: media, relativeTo: base.url)
+            {
+                document["media"] = JSONText(url.absoluteString)
+            }
+            return document.json()
         }
     }
 
@@ -199,6 +216,7 @@ struct CatalogueParts: Sendable {
             catalogue: try Self.catalogue(page), base: page.base, confirmed: page.confirmed)
         films = first.catalogue.movies.count
         isWhole = page.isLast
+        note(page)
     }
 
     /// Adds the films of the next page.
@@ -212,6 +230,13 @@ struct CatalogueParts: Sendable {
         isWhole = page.isLast
         // The catalogue is as old as its oldest page.
         first.confirmed = [first.confirmed, page.confirmed].compactMap(\.self).min()
+        note(page)
+    }
+
+    private mutating func note(_ page: CataloguePages.Page) {
+        first.hasMore = page.hasMore
+        guard case .films(let films) = page.content else { return }
+        for film in films.films where film.marks != FilmMarks() { first.served[film.movie.id] = film.marks }
     }
 
     /// The films of a page. Their web pages are shown as they are, so a relative address would lead nowhere.
@@ -231,6 +256,7 @@ struct CatalogueParts: Sendable {
     /// The films so far as one catalogue.
     var open: OpenCatalogue {
         OpenCatalogue(
-            catalogue: first.catalogue.appending(rest), base: first.base, confirmed: first.confirmed)
+            catalogue: first.catalogue.appending(rest), base: first.base, served: first.served,
+            hasMore: first.hasMore, confirmed: first.confirmed)
     }
 }

@@ -53,7 +53,8 @@ struct PictureFolder: Sendable {
         }
         guard !pictures.isEmpty else {
             throw Failure(
-                "\(path): there is no picture in this folder; name a folder of pictures or a catalogue")
+                "\(path): there are no films and no pictures in this folder or in its folders; name another one, or a catalogue"
+            )
         }
         var taken: [String: Int] = [:]
         let films = pictures.map { picture in

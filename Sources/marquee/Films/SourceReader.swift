@@ -10,9 +10,6 @@ struct SourceReader: SourceAnswers {
     private let opened: OpenLoader
     private let session: Session
 
-    /// The most pages of a source whose films are too many to read all.
-    private static let mostPages = 25
-
     init(_ source: any FilmSource, _ opened: OpenLoader, _ session: Session) {
         (self.source, self.opened, self.session) = (source, opened, session)
     }
@@ -22,17 +19,16 @@ struct SourceReader: SourceAnswers {
         (settings.downloads.authenticator as? NamedCredentials)?.token(for: source.server)
     }
 
-    /// All pages; of an endless source the first ones.
+    /// All pages; of an endless source those of the session.
     /// - Parameter onPage: called with each page.
     func pages(onPage: CataloguePages.Listener?) async throws -> CataloguePages {
         let base = BaseURL(source.server)
         var pages: [CataloguePages.Page] = []
         do {
-            try await source.readPages(self) { page in
-                var page = page
-                let isEnough = source.isEndless && pages.count + 1 >= Self.mostPages
-                page.isLast = page.isLast || isEnough
-                pages.append(CataloguePages.Page(page, base: base))
+            let wanted = session.pages
+            try await source.readPages(after: source.isEndless ? wanted.lowerBound : 0, self) { page in
+                let isEnough = source.isEndless && pages.count + 1 >= wanted.count
+                pages.append(CataloguePages.Page(page, base: base, isEnough: isEnough))
                 try await onPage?(pages[pages.count - 1])
                 if isEnough { throw Enough() }
             }
@@ -71,12 +67,16 @@ struct SourceReader: SourceAnswers {
     private var refusal: FilmSourceError {
         let host = source.server.host() ?? ""
         let place = source.server.port.map { "\(host):\($0)" } ?? host
-        let hasCredential = Self.token(for: source, session.settings) != nil
-        return .refused(
-            server: place, hasCredential: hasCredential,
-            advice: hasCredential
-                ? "make another token, and set MARQUEE_CREDENTIALS to \"\(place) Bearer TOKEN\""
-                : "set MARQUEE_CREDENTIALS to \"\(place) Bearer TOKEN\"")
+        let hasToken = Self.token(for: source, session.settings) != nil
+        let hasPassword =
+            (session.settings.downloads.authenticator as? NamedCredentials)?
+            .hasCredential(for: source.server) ?? false
+        let setting = "set MARQUEE_CREDENTIALS to \"\(place) Bearer TOKEN\""
+        let advice =
+            hasToken
+            ? "make another token, and " + setting
+            : hasPassword ? "it takes a token, and not a name with a password: " + setting : setting
+        return .refused(server: place, hasCredential: hasToken, advice: advice)
     }
 
     // MARK: Folders

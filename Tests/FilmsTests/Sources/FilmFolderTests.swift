@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import TestSupport
 import TestTraits
 import Testing
@@ -78,7 +79,8 @@ struct FilmFolderTests {
                 nil
             ),
             ("\u{FEFF}<movie><title>Faust</title></movie>", nil),
-            ("just words", "neither JSON nor XML"),
+            ("just words", "neither XML nor the address"),
+            ("<movie>\0</movie>", "neither XML nor the address"),
             ("", "empty"),
             ("<movie><title>Faust", "not well-formed XML"),
             ("<tvshow><title>Faust</title></tvshow>", "expected <movie>"),
@@ -107,7 +109,7 @@ struct FilmFolderTests {
         try write("<movie><title>Other</title>\(blank)</movie>", "Faust (1926)/Faust.nfo")
         try write("", "Faust (1926)/Faust.mkv")
         #expect(try films(FilmFolder(home.path)).map(\.movie.title) == ["Faust"])
-        #expect(try problems(FilmFolder(home.path)).first?.contains("too large") == true)
+        #expect(try problems(FilmFolder(home.path)).first?.contains("more than 1024 KiB") == true)
     }
 
     @Test(
@@ -145,6 +147,51 @@ struct FilmFolderTests {
         #expect(films.first { $0.movie.title == "On a shelf" }?.movie.media == nil)
         #expect(
             films.first { $0.movie.title == "Faust" }?.movie.media == "Faust%20%281926%29/faust-cd1.avi")
+    }
+
+    @Test("copies of discs are films, which a player opens by their index")
+    func discs() throws {
+        try write("", "Nosferatu (1922)/VIDEO_TS/VIDEO_TS.IFO")
+        try write("", "Faust (1926)/BDMV/index.bdmv")
+        try write("", "Faust (1926)/poster.jpg")
+        #expect(FilmFolder.hasFilms(home.path))
+        let films = try films(FilmFolder(home.path)).map(\.movie)
+        #expect(films.map(\.title) == ["Faust", "Nosferatu"] && films.map(\.year) == [1926, 1922])
+        #expect(films[0].media == "Faust%20%281926%29/BDMV/index.bdmv")
+        #expect(films[0].poster == "Faust%20%281926%29/poster.jpg")
+        #expect(films[1].media == "Nosferatu%20%281922%29/VIDEO_TS/VIDEO_TS.IFO")
+    }
+
+    @Test("the folder of one film is a library with one film")
+    func oneFilm() throws {
+        try write("", "Nosferatu (1922)/nosferatu.mkv")
+        try write(Self.facts, "Nosferatu (1922)/movie.nfo")
+        try write("", "Nosferatu (1922)/poster.jpg")
+        try write("", "Nosferatu (1922)/Extras/interview.mkv")
+        let films = try films(FilmFolder(home.file("Nosferatu (1922)"))).map(\.movie)
+        #expect(films.map(\.title) == ["Nosferatu"] && films[0].year == 1922)
+        #expect(films[0].media == "nosferatu.mkv" && films[0].poster == "poster.jpg")
+    }
+
+    @Test("facts about a series are no film")
+    func series() throws {
+        try write("<tvshow/>", "The Wire/tvshow.nfo")
+        try write("", "Faust (1926)/Faust.mkv")
+        #expect(try films(FilmFolder(home.path)).map(\.movie.title) == ["Faust"])
+    }
+
+    @Test("a folder that cannot be read is named", .enabled(if: geteuid() != 0, "root reads every folder"))
+    func unreadable() throws {
+        try write("", "Faust (1926)/Faust.mkv")
+        try write("", "Locked/Film.mkv")
+        unsafe chmod(home.file("Locked"), 0)
+        defer { unsafe chmod(home.file("Locked"), 0o700) }
+        let folder = FilmFolder(home.path)
+        #expect(try films(folder).map(\.movie.title) == ["Faust"])
+        #expect(
+            try problems(folder) == [
+                "Locked: the folder cannot be read: Permission denied; its films are missing"
+            ])
     }
 
     @Test("equal films have different ids, which stay")

@@ -19,7 +19,7 @@ struct JellyfinSourceTests {
            "IsFolder": false, "Type": "Movie", "ProductionLocations": ["Germany"],
            "People": [{"Name": "Max Schreck", "Id": "1", "Role": "Count Orlok", "Type": "Actor"},
                       {"Name": "F. W. Murnau", "Id": "2", "Role": "", "Type": "Director", "ImageBlurHashes": {}}],
-           "UserData": {"PlaybackPositionTicks": 0, "PlayCount": 0, "IsFavorite": false, "Played": false, "Key": "653"},
+           "UserData": {"PlaybackPositionTicks": 0, "PlayCount": 0, "IsFavorite": true, "Played": false, "Key": "653"},
            "VideoType": "VideoFile", "ImageTags": {"Primary": "9d0e1f", "Logo": "77"}, "BackdropImageTags": ["1"],
            "ImageBlurHashes": {"Primary": {"9d0e1f": "dCGR"}}, "LocationType": "FileSystem", "MediaType": "Video"},
           {"Name": "Home film", "Id": "b2", "RunTimeTicks": null, "CommunityRating": 0, "ProductionYear": 0,
@@ -50,6 +50,8 @@ struct JellyfinSourceTests {
                 == "https://nas:8920/Items/a1b2c3d4e5f60718293a4b5c6d7e8f90/Images/Primary?tag=9d0e1f&maxWidth=780"
                 + "&quality=90&format=Webp")
         #expect(page.films[0].ids == ["tmdb": "653", "imdb": "tt0013442"])
+        #expect(page.films[0].marks.isFavourite && !page.films[0].marks.isSeen)
+        #expect(page.films[0].marks.isKnown(.seen) && !page.films[1].marks.isKnown(.seen))
         #expect(page.films[1].movie.title == "Home film")
         #expect(page.films[1].movie.poster == nil && page.films[1].movie.year == nil)
         #expect(page.films.count == 2 && page.problems.count == 3)
@@ -64,7 +66,7 @@ struct JellyfinSourceTests {
         #expect(path.page(from: 0).parameter("userId") == "8f2c")
         for name in [
             "jellyfin+", "jellyfin+ftp://nas", "jellyfin+https://", "jellyfin+https://anna:secret@nas",
-            "jellyfin+https://nas?api_key=1", "jellyfin+nas:8920",
+            "jellyfin+https://nas?api_key=1", "jellyfin+nas:8920", "jellyfin:nas", "jellyfin://nas:8096",
         ] {
             #expect(throws: FilmSourceError.self, "\(name)") { try JellyfinSource(name: name) }
         }
@@ -96,7 +98,9 @@ struct JellyfinSourceTests {
     @Test("a server that ignores StartIndex, or does not say how many films there are, ends too")
     func oddServers() async throws {
         let same = ScriptedAnswers { _ in #"{"Items":[{"Id":"a","Name":"A"}],"TotalRecordCount":900}"# }
-        #expect(try await source().pages(same).count == 2)
+        let pages = try await source().pages(same)
+        #expect(pages.count == 2 && pages[1].isLast)
+        #expect(pages[1].problems == [.incomplete(films: 1, total: 900)])
         let silent = ScriptedAnswers { _ in #"[{"Id":"a","Name":"A"}]"# }
         #expect(try await source().pages(silent).count == 1)
         let empty = ScriptedAnswers { _ in #"{"Items":[],"TotalRecordCount":0}"# }
@@ -105,6 +109,37 @@ struct JellyfinSourceTests {
             let answers = ScriptedAnswers { _ in text }
             await #expect(throws: CatalogueError.self, "\(text)") { try await source().pages(answers) }
         }
+    }
+
+    @Test("a film that is twice in a page is there once")
+    func twice() async throws {
+        let answers = ScriptedAnswers { _ in
+            #"{"Items":[{"Id":"a","Name":"A"},{"Id":"a","Name":"A"},{"Id":"b","Name":"B"}],"TotalRecordCount":3}"#
+        }
+        #expect(try await source().pages(answers).map { $0.films.map(\.movie.id) } == [["a", "b"]])
+    }
+
+    @Test("seen and favourite are set and removed at the server, other marks are not")
+    func marks() throws {
+        let user = try source("jellyfin+https://nas/media?userId=8f2c")
+        let seen = try #require(user.request(toSet: .seen, true, of: "a1"))
+        #expect(seen.method == .post)
+        #expect(seen.url.absoluteString == "https://nas/media/UserPlayedItems/a1?userId=8f2c")
+        let favourite = try #require(try source().request(toSet: .favourite, false, of: "a1"))
+        #expect(favourite.method == .delete)
+        #expect(favourite.url.absoluteString == "https://nas:8920/UserFavoriteItems/a1")
+        #expect(user.request(toSet: .rating, true, of: "a1") == nil)
+        #expect(user.request(toSet: .toWatch, true, of: "a1") == nil)
+        #expect(user.request(toSet: .seen, true, of: "../System/Shutdown") == nil)
+    }
+
+    @Test("a kind of library that nobody reads is named")
+    func otherKinds() throws {
+        let error = #expect(throws: FilmSourceError.self) {
+            try FilmSources.source(named: "plex+https://nas:32400")
+        }
+        #expect(error.map { "\($0)".contains("films of plex") } == true)
+        #expect(try FilmSources.source(named: "https://nas/a+http://b") == nil)
     }
 
     @Test("the token goes into a field that every version takes")

@@ -28,9 +28,9 @@ extension URL {
 
 extension FilmSource {
     /// All pages.
-    func pages(_ answers: ScriptedAnswers) async throws -> [SourcePage] {
+    func pages(after first: Int = 0, _ answers: ScriptedAnswers) async throws -> [SourcePage] {
         var pages: [SourcePage] = []
-        try await readPages(answers) { pages.append($0) }
+        try await readPages(after: first, answers) { pages.append($0) }
         return pages
     }
 }

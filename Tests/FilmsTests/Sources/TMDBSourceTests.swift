@@ -69,6 +69,31 @@ struct TMDBSourceTests {
         }
     }
 
+    @Test("a search at the server keeps the server and the language")
+    func searching() throws {
+        let found = try #require(try source("tmdb:popular?language=de-DE").searching("El Caminó & more"))
+        #expect(found.name == "tmdb:search?q=El%20Camin%C3%B3%20%26%20more&language=de-DE")
+        let own = try #require(
+            try source("tmdb+http://127.0.0.1:8080/3:popular").searching("a") as? TMDBSource)
+        #expect(own.page(1).absoluteString == "http://127.0.0.1:8080/3/search/movie?query=a&page=1")
+        #expect(try source().searching(" ") == nil)
+    }
+
+    @Test("later pages are read without those before them")
+    func laterPages() async throws {
+        let answers = ScriptedAnswers { url in
+            switch url.path() {
+            case "/3/configuration": Self.configuration
+            case "/3/genre/movie/list": Self.genres
+            default: #"{"results":[\#(Self.film(Int(url.parameter("page") ?? "") ?? 0))],"total_pages":4}"#
+            }
+        }
+        let pages = try await source().pages(after: 2, answers)
+        #expect(
+            pages.map { $0.films.map(\.movie.id) } == [["3"], ["4"]] && pages.map(\.isLast) == [false, true])
+        #expect(try await source().pages(after: 500, answers).isEmpty)
+    }
+
     @Test("a token goes into a field; a key is a parameter, which is added last")
     func token() throws {
         let page = try source().page(1)

@@ -53,6 +53,8 @@ struct BodyWriterTests {
         let request = request("/large")
         let paused = Task { try await loader.file(for: request) }
         try await transport.pauses.wait(for: 1)
+        // The file is there now: a store looks for files once.
+        try await disk.held.wait(for: 1)
         paused.cancel()
         try await origin.closed.wait(for: 1)
         #expect(try await loader.file(for: self.request("/small")).bytes.array == Self.small)

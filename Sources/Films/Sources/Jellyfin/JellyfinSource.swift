@@ -23,11 +23,14 @@ package struct JellyfinSource: FilmSource {
     private static let prefix = "jellyfin+"
     /// The films of a page.
     static let pageSize = 200
-    /// The most pages.
-    private static let maximumPages = 5_000
+    /// The most pages: 200,000 films.
+    private static let maximumPages = 1_000
 
     package init?(name: String) throws(FilmSourceError) {
-        guard name.lowercased().hasPrefix(Self.prefix) else { return nil }
+        guard name.lowercased().hasPrefix(Self.prefix) else {
+            if !name.lowercased().hasPrefix("jellyfin:") { return nil }
+            throw .invalidName("a Jellyfin server has an address such as jellyfin+https://nas:8920")
+        }
         let address = String(name.dropFirst(Self.prefix.count))
         guard var parts = URLComponents(string: address),
             ["http", "https"].contains(parts.scheme?.lowercased()),
@@ -79,18 +82,23 @@ package struct JellyfinSource: FilmSource {
     ]
 
     package func readPages(
-        _ answers: any SourceAnswers, _ take: (SourcePage) async throws -> Void
+        after first: Int, _ answers: any SourceAnswers, _ take: (SourcePage) async throws -> Void
     ) async throws {
         var start = 0
         var seen: Set<String> = []
-        for _ in 0..<Self.maximumPages {
+        for number in 1...Self.maximumPages {
             let answer = try await answers.answer(to: page(from: start))
             var (page, entries, total) = try Self.page(answer.bytes, from: start, of: server)
             page.confirmed = answer.confirmed
-            let isNews = page.films.contains { seen.insert($0.movie.id).inserted }
+            let before = seen.count
+            for film in page.films { seen.insert(film.movie.id) }
             start += entries
+            let isWhole = start >= (total ?? (entries < Self.pageSize ? 0 : .max))
             // A server that does not know StartIndex sends the same page for ever.
-            page.isLast = entries == 0 || !isNews || start >= (total ?? (entries < Self.pageSize ? 0 : .max))
+            page.isLast = isWhole || entries == 0 || seen.count == before || number == Self.maximumPages
+            if page.isLast, !isWhole, let total {
+                page.problems.append(.incomplete(films: seen.count, total: total))
+            }
             try await take(page)
             if page.isLast { return }
         }
@@ -129,6 +137,7 @@ package struct JellyfinSource: FilmSource {
         var values: [(FilmMember, FilmMember.Value?)] = []
         var (id, tag): (String?, String?)
         var ids: [String: String] = [:]
+        var marks = FilmMarks()
         item.forEachMember { name, value in
             switch name {
             case "Id": id = value.string
@@ -162,6 +171,14 @@ package struct JellyfinSource: FilmSource {
                     ids[name.lowercased()] = id.string.flatMap { $0.isEmpty ? nil : $0 }
                 }
             case "ImageTags": tag = value["Primary"]?.string
+            case "UserData":
+                value.forEachMember { name, value in
+                    switch name {
+                    case "Played": marks[.seen] = value.flag == true ? 1 : 0
+                    case "IsFavorite": marks[.favourite] = value.flag == true ? 1 : 0
+                    default: break
+                    }
+                }
             default: break
             }
         }
@@ -178,7 +195,22 @@ package struct JellyfinSource: FilmSource {
             values.append((.media, .text("\(address)/Videos/\(escaped)/stream?static=true")))
             values.append((.page, .text("\(address)/web/#/details?id=\(escaped)")))
         }
-        return try SourceFilm(values, ids: ids, position: position)
+        return try SourceFilm(values, ids: ids, marks: marks, position: position)
+    }
+
+    /// The marks of the user: played and favourite.
+    package func request(
+        toSet mark: FilmMark, _ isSet: Bool, of film: String
+    ) -> (method: HTTPMethod, url: URL)? {
+        guard FilmID.fault(film) == nil else { return nil }
+        let kind: String
+        switch mark {
+        case .seen: kind = "/UserPlayedItems/"
+        case .favourite: kind = "/UserFavoriteItems/"
+        case .toWatch, .rating: return nil
+        }
+        let items = user.map { [URLQueryItem(name: "userId", value: $0)] } ?? []
+        return (isSet ? .post : .delete, url(kind + film, items))
     }
 
     /// A tick is 100 ns.

@@ -9,7 +9,8 @@ import SystemSupport
 ///       Faust (1926)/Faust (1926).mkv, movie.nfo, folder.jpg
 ///       Metropolis.1927.mkv, Metropolis.1927-poster.jpg
 ///
-/// A film is a video, or a file of facts (`.nfo`) without one, in the folder itself or in a folder there. Its facts come
+/// A film is a video, the copy of a disc (`VIDEO_TS`, `BDMV`), or a file of facts (`.nfo`) without one, in the folder itself
+/// or in a folder there. Its facts come
 /// from `<video>.nfo`, else from `movie.nfo` if its folder has no other film, else from its name. Its poster is the first
 /// of `<video>.jpg`, `<video>-poster.jpg` and the like, and, if its folder has no other film, `poster.jpg` and the like;
 /// else the address in the facts. Links that lead out of the folder are ignored.
@@ -62,8 +63,13 @@ package final class FilmFolder: Sendable {
                 if FolderFilms.isFilm(entry.name) { return true }
             } else if looks < mostLooks {
                 looks += 1
-                let inside = try? folder.entries(in: entry.name)
-                if inside?.contains(where: { FolderFilms.isFilm($0.name) }) == true { return true }
+                // Ignored: a folder that cannot be read has no films to be seen.
+                let inside = (try? folder.entries(in: entry.name)) ?? []
+                if inside.contains(where: {
+                    $0.isFolder ? FolderFilms.isDisc(folder: $0.name) : FolderFilms.isFilm($0.name)
+                }) {
+                    return true
+                }
             }
         }
         return false
@@ -87,9 +93,12 @@ package final class FilmFolder: Sendable {
             let round = order[start..<max(start, end)].map { places[$0] }
             let found = round.isEmpty ? [] : Parallel.map(round.count) { films(at: round[$0]) }
             var page = SourcePage()
-            for film in found.joined() {
-                page.films.append(film.film(notIn: &taken))
-                if let problem = film.problem { page.problems.append(problem) }
+            for place in found {
+                for film in place.films {
+                    page.films.append(film.film(notIn: &taken))
+                    if let problem = film.problem { page.problems.append(problem) }
+                }
+                if let problem = place.problem { page.problems.append(problem) }
             }
             page.isLast = end == order.count
             if page.isLast || !page.films.isEmpty { try take(page) }
@@ -98,10 +107,16 @@ package final class FilmFolder: Sendable {
         known.withLock { known in known = known.filter { $0.key.isEmpty || present.contains($0.key) } }
     }
 
-    private func films(at place: (name: String, films: [FolderFilm])) -> [FolderFilm] {
-        if !place.films.isEmpty { return place.films }
-        // Ignored: a folder that cannot be read, or has just gone, has no films.
-        return (try? read(place.name).films) ?? []
+    private func films(
+        at place: (name: String, films: [FolderFilm])
+    ) -> (films: [FolderFilm], problem: CatalogueError?) {
+        if !place.films.isEmpty { return (place.films, nil) }
+        do throws(FileFault) {
+            return (try read(place.name).films, nil)
+        } catch {
+            let reason = error.detail ?? SystemError.text(error.code)
+            return ([], error.isAbsence ? nil : .unreadableFolder(name: place.name, reason: reason))
+        }
     }
 
     /// What is in a folder, read again only if the folder or one of its files of facts has changed.
@@ -115,12 +130,15 @@ package final class FilmFolder: Sendable {
         }
         let entries = try entries(in: name)
         var versions: [String: FileIdentity] = [:]
-        let films = FolderFilms(folder: name, files: entries.filter { !$0.isFolder }.map(\.name)).films {
-            file in
+        let inside = entries.filter(\.isFolder).map(\.name)
+        let found = FolderFilms(
+            folder: name, ownName: URL(filePath: path(name)).lastPathComponent,
+            files: entries.filter { !$0.isFolder }.map(\.name), folders: inside)
+        let films = found.films { file in
             versions[file] = identity(of: file, in: name)
             return facts(path(name) + "/" + file)
         }
-        let folders = entries.filter { $0.isFolder && !FolderFilms.isExtra(folder: $0.name) }.map(\.name)
+        let folders = inside.filter { !FolderFilms.isExtra(folder: $0) }
         let read = Known(folder: folder, facts: versions, films: films, folders: folders)
         known.withLock { $0[name] = read }
         return read
@@ -141,7 +159,7 @@ package final class FilmFolder: Sendable {
         do throws(CatalogueError) {
             return (try NFOFile(bytes), nil)
         } catch {
-            return (nil, "\(error)")
+            return (nil, NFOFile.explanation(error))
         }
     }
 

@@ -4,8 +4,12 @@ import HTTPSemantics
 struct FolderFilms {
     /// The name of the folder in the library; empty for the library itself.
     let folder: String
+    /// The folder's own name.
+    private let ownName: String
     /// The names of its files, in order.
-    let files: [String]
+    private let files: [String]
+    /// Whether the folder may be that of one film.
+    private let isOfOne: Bool
     /// The files by their names in lower case.
     private let named: [String: String]
 
@@ -18,25 +22,46 @@ struct FolderFilms {
     private static let pictures = ["jpg", "jpeg", "png", "webp", "tbn"]
     /// The names of posters, the best first.
     private static let posters = ["poster", "folder", "cover", "default", "movie"]
+    /// The folders of DVDs and Blu-rays, and the file that a player opens.
+    private static let discs = ["VIDEO_TS": "VIDEO_TS.IFO", "BDMV": "index.bdmv"]
+    /// Files of facts about something else, by their names.
+    private static let otherFacts: Set = ["tvshow", "season", "artist", "album"]
     /// Folders with what belongs to films, and is none.
     private static let extras: Set = [
         "extras", "featurettes", "behind the scenes", "deleted scenes", "interviews", "trailers", "samples",
         "sample", "shorts", "subs", "subtitles",
     ]
 
-    init(folder: String, files: [String]) {
-        (self.folder, self.files) = (folder, files)
+    /// - Parameters:
+    ///   - folders: the names of the folders in it.
+    ///   - ownName: the folder's own name.
+    init(folder: String, ownName: String, files: [String], folders: [String]) {
+        // A copy of a disc is a folder that a player opens by one of its files.
+        let discs = folders.compactMap { name in Self.discs[name.uppercased()].map { "\(name)/\($0)" } }
+        (self.folder, self.ownName, self.files) = (folder, ownName, files + (folder.isEmpty ? [] : discs))
+        isOfOne = !folder.isEmpty || folders.allSatisfy { Self.isExtra(folder: $0) }
         named = Dictionary(files.map { ($0.lowercased(), $0) }) { first, _ in first }
     }
 
     /// Whether a file is a film or the facts of one.
-    static func isFilm(_ file: String) -> Bool { isVideo(file) || suffix(file) == "nfo" }
+    static func isFilm(_ file: String) -> Bool { isVideo(file) || isFacts(file) }
+
+    /// Whether a file may have the facts of a film.
+    private static func isFacts(_ file: String) -> Bool {
+        suffix(file) == "nfo" && !otherFacts.contains(stem(file).lowercased())
+    }
 
     /// Whether a folder has what belongs to films, and is none.
-    static func isExtra(folder: String) -> Bool { extras.contains(folder.lowercased()) }
+    static func isExtra(folder: String) -> Bool {
+        extras.contains(folder.lowercased()) || isDisc(folder: folder)
+    }
+
+    /// Whether a folder is the copy of a disc.
+    static func isDisc(folder: String) -> Bool { discs[folder.uppercased()] != nil }
 
     /// Whether a file is a video that is no sample and no trailer.
     static func isVideo(_ file: String) -> Bool {
+        if discs.values.contains(where: { file.hasSuffix("/" + $0) }) { return true }
         guard videos.contains(suffix(file)) else { return false }
         let stem = stem(file).lowercased()
         return stem != "sample" && stem != "trailer"
@@ -66,7 +91,7 @@ struct FolderFilms {
     func films(_ facts: (String) -> (file: NFOFile?, problem: String?)) -> [FolderFilm] {
         let groups = groups
         return groups.map { group in
-            let isAlone = groups.count == 1 && !folder.isEmpty
+            let isAlone = groups.count == 1 && isOfOne
             var (file, problem): (NFOFile?, CatalogueError?)
             if let name = self.facts(of: group, isAlone: isAlone) {
                 let read = facts(name)
@@ -74,7 +99,8 @@ struct FolderFilms {
                 problem = read.problem.map { .unreadableFacts(file: address(name).path, reason: $0) }
             }
             return FolderFilm(
-                folder: folder, name: group.stems[0], isAlone: isAlone, facts: file, problem: problem,
+                folder: folder, name: group.stems[0], ownFolder: isAlone ? ownName : nil, facts: file,
+                problem: problem,
                 media: group.video.map { address($0).text },
                 poster: poster(of: group, isAlone: isAlone).map { address($0).text })
         }
@@ -86,6 +112,11 @@ struct FolderFilms {
         var byBase: [String: Int] = [:]
         for video in videos {
             let stem = Self.stem(video)
+            // The copy of a disc has the name of its folder.
+            if video.contains("/") {
+                groups.append(Group(video: video, stems: [ownName]))
+                continue
+            }
             guard let base = FilmFileName.withoutPart(stem) else {
                 groups.append(Group(video: video, stems: [stem]))
                 continue
@@ -100,9 +131,9 @@ struct FolderFilms {
         // Facts without a video: a film on a shelf, or on a disk that is not there now.
         if videos.isEmpty || folder.isEmpty {
             let stems = Set(groups.flatMap(\.stems).map { $0.lowercased() })
-            let others = files.filter {
-                Self.suffix($0) == "nfo" && !stems.contains(Self.stem($0).lowercased())
-            }
+            var others = files.filter { Self.isFacts($0) && !stems.contains(Self.stem($0).lowercased()) }
+            // The folder of one film, which is the library.
+            if groups.count == 1, isOfOne { others.removeAll { $0.lowercased() == "movie.nfo" } }
             if !folder.isEmpty,
                 let only = others.first(where: { $0.lowercased() == "movie.nfo" }) ?? others.first
             {
@@ -117,7 +148,7 @@ struct FolderFilms {
     private func facts(of group: Group, isAlone: Bool) -> String? {
         for stem in group.stems { if let own = named[stem.lowercased() + ".nfo"] { return own } }
         guard isAlone else { return nil }
-        let all = files.filter { Self.suffix($0) == "nfo" }
+        let all = files.filter(Self.isFacts)
         return named["movie.nfo"] ?? (all.count == 1 ? all[0] : nil)
     }
 
@@ -137,7 +168,7 @@ struct FolderFilms {
 
     /// The address of a file, relative to the library.
     private func address(_ file: String) -> (text: String, path: String) {
-        let names = folder.isEmpty ? [file] : [folder, file]
+        let names = (folder.isEmpty ? [] : [folder]) + file.split(separator: "/").map(String.init)
         return (
             names.map { PercentEncoding.encoded($0) }.joined(separator: "/"),
             names.joined(separator: "/")
@@ -155,16 +186,16 @@ struct FolderFilm: Sendable {
     private let movie: Movie
     private let ids: [String: String]
 
+    /// - Parameter ownFolder: the name of the folder, if it has no other film.
     init(
-        folder: String, name: String, isAlone: Bool, facts: NFOFile?, problem: CatalogueError?,
-        media: String?,
-        poster: String?
+        folder: String, name: String, ownFolder: String?, facts: NFOFile?, problem: CatalogueError?,
+        media: String?, poster: String?
     ) {
         self.name = name
         self.problem = problem
         path = folder + "/" + name
         // A folder of its own often has the better name.
-        let names = (isAlone ? [folder, name] : [name]).map { FilmFileName($0) }
+        let names = [ownFolder, name].compactMap(\.self).map { FilmFileName($0) }
         let written = names.first { $0.year != nil } ?? names[names.count - 1]
         var values: [(FilmMember, FilmMember.Value?)] = [
             (.id, .text("film")), (.title, .text(written.title)), (.year, written.year.map { .whole($0) }),

@@ -49,6 +49,16 @@ struct NFOFile {
         read(root)
     }
 
+    /// An error of a file of facts, for people.
+    static func explanation(_ error: CatalogueError) -> String {
+        switch error {
+        case .empty: "it is empty"
+        case .unrecognized: "it has neither XML nor the address of a web page"
+        case .tooLarge(let limit, "bytes"): "it has more than \(limit >> 10) KiB"
+        default: "\(error)"
+        }
+    }
+
     /// The XML, up to the end of its root, and the text behind it.
     private static func split(
         _ document: ArraySlice<UInt8>

@@ -81,6 +81,22 @@ package struct TMDBSource: FilmSource {
         url = parts.url ?? url
     }
 
+    package func searching(_ words: String) -> (any FilmSource)? {
+        // Ignored: a search without words is none.
+        try? TMDBSource(
+            name: place + "search?" + Self.query([("q", words)] + language.map { ($0.name, $0.value ?? "") }))
+    }
+
+    private static func query(_ parameters: [(name: String, value: String)]) -> String {
+        parameters.map { "\($0.name)=\(PercentEncoding.encoded($0.value))" }.joined(separator: "&")
+    }
+
+    /// The name's beginning, up to the list's own.
+    private var place: String {
+        let isStandard = server.absoluteString == Self.standardServer
+        return isStandard ? "tmdb:" : "tmdb+\(server.absoluteString):"
+    }
+
     /// The parameters that choose a language.
     private var language: [URLQueryItem] { parameters.filter { $0.name == "language" } }
 
@@ -90,11 +106,12 @@ package struct TMDBSource: FilmSource {
     }
 
     package func readPages(
-        _ answers: any SourceAnswers, _ take: (SourcePage) async throws -> Void
+        after first: Int, _ answers: any SourceAnswers, _ take: (SourcePage) async throws -> Void
     ) async throws {
+        guard first < Self.lastPage else { return }
         let words = try await words(answers)
         var position = 0
-        for number in 1...Self.lastPage {
+        for number in first + 1...Self.lastPage {
             let answer = try await answers.answer(to: page(number))
             var (page, entries, pages) = try Self.page(answer.bytes, from: position, words)
             position += entries

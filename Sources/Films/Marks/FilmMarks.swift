@@ -1,0 +1,40 @@
+/// What a person can note about a film.
+package enum FilmMark: String, Sendable, Hashable, CaseIterable {
+    case seen, favourite
+    case toWatch = "to-watch"
+    /// The person's own rating.
+    case rating
+
+    /// Values from 1: a rating has ten, every other mark has one. 0 is no mark.
+    package var values: ClosedRange<Int> { self == .rating ? 0...10 : 0...1 }
+}
+
+/// A person's marks of one film.
+package struct FilmMarks: Sendable, Equatable {
+    private var values: [FilmMark: Int] = [:]
+
+    /// No marks.
+    package init() {}
+
+    /// A mark's value; 0 for none. An unset mark differs from one that nobody has ever set: see `isKnown`.
+    package subscript(_ mark: FilmMark) -> Int {
+        get { values[mark] ?? 0 }
+        set { values[mark] = newValue }
+    }
+
+    /// Whether somebody has set or unset the mark.
+    package func isKnown(_ mark: FilmMark) -> Bool { values[mark] != nil }
+
+    package var isSeen: Bool { self[.seen] > 0 }
+    package var isFavourite: Bool { self[.favourite] > 0 }
+    package var isToWatch: Bool { self[.toWatch] > 0 }
+    /// The person's own rating, 1 to 10; nil for none.
+    package var rating: Int? { self[.rating] > 0 ? self[.rating] : nil }
+
+    /// What marks are stored under: title and year, because one film is in many libraries. Where a library has several
+    /// films with the same ones, `exact` has the film's id too.
+    package static func keys(of movie: Movie) -> (usual: String, exact: String) {
+        let usual = FilmID.make(title: movie.title, year: movie.year)
+        return (usual, usual + " " + movie.id)
+    }
+}

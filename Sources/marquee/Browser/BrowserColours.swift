@@ -1,0 +1,62 @@
+import Films
+import FoundationEssentials
+import TerminalGraphics
+
+/// The colours of the browser. The person may set them in the configuration file, by name, by number in the terminal's
+/// palette, or as sRGB:
+///
+///     color-found = bright-magenta
+///     color-accent = #ffaf00
+///     color-marks = 208
+struct BrowserColours: Sendable, Equatable {
+    /// The colour of the selected film; nil for that of its poster.
+    private(set) var accent: CellColour?
+    private var ownFound: CellColour?
+    private var ownMarks: CellColour?
+    private var ownChanged: CellColour?
+    /// Whether the terminal's background is light.
+    var isOnLight = false
+
+    /// The text that the filter has found.
+    var found: CellColour { ownFound ?? .palette(isOnLight ? 5 : 3) }
+    /// The signs of the person's marks.
+    var marks: CellColour { ownMarks ?? .palette(isOnLight ? 4 : 3) }
+    /// Films that a refresh has added or changed.
+    var changed: CellColour { ownChanged ?? .palette(2) }
+
+    private static let names = ["accent", "found", "marks", "changed"]
+    /// The terminal's first eight colours; with `bright-` the next eight.
+    private static let palette = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
+
+    /// Sets a colour.
+    /// - Throws: what is wrong, for people.
+    mutating func set(_ name: String, to text: String) throws(UsageError) {
+        guard let colour = Self.colour(text.lowercased()) else {
+            throw UsageError(
+                "color-\(name) needs a colour such as red, bright-blue, 208 or #ffaf00, not \"\(text)\"")
+        }
+        switch name {
+        case "accent": accent = colour
+        case "found": ownFound = colour
+        case "marks": ownMarks = colour
+        case "changed": ownChanged = colour
+        default:
+            let all = Self.names.map { "color-\($0)" }.joined(separator: ", ")
+            throw UsageError("there is no color-\(name); there are \(all)")
+        }
+    }
+
+    private static func colour(_ text: String) -> CellColour? {
+        if let number = UInt8(text) { return .palette(number) }
+        if let index = palette.firstIndex(of: text) { return .palette(UInt8(index)) }
+        if text.hasPrefix("bright-"), let index = palette.firstIndex(of: String(text.dropFirst(7))) {
+            return .palette(UInt8(index + 8))
+        }
+        let digits = text.dropFirst()
+        guard text.first == "#", digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit),
+            let number = UInt32(digits, radix: 16)
+        else { return nil }
+        return .rgb(
+            UInt8(number >> 16), UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number))
+    }
+}

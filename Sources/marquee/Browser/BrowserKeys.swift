@@ -1,0 +1,95 @@
+import Films
+import TerminalGraphics
+
+/// The keys of the browser's commands, as the person has set them in the configuration file:
+///
+///     key-seen = m
+///     key-quit = ctrl-x F10
+///
+/// A command then has these keys, and no longer its usual one.
+struct BrowserKeys: Sendable, Equatable {
+    /// The commands by name, and their usual keys.
+    private static let usual: [(name: String, key: TerminalKey)] = [
+        ("up", TerminalKey(.up)), ("down", TerminalKey(.down)), ("left", TerminalKey(.left)),
+        ("right", TerminalKey(.right)), ("page-up", TerminalKey(.pageUp)),
+        ("page-down", TerminalKey(.pageDown)), ("first", TerminalKey(.home)), ("last", TerminalKey(.end)),
+        ("open", TerminalKey(.enter)), ("back", TerminalKey(.escape)), ("next", letter("n")),
+        ("previous", letter("N")), ("find", letter("/")), ("sort", letter("s")), ("view", letter("v")),
+        ("figures", letter("i")), ("retry", letter("r")), ("refresh", letter("R")), ("copy", letter("y")),
+        ("save", letter("o")), ("export", letter("e")), ("select", letter(" ")), ("select-all", letter("A")),
+        ("seen", letter("w")), ("favourite", letter("f")), ("to-watch", letter("t")), ("undo", letter("u")),
+        ("help", letter("?")), ("quit", letter("q")),
+    ]
+
+    private static let named: [String: TerminalKey.Code] = [
+        "up": .up, "down": .down, "left": .left, "right": .right, "home": .home, "end": .end,
+        "page-up": .pageUp, "page-down": .pageDown, "enter": .enter, "esc": .escape, "tab": .tab,
+        "backspace": .backspace, "delete": .delete, "insert": .insert, "space": .character(" "),
+    ]
+
+    private static func letter(_ character: Character) -> TerminalKey { TerminalKey(.character(character)) }
+
+    /// The usual key of each key that the person has set.
+    private var meanings: [TerminalKey: TerminalKey] = [:]
+    /// The words of the person's keys by the command's usual key.
+    private var words: [TerminalKey: String] = [:]
+
+    /// The usual keys.
+    init() {}
+
+    /// Sets the keys of a command.
+    /// - Throws: what is wrong, for people.
+    mutating func set(_ name: String, to text: String) throws(UsageError) {
+        guard let command = Self.usual.first(where: { $0.name == name }) else {
+            let names = Self.usual.map(\.name)
+            let nearest = Suggestions.nearest(to: name, among: names, count: 1).first
+            throw UsageError(
+                "there is no key-\(name)"
+                    + (nearest.map { "; did you mean key-\($0)?" } ?? "; there are key-\(names[0]) and others")
+            )
+        }
+        let texts = text.split(whereSeparator: \.isWhitespace)
+        meanings = meanings.filter { $0.value != command.key }
+        for word in texts {
+            guard let key = Self.key(word) else {
+                throw UsageError(
+                    "key-\(name) needs keys such as x, ctrl-x, F5, space or page-up, not \"\(word)\"")
+            }
+            if let other = meanings[key], let taken = Self.usual.first(where: { $0.key == other }) {
+                throw UsageError("key-\(name): \(word) is the key of \(taken.name) already")
+            }
+            meanings[key] = command.key
+        }
+        words[command.key] = texts.joined(separator: " ")
+    }
+
+    private static func key(_ word: Substring) -> TerminalKey? {
+        if word.count == 1, let character = word.first { return letter(character) }
+        let lower = word.lowercased()
+        if let code = named[lower] { return TerminalKey(code) }
+        if lower.hasPrefix("ctrl-"), lower.count == 6, let character = lower.last {
+            // Ctrl-C and Ctrl-Z always end and stop the program.
+            return "cz".contains(character) ? nil : TerminalKey(.character(character), .control)
+        }
+        guard lower.hasPrefix("f"), let number = Int(lower.dropFirst()), 1...12 ~= number else { return nil }
+        return TerminalKey(.function(number))
+    }
+
+    /// The usual key that a key stands for; nil if it has lost its meaning.
+    func meaning(of key: TerminalKey) -> TerminalKey? {
+        if let usual = meanings[key] { return usual }
+        return words[key] == nil ? key : nil
+    }
+
+    /// A key in a hint, as the person knows it.
+    func shown(_ key: String) -> String {
+        guard let usual = Self.usual.first(where: { Self.key(Substring(key)) == $0.key }) else { return key }
+        return words[usual.key].map { $0.isEmpty ? key : $0 } ?? key
+    }
+
+    /// The person's own keys for the help: `seen m, quit F10`. Empty if there are none.
+    var summary: String {
+        Self.usual.compactMap { command in words[command.key].map { "\(command.name) \($0)" } }
+            .joined(separator: ", ")
+    }
+}

@@ -1,0 +1,140 @@
+import Films
+
+/// The marks of the films in the browser: the person's own, and those that the films' server has.
+struct MarkBook {
+    /// A mark that is set with a key, and the value before, for undo.
+    struct Change: Equatable {
+        let movie: Movie
+        let key: String
+        let mark: FilmMark
+        let value: Int
+        let before: Int
+
+        var undone: Change { Change(movie: movie, key: key, mark: mark, value: before, before: value) }
+    }
+
+    private struct Entry {
+        var value: Int
+        /// In seconds since 1970.
+        var changed: Int
+    }
+
+    private struct Waiting: Hashable {
+        let film: String
+        let mark: FilmMark
+    }
+
+    private var stored: [String: [FilmMark: Entry]] = [:]
+    /// The marks that the server does not have yet.
+    private var waiting: Set<Waiting> = []
+    /// Whether marks are sent to the films' server, whose own marks are then as good; nil if nobody has asked.
+    private(set) var isSending: Bool?
+
+    /// Whether no film has a mark of the person's own.
+    var isEmpty: Bool { stored.isEmpty }
+
+    /// A film's marks. Of two values the newer one counts, if marks are sent; else the person's own.
+    /// - Parameters:
+    ///   - served: the marks that the films' server has; nil for none.
+    ///   - confirmed: when the server sent them, in seconds since 1970.
+    func marks(of movie: Movie, served: FilmMarks?, confirmed: Int?) -> FilmMarks {
+        var marks = served ?? FilmMarks()
+        if stored.isEmpty { return marks }
+        let keys = FilmMarks.keys(of: movie)
+        for key in [keys.usual, keys.exact] {
+            for (mark, entry) in stored[key] ?? [:] {
+                let isOlder = entry.changed <= confirmed ?? 0
+                let isWaiting = waiting.contains(Waiting(film: movie.id, mark: mark))
+                if isSending == true, let served, served.isKnown(mark), isOlder, !isWaiting { continue }
+                marks[mark] = entry.value
+            }
+        }
+        return marks
+    }
+
+    /// What a mark of a film is stored under.
+    /// - Parameter isUnique: whether no other film of the catalogue has its title and year.
+    func key(of movie: Movie, isUnique: Bool) -> String {
+        let keys = FilmMarks.keys(of: movie)
+        return isUnique && stored[keys.exact] == nil ? keys.usual : keys.exact
+    }
+
+    /// Shows marks before they are stored.
+    mutating func set(_ changes: [Change], now: Int) {
+        for change in changes {
+            stored[change.key, default: [:]][change.mark] = Entry(value: change.value, changed: now)
+            waiting.insert(Waiting(film: change.movie.id, mark: change.mark))
+        }
+    }
+
+    /// Takes what is stored.
+    mutating func take(_ news: MarkNews) {
+        for mark in news.marks {
+            stored[mark.key, default: [:]][mark.mark] = Entry(value: mark.value, changed: mark.changed)
+        }
+        isSending = news.isSending
+        waiting = Set(news.unsent.map { Waiting(film: $0.film, mark: $0.mark) })
+    }
+}
+
+/// News of the stored marks.
+struct MarkNews: Sendable {
+    /// The marks that have changed.
+    var marks: [MarkStore.Stored] = []
+    /// The marks that the films' server does not have yet.
+    var unsent: [MarkStore.Unsent] = []
+    /// Whether marks are sent to the films' server; nil if nobody has asked.
+    var isSending: Bool?
+    /// What went wrong, for people; nil if nothing did.
+    var problem: String?
+}
+
+/// The words of a filter that are about marks: `is:seen`, `is:unseen`, `is:favourite`, `is:to-watch`, `is:rated`,
+/// `is:selected`.
+struct MarkWords {
+    private enum Condition: String, CaseIterable {
+        case seen, unseen, favourite, rated, unrated, selected
+        case toWatch = "to-watch"
+    }
+
+    private static let prefix = "is:"
+    private var conditions: [Condition] = []
+    /// The text without these words.
+    let rest: String
+    /// What is wrong with a word; nil if nothing is.
+    private(set) var problem: String?
+
+    init(_ text: String) {
+        var rest: [Substring] = []
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            guard word.lowercased().hasPrefix(Self.prefix) else {
+                rest.append(word)
+                continue
+            }
+            let name = word.lowercased().dropFirst(Self.prefix.count)
+            if let condition = Condition(rawValue: String(name)) {
+                conditions.append(condition)
+            } else if !Condition.allCases.contains(where: { $0.rawValue.hasPrefix(name) }) {
+                problem = "is: needs \(Condition.allCases.map(\.rawValue).joined(separator: ", "))"
+            }
+        }
+        self.rest = rest.joined(separator: " ")
+    }
+
+    var isEmpty: Bool { conditions.isEmpty }
+
+    /// Whether a film with these marks is shown.
+    func match(_ marks: FilmMarks, isSelected: Bool) -> Bool {
+        conditions.allSatisfy { condition in
+            switch condition {
+            case .seen: marks.isSeen
+            case .unseen: !marks.isSeen
+            case .favourite: marks.isFavourite
+            case .rated: marks.rating != nil
+            case .unrated: marks.rating == nil
+            case .selected: isSelected
+            case .toWatch: marks.isToWatch
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+import Films
+import LazyImages
+import SystemSupport
+
+/// Stores the marks of the browser's films, and sends them to the films' server, if that has such marks and the person
+/// agrees. What a server does not get waits in the store, also for other programs and later runs.
+final class MarkKeeper: Sendable {
+    private let session: Session
+    private let onNews: @Sendable (MarkNews) -> Void
+    /// All work with the store: one call after the other.
+    private let threads = BlockingThreads(count: 1, name: "marquee-marks")
+    private let state = Lock(State())
+
+    private struct State {
+        var store: MarkStore?
+        /// The highest revision that the browser has.
+        var revision = 0
+        var sending: Task<Void, Never>?
+        /// Whether there is something to send after the present sending.
+        var mustSendAgain = false
+    }
+
+    /// - Parameters:
+    ///   - session: a session that does not write to the screen.
+    ///   - onNews: receives the marks that have changed, in order.
+    init(_ session: Session, onNews: @escaping @Sendable (MarkNews) -> Void) {
+        (self.session, self.onNews) = (session, onNews)
+    }
+
+    /// The name of the films' server in the store; nil for other sources.
+    private var server: String? { source?.name }
+
+    private var source: (any FilmSource)? {
+        if case .server(let source) = session.source { source } else { nil }
+    }
+
+    /// Reads the marks, if there are any, and sends what waits.
+    func start() {
+        enqueue("Your marks cannot be read") { [self] in
+            guard FileKind(MarkStore.standardPath) == .file else { return }
+            try report(try store())
+        }
+        send()
+    }
+
+    /// Stores marks.
+    /// - Parameter isAsked: whether the person has answered whether marks are sent.
+    func set(_ changes: [MarkBook.Change]) {
+        enqueue { [self] in
+            let store = try store()
+            let sent = changes.map { change in
+                let isSendable = source?.request(toSet: change.mark, true, of: change.movie.id) != nil
+                return MarkStore.Change(
+                    key: change.key, mark: change.mark, value: change.value,
+                    film: isSendable ? change.movie.id : nil)
+            }
+            let isRefused = try server.map { try store.isSending(to: $0) == false } ?? true
+            try store.set(sent, for: isRefused ? nil : server, now: WallClock.system.seconds)
+            try report(store)
+        }
+        send()
+    }
+
+    /// Keeps the person's answer whether marks are sent to the films' server.
+    func setSending(_ sends: Bool) {
+        enqueue { [self] in
+            guard let server else { return }
+            try store().setSending(sends, to: server)
+            try report(store())
+        }
+        send()
+    }
+
+    /// How long the end of the program waits for a server that takes marks.
+    private static let longestEnd = Duration.seconds(3)
+
+    /// Returns when every mark is stored, and what waited for the server has been sent or gets no answer.
+    func close() async {
+        await done()
+        if let sending = state.withLock({ $0.sending }) {
+            let limit = Task {
+                // Ignored: without a wait there is nothing to cancel.
+                try? await Task.sleep(for: Self.longestEnd)
+                sending.cancel()
+            }
+            await sending.value
+            limit.cancel()
+        }
+        await done()
+    }
+
+    /// Waits for the work so far.
+    private func done() async {
+        // Ignored: without a thread nothing is waiting for one.
+        _ = try? await threads.run({ $0 }) { () throws(ResourceShortage) in }
+    }
+
+    /// - Parameter failure: the beginning of the message if the work fails.
+    private func enqueue(
+        _ failure: String = "The mark is not kept", _ work: @escaping @Sendable () throws -> Void
+    ) {
+        do throws(ResourceShortage) {
+            try threads.enqueue { [self] in
+                do {
+                    try work()
+                } catch {
+                    onNews(news(problem: "\(failure): \(error)"))
+                }
+            }
+        } catch {
+            onNews(news(problem: "\(failure): \(error)"))
+        }
+    }
+
+    // MARK: The store
+
+    private func store() throws(FilmLibraryError) -> MarkStore {
+        if let store = state.withLock({ $0.store }) { return store }
+        let store = try MarkStore()
+        state.withLock { $0.store = store }
+        return store
+    }
+
+    /// Tells what has changed since the last report, also by other programs.
+    private func report(_ store: MarkStore, problem: String? = nil) throws(FilmLibraryError) {
+        let marks = try store.marks(after: state.withLock { $0.revision })
+        state.withLock { state in state.revision = marks.map(\.revision).max() ?? state.revision }
+        var news = MarkNews(marks: marks, problem: problem)
+        if let server {
+            news.unsent = try store.unsent(to: server)
+            news.isSending = try store.isSending(to: server)
+        }
+        onNews(news)
+    }
+
+    private func news(problem: String) -> MarkNews {
+        // Ignored: the problem is what matters.
+        let server = server
+        let store = state.withLock { $0.store }
+        return MarkNews(
+            unsent: server.flatMap { try? store?.unsent(to: $0) } ?? [],
+            isSending: server.flatMap { try? store?.isSending(to: $0) }, problem: problem)
+    }
+
+    // MARK: Sending
+
+    /// Sends what waits for the films' server. If that does not answer, the marks wait for the next call.
+    func send() {
+        guard let source else { return }
+        state.withLock { present in
+            if present.sending != nil {
+                present.mustSendAgain = true
+            } else {
+                present.sending = Task { await sendRepeatedly(to: source) }
+            }
+        }
+    }
+
+    private func sendRepeatedly(to source: any FilmSource) async {
+        while true {
+            await sendAll(to: source)
+            let isDone = state.withLock { present in
+                defer { present.mustSendAgain = false }
+                if !present.mustSendAgain { present.sending = nil }
+                return !present.mustSendAgain
+            }
+            if isDone || Task.isCancelled { return }
+        }
+    }
+
+    private func sendAll(to source: any FilmSource) async {
+        await done()
+        guard let store = state.withLock({ $0.store }) else { return }
+        let name = source.name
+        let opened = session.makeLoader(keepsFiles: false, acceptsAnyContent: true)
+        let uploader = Uploader(opened.loader)
+        while !Task.isCancelled {
+            let next = await run { store throws(FilmLibraryError) -> MarkStore.Unsent? in
+                guard try store.isSending(to: name) == true else { return nil }
+                return try store.claimUnsent(to: name, now: WallClock.system.seconds)
+            }
+            guard let unsent = next ?? nil,
+                let request = source.request(toSet: unsent.mark, unsent.value > 0, of: unsent.film)
+            else { break }
+            let failure = await Self.send(UploadRequest(url: request.url, request.method), uploader)
+            let isDone = failure.map { !$0.waits } ?? true
+            await run { store throws(FilmLibraryError) in
+                try store.end(unsent, to: name, isDone: isDone, now: WallClock.system.seconds)
+            }
+            let count = await run { store throws(FilmLibraryError) in try store.unsent(to: name).count } ?? 0
+            let problem = failure.map { failure in
+                failure.waits
+                    ? "\(count) \(count == 1 ? "mark waits" : "marks wait") for \(name): \(failure.reason)"
+                    : "\(name) does not take the mark: \(failure.reason)"
+            }
+            enqueue { [self] in try report(store, problem: problem) }
+            if !isDone { break }
+        }
+        await opened.close()
+    }
+
+    private func run<Value: Sendable>(
+        _ work: @escaping @Sendable (MarkStore) throws(FilmLibraryError) -> Value
+    ) async -> Value? {
+        guard let store = state.withLock({ $0.store }) else { return nil }
+        // Ignored: what cannot be read or written now is sent later.
+        return try? await threads.run({ Failure($0, doing: "the marks") }) { () throws(Failure) in
+            do throws(FilmLibraryError) {
+                return try work(store)
+            } catch {
+                throw Failure("\(error)")
+            }
+        }
+    }
+
+    /// - Returns: why the server does not have the mark, and whether it may get it later; nil if it has it.
+    private static func send(
+        _ request: UploadRequest, _ uploader: Uploader
+    ) async -> (reason: String, waits: Bool)? {
+        do throws(ImageLoadingError) {
+            let status = try await uploader.upload(request).status
+            switch status {
+            case 200..<300: return nil
+            case 401, 403: return ("it refuses the credential", true)
+            case 404:
+                return ("it has no such film, or the token has no user; name one with ?userId=ID", false)
+            default: return ("HTTP status \(status)", status >= 500 || status == 429)
+            }
+        } catch {
+            return (ImageLoadingError.withoutAddress("\(error)"), true)
+        }
+    }
+}

@@ -1,0 +1,228 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import TestTraits
+import Testing
+
+/// A person's marks in the browser, and the films that are selected together.
+@Suite("Marks in the browser", .bounded, .ownThread)
+struct BrowserMarksTests {
+    private let home: TemporaryFolder
+
+    init() throws {
+        home = try TemporaryFolder()
+        let films = (0..<6).map {
+            #"{"id":"f\#($0)","title":"Film \#($0)","year":\#(1920 + $0),"score":\#($0)}"#
+        }
+        try Data("{\"movies\":[\(films.joined(separator: ","))]}".utf8)
+            .write(to: URL(filePath: home.file("films.json")))
+    }
+
+    private func started(_ catalogue: String? = nil, credentials: String? = nil) throws -> PseudoTerminal {
+        var environment = [
+            "COLORTERM": "truecolor", "XDG_CACHE_HOME": home.path, "XDG_DATA_HOME": home.file("data"),
+            "MARQUEE": BuiltProgram.path("marquee"), "FOLDER": home.path, "PATH": "/usr/bin:/bin",
+        ]
+        environment["MARQUEE_CREDENTIALS"] = credentials
+        let terminal = try PseudoTerminal(
+            "/bin/sh",
+            [
+                "-c", "cd \"$FOLDER\" && exec \"$MARQUEE\" --graphics none --timeout 600 --catalogue \"$1\"",
+                "sh",
+                catalogue ?? "films.json",
+            ], environment: environment, columns: 100)
+        try #require(terminal.waits { $0.row(containing: "Film 2") != nil }, "\(terminal.screen.rows)")
+        return terminal
+    }
+
+    private func quit(_ terminal: PseudoTerminal) {
+        terminal.type("\u{3}")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    private func shows(_ terminal: PseudoTerminal, _ text: String) -> Bool {
+        let isShown = terminal.waits { $0.row(containing: text) != nil }
+        if !isShown { Issue.record("\(text) is not in \(terminal.screen.rows)") }
+        return isShown
+    }
+
+    @Test("marks are set with keys, undone, kept for the next run, and found by the filter")
+    func keys() throws {
+        let first = try started()
+        first.type("w")
+        #expect(shows(first, "Seen: Film 0; u undoes it") && shows(first, "✓ Film 0"))
+        first.type("jf")
+        #expect(shows(first, "♥ Film 1"))
+        first.type("jt8")
+        #expect(shows(first, "▸ Film 2") && shows(first, "Your rating 8: Film 2"))
+        first.type("jwu")
+        #expect(shows(first, "Undone: Film 3"))
+        // The mark that is set last is stored too, however soon the browser ends.
+        first.type("jw\u{3}")
+        #expect(first.waitForEnd() == .exited(0))
+        let second = try started()
+        #expect(shows(second, "✓ Film 0") && shows(second, "♥ Film 1") && shows(second, "▸ Film 2"))
+        #expect(shows(second, "✓ Film 4"))
+        #expect(second.screen.row(containing: "✓ Film 3") == nil)
+        second.type("/is:seen\r")
+        #expect(second.waits { $0.text(ofRow: 0).contains("1/2") }, "\(second.screen.rows)")
+        second.type("\u{1B}")
+        #expect(second.waits { $0.text(ofRow: 0).contains("/6") })
+        second.type("/is:blue\r")
+        #expect(shows(second, "is: needs seen, unseen"))
+        second.type("\u{1B}")
+        #expect(second.waits { !$0.text(ofRow: 0).contains("is:blue") })
+        second.type("ssssg")
+        #expect(shows(second, "by your rating"))
+        #expect(second.waits { $0.text(ofRow: 2).contains("▸ Film 2") }, "\(second.screen.rows)")
+        second.type("\r")
+        #expect(shows(second, "Yours") && shows(second, "to watch"))
+        quit(second)
+    }
+
+    @Test("films that are selected together are marked, saved and undone together")
+    func selection() throws {
+        let terminal = try started()
+        terminal.type("  w")
+        #expect(shows(terminal, "Seen: 2 films; u undoes it") && shows(terminal, "2 selected"))
+        #expect(shows(terminal, "● ✓ Film 0") && shows(terminal, "● ✓ Film 1"))
+        terminal.type("e")
+        #expect(shows(terminal, "2 films saved as"))
+        let saved = try JSON.object(String(contentsOfFile: home.file("films-2.json"), encoding: .utf8))
+        #expect((saved["movies"] as? [[String: Any]])?.map { $0["id"] as? String } == ["f0", "f1"])
+        terminal.type("u")
+        #expect(shows(terminal, "Undone: 2 films"))
+        terminal.type("A")
+        #expect(shows(terminal, "6 selected"))
+        terminal.type("\u{1B}")
+        #expect(terminal.waits { !$0.text(ofRow: 0).contains("selected") })
+        quit(terminal)
+    }
+
+    @Test("marks reach a Jellyfin server after one question, and its own marks are shown")
+    func server() throws {
+        let server = try SourceServer(films: 5, token: "c4n4ry")
+        server.mark("UserFavoriteItems", "f3")
+        let credentials = "\(server.place) Bearer c4n4ry"
+        let terminal = try started(server.jellyfin, credentials: credentials)
+        #expect(shows(terminal, "♥ Film 3"))
+        terminal.type("w")
+        #expect(shows(terminal, "to the films' server too?"))
+        terminal.type("y")
+        #expect(terminal.waits { _ in server.marked("UserPlayedItems") == ["f0"] })
+        terminal.type("jjjf")
+        #expect(terminal.waits { _ in server.marked("UserFavoriteItems").isEmpty })
+        terminal.type("jt5")
+        #expect(shows(terminal, "Your rating 5: Film 4"))
+        quit(terminal)
+        #expect(server.changes == ["POST /UserPlayedItems/f0", "DELETE /UserFavoriteItems/f3"])
+        let output = String(decoding: terminal.output, as: UTF8.self)
+        #expect(!output.contains("c4n4ry"))
+        let files = FileManager.default.subpaths(atPath: home.file("data")) ?? []
+        #expect(files.contains("marquee/marks.db"))
+        for file in files {
+            let bytes = FileManager.default.contents(atPath: home.file("data/" + file)) ?? Data()
+            #expect(bytes.firstRange(of: Data("c4n4ry".utf8)) == nil, "\(file)")
+        }
+    }
+
+    @Test("a mark that is set while the server is away reaches it later, once")
+    func away() throws {
+        let server = try SourceServer(films: 5)
+        let first = try started(server.jellyfin)
+        first.type("w")
+        #expect(shows(first, "to the films' server too?"))
+        first.type("y")
+        #expect(first.waits { _ in server.marked("UserPlayedItems") == ["f0"] })
+        server.fail(.answer("SSH-2.0-x\r\n\r\n"))
+        first.type("jw")
+        #expect(shows(first, "1 mark waits for jellyfin+http"))
+        first.type("jw")
+        #expect(shows(first, "2 marks wait for"))
+        quit(first)
+        #expect(server.marked("UserPlayedItems") == ["f0"])
+        server.fail(.none)
+        let before = server.changes.count
+        let second = try started(server.jellyfin)
+        #expect(shows(second, "✓ Film 1") && shows(second, "✓ Film 2"))
+        #expect(second.waits { _ in server.marked("UserPlayedItems") == ["f0", "f1", "f2"] })
+        quit(second)
+        #expect(
+            server.changes.dropFirst(before).sorted() == [
+                "POST /UserPlayedItems/f1", "POST /UserPlayedItems/f2",
+            ])
+    }
+
+    @Test("a person who says no keeps the marks, and is not asked again")
+    func refusal() throws {
+        let server = try SourceServer(films: 5)
+        let terminal = try started(server.jellyfin)
+        terminal.type("w")
+        #expect(shows(terminal, "to the films' server too?"))
+        terminal.type("n")
+        #expect(shows(terminal, "Marks stay here"))
+        terminal.type("jw")
+        #expect(shows(terminal, "✓ Film 1"))
+        terminal.type("?")
+        #expect(shows(terminal, "mark as seen"))
+        quit(terminal)
+        #expect(server.changes.isEmpty)
+    }
+
+    @Test("where marks cannot be kept, the browser says so and goes on")
+    func unwritable() throws {
+        try Data().write(to: URL(filePath: home.file("data")))
+        let terminal = try started()
+        terminal.type("w")
+        #expect(shows(terminal, "The mark is not kept"))
+        quit(terminal)
+    }
+
+    @Test("pages of an endless list load as one scrolls, and Enter searches at the server")
+    func endless() throws {
+        let server = try SourceServer(films: 400)
+        let terminal = try started(server.tmdb("popular"))
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("1/40+") }, "\(terminal.screen.rows)")
+        #expect(!server.targets.contains { $0.contains("popular?page=3") })
+        terminal.type("G")
+        #expect(terminal.waits { _ in server.targets.contains { $0.contains("popular?page=4") } })
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("40/80+") }, "\(terminal.screen.rows)")
+        for films in [120, 160] {
+            terminal.type("G")
+            #expect(terminal.waits { $0.text(ofRow: 0).contains("/\(films)+") }, "\(terminal.screen.rows)")
+        }
+        terminal.type("/film 7\r")
+        #expect(
+            terminal.waits { _ in server.targets.contains { $0.contains("/search/movie?query=film%207") } })
+        #expect(
+            terminal.waits { $0.text(ofRow: 0).contains("film 7 ") && $0.text(ofRow: 0).contains("1/40+") })
+        terminal.type("\u{1B}")
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("Films") && $0.text(ofRow: 0).contains("/40+") })
+        quit(terminal)
+    }
+
+    @Test("keys and colours come from the configuration file")
+    func configuration() throws {
+        let config = home.file("config/marquee")
+        try FileManager.default.createDirectory(atPath: config, withIntermediateDirectories: true)
+        try Data("key-seen = m\nkey-quit = ctrl-x F10\ncolor-marks = #ff8000\n".utf8)
+            .write(to: URL(filePath: config + "/config"))
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"),
+            ["--graphics", "none", "--catalogue", home.file("films.json")],
+            environment: [
+                "COLORTERM": "truecolor", "XDG_CACHE_HOME": home.path, "XDG_DATA_HOME": home.file("data"),
+                "XDG_CONFIG_HOME": home.file("config"),
+            ])
+        try #require(terminal.waits { $0.row(containing: "Film 2") != nil })
+        terminal.type("wqm")
+        #expect(shows(terminal, "✓ Film 0"))
+        #expect(String(decoding: terminal.output, as: UTF8.self).contains("38;2;255;128;0"))
+        terminal.type("?")
+        #expect(shows(terminal, "seen m, quit ctrl-x F10"))
+        terminal.type("\u{1B}")
+        #expect(terminal.waits { $0.row(containing: "seen m, quit") == nil })
+        terminal.type("\u{18}")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+}
