@@ -18,12 +18,15 @@ struct BrowserMarksTests {
             .write(to: URL(filePath: home.file("films.json")))
     }
 
-    private func started(_ catalogue: String? = nil, credentials: String? = nil) throws -> PseudoTerminal {
+    private func started(
+        _ catalogue: String? = nil, film: String = "Film 2", credentials: String? = nil, player: String = ""
+    ) throws -> PseudoTerminal {
         var environment = [
             "COLORTERM": "truecolor", "XDG_CACHE_HOME": home.path, "XDG_DATA_HOME": home.file("data"),
             "MARQUEE": BuiltProgram.path("marquee"), "FOLDER": home.path, "PATH": "/usr/bin:/bin",
         ]
         environment["MARQUEE_CREDENTIALS"] = credentials
+        environment["MARQUEE_PLAYER"] = player
         let terminal = try PseudoTerminal(
             "/bin/sh",
             [
@@ -31,7 +34,7 @@ struct BrowserMarksTests {
                 "sh",
                 catalogue ?? "films.json",
             ], environment: environment, columns: 100)
-        try #require(terminal.waits { $0.row(containing: "Film 2") != nil }, "\(terminal.screen.rows)")
+        try #require(terminal.waits { $0.row(containing: film) != nil }, "\(terminal.screen.rows)")
         return terminal
     }
 
@@ -44,6 +47,11 @@ struct BrowserMarksTests {
         let isShown = terminal.waits { $0.row(containing: text) != nil }
         if !isShown { Issue.record("\(text) is not in \(terminal.screen.rows)") }
         return isShown
+    }
+
+    /// Waits for what happens outside the terminal, and reads its output meanwhile.
+    private func wait(_ terminal: PseudoTerminal, until isReached: () -> Bool) {
+        while !isReached() { _ = terminal.waits(seconds: 0.02) { _ in isReached() } }
     }
 
     @Test("marks are set with keys, undone, kept for the next run, and found by the filter")
@@ -109,9 +117,9 @@ struct BrowserMarksTests {
         terminal.type("w")
         #expect(shows(terminal, "to the films' server too?"))
         terminal.type("y")
-        #expect(terminal.waits { _ in server.marked("UserPlayedItems") == ["f0"] })
+        wait(terminal) { server.marked("UserPlayedItems") == ["f0"] }
         terminal.type("jjjf")
-        #expect(terminal.waits { _ in server.marked("UserFavoriteItems").isEmpty })
+        wait(terminal) { server.marked("UserFavoriteItems").isEmpty }
         terminal.type("jt5")
         #expect(shows(terminal, "Your rating 5: Film 4"))
         quit(terminal)
@@ -133,7 +141,7 @@ struct BrowserMarksTests {
         first.type("w")
         #expect(shows(first, "to the films' server too?"))
         first.type("y")
-        #expect(first.waits { _ in server.marked("UserPlayedItems") == ["f0"] })
+        wait(first) { server.marked("UserPlayedItems") == ["f0"] }
         server.fail(.answer("SSH-2.0-x\r\n\r\n"))
         first.type("jw")
         #expect(shows(first, "1 mark waits for jellyfin+http"))
@@ -145,7 +153,7 @@ struct BrowserMarksTests {
         let before = server.changes.count
         let second = try started(server.jellyfin)
         #expect(shows(second, "✓ Film 1") && shows(second, "✓ Film 2"))
-        #expect(second.waits { _ in server.marked("UserPlayedItems") == ["f0", "f1", "f2"] })
+        wait(second) { server.marked("UserPlayedItems") == ["f0", "f1", "f2"] }
         quit(second)
         #expect(
             server.changes.dropFirst(before).sorted() == [
@@ -169,6 +177,44 @@ struct BrowserMarksTests {
         #expect(server.changes.isEmpty)
     }
 
+    @Test("browsers that mark at once lose no mark")
+    func several() throws {
+        let browsers = try (0..<3).map { browser in
+            let films = (0..<60).map { #"{"id":"\#($0)","title":"Film \#(browser)-\#($0)"}"# }
+            try Data("{\"movies\":[\(films.joined(separator: ","))]}".utf8)
+                .write(to: URL(filePath: home.file("\(browser).json")))
+            return try started("\(browser).json", film: "Film \(browser)-2")
+        }
+        for browser in browsers { browser.type(String(repeating: "wj", count: 60)) }
+        for browser in browsers {
+            #expect(shows(browser, "✓ Film"))
+            browser.type("\u{3}")
+        }
+        for browser in browsers { #expect(browser.waitForEnd() == .exited(0)) }
+        for number in 0..<3 {
+            let browser = try started("\(number).json", film: "Film \(number)-2")
+            browser.type("/is:seen\r")
+            #expect(browser.waits { $0.text(ofRow: 0).contains("1/60") }, "\(browser.screen.rows)")
+            quit(browser)
+        }
+    }
+
+    @Test("Enter plays a film of Jellyfin, and no argument of the player has the credential")
+    func playing() throws {
+        let server = try SourceServer(films: 3, token: "c4n4ry")
+        try home.write(program: "#!/bin/sh\necho \"$*\" > \"$FOLDER/played\"\n", to: "player")
+        let terminal = try started(
+            server.jellyfin, credentials: "\(server.place) Bearer c4n4ry", player: home.file("player"))
+        terminal.type("\r")
+        #expect(shows(terminal, "Enter plays it"))
+        terminal.type("\r")
+        wait(terminal) { FileManager.default.fileExists(atPath: home.file("played")) }
+        #expect(shows(terminal, "Enter plays it"))
+        quit(terminal)
+        let played = try String(contentsOfFile: home.file("played"), encoding: .utf8)
+        #expect(played == "http://\(server.place)/Videos/f0/stream?static=true\n")
+    }
+
     @Test("where marks cannot be kept, the browser says so and goes on")
     func unwritable() throws {
         try Data().write(to: URL(filePath: home.file("data")))
@@ -185,15 +231,14 @@ struct BrowserMarksTests {
         #expect(terminal.waits { $0.text(ofRow: 0).contains("1/40+") }, "\(terminal.screen.rows)")
         #expect(!server.targets.contains { $0.contains("popular?page=3") })
         terminal.type("G")
-        #expect(terminal.waits { _ in server.targets.contains { $0.contains("popular?page=4") } })
+        wait(terminal) { server.targets.contains { $0.contains("popular?page=4") } }
         #expect(terminal.waits { $0.text(ofRow: 0).contains("40/80+") }, "\(terminal.screen.rows)")
         for films in [120, 160] {
             terminal.type("G")
             #expect(terminal.waits { $0.text(ofRow: 0).contains("/\(films)+") }, "\(terminal.screen.rows)")
         }
         terminal.type("/film 7\r")
-        #expect(
-            terminal.waits { _ in server.targets.contains { $0.contains("/search/movie?query=film%207") } })
+        wait(terminal) { server.targets.contains { $0.contains("/search/movie?query=film%207") } }
         #expect(
             terminal.waits { $0.text(ofRow: 0).contains("film 7 ") && $0.text(ofRow: 0).contains("1/40+") })
         terminal.type("\u{1B}")

@@ -68,6 +68,7 @@ final class CatalogueReader: Sendable {
     private func readAll(
         replacing shown: Catalogue?, _ onNews: @escaping @Sendable (CatalogueNews) -> Void
     ) async {
+        let began = clock.seconds
         let published = Lock(0)
         let newest = Lock<CatalogueParts?>(nil)
         let pages = max(Self.firstPages, shown == nil ? 0 : state.withLock { $0.pages })
@@ -79,14 +80,14 @@ final class CatalogueReader: Sendable {
                 guard shown == nil, published.withLock({ Self.publishes(parts.films, after: &$0) }) else {
                     return
                 }
-                onNews(.part(FilmSet(Self.shown(parts.open))))
+                onNews(.part(FilmSet(Self.shown(parts.open, began: began))))
             }
             state.withLock { ($0.open, $0.pages) = (open, pages) }
-            onNews(whole(open, replacing: shown))
+            onNews(whole(open, replacing: shown, began: began))
         } catch {
             // The first reading shows the films it has, even if it fails.
             if shown == nil, let parts = newest.withLock({ $0 }) {
-                onNews(.part(FilmSet(Self.shown(parts.open))))
+                onNews(.part(FilmSet(Self.shown(parts.open, began: began))))
             }
             onNews(.failed(error))
         }
@@ -99,19 +100,21 @@ final class CatalogueReader: Sendable {
             return onNews(.failed(Failure("there are no more films")))
         }
         do {
+            let began = clock.seconds
             let end = pages + min(max(Self.firstPages, pages / 4), Self.mostPages)
             let more = try await session(pages..<end).catalogue(orCached: true)
             open = open.appending(more)
             state.withLock { ($0.open, $0.pages) = (open, end) }
-            onNews(whole(open, replacing: nil))
+            onNews(whole(open, replacing: nil, began: began))
         } catch {
             onNews(.failed(error))
         }
     }
 
-    private func whole(_ open: OpenCatalogue, replacing shown: Catalogue?) -> CatalogueNews {
+    private func whole(_ open: OpenCatalogue, replacing shown: Catalogue?, began: Int) -> CatalogueNews {
         .whole(
-            FilmSet(Self.shown(open), replacing: shown), confirmed: open.confirmed ?? clock.seconds,
+            FilmSet(Self.shown(open, began: began), replacing: shown),
+            confirmed: open.confirmed ?? clock.seconds,
             outage: open.outage.map { ImageLoadingError.withoutAddress("\($0)") })
     }
 
@@ -124,7 +127,11 @@ final class CatalogueReader: Sendable {
     }
 
     /// The films with the texts that the terminal can show: a cell of tmux holds no long emoji sequence.
-    private static func shown(_ open: OpenCatalogue) -> OpenCatalogue {
+    /// - Parameter began: when they were asked for, in seconds since 1970. A mark that was set since then is newer, although
+    ///   the answer came later.
+    private static func shown(_ open: OpenCatalogue, began: Int) -> OpenCatalogue {
+        var open = open
+        open.confirmed = min(open.confirmed ?? began, began)
         guard Terminal.isInTmux else { return open }
         let catalogue = open.catalogue.mapTexts {
             TerminalText.separated($0, clustersLongerThan: TerminalText.longestClusterInTmux)

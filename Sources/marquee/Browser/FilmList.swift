@@ -6,7 +6,10 @@ import FoundationEssentials
 struct FilmList {
     /// The orders `s` goes through.
     enum Order: CaseIterable {
-        case catalogue, score, year, title, own
+        case catalogue, score, year, title, own, unseen
+
+        /// Whether the order is by the person's marks.
+        var isByMarks: Bool { self == .own || self == .unseen }
 
         var name: String {
             switch self {
@@ -15,6 +18,7 @@ struct FilmList {
             case .year: "by year"
             case .title: "by title"
             case .own: "by your rating"
+            case .unseen: "unseen first"
             }
         }
     }
@@ -76,9 +80,9 @@ struct FilmList {
     /// What is wrong with the filter; nil if nothing is.
     var problem: String? { markWords.problem ?? words.problem.map { "\($0.member): \($0.detail)" } }
 
-    /// The order after the present one. Without marks no order is by one's own rating.
+    /// The order after the present one. Without marks no order is by them.
     var nextOrder: Order {
-        let all = Order.allCases.filter { $0 != .own || !marks.isEmpty }
+        let all = Order.allCases.filter { !$0.isByMarks || hasMarks }
         return all[((all.firstIndex(of: order) ?? 0) + 1) % all.count]
     }
 
@@ -116,12 +120,20 @@ struct FilmList {
         case .score: sorted = catalogue.numbers(by: .score)
         case .year: sorted = catalogue.numbers(by: .year)
         case .title: sorted = catalogue.numbers(by: .title)
-        case .own:
-            let ratings = catalogue.movies.map { marks(of: $0).rating ?? 0 }
-            sorted = catalogue.numbers(by: .score).enumerated()
-                .sorted { (ratings[$1.element], $0.offset) < (ratings[$0.element], $1.offset) }.map(\.element)
+        case .own: sort { $0.rating ?? 0 }
+        case .unseen: sort { $0.isSeen ? 0 : 1 }
         }
     }
+
+    /// The films with the highest rank first; of one rank the best first.
+    private mutating func sort(by rank: (FilmMarks) -> Int) {
+        let ranks = catalogue.movies.map { rank(marks(of: $0)) }
+        sorted = catalogue.numbers(by: .score).enumerated()
+            .sorted { (ranks[$1.element], $0.offset) < (ranks[$0.element], $1.offset) }.map(\.element)
+    }
+
+    /// Whether there is any mark, of the person's own or of the films' server.
+    private var hasMarks: Bool { !marks.isEmpty || !films.served.isEmpty }
 
     private mutating func arrange() {
         let film = rows.indices.contains(selected) ? rows[selected] : nil
@@ -187,9 +199,10 @@ extension FilmList {
     func changes(_ mark: FilmMark, to value: Int, of movies: [Movie]) -> [MarkBook.Change] {
         let before = movies.map { marks(of: $0)[mark] }
         let isSet = mark != .rating && before.allSatisfy { $0 > 0 }
+        let isUnique = films.uniqueness(of: movies)
         return zip(movies, before).compactMap { movie, before in
             let value = isSet ? 0 : value
-            let key = marks.key(of: movie, isUnique: films.isUnique(movie))
+            let key = marks.key(of: movie, isUnique: isUnique(movie))
             return value == before
                 ? nil : MarkBook.Change(movie: movie, key: key, mark: mark, value: value, before: before)
         }
@@ -215,7 +228,7 @@ struct FilmSet: Sendable {
     private(set) var removed = 0
     /// The marks that the films' server has, by the film's id.
     let served: [String: FilmMarks]
-    /// When the server last confirmed the films, in seconds since 1970; nil if that is unknown.
+    /// When the server was asked for the films, in seconds since 1970; nil if that is unknown.
     let confirmed: Int?
     /// Whether the server has more films than were read.
     let hasMore: Bool
@@ -255,12 +268,15 @@ struct FilmSet: Sendable {
         removed = old.count
     }
 
-    /// Whether no other film has the title and the year of this one.
-    func isUnique(_ movie: Movie) -> Bool {
-        let key = FilmMarks.keys(of: movie).usual
-        return !catalogue.movies.contains {
-            $0.year == movie.year && $0.id != movie.id && FilmMarks.keys(of: $0).usual == key
+    /// Tells of each of these films whether no other film has its title and year. Of one film only those of its year are
+    /// looked at: a key takes microseconds.
+    fileprivate func uniqueness(of movies: [Movie]) -> (Movie) -> Bool {
+        let years = Set(movies.map(\.year))
+        var counts: [String: Int] = [:]
+        for movie in catalogue.movies where years.contains(movie.year) {
+            counts[FilmMarks.keys(of: movie).usual, default: 0] += 1
         }
+        return { counts[FilmMarks.keys(of: $0).usual, default: 0] < 2 }
     }
 
     /// The same set without changes, for a refresh of an incomplete list: which films are new is unknown.

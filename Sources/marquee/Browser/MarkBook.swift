@@ -36,14 +36,15 @@ struct MarkBook {
     /// A film's marks. Of two values the newer one counts, if marks are sent; else the person's own.
     /// - Parameters:
     ///   - served: the marks that the films' server has; nil for none.
-    ///   - confirmed: when the server sent them, in seconds since 1970.
+    ///   - confirmed: when the server was asked for them, in seconds since 1970.
     func marks(of movie: Movie, served: FilmMarks?, confirmed: Int?) -> FilmMarks {
         var marks = served ?? FilmMarks()
         if stored.isEmpty { return marks }
         let keys = FilmMarks.keys(of: movie)
         for key in [keys.usual, keys.exact] {
             for (mark, entry) in stored[key] ?? [:] {
-                let isOlder = entry.changed <= confirmed ?? 0
+                // Of the same second the person's own counts.
+                let isOlder = entry.changed < confirmed ?? 0
                 let isWaiting = waiting.contains(Waiting(film: movie.id, mark: mark))
                 if isSending == true, let served, served.isKnown(mark), isOlder, !isWaiting { continue }
                 marks[mark] = entry.value

@@ -178,12 +178,14 @@ struct Benchmark: Sendable {
     ]
 }
 
-/// The command `marquee-bench`: measures Marquee beside references. Each subcommand prints both medians and their ratio.
+/// The command `marquee-bench`: measures Marquee beside references. Each subcommand prints both medians and their ratio,
+/// and fails if a figure misses what it must be.
 @main
 struct Bench {
     static let usage =
         Benchmark.all.map(\.usage).joined(separator: "\n")
-        + "\n\nEvery one takes  --runs N  (default 7), --json  (one object a result) and --no-reference."
+        + "\n\nEvery one takes  --runs N  (default 7), --json  (one object a result) and --no-reference.\n"
+        + "The status is 1 if a figure misses what it must be."
 
     static func main() async {
         do {
@@ -196,9 +198,9 @@ struct Bench {
                 print(usage)
                 exit(options.flags.contains("help") ? 0 : 2)
             }
-            for result in try await benchmark.run(options) {
-                print(options.flags.contains("json") ? result.json : result.line)
-            }
+            let results = try await benchmark.run(options)
+            for result in results { print(options.flags.contains("json") ? result.json : result.line) }
+            if results.contains(where: { $0.isMet == false }) { exit(1) }
         } catch {
             FileHandle.standardError.write(Data("marquee-bench: \(reason(for: error))\n".utf8))
             exit(1)

@@ -10,6 +10,8 @@ struct BenchmarkResult: Encodable {
     var referenceName: String?
     /// Ours divided by the reference. For times, smaller is better.
     var ratio: Double?
+    /// Whether a figure that must be at most, or exactly, the reference is so; nil for a figure that is only measured.
+    var isMet: Bool?
 
     init(name: String, unit: String, ours: Double, reference: Double? = nil, referenceName: String? = nil) {
         self.name = name
@@ -18,6 +20,19 @@ struct BenchmarkResult: Encodable {
         self.reference = reference
         self.referenceName = reference == nil ? nil : referenceName
         ratio = reference.map { ours / $0 }
+    }
+
+    /// A figure that fails beyond a limit.
+    /// - Parameter limit: nil for none.
+    init(name: String, unit: String, ours: Double, atMost limit: Double?) {
+        self.init(name: name, unit: unit, ours: ours, reference: limit, referenceName: "at most")
+        isMet = limit.map { ours <= $0 }
+    }
+
+    /// A figure that fails unless it is this one.
+    init(name: String, unit: String, ours: Double, exactly wanted: Double) {
+        self.init(name: name, unit: unit, ours: ours, reference: wanted, referenceName: "must be")
+        isMet = ours == wanted
     }
 
     var json: String {
@@ -32,9 +47,11 @@ struct BenchmarkResult: Encodable {
         var text = "\(name): \(Self.text(ours)) \(unit)"
         if let reference, let referenceName, let ratio {
             text +=
-                ", \(referenceName) \(Self.text(reference)) \(unit), ratio \(String(format: "%.2f", ratio))"
+                isMet == nil
+                ? ", \(referenceName) \(Self.text(reference)) \(unit), ratio \(String(format: "%.2f", ratio))"
+                : ", \(referenceName) \(Self.text(reference))"
         }
-        return text
+        return isMet == false ? "FAILED  " + text : text
     }
 
     private static func text(_ value: Double) -> String {

@@ -40,7 +40,7 @@ private func idle(_ server: ServiceProcess, count: Int) throws -> [BenchmarkResu
     return [
         BenchmarkResult(
             name: "\(count) idle connections, memory of each", unit: "bytes", ours: each.rounded(),
-            reference: 8192, referenceName: "at most")
+            atMost: 8192)
     ]
 }
 
@@ -79,7 +79,7 @@ private func hostile(_ server: ServiceProcess) throws -> [BenchmarkResult] {
             reference: Double(descriptors), referenceName: "before"),
         BenchmarkResult(
             name: "growth of memory by them", unit: "MB", ours: Double(try server.bytes - bytes) / 1e6,
-            reference: 32, referenceName: "at most"),
+            atMost: 32),
     ]
 }
 

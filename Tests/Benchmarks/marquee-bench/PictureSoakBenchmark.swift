@@ -60,12 +60,11 @@ func pictureSoakBenchmark(_ options: Options) async throws -> [BenchmarkResult] 
         BenchmarkResult(name: "requests at the origin", unit: "requests", ours: Double(origin.requests)),
         BenchmarkResult(
             name: "growth of memory in the second half", unit: "MiB",
-            ours: (late.last ?? 0) - (late.first ?? 0), reference: 8, referenceName: "at most"),
+            ours: (late.last ?? 0) - (late.first ?? 0), atMost: 8),
         BenchmarkResult(name: "most memory", unit: "MiB", ours: memory.max() ?? 0),
         BenchmarkResult(
             name: "descriptors under load", unit: "descriptors", ours: Double(descriptors.max() ?? 0)),
         BenchmarkResult(
-            name: "descriptors afterwards", unit: "descriptors", ours: Double(idle), reference: 40,
-            referenceName: "at most"),
+            name: "descriptors afterwards", unit: "descriptors", ours: Double(idle), atMost: 40),
     ]
 }

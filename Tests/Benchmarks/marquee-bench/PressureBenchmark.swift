@@ -82,7 +82,7 @@ enum PressureWorker {
             return [
                 BenchmarkResult(
                     name: "pressure by \(name): until the tier of 200 MiB is half as large", unit: "ms",
-                    ours: max(0, numbers[0] - moment), reference: 1_000, referenceName: "at most"),
+                    ours: max(0, numbers[0] - moment), atMost: 1_000),
                 BenchmarkResult(
                     name: "pressure by \(name): resident memory then", unit: "MB", ours: numbers[1]),
             ]

@@ -59,7 +59,7 @@ private func results(
         -> BenchmarkResult
     {
         BenchmarkResult(
-            name: name + what, unit: unit, ours: value, reference: bound, referenceName: "at most")
+            name: name + what, unit: unit, ours: value, atMost: bound)
     }
     let area = Double(columns * lines)
     // 2 ms at 80 x 24 and 4 ms at 200 x 60.

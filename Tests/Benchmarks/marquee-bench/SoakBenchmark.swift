@@ -44,7 +44,7 @@ func soakBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
         BenchmarkResult(name: "soak: loads", unit: "loads/s", ours: Double(loads) / elapsed),
         BenchmarkResult(
             name: "soak: growth of resident memory in the second half", unit: "MB",
-            ours: (secondHalf.last ?? 0) - (secondHalf.first ?? 0), reference: 2, referenceName: "at most"),
+            ours: (secondHalf.last ?? 0) - (secondHalf.first ?? 0), atMost: 2),
         BenchmarkResult(name: "soak: most resident memory", unit: "MB", ours: memory.max() ?? 0),
         BenchmarkResult(
             name: "soak: descriptors at the end", unit: "descriptors", ours: Double(openDescriptors),

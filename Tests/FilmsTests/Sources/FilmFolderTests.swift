@@ -47,7 +47,7 @@ struct FilmFolderTests {
           <uniqueid type="imdb" default="true">tt0013442</uniqueid><uniqueid type="tmdb">653</uniqueid>
           <genre>Horror / Fantasy</genre><genre>Silent</genre><country>Germany</country>
           <set><name>Vampires</name><overview>…</overview></set>
-          <director>F. W. Murnau</director><premiered>1922-02-16</premiered><year></year>
+          <director>F. W. Murnau / Another,</director><premiered>1922-02-16</premiered><year></year>
           <actor><name>Max Schreck</name><thumb>https://example.org/schreck.jpg</thumb></actor>
         </movie>
         https://www.themoviedb.org/movie/653
@@ -61,7 +61,7 @@ struct FilmFolderTests {
         let movie = film.movie
         #expect(movie.title == "Nosferatu" && movie.year == 1922 && movie.minutes == 94)
         #expect(movie.originalTitle == "Nosferatu, eine Symphonie des Grauens" && movie.score == 7.7)
-        #expect(movie.genres == ["Horror", "Fantasy", "Silent"] && movie.director == "F. W. Murnau")
+        #expect(movie.genres == ["Horror", "Fantasy", "Silent"] && movie.director == "F. W. Murnau, Another")
         #expect(movie.country == "Germany" && movie.overview == "A clerk travels.")
         #expect(movie.poster == "https://example.org/nosferatu.jpg")
         #expect(movie.media == "Nosferatu%20%281922%29/nosferatu.mkv")

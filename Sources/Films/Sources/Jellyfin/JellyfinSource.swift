@@ -192,6 +192,7 @@ package struct JellyfinSource: FilmSource {
                     + "&maxWidth=\(FilmSources.widths.last ?? 0)&quality=90&format=Webp"
                 values.append((.poster, .text(poster)))
             }
+            // Needs no token in any version so far (jellyfin/jellyfin issue 13984), so a player gets none.
             values.append((.media, .text("\(address)/Videos/\(escaped)/stream?static=true")))
             values.append((.page, .text("\(address)/web/#/details?id=\(escaped)")))
         }

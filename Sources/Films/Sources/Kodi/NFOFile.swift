@@ -118,12 +118,13 @@ struct NFOFile {
         // Some programs write "94 min".
         let minutes = texts("runtime").first.flatMap { Int($0.prefix { $0.isASCII && $0.isNumber }) }
         values.append((.minutes, minutes.flatMap { $0 > 0 ? .whole($0) : nil }))
-        // Some programs end each name with a comma.
-        let directors = texts("director").map { $0.hasSuffix(",") ? String($0.dropLast()) : $0 }
-        values += [(.director, .line(directors)), (.country, .line(texts("country")))]
-        // Older programs write all genres in one element.
-        let genres = texts("genre").flatMap { $0.split(separator: " / ").map { String($0).trimmed } }
-        values.append((.genres, .texts(genres)))
+        /// Older programs write several names in one element, and some end each one with a comma.
+        func names(_ element: String) -> [String] {
+            texts(element).flatMap { $0.split(separator: " / ") }
+                .map { String($0.hasSuffix(",") ? $0.dropLast() : $0).trimmed }
+        }
+        values += [(.director, .line(names("director"))), (.country, .line(names("country")))]
+        values.append((.genres, .texts(names("genre"))))
         set(.overview, texts("plot").first ?? texts("outline").first)
         readRating(root)
         readIDs(root)
@@ -162,8 +163,8 @@ struct NFOFile {
             switch element.localName {
             case "uniqueid":
                 if let type = element.attribute("type"), !type.isEmpty { ids[type.lowercased()] = text }
-            case "imdbid", "imdb_id": ids["imdb"] = ids["imdb"] ?? text
-            case "tmdbid": ids["tmdb"] = ids["tmdb"] ?? text
+            case "imdbid", "imdb_id", "imdb": ids["imdb"] = ids["imdb"] ?? text
+            case "tmdbid", "tmdb": ids["tmdb"] = ids["tmdb"] ?? text
             case "id" where text.hasPrefix("tt"): ids["imdb"] = ids["imdb"] ?? text
             default: break
             }
