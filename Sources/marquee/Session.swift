@@ -361,6 +361,8 @@ struct OpenCatalogue: Sendable {
     let base: BaseURL
     /// The marks that the films' server has for the user, by the film's id.
     var served: [String: FilmMarks] = [:]
+    /// The ids that databases of films have for a film of a source, by the film's own.
+    var ids: [String: [String: String]] = [:]
     /// Whether the server has more films than were read.
     var hasMore = false
     /// When the server last confirmed the films, in seconds since 1970; nil if that is unknown.
@@ -373,6 +375,7 @@ struct OpenCatalogue: Sendable {
         var all = self
         all.catalogue = catalogue.appending([later.catalogue])
         all.served.merge(later.served) { first, _ in first }
+        all.ids.merge(later.ids) { first, _ in first }
         all.hasMore = later.hasMore
         all.confirmed = [confirmed, later.confirmed].compactMap(\.self).min()
         all.outage = outage ?? later.outage

@@ -120,6 +120,11 @@ struct BrowserMarksTests {
         wait(terminal) { server.marked("UserPlayedItems") == ["f0"] }
         terminal.type("jjjf")
         wait(terminal) { server.marked("UserFavoriteItems").isEmpty }
+        terminal.type("e")
+        #expect(shows(terminal, "1 film saved as"))
+        let saved = try JSON.object(String(contentsOfFile: home.file("films-2.json"), encoding: .utf8))
+        let film = try #require((saved["movies"] as? [[String: Any]])?.first)
+        #expect((film["ids"] as? [String: String]) == ["imdb": "tt3"])
         terminal.type("jt5")
         #expect(shows(terminal, "Your rating 5: Film 4"))
         quit(terminal)
@@ -202,7 +207,8 @@ struct BrowserMarksTests {
     @Test("Enter plays a film of Jellyfin, and no argument of the player has the credential")
     func playing() throws {
         let server = try SourceServer(films: 3, token: "c4n4ry")
-        try home.write(program: "#!/bin/sh\necho \"$*\" > \"$FOLDER/played\"\n", to: "player")
+        try home.write(
+            program: "#!/bin/sh\necho \"$* $MARQUEE_CREDENTIALS.\" > \"$FOLDER/played\"\n", to: "player")
         let terminal = try started(
             server.jellyfin, credentials: "\(server.place) Bearer c4n4ry", player: home.file("player"))
         terminal.type("\r")
@@ -212,7 +218,7 @@ struct BrowserMarksTests {
         #expect(shows(terminal, "Enter plays it"))
         quit(terminal)
         let played = try String(contentsOfFile: home.file("played"), encoding: .utf8)
-        #expect(played == "http://\(server.place)/Videos/f0/stream?static=true\n")
+        #expect(played == "http://\(server.place)/Videos/f0/stream?static=true .\n")
     }
 
     @Test("where marks cannot be kept, the browser says so and goes on")

@@ -141,6 +141,59 @@ struct BrowserStateTests {
         #expect(state.catalogue.isReading)
     }
 
+    @Test("words about marks choose films; one that is not understood shows none")
+    func markWords() {
+        var state = state()
+        #expect(state.handle(key("w"), now: 1).count == 1)
+        for (text, count) in [
+            ("is:seen", 1), ("is: seen", 1), ("is:unseen", 99), ("is:se", 100), ("is:blue", 0), ("is:", 100),
+            ("film is:seen", 1), ("is:favourite", 0),
+        ] {
+            _ = state.filter(text)
+            #expect(state.list.rows.count == count, "\(text)")
+        }
+    }
+
+    @Test("marks are for the films selected together, as far as they are shown")
+    func selectionShown() {
+        var state = state()
+        _ = state.handle(key("A"), now: 1)
+        #expect(state.list.selection.count == 100)
+        _ = state.filter("director: even")
+        guard case .mark(let changes)? = state.handle(key("f"), now: 2).first else {
+            Issue.record("nothing is marked")
+            return
+        }
+        #expect(changes.count == 50 && changes.allSatisfy { $0.movie.director == "Even" })
+        _ = state.handle(key("u"), now: 3)
+        _ = state.filter("is:favourite")
+        #expect(state.list.rows.isEmpty)
+        _ = state.handle(.key(TerminalKey(.escape)), now: 4)
+        #expect(state.list.selection.isEmpty)
+    }
+
+    @Test("a search goes to the server, but not one by marks or fields, and a failed one changes nothing")
+    func search() {
+        var state = state()
+        state.canSearch = true
+        func find(_ text: String) -> [BrowserState.Effect] {
+            _ = state.handle(key("/"), now: 1)
+            for letter in text { _ = state.handle(key(letter), now: 1) }
+            return state.handle(.key(TerminalKey(.enter)), now: 1)
+        }
+        #expect(find("director: odd").isEmpty && state.list.rows.count == 50)
+        _ = state.filter("")
+        let before = state.catalogue
+        #expect(find("film 7").contains(.search("film 7")) && state.searched == nil)
+        _ = state.take(CatalogueNews.failed(Failure("broken")))
+        #expect(state.catalogue == before && state.searched == nil && state.list.rows.count == 100)
+        #expect(state.notice?.contains("broken") == true)
+        #expect(find("film 8").contains(.search("film 8")))
+        _ = state.take(.whole(FilmSet(), confirmed: 0, outage: nil))
+        #expect(state.searched == "film 8" && state.list.rows.isEmpty)
+        #expect(state.handle(.key(TerminalKey(.escape)), now: 2).contains(.search(nil)))
+    }
+
     @Test("help leaves the page under it unchanged")
     func help() {
         var state = state()

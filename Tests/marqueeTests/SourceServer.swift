@@ -124,7 +124,8 @@ final class SourceServer: Sendable {
                 // Every third film has no poster.
                 return
                     #"{"Id":"f\#(number)","Name":"Film \#(number)","ProductionYear":\#(1920 + number % 100),"Genres":["Horror"],"#
-                    + marks + #""People":[{"Name":"Anna Director","Type":"Director"}],"#
+                    + marks
+                    + #""ProviderIds":{"Imdb":"tt\#(number)"},"People":[{"Name":"Anna Director","Type":"Director"}],"#
                     + #""ImageTags":{\#(number % 3 == 2 ? "" : "\"Primary\":\"t\(number)\"")}}"#
             }
             return

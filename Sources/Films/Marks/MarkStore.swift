@@ -50,7 +50,7 @@ package final class MarkStore: Sendable {
     private static let applicationID = 0x4D72_716D
     private static let version = 1
     /// How long one program may take to send a mark before another one sends it, in seconds.
-    private static let claim = 120
+    private static let claim = 60
 
     /// `unsent` holds what a server lacks: the last value of each mark. `claimed` is when a program began to send it.
     private static let tables = """
@@ -65,7 +65,20 @@ package final class MarkStore: Sendable {
         """
 
     /// Opens the store, and creates it if there is none.
-    package init(path: String = standardPath) throws(FilmLibraryError) {
+    package convenience init(path: String = standardPath) throws(FilmLibraryError) {
+        do throws(FilmLibraryError) {
+            try self.init(opening: path)
+        } catch {
+            switch error {
+            case .notALibrary: throw .system(path: path, reason: "this is no store of marks; move it away")
+            case .corrupt(_, let reason):
+                throw .system(path: path, reason: "the store of marks is damaged (\(reason)); move it away")
+            default: throw error
+            }
+        }
+    }
+
+    private init(opening path: String) throws(FilmLibraryError) {
         try SQLite.open()
         do throws(FileFault) {
             try FileCalls().makeFolders(String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)))
@@ -83,7 +96,7 @@ package final class MarkStore: Sendable {
                 return
             }
             guard try number("SELECT count(*) FROM sqlite_master") == 0 else {
-                throw .system(path: path, reason: "this is no store of marks; move it away")
+                throw .notALibrary(path: path)
             }
             try database.execute(Self.tables)
             try database.execute(

@@ -14,6 +14,9 @@ package protocol FilmSource: Sendable {
     /// Its name for people. It has no credential.
     var name: String { get }
 
+    /// Whose marks are at the server: the source's name, and the user's if it is named.
+    var account: String { get }
+
     /// The server, which alone gets the user's credential for it.
     var server: URL { get }
 
@@ -66,6 +69,7 @@ extension FilmSource {
         return parts?.url ?? server
     }
 
+    package var account: String { name }
     package var attribution: String? { nil }
     package var isEndless: Bool { false }
     package func complete(_ film: Movie, _ answers: any SourceAnswers) async throws -> Movie? { nil }
@@ -111,9 +115,6 @@ package struct SourcePage: Sendable {
 
     /// An empty page.
     init() {}
-
-    /// A page of films, without other ids.
-    package init(_ movies: [Movie]) { films = movies.map { SourceFilm($0, ids: [:]) } }
 
     /// Reads the entries of a page in JSON, each an object.
     /// - Parameters:

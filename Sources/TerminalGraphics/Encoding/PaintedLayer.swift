@@ -120,17 +120,23 @@ struct PaintedLayer: PictureLayer {
                 partsSize += encoded.count
             }
         }
-        return pictureProtocol == .sixel
-            ? encoded : ITerm2Graphics.drawing(ofFile: encoded, over: placement.visible.size)
+        return switch pictureProtocol {
+        case .sixel: encoded
+        case .iterm2: ITerm2Graphics.drawing(ofFile: encoded, over: placement.visible.size)
+        // Drawn by the other layer.
+        case .kitty, .kittyPlaceholders: []
+        }
     }
 
     private func part(_ part: CellRectangle, of picture: Picture) -> [UInt8] {
-        guard pictureProtocol == .sixel else {
-            return ITerm2Graphics.part(part, ofFile: picture.encoded, cell: picture.cell)
+        switch pictureProtocol {
+        case .sixel:
+            let pixels = SixelPixels(reading: picture.encoded)
+            let rest = pixels.part(part, cellWidth: picture.cell.width, cellHeight: picture.cell.height)
+            return rest.height == 0 ? [] : SixelGraphics.drawing(rest)
+        case .iterm2: return ITerm2Graphics.part(part, ofFile: picture.encoded, cell: picture.cell)
+        case .kitty, .kittyPlaceholders: return []
         }
-        let pixels = SixelPixels(reading: picture.encoded)
-        let rest = pixels.part(part, cellWidth: picture.cell.width, cellHeight: picture.cell.height)
-        return rest.height == 0 ? [] : SixelGraphics.drawing(rest)
     }
 }
 

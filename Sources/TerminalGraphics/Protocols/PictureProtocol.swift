@@ -31,12 +31,19 @@ package enum PictureProtocol: Sendable, Hashable {
     }
 
     /// The height of a picture in pixels is a multiple of this.
-    package var step: Int { self == .sixel ? SixelGraphics.bandHeight : 1 }
+    package var step: Int {
+        switch self {
+        case .sixel: SixelGraphics.bandHeight
+        case .kitty, .kittyPlaceholders, .iterm2: 1
+        }
+    }
 
     /// Encodes a picture for storage: as a PNG file of at most 256 colours, or as sixels.
     func encoded(_ picture: TerminalPicture) -> [UInt8] {
-        self == .sixel
-            ? SixelGraphics.drawing(of: picture) : PNGEncoder(colors: .palette).encode(picture.bitmap)
+        switch self {
+        case .sixel: SixelGraphics.drawing(of: picture)
+        case .kitty, .kittyPlaceholders, .iterm2: PNGEncoder(colors: .palette).encode(picture.bitmap)
+        }
     }
 }
 

@@ -62,7 +62,7 @@ final class Browser: Sendable {
         /// Saves a film's poster.
         let save: @Sendable (Movie, ImageRequest) async -> SavedPoster
         /// Saves films as a catalogue in the working directory, and returns where.
-        let export: @Sendable ([Movie], BaseURL) async -> String
+        let export: @Sendable ([Movie], FilmSet) async -> String
         let depth: ColourDepth
         /// How pictures are drawn. A program that asks the terminal uses this mode until the answer.
         let graphics: GraphicsMode
@@ -107,7 +107,7 @@ final class Browser: Sendable {
             for await order in orders { await environment.read(order) { mailbox.send(.catalogue($0)) } }
         }
         let marks = environment.marks { [mailbox] in mailbox.send(.marks($0)) }
-        marks.start()
+        marks.refresh()
         let folderWatch = environment.watch { [mailbox] in mailbox.send(.changed) }
         let watching = Task { [mailbox] in
             for await path in PathMonitor() { mailbox.send(.path(path)) }

@@ -45,8 +45,8 @@ struct BrowserKeys: Sendable, Equatable {
             let nearest = Suggestions.nearest(to: name, among: names, count: 1).first
             throw UsageError(
                 "there is no key-\(name)"
-                    + (nearest.map { "; did you mean key-\($0)?" } ?? "; there are key-\(names[0]) and others")
-            )
+                    + (nearest.map { "; did you mean key-\($0)?" }
+                        ?? "; there are \(names.map { "key-" + $0 }.joined(separator: ", "))"))
         }
         let texts = text.split(whereSeparator: \.isWhitespace)
         meanings = meanings.filter { $0.value != command.key }

@@ -112,8 +112,8 @@ final class BrowserLoop {
             isDone = true
         case .catalogue(let news):
             perform(state.take(news))
-            // The server answers: it can take marks too.
-            if case .whole(_, _, nil) = news { marks.send() }
+            // Other programs may have set marks. And the server answers: it can take marks too.
+            if case .whole = news { marks.refresh() }
         case .marks(let news): state.take(news)
         case .played(let ending): endPlaying(ending)
         case .notice(let text): state.notice = text
@@ -408,9 +408,9 @@ extension BrowserLoop {
 
     /// Saves the films that are selected together, or the selected film, as a catalogue.
     func export() {
-        let (movies, base) = (state.list.targets, state.list.films.base)
+        let (movies, films) = (state.list.targets, state.list.films)
         if movies.isEmpty { return }
-        Task { [environment, mailbox] in mailbox.send(.notice(await environment.export(movies, base))) }
+        Task { [environment, mailbox] in mailbox.send(.notice(await environment.export(movies, films))) }
     }
 
     func open(_ text: String) {

@@ -63,8 +63,8 @@ struct BrowserState {
     private(set) var searched: String?
     var keys = BrowserKeys()
     var colours = BrowserColours()
-    /// Whether the next films are those of a search at the server, or those before it.
-    private var awaitsSearch = false
+    /// The search at the server whose films come next, and the state before it; nil for none.
+    private var awaited: (words: String?, before: CatalogueState)?
     /// Whether films can be played.
     var hasPlayer = true
     /// The marks that were set, the last ones last.
@@ -306,7 +306,8 @@ extension BrowserState {
         case .enter:
             let words = editor?.text ?? ""
             endFilter()
-            guard canSearch, words.contains(where: { $0 != " " }) else { return [] }
+            // The server knows neither the person's marks nor single fields.
+            guard canSearch, !words.contains(":"), words.contains(where: { $0 != " " }) else { return [] }
             return search(words)
         case .escape:
             endFilter()
@@ -395,7 +396,11 @@ extension BrowserState {
         case "y": return [.copyAddress]
         case "o" where page == .film || !list.selection.isEmpty: return [.savePosters]
         case "o": show(.address(LineEditor()))
-        case "A": list.selectAll()
+        case "A":
+            list.selectAll()
+            if catalogue.isReading, !list.selection.isEmpty {
+                notice = "The films that are here are selected; others are being read"
+            }
         case "e": return list.targets.isEmpty ? [] : [.export]
         case "w": return mark(.seen, 1)
         case "f": return mark(.favourite, 1)
@@ -617,12 +622,12 @@ extension BrowserState {
 
     /// Lets the server search; nil shows the films of before.
     private mutating func search(_ words: String?) -> [Effect] {
+        let before = catalogue
         guard catalogue.readMore(after: 0) else {
             notice = "The films are still being read; search then"
             return []
         }
-        searched = words
-        awaitsSearch = true
+        awaited = (words, before)
         notice = words.map { "Searching for \($0)…" }
         list.setFilter("")
         return [.search(words), .rowsChanged]
@@ -641,8 +646,9 @@ extension BrowserState {
             } else {
                 catalogue = .complete(confirmed: confirmed)
             }
-            if awaitsSearch {
-                awaitsSearch = false
+            if let search = awaited {
+                awaited = nil
+                searched = search.words
                 notice = catalogue.explanation
                 let effects = show(films)
                 list.select(0)
@@ -653,10 +659,15 @@ extension BrowserState {
                 notice = catalogue.explanation ?? notice
                 return show(films)
             }
-            notice = old == nil ? "All films are here" : films.summary
+            notice = old == nil ? (films.hasMore ? nil : "All films are here") : films.summary
             return show(old == nil ? films.unmarked : films)
         case .failed(let error):
-            awaitsSearch = false
+            if let search = awaited {
+                // The films before it stay.
+                (awaited, catalogue) = (nil, search.before)
+                notice = "The search failed: " + ImageLoadingError.withoutAddress("\(error)")
+                return []
+            }
             catalogue.fail(ImageLoadingError.withoutAddress("\(error)"))
             notice = catalogue.explanation
             return []

@@ -46,15 +46,19 @@ final class CatalogueReader: Sendable {
     /// - Parameter onNews: receives the news. The last is `whole` or `failed`.
     func read(_ order: CatalogueOrder, onNews: @escaping @Sendable (CatalogueNews) -> Void) async {
         switch order {
-        case .all(let shown): await readAll(replacing: shown, onNews)
+        case .all(let shown): _ = await readAll(replacing: shown, onNews)
         case .more: await readMore(onNews)
         case .search(let words):
-            state.withLock { state in
+            let before = state.withLock { state in
+                let before = state
                 state = State()
-                guard case .server(let source) = session.source else { return }
-                state.found = words.flatMap { source.searching($0) }
+                if case .server(let source) = session.source {
+                    state.found = words.flatMap { source.searching($0) }
+                }
+                return before
             }
-            await readAll(replacing: nil, onNews)
+            // The films of before stay if it fails.
+            if await !readAll(replacing: nil, showsParts: false, onNews) { state.withLock { $0 = before } }
         }
     }
 
@@ -65,9 +69,13 @@ final class CatalogueReader: Sendable {
     }
 
     /// Reads the whole catalogue. The first reading gives the cached films if the server does not answer.
+    /// - Parameter showsParts: whether the first reading shows films before all have come. Default: yes.
+    /// - Returns: whether all films were read.
     private func readAll(
-        replacing shown: Catalogue?, _ onNews: @escaping @Sendable (CatalogueNews) -> Void
-    ) async {
+        replacing shown: Catalogue?, showsParts: Bool = true,
+        _ onNews: @escaping @Sendable (CatalogueNews) -> Void
+    ) async -> Bool {
+        let showsParts = showsParts && shown == nil
         let began = clock.seconds
         let published = Lock(0)
         let newest = Lock<CatalogueParts?>(nil)
@@ -77,19 +85,21 @@ final class CatalogueReader: Sendable {
                 guard !parts.isWhole else { return }
                 onNews(.came(films: parts.films))
                 newest.withLock { $0 = parts }
-                guard shown == nil, published.withLock({ Self.publishes(parts.films, after: &$0) }) else {
+                guard showsParts, published.withLock({ Self.publishes(parts.films, after: &$0) }) else {
                     return
                 }
                 onNews(.part(FilmSet(Self.shown(parts.open, began: began))))
             }
             state.withLock { ($0.open, $0.pages) = (open, pages) }
             onNews(whole(open, replacing: shown, began: began))
+            return true
         } catch {
             // The first reading shows the films it has, even if it fails.
-            if shown == nil, let parts = newest.withLock({ $0 }) {
+            if showsParts, let parts = newest.withLock({ $0 }) {
                 onNews(.part(FilmSet(Self.shown(parts.open, began: began))))
             }
             onNews(.failed(error))
+            return false
         }
     }
 
@@ -103,7 +113,10 @@ final class CatalogueReader: Sendable {
             let began = clock.seconds
             let end = pages + min(max(Self.firstPages, pages / 4), Self.mostPages)
             let more = try await session(pages..<end).catalogue(orCached: true)
+            let count = open.catalogue.movies.count
             open = open.appending(more)
+            // A server that repeats its films would be asked for ever.
+            if open.catalogue.movies.count == count { open.hasMore = false }
             state.withLock { ($0.open, $0.pages) = (open, end) }
             onNews(whole(open, replacing: nil, began: began))
         } catch {

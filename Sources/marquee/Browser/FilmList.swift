@@ -173,10 +173,11 @@ extension FilmList {
         marks.marks(of: movie, served: films.served[movie.id], confirmed: films.confirmed)
     }
 
-    /// The films that a command is for: those selected together, in their order; else the one that is selected.
+    /// The films that a command is for: those selected together, as far as they are shown, in their order; else the one
+    /// that is selected.
     var targets: [Movie] {
         if selection.isEmpty { return selectedMovie.map { [$0] } ?? [] }
-        return sorted.map { catalogue.movies[$0] }.filter { selection.contains($0.id) }
+        return rows.map { catalogue.movies[$0] }.filter { selection.contains($0.id) }
     }
 
     func isSelected(_ movie: Movie) -> Bool { selection.contains(movie.id) }
@@ -228,6 +229,8 @@ struct FilmSet: Sendable {
     private(set) var removed = 0
     /// The marks that the films' server has, by the film's id.
     let served: [String: FilmMarks]
+    /// The ids that databases of films have for a film, by the film's own.
+    let ids: [String: [String: String]]
     /// When the server was asked for the films, in seconds since 1970; nil if that is unknown.
     let confirmed: Int?
     /// Whether the server has more films than were read.
@@ -249,7 +252,7 @@ struct FilmSet: Sendable {
     init(_ open: OpenCatalogue, replacing shown: Catalogue? = nil) {
         catalogue = open.catalogue
         base = open.base
-        (served, confirmed, hasMore) = (open.served, open.confirmed, open.hasMore)
+        (served, ids, confirmed, hasMore) = (open.served, open.ids, open.confirmed, open.hasMore)
         index = FilmIndex(catalogue.movies)
         let movies = catalogue.movies
         byDirector = movies.indices.sorted { (movies[$0].year ?? .max, $0) < (movies[$1].year ?? .max, $1) }

@@ -107,12 +107,16 @@ struct MarkWords {
 
     init(_ text: String) {
         var rest: [Substring] = []
+        var isExpected = false
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
-            guard word.lowercased().hasPrefix(Self.prefix) else {
+            let isNamed = word.lowercased().hasPrefix(Self.prefix)
+            guard isNamed || isExpected && !word.isEmpty else {
                 rest.append(word)
                 continue
             }
-            let name = word.lowercased().dropFirst(Self.prefix.count)
+            let name = isNamed ? word.lowercased().dropFirst(Self.prefix.count) : word.lowercased()[...]
+            // `is: seen`, as `genre: horror`.
+            isExpected = name.isEmpty
             if let condition = Condition(rawValue: String(name)) {
                 conditions.append(condition)
             } else if !Condition.allCases.contains(where: { $0.rawValue.hasPrefix(name) }) {
@@ -122,20 +126,22 @@ struct MarkWords {
         self.rest = rest.joined(separator: " ")
     }
 
-    var isEmpty: Bool { conditions.isEmpty }
+    var isEmpty: Bool { conditions.isEmpty && problem == nil }
 
     /// Whether a film with these marks is shown.
     func match(_ marks: FilmMarks, isSelected: Bool) -> Bool {
-        conditions.allSatisfy { condition in
-            switch condition {
-            case .seen: marks.isSeen
-            case .unseen: !marks.isSeen
-            case .favourite: marks.isFavourite
-            case .rated: marks.rating != nil
-            case .unrated: marks.rating == nil
-            case .selected: isSelected
-            case .toWatch: marks.isToWatch
+        // A word that is not understood must not show, and select, every film.
+        problem == nil
+            && conditions.allSatisfy { condition in
+                switch condition {
+                case .seen: marks.isSeen
+                case .unseen: !marks.isSeen
+                case .favourite: marks.isFavourite
+                case .rated: marks.rating != nil
+                case .unrated: marks.rating == nil
+                case .selected: isSelected
+                case .toWatch: marks.isToWatch
+                }
             }
-        }
     }
 }

@@ -83,7 +83,7 @@ struct TerminalProgram: Sendable {
     /// Starts a program, found in PATH, with this program's standard output.
     /// - Parameters:
     ///   - input: its standard input. Default: this program's.
-    ///   - variables: its environment, as `NAME=VALUE`. Default: this program's.
+    ///   - variables: its environment, as `NAME=VALUE`. Default: this program's, without the user's credentials.
     /// - Throws: why it did not start.
     init(_ words: [String], input: Int32 = STDIN_FILENO, variables: [String]? = nil) throws(Failure) {
         var attributes = posix_spawnattr_t()
@@ -112,7 +112,7 @@ struct TerminalProgram: Sendable {
         defer { for index in unsafe environment.indices { unsafe free(environment[index]) } }
         let failure =
             if variables == nil {
-                unsafe posix_spawnp(&process, program, &actions, &attributes, arguments, environ)
+                unsafe posix_spawnp(&process, program, &actions, &attributes, arguments, Self.usualVariables)
             } else {
                 unsafe posix_spawnp(&process, program, &actions, &attributes, arguments, environment)
             }
@@ -123,6 +123,18 @@ struct TerminalProgram: Sendable {
                     : "\(program) cannot be run: \(SystemError.text(failure))")
         }
         identifier = process
+    }
+
+    /// The environment without the user's credentials, which are for servers only. Other variables keep their bytes.
+    private static var usualVariables: [UnsafeMutablePointer<CChar>?] {
+        let secret = "MARQUEE_CREDENTIALS="
+        var kept: [UnsafeMutablePointer<CChar>?] = unsafe []
+        var next = unsafe environ
+        while let variable = unsafe next.pointee {
+            if unsafe strncmp(variable, secret, secret.utf8.count) != 0 { unsafe kept.append(variable) }
+            unsafe next += 1
+        }
+        return unsafe kept + [nil]
     }
 
     /// Waits until the program ends. Blocks.

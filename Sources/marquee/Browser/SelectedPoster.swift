@@ -84,23 +84,38 @@ struct SavedPoster: Sendable {
 
 /// Films saved as a catalogue in the working directory.
 enum SavedFilms {
-    /// Saves films as JSON. Never overwrites a file.
+    /// Saves films as JSON, with the members that Marquee knows and their ids. Never overwrites a file.
+    /// - Parameter films: the films that they are from.
     /// - Returns: the result in one line.
-    static func save(_ movies: [Movie], _ base: BaseURL, in folder: String) async -> String {
-        let films = Catalogue(name: nil, movies: movies).resolvingAddresses(against: base.url)
-        let page = SourcePage(films.movies)
-        let bytes = CataloguePages.Page(page, base: base).bytes
+    static func save(_ movies: [Movie], of films: FilmSet, in folder: String) async -> String {
+        let whole = Catalogue(name: nil, movies: movies).resolvingAddresses(against: films.base.url).movies
+        let isWithoutPosters = whole.contains { $0.poster.map(hasOnlyInnerMeaning) == true }
+        let texts = whole.map { movie in
+            var document = SourceFilm(movie, ids: films.ids[movie.id] ?? [:]).document
+            if movie.poster.map(hasOnlyInnerMeaning) == true { document["poster"] = nil }
+            return document.json()
+        }
+        let bytes = Data("{\"movies\":[\(texts.joined(separator: ",\n"))]}\n".utf8)
         let output = OutputFile(folder: folder, stem: "films", ending: ".json")
         do throws(Failure) {
-            let saved = try await BlockingThreads(count: 1, name: "Saving").run({
+            let written = try await BlockingThreads(count: 1, name: "Saving").run({
                 Failure($0, doing: "saving")
             }) {
-                () throws(Failure) in try output.write(Data(bytes), .number)
+                () throws(Failure) in try output.write(bytes, .number)
             }
             let count = movies.count == 1 ? "1 film" : "\(movies.count) films"
-            return "\(count) saved as \(saved.path)"
+            let lack =
+                isWithoutPosters
+                ? ", without posters, which are not at an address; marquee export saves them too" : ""
+            return "\(count) saved as \(written.path)" + lack
         } catch {
             return error.description
         }
+    }
+
+    /// Whether an address works only within this program.
+    private static func hasOnlyInnerMeaning(_ address: String) -> Bool {
+        guard let url = URL(string: address) else { return false }
+        return url.lowercasedHost == CatalogueSource.sampleHost || LibraryTransport.serves(url)
     }
 }

@@ -57,7 +57,7 @@ enum BrowseCommand: Command {
             save: {
                 await SavedPoster.save($0, $1, opened.loader, in: FileManager.default.currentDirectoryPath)
             },
-            export: { await SavedFilms.save($0, $1, in: FileManager.default.currentDirectoryPath) },
+            export: { await SavedFilms.save($0, of: $1, in: FileManager.default.currentDirectoryPath) },
             depth: session.settings.colourDepth, graphics: session.settings.graphics,
             asksForGraphics: session.settings.asksForGraphics, complete: { await session.whole($0) },
             player: player, keys: session.arguments.keys, colours: session.arguments.colours,

@@ -236,7 +236,10 @@ struct CatalogueParts: Sendable {
     private mutating func note(_ page: CataloguePages.Page) {
         first.hasMore = page.hasMore
         guard case .films(let films) = page.content else { return }
-        for film in films.films where film.marks != FilmMarks() { first.served[film.movie.id] = film.marks }
+        for film in films.films {
+            if film.marks != FilmMarks() { first.served[film.movie.id] = film.marks }
+            if !film.ids.isEmpty { first.ids[film.movie.id] = film.ids }
+        }
     }
 
     /// The films of a page. Their web pages are shown as they are, so a relative address would lead nowhere.
@@ -257,6 +260,6 @@ struct CatalogueParts: Sendable {
     var open: OpenCatalogue {
         OpenCatalogue(
             catalogue: first.catalogue.appending(rest), base: first.base, served: first.served,
-            hasMore: first.hasMore, confirmed: first.confirmed)
+            ids: first.ids, hasMore: first.hasMore, confirmed: first.confirmed)
     }
 }

@@ -18,6 +18,8 @@ final class MarkKeeper: Sendable {
         var sending: Task<Void, Never>?
         /// Whether there is something to send after the present sending.
         var mustSendAgain = false
+        /// Sends what waits after a while.
+        var retry: Task<Void, Never>?
     }
 
     /// - Parameters:
@@ -27,15 +29,15 @@ final class MarkKeeper: Sendable {
         (self.session, self.onNews) = (session, onNews)
     }
 
-    /// The name of the films' server in the store; nil for other sources.
-    private var server: String? { source?.name }
+    /// The name of the films' server, and of its user, in the store; nil for other sources.
+    private var server: String? { source?.account }
 
     private var source: (any FilmSource)? {
         if case .server(let source) = session.source { source } else { nil }
     }
 
-    /// Reads the marks, if there are any, and sends what waits.
-    func start() {
+    /// Reads the marks that are new, if there are any, and sends what waits.
+    func refresh() {
         enqueue("Your marks cannot be read") { [self] in
             guard FileKind(MarkStore.standardPath) == .file else { return }
             try report(try store())
@@ -71,11 +73,14 @@ final class MarkKeeper: Sendable {
         send()
     }
 
+    /// How long marks wait for a server that did not take them.
+    private static let retryInterval = Duration.seconds(30)
     /// How long the end of the program waits for a server that takes marks.
     private static let longestEnd = Duration.seconds(3)
 
     /// Returns when every mark is stored, and what waited for the server has been sent or gets no answer.
     func close() async {
+        state.withLock { $0.retry.take() }?.cancel()
         await done()
         if let sending = state.withLock({ $0.sending }) {
             let limit = Task {
@@ -171,7 +176,7 @@ final class MarkKeeper: Sendable {
     private func sendAll(to source: any FilmSource) async {
         await done()
         guard let store = state.withLock({ $0.store }) else { return }
-        let name = source.name
+        let name = source.account
         let opened = session.makeLoader(keepsFiles: false, acceptsAnyContent: true)
         let uploader = Uploader(opened.loader)
         while !Task.isCancelled {
@@ -191,12 +196,28 @@ final class MarkKeeper: Sendable {
             let problem = failure.map { failure in
                 failure.waits
                     ? "\(count) \(count == 1 ? "mark waits" : "marks wait") for \(name): \(failure.reason)"
-                    : "\(name) does not take the mark: \(failure.reason)"
+                    : "\(name) does not take the mark, which stays here: \(failure.reason)"
             }
             enqueue { [self] in try report(store, problem: problem) }
-            if !isDone { break }
+            if !isDone {
+                sendLater()
+                break
+            }
         }
         await opened.close()
+    }
+
+    /// Sends what waits once more after a while, as long as the browser is open.
+    private func sendLater() {
+        let retry = Task { [weak self] in
+            // Ignored: a cancelled wait ends.
+            guard (try? await Task.sleep(for: Self.retryInterval)) != nil else { return }
+            self?.send()
+        }
+        state.withLock { state in
+            state.retry?.cancel()
+            state.retry = retry
+        }
     }
 
     private func run<Value: Sendable>(

@@ -36,7 +36,8 @@ struct SourceReader: SourceAnswers {
         } catch let error as FilmSourceError {
             throw Failure("\(source.name): \(error)", code: error.code)
         } catch let error as CatalogueError {
-            throw Failure("\(source.name): page \(pages.count + 1): \(error)")
+            let number = (source.isEndless ? session.pages.lowerBound : 0) + pages.count + 1
+            throw Failure("\(source.name): page \(number): \(error)")
         }
         return CataloguePages(pages)
     }

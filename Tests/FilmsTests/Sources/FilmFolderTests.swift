@@ -160,6 +160,11 @@ struct FilmFolderTests {
         #expect(films[0].media == "Faust%20%281926%29/BDMV/index.bdmv")
         #expect(films[0].poster == "Faust%20%281926%29/poster.jpg")
         #expect(films[1].media == "Nosferatu%20%281922%29/VIDEO_TS/VIDEO_TS.IFO")
+        let own = home.file("Faust (1926)")
+        #expect(FilmFolder.hasFilms(own))
+        let only = try self.films(FilmFolder(own)).map(\.movie)
+        #expect(only.map(\.title) == ["Faust"] && only[0].media == "BDMV/index.bdmv")
+        #expect(only[0].poster == "poster.jpg")
     }
 
     @Test("the folder of one film is a library with one film")

@@ -133,6 +133,12 @@ struct JellyfinSourceTests {
         #expect(user.request(toSet: .seen, true, of: "../System/Shutdown") == nil)
     }
 
+    @Test("marks wait for one user of the server, and not for another")
+    func account() throws {
+        #expect(try source("jellyfin+https://nas?userId=8f2c").account == "jellyfin+https://nas?userId=8f2c")
+        #expect(try source("jellyfin+https://nas").account == "jellyfin+https://nas")
+    }
+
     @Test("a kind of library that nobody reads is named")
     func otherKinds() throws {
         let error = #expect(throws: FilmSourceError.self) {

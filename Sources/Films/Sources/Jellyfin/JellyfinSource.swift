@@ -58,6 +58,8 @@ package struct JellyfinSource: FilmSource {
 
     package var name: String { Self.prefix + server.absoluteString }
 
+    package var account: String { user.map { "\(name)?userId=\($0)" } ?? name }
+
     package func authorize(_ url: inout URL, _ fields: inout HeaderFields, with token: String) {
         let quoted = token.filter { $0 != "\"" && $0 != "\\" }
         fields["Authorization"] = "MediaBrowser Token=\"\(quoted)\""

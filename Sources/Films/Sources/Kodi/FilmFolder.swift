@@ -61,6 +61,8 @@ package final class FilmFolder: Sendable {
         for entry in names.lazy.compactMap({ folder.entry($0, in: "") }) {
             if !entry.isFolder {
                 if FolderFilms.isFilm(entry.name) { return true }
+            } else if FolderFilms.isDisc(folder: entry.name) {
+                return true
             } else if looks < mostLooks {
                 looks += 1
                 // Ignored: a folder that cannot be read has no films to be seen.

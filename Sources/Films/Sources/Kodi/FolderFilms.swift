@@ -38,8 +38,8 @@ struct FolderFilms {
     init(folder: String, ownName: String, files: [String], folders: [String]) {
         // A copy of a disc is a folder that a player opens by one of its files.
         let discs = folders.compactMap { name in Self.discs[name.uppercased()].map { "\(name)/\($0)" } }
-        (self.folder, self.ownName, self.files) = (folder, ownName, files + (folder.isEmpty ? [] : discs))
         isOfOne = !folder.isEmpty || folders.allSatisfy { Self.isExtra(folder: $0) }
+        (self.folder, self.ownName, self.files) = (folder, ownName, files + (isOfOne ? discs : []))
         named = Dictionary(files.map { ($0.lowercased(), $0) }) { first, _ in first }
     }
 
