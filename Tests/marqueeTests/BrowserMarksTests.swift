@@ -54,6 +54,14 @@ struct BrowserMarksTests {
         while !isReached() { _ = terminal.waits(seconds: 0.02) { _ in isReached() } }
     }
 
+    /// Marks the first film, and lets marks be sent to the server.
+    private func agree(_ terminal: PseudoTerminal, _ server: SourceServer) {
+        terminal.type("w")
+        #expect(shows(terminal, "to the films' server too?"))
+        terminal.type("y")
+        wait(terminal) { server.marked("UserPlayedItems") == ["f0"] }
+    }
+
     @Test("marks are set with keys, undone, kept for the next run, and found by the filter")
     func keys() throws {
         let first = try started()
@@ -114,10 +122,7 @@ struct BrowserMarksTests {
         let credentials = "\(server.place) Bearer c4n4ry"
         let terminal = try started(server.jellyfin, credentials: credentials)
         #expect(shows(terminal, "♥ Film 3"))
-        terminal.type("w")
-        #expect(shows(terminal, "to the films' server too?"))
-        terminal.type("y")
-        wait(terminal) { server.marked("UserPlayedItems") == ["f0"] }
+        agree(terminal, server)
         terminal.type("jjjf")
         wait(terminal) { server.marked("UserFavoriteItems").isEmpty }
         terminal.type("e")
@@ -143,10 +148,7 @@ struct BrowserMarksTests {
     func away() throws {
         let server = try SourceServer(films: 5)
         let first = try started(server.jellyfin)
-        first.type("w")
-        #expect(shows(first, "to the films' server too?"))
-        first.type("y")
-        wait(first) { server.marked("UserPlayedItems") == ["f0"] }
+        agree(first, server)
         server.fail(.answer("SSH-2.0-x\r\n\r\n"))
         first.type("jw")
         #expect(shows(first, "1 mark waits for jellyfin+http"))

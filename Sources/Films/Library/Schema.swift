@@ -51,11 +51,17 @@ enum Schema {
 extension Database {
     /// Whether this is a library of a supported version. False for an empty database.
     func isLibrary() throws(FilmLibraryError) -> Bool {
+        try has(applicationID: Schema.applicationID, version: Schema.version)
+    }
+
+    /// Whether this database has an application's mark and a version that it knows. False for an empty database.
+    /// - Throws: `.newerVersion`; `.notALibrary` for a database of another application.
+    func has(applicationID: Int, version: Int) throws(FilmLibraryError) -> Bool {
         func number(_ sql: String) throws(FilmLibraryError) -> Int {
             try first(sql) { row throws(FilmLibraryError) in row.integer(0) } ?? 0
         }
-        if try number("PRAGMA application_id") == Schema.applicationID {
-            guard try number("PRAGMA user_version") <= Schema.version else { throw .newerVersion(path: path) }
+        if try number("PRAGMA application_id") == applicationID {
+            guard try number("PRAGMA user_version") <= version else { throw .newerVersion(path: path) }
             return true
         }
         guard try number("SELECT count(*) FROM sqlite_master") == 0 else { throw .notALibrary(path: path) }
@@ -64,18 +70,29 @@ extension Database {
 
     /// Creates the tables, unless another process has just done so.
     func makeLibrary() throws(FilmLibraryError) {
+        try transaction { () throws(FilmLibraryError) in
+            if try isLibrary() { return }
+            try execute(Schema.tables)
+            // Entity tags contain revisions: a recreated library must not repeat those of the old one.
+            try run("INSERT INTO facts VALUES ('revision', ?)", .integer(Int.random(in: 1 << 20..<1 << 44)))
+            try mark(applicationID: Schema.applicationID, version: Schema.version)
+        }
+    }
+
+    /// Marks a database as one of an application.
+    func mark(applicationID: Int, version: Int) throws(FilmLibraryError) {
+        try execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+    }
+
+    /// Runs `body` in a transaction, which is undone if it throws.
+    func transaction<Value>(
+        _ body: () throws(FilmLibraryError) -> Value
+    ) throws(FilmLibraryError) -> Value {
         try execute("BEGIN IMMEDIATE")
         do throws(FilmLibraryError) {
-            if try !isLibrary() {
-                try execute(Schema.tables)
-                // Entity tags contain revisions: a recreated library must not repeat those of the old one.
-                try run(
-                    "INSERT INTO facts VALUES ('revision', ?)", .integer(Int.random(in: 1 << 20..<1 << 44)))
-                try execute(
-                    "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version)"
-                )
-            }
+            let value = try body()
             try execute("COMMIT")
+            return value
         } catch {
             rollBack()
             throw error

@@ -4,9 +4,6 @@ package enum FilmMark: String, Sendable, Hashable, CaseIterable {
     case toWatch = "to-watch"
     /// The person's own rating.
     case rating
-
-    /// Values from 1: a rating has ten, every other mark has one. 0 is no mark.
-    package var values: ClosedRange<Int> { self == .rating ? 0...10 : 0...1 }
 }
 
 /// A person's marks of one film.
@@ -16,7 +13,7 @@ package struct FilmMarks: Sendable, Equatable {
     /// No marks.
     package init() {}
 
-    /// A mark's value; 0 for none. An unset mark differs from one that nobody has ever set: see `isKnown`.
+    /// A mark's value: 1 to 10 for a rating, 1 for any other mark, 0 for none. An unset mark differs from one that nobody has ever set: see `isKnown`.
     package subscript(_ mark: FilmMark) -> Int {
         get { values[mark] ?? 0 }
         set { values[mark] = newValue }

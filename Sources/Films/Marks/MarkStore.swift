@@ -87,44 +87,23 @@ package final class MarkStore: Sendable {
         }
         let database = try Database(path: path, mode: .creating)
         try database.execute("PRAGMA synchronous = FULL")
-        try Self.transaction(database) { database throws(FilmLibraryError) in
-            func number(_ sql: String) throws(FilmLibraryError) -> Int {
-                try database.first(sql) { row throws(FilmLibraryError) in row.integer(0) } ?? 0
-            }
-            if try number("PRAGMA application_id") == Self.applicationID {
-                if try number("PRAGMA user_version") > Self.version { throw .newerVersion(path: path) }
-                return
-            }
-            guard try number("SELECT count(*) FROM sqlite_master") == 0 else {
-                throw .notALibrary(path: path)
-            }
+        try database.transaction { () throws(FilmLibraryError) in
+            if try database.has(applicationID: Self.applicationID, version: Self.version) { return }
             try database.execute(Self.tables)
-            try database.execute(
-                "PRAGMA application_id = \(Self.applicationID); PRAGMA user_version = \(Self.version)")
+            try database.mark(applicationID: Self.applicationID, version: Self.version)
         }
         // Ignored: every journal mode is safe; this one is faster.
         _ = try? database.execute("PRAGMA journal_mode = WAL")
         self.database = Lock(database)
     }
 
-    private static func transaction<Value>(
-        _ database: Database, _ body: (Database) throws(FilmLibraryError) -> Value
-    ) throws(FilmLibraryError) -> Value {
-        try database.execute("BEGIN IMMEDIATE")
-        do throws(FilmLibraryError) {
-            let value = try body(database)
-            try database.execute("COMMIT")
-            return value
-        } catch {
-            database.rollBack()
-            throw error
-        }
-    }
-
     private func write<Value: Sendable>(
         _ body: (Database) throws(FilmLibraryError) -> Value
     ) throws(FilmLibraryError) -> Value {
-        try database.withLock { database throws(FilmLibraryError) in try Self.transaction(database, body) }
+        try database.withLock { database throws(FilmLibraryError) in
+            let database = database
+            return try database.transaction { () throws(FilmLibraryError) in try body(database) }
+        }
     }
 
     // MARK: Marks

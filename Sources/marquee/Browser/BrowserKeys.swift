@@ -83,8 +83,10 @@ struct BrowserKeys: Sendable, Equatable {
 
     /// A key in a hint, as the person knows it.
     func shown(_ key: String) -> String {
-        guard let usual = Self.usual.first(where: { Self.key(Substring(key)) == $0.key }) else { return key }
-        return words[usual.key].map { $0.isEmpty ? key : $0 } ?? key
+        guard !words.isEmpty, let own = Self.key(Substring(key)).flatMap({ words[$0] }), !own.isEmpty else {
+            return key
+        }
+        return own
     }
 
     /// The person's own keys for the help: `seen m, quit F10`. Empty if there are none.
