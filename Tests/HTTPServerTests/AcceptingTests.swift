@@ -70,13 +70,14 @@ extension OverSockets {
             let busy = try running.client()
             #expect(try busy.get("/busy").status == 200)
             let thread = try #require(handler.turns.value.first?.thread)
-            // The second is accepted by the loop that the first does not hold.
-            let holding = try (0..<2).map { number in
+            var holding: [RawClient] = []
+            for number in 0..<2 {
                 let client = try running.client()
                 client.send(request("/hold/\(number)"))
-                return client
+                holding.append(client)
+                // A loop that is held accepts nothing more, so the other one has the next connection.
+                try await handler.held.wait(for: number + 1)
             }
-            try await handler.held.wait(for: 2)
             let hold = try #require(
                 handler.turns.value.first { $0.thread == thread && $0.target.hasPrefix("/hold/") })
             busy.send(String(repeating: request("/busy"), count: 200))
