@@ -1,12 +1,15 @@
 package import FoundationEssentials
 package import HTTPSemantics
 
-/// A library of films that another program keeps: on a server, or in a folder. A source knows what to request, and reads
-/// the answers. It has no network of its own: `SourceAnswers` sends its requests, so that all go through one loader,
+/// A library of films that another program keeps on a server. A source knows what to request, and reads the answers. It has no network of its own: `SourceAnswers` sends its requests, so that all go through one loader,
 /// with its cache, its limits and its retries.
 ///
-/// Another kind of library is a folder beside this file with a type that conforms, and its entry in `FilmSources.kinds`.
+/// Another kind of server is a folder beside this file with a type that conforms, and its entry in `FilmSources.kinds`.
+/// A folder of films is no source: `FilmFolder` needs no requests.
 package protocol FilmSource: Sendable {
+    /// A name of this kind, as the help and messages show it.
+    static var example: String { get }
+
     /// The source that a name means, such as `tmdb:popular`; nil if the name is of another kind.
     /// - Throws: what is wrong with a name of this kind.
     init?(name: String) throws(FilmSourceError)
@@ -243,6 +246,9 @@ package enum FilmSourceError: Error, Sendable, Equatable, CustomStringConvertibl
 package enum FilmSources {
     private static let kinds: [any FilmSource.Type] = [JellyfinSource.self, TMDBSource.self]
 
+    /// A name of each kind.
+    package static let examples = kinds.map { $0.example }
+
     /// The source that a name means; nil if the name is of no kind.
     package static func source(named name: String) throws(FilmSourceError) -> (any FilmSource)? {
         for kind in kinds { if let source = try kind.init(name: name) { return source } }
@@ -251,7 +257,7 @@ package enum FilmSources {
         guard !kind.isEmpty, ["+http://", "+https://"].contains(where: name.dropFirst(kind.count).hasPrefix)
         else { return nil }
         throw .invalidName(
-            "films of \(kind) cannot be read; there are jellyfin+https://HOST and tmdb:popular")
+            "films of \(kind) cannot be read; there are \(examples.joined(separator: " and "))")
     }
 
     /// Whether a word is the name of a source, perhaps a wrong one.

@@ -56,9 +56,7 @@ struct PaintedLayer: PictureLayer {
                 var covered = old.visible
                 // But rewrite the last row if its pixels do not end with a whole band: it would show the blocks of a
                 // preview.
-                if isHidden, pictureProtocol == .sixel,
-                    covered.size.rows * old.picture.cell.height % SixelGraphics.bandHeight != 0
-                {
+                if isHidden, covered.size.rows * old.picture.cell.height % pictureProtocol.step != 0 {
                     covered = CellRectangle(
                         at: covered.origin,
                         size: CellSize(columns: covered.size.columns, rows: covered.size.rows - 1))

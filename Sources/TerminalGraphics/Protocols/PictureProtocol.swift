@@ -38,6 +38,23 @@ package enum PictureProtocol: Sendable, Hashable {
         }
     }
 
+    /// Whether pictures are drawn only once the terminal has told the size of a cell: it does not scale them, and one of
+    /// a wrong size would cover other cells.
+    package var needsCellSize: Bool {
+        switch self {
+        case .sixel: true
+        case .kitty, .kittyPlaceholders, .iterm2: false
+        }
+    }
+
+    /// Whether a transparent picture may be drawn again without drawing its cells again.
+    package var keepsTransparency: Bool {
+        switch self {
+        case .kitty: true
+        case .kittyPlaceholders, .iterm2, .sixel: false
+        }
+    }
+
     /// Encodes a picture for storage: as a PNG file of at most 256 colours, or as sixels.
     func encoded(_ picture: TerminalPicture) -> [UInt8] {
         switch self {

@@ -61,9 +61,9 @@ struct BrowserGraphics {
 
     private func pictureProtocol(_ depth: ColourDepth) -> PictureProtocol? {
         let answered = environment.asksForGraphics && answers.isComplete ? answers.graphics : nil
-        // A sixel picture of a wrong size would cover other cells.
-        if answered == .sixel, cell == nil, answers.cell == nil { return nil }
-        return PictureProtocol(answered ?? environment.graphics, depth: depth, isInTmux: isInTmux)
+        let chosen = PictureProtocol(answered ?? environment.graphics, depth: depth, isInTmux: isInTmux)
+        let hasCell = answered == nil || cell != nil || answers.cell != nil
+        return hasCell || chosen?.needsCellSize == false ? chosen : nil
     }
 
     /// The canvas that draws pictures; nil if none are drawn.

@@ -223,8 +223,7 @@ final class BrowserLoop {
     private func rows(in cells: CellSize, asCards: Bool = false) -> ListRows {
         let size = graphics.canvas?.pictureSize(for: cells) ?? cells.pictureSize
         var processors = [ImageProcessor.resize(to: size)]
-        // Of the protocols, only kitty's direct placements draw a transparent picture without drawing its cells again.
-        if asCards, graphics.appearance.pictureProtocol == .kitty {
+        if asCards, graphics.appearance.pictureProtocol?.keepsTransparency == true {
             processors.append(.roundedCorners(radius: Double(size.width) / Self.widthsOfCorner))
         }
         return ListRows(count: state.list.rows.count) {

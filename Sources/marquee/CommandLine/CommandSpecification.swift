@@ -1,3 +1,4 @@
+import Films
 import TerminalGraphics
 
 /// One option of a command.
@@ -39,7 +40,8 @@ struct CommandSpecification: Sendable {
         Option(
             name: "catalogue", value: "FILE|URL",
             help:
-                "the films: JSON, XML, a feed, a folder, jellyfin+https://HOST, tmdb:popular (default: the sample)"
+                "the films: JSON, XML, a feed, a folder, \(FilmSources.examples.joined(separator: ", "))"
+                + " (default: the sample)"
         ),
         Option(name: "cache-dir", value: "DIR", help: "the cache folder (default: $XDG_CACHE_HOME/marquee)"),
         Option(name: "cache-size", value: "BYTES", help: "the cache's limit: 512M, 2G, ... (default: 512M)"),

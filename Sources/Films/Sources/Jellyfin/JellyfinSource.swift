@@ -26,6 +26,8 @@ package struct JellyfinSource: FilmSource {
     /// The most pages: 200,000 films.
     private static let maximumPages = 1_000
 
+    package static let example = "jellyfin+https://HOST"
+
     package init?(name: String) throws(FilmSourceError) {
         guard name.lowercased().hasPrefix(Self.prefix) else {
             if !name.lowercased().hasPrefix("jellyfin:") { return nil }

@@ -35,6 +35,8 @@ package struct TMDBSource: FilmSource {
     /// The last page that the server gives out, whatever `total_pages` says.
     private static let lastPage = 500
 
+    package static let example = "tmdb:popular"
+
     package init?(name: String) throws(FilmSourceError) {
         let isStandard = name.lowercased().hasPrefix("tmdb:")
         guard isStandard || name.lowercased().hasPrefix("tmdb+") else { return nil }
