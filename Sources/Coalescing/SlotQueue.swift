@@ -190,9 +190,6 @@ package struct Slots {
     /// How much work waits.
     package var waitingCount: Int { waiters.count }
 
-    /// How much work runs.
-    package var runningCount: Int { running.count }
-
     /// Adds work at its place, behind earlier work of the same priority.
     /// - Parameter overrides: whether it may run even while the host's circuit breaker is open.
     package mutating func enter(_ number: Int, host: String, priority: Int, overrides: Bool = false) {

@@ -171,21 +171,25 @@ package enum FieldList {
 
     /// The pieces between separators, without surrounding white space. Separators in quoted strings and empty pieces do
     /// not count.
-    static func pieces(of value: String, at separator: UInt8) -> [Substring] {
+    /// - Parameter hasTargets: whether separators between `<` and `>` do not count either, as in Link.
+    static func pieces(of value: String, at separator: UInt8, hasTargets: Bool = false) -> [Substring] {
         var pieces: [Substring] = []
         let bytes = value.utf8
         var start = bytes.startIndex
         var isQuoted = false
         var isEscaped = false
+        var isTarget = false
         for index in bytes.indices {
             let byte = bytes[index]
             if isEscaped {
                 isEscaped = false
             } else if isQuoted, byte == UInt8(ascii: "\\") {
                 isEscaped = true
-            } else if byte == UInt8(ascii: "\"") {
+            } else if byte == UInt8(ascii: "\""), !isTarget {
                 isQuoted.toggle()
-            } else if byte == separator, !isQuoted {
+            } else if hasTargets, !isQuoted, byte == UInt8(ascii: isTarget ? ">" : "<") {
+                isTarget.toggle()
+            } else if byte == separator, !isQuoted, !isTarget {
                 append(value[start..<index], to: &pieces)
                 start = bytes.index(after: index)
             }

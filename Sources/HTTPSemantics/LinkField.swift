@@ -15,12 +15,11 @@ package enum LinkField {
     /// The targets and relations of one field. Relations are case-insensitive (RFC 8288 section 2.1.1).
     private static func links(in value: String) -> [(target: String, relations: [String])] {
         var links: [(target: String, relations: [String])] = []
-        for piece in split(value, at: ",") {
-            let trimmed = piece.drop { $0 == " " || $0 == "\t" }
-            guard trimmed.first == "<", let end = trimmed.firstIndex(of: ">") else { break }
-            let target = String(trimmed[trimmed.index(after: trimmed.startIndex)..<end])
+        for piece in FieldList.pieces(of: value, at: UInt8(ascii: ","), hasTargets: true) {
+            guard piece.first == "<", let end = piece.firstIndex(of: ">") else { break }
+            let target = String(piece[piece.index(after: piece.startIndex)..<end])
             // The first `rel` counts (section 3.3).
-            let relation = split(String(trimmed[trimmed.index(after: end)...]), at: ";").lazy
+            let relation = ParameterList.pieces(of: String(piece[piece.index(after: end)...])).lazy
                 .compactMap { parameter("rel", in: $0) }.first
             links.append(
                 (target, (relation ?? "").lowercased().split(separator: " ").map(String.init)))
@@ -30,48 +29,10 @@ package enum LinkField {
 
     /// The value of the parameter `name`; nil for another parameter.
     private static func parameter(_ name: String, in text: Substring) -> String? {
-        let parts = text.split(separator: "=", maxSplits: 1)
-        guard parts.count == 2, String(parts[0]).trimmed.equalsIgnoringCase(name) else { return nil }
-        let value = String(parts[1]).trimmed
-        guard value.hasPrefix("\""), value.hasSuffix("\""), value.count > 1 else { return value }
-        return String(value.dropFirst().dropLast())
-    }
-
-    /// The pieces between separators outside `<…>` and quotes.
-    private static func split(_ text: String, at separator: Character) -> [Substring] {
-        var pieces: [Substring] = []
-        var start = text.startIndex
-        var isQuoted = false
-        var isTarget = false
-        var isEscaped = false
-        for index in text.indices {
-            let character = text[index]
-            if isEscaped {
-                isEscaped = false
-            } else if isQuoted {
-                isEscaped = character == "\\"
-                isQuoted = character != "\""
-            } else if isTarget {
-                isTarget = character != ">"
-            } else if character == "\"" {
-                isQuoted = true
-            } else if character == "<" {
-                isTarget = true
-            } else if character == separator {
-                pieces.append(text[start..<index])
-                start = text.index(after: index)
-            }
-        }
-        pieces.append(text[start...])
-        return pieces
-    }
-}
-
-extension String {
-    /// Removes surrounding spaces and tabs.
-    fileprivate var trimmed: String {
-        let start = drop { $0 == " " || $0 == "\t" }
-        guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
-        return String(start[...last])
+        guard let equals = text.firstIndex(of: "="),
+            String(FieldList.trimmed(text[..<equals])).equalsIgnoringCase(name)
+        else { return nil }
+        let value = FieldList.trimmed(text[text.index(after: equals)...])
+        return FieldList.unquoted(value) ?? String(value)
     }
 }

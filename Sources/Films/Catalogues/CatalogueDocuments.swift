@@ -19,13 +19,7 @@ public struct CatalogueDocuments: Sendable {
     /// Reads a catalogue in UTF-8. Its content decides between JSON, XML and a feed.
     /// - Throws: the error in the document.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
-        guard bytes.count <= Self.maximumBytes else {
-            throw .tooLarge(limit: Self.maximumBytes, unit: "bytes")
-        }
-        let bytes = XMLEncoding.utf8(bytes) ?? bytes
-        let start = bytes.starts(with: Document.byteOrderMark) ? Document.byteOrderMark.count : 0
-        guard let first = bytes[start...].first(where: { !$0.isWhitespace }) else { throw .empty }
-        guard !bytes.contains(0) else { throw .unrecognized }
+        let (bytes, start, first) = try Document.text(bytes, limit: Self.maximumBytes)
         try Document.requireUTF8(bytes)
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
@@ -88,15 +82,22 @@ enum Document {
 
     static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    init(parsing bytes: [UInt8]) throws(CatalogueError) {
-        guard bytes.count <= Self.maximumBytes else {
-            throw .tooLarge(limit: Self.maximumBytes, unit: "bytes")
-        }
+    /// The bytes of a document, from XML's encodings in UTF-8; where it begins, after a byte order mark; and its first
+    /// byte that is no white space.
+    static func text(
+        _ bytes: [UInt8], limit: Int
+    ) throws(CatalogueError) -> (bytes: [UInt8], start: Int, first: UInt8) {
+        guard bytes.count <= limit else { throw .tooLarge(limit: limit, unit: "bytes") }
         let bytes = XMLEncoding.utf8(bytes) ?? bytes
-        let start = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
+        let start = bytes.starts(with: byteOrderMark) ? byteOrderMark.count : 0
         guard let first = bytes[start...].first(where: { !$0.isWhitespace }) else { throw .empty }
         // Text has no NUL. JSON and XML parsers would take it for UTF-16, which was not checked.
         guard !bytes.contains(0) else { throw .unrecognized }
+        return (bytes, start, first)
+    }
+
+    init(parsing bytes: [UInt8]) throws(CatalogueError) {
+        let (bytes, start, first) = try Self.text(bytes, limit: Self.maximumBytes)
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             try Self.requireUTF8(bytes)

@@ -8,8 +8,6 @@ struct Resampler {
     typealias Pair = SIMD8<Int16>
     private typealias Sum = SIMD4<Int32>
 
-    private static let levelBits: Int32 = 6
-
     private let source: Bitmap
     private let isOpaque: Bool
     private let size: ImageSize
