@@ -73,8 +73,7 @@ extension FilmRefusal {
         case .notUTF8, .webPage: self.init(.badRequest, error.description)
         case .tooLarge: self.init(.contentTooLarge, error.description)
         case .missingField, .wrongType, .wrongShape, .duplicateIdentifier, .unreadableFacts,
-            .unreadableFolder,
-            .incomplete:
+            .unreadableFolder, .unreadableNames, .incomplete:
             // An empty pointer means the whole content (RFC 6901 section 5).
             self.init(
                 .unprocessableContent, error.description,

@@ -290,13 +290,15 @@ public enum CatalogueError: Error, Sendable, Hashable {
     case unreadableFacts(file: String, reason: String)
     /// A folder of films cannot be read.
     case unreadableFolder(name: String, reason: String)
+    /// Names in a folder of films that are not UTF-8; `first` is one of them.
+    case unreadableNames(folder: String, first: String, count: Int)
     /// The server has more films than it sends.
     case incomplete(films: Int, total: Int)
 
     /// Whether the film is left out for this reason.
     package var leavesOut: Bool {
         switch self {
-        case .unreadableFacts, .unreadableFolder, .incomplete: false
+        case .unreadableFacts, .unreadableFolder, .unreadableNames, .incomplete: false
         default: true
         }
     }
@@ -329,6 +331,10 @@ extension CatalogueError: CustomStringConvertible {
             "\(file): \(reason); the film has the name of its file"
         case .unreadableFolder(let name, let reason):
             "\(name): the folder cannot be read: \(reason); its films are missing"
+        case .unreadableNames(let folder, let first, let count):
+            (folder.isEmpty ? "" : "\(folder): ")
+                + (count == 1 ? "the name \"\(first)\" is" : "\(count) names such as \"\(first)\" are")
+                + " not UTF-8; rename what is missing"
         case .incomplete(let films, let total):
             "the server says that it has \(total) films, and sends \(films); the others are missing"
         }

@@ -53,6 +53,22 @@ struct FilmFolderTests {
         https://www.themoviedb.org/movie/653
         """
 
+    @Test("names that are not UTF-8 are left out with a warning")
+    func namesInLatin1() throws {
+        try write("", "Faust (1926)/faust.mkv")
+        let bytes: [UInt8] = Array((home.path + "/Fr").utf8) + [0xFC] + Array("hling (1930)".utf8)
+        try #require(
+            unsafe (bytes + [0]).withUnsafeBufferPointer { name in
+                unsafe name.withMemoryRebound(to: CChar.self) { unsafe mkdir($0.baseAddress!, 0o755) }
+            } == 0)
+        let folder = FilmFolder(home.path)
+        #expect(try films(folder).map(\.movie.title) == ["Faust"])
+        #expect(
+            try problems(folder) == [
+                "the name \"Fr\u{FFFD}hling (1930)\" is not UTF-8; rename what is missing"
+            ])
+    }
+
     @Test("a file of facts gives the members that a film can have")
     func facts() throws {
         try write(Self.facts, "Nosferatu (1922)/movie.nfo")

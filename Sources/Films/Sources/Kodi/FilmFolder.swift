@@ -9,11 +9,11 @@ import SystemSupport
 ///       Faust (1926)/Faust (1926).mkv, movie.nfo, folder.jpg
 ///       Metropolis.1927.mkv, Metropolis.1927-poster.jpg
 ///
-/// A film is a video, the copy of a disc (`VIDEO_TS`, `BDMV`), or a file of facts (`.nfo`) without one, in the folder itself
-/// or in a folder there. Its facts come
-/// from `<video>.nfo`, else from `movie.nfo` if its folder has no other film, else from its name. Its poster is the first
-/// of `<video>.jpg`, `<video>-poster.jpg` and the like, and, if its folder has no other film, `poster.jpg` and the like;
-/// else the address in the facts. Links that lead out of the folder are ignored.
+/// A film is a video, the copy of a disc (`VIDEO_TS`, `BDMV`), or a file of facts (`.nfo`) without one, in the folder
+/// itself or in a folder there. Its facts come from `<video>.nfo`, else from `movie.nfo` if its folder has no other film,
+/// else from its name. Its poster is the first of `<video>.jpg`, `<video>-poster.jpg` and the like, and, if its folder
+/// has no other film, `poster.jpg` and the like; else the address in the facts. Links that lead out of the folder are
+/// ignored. Names that are not UTF-8 are left out, with a warning.
 ///
 /// Reads again only what has changed. Safe for concurrent use. Calls block.
 package final class FilmFolder: Sendable {
@@ -34,6 +34,8 @@ package final class FilmFolder: Sendable {
         let films: [FolderFilm]
         /// The folders in it that may have films.
         let folders: [String]
+        /// What is wrong with names in it.
+        let problem: CatalogueError?
     }
 
     private struct Entry {
@@ -56,7 +58,7 @@ package final class FilmFolder: Sendable {
     package static func hasFilms(_ path: String) -> Bool {
         let folder = FilmFolder(path)
         // Ignored: a folder that cannot be read has no films here. Reading its pictures reports it.
-        guard let names = try? folder.names(in: "") else { return false }
+        guard let names = try? folder.names(in: "").read else { return false }
         var looks = 0
         for entry in names.lazy.compactMap({ folder.entry($0, in: "") }) {
             if !entry.isFolder {
@@ -66,7 +68,7 @@ package final class FilmFolder: Sendable {
             } else if looks < mostLooks {
                 looks += 1
                 // Ignored: a folder that cannot be read has no films to be seen.
-                let inside = (try? folder.entries(in: entry.name)) ?? []
+                let inside = (try? folder.entries(in: entry.name).read) ?? []
                 if inside.contains(where: {
                     $0.isFolder ? FolderFilms.isDisc(folder: $0.name) : FolderFilms.isFilm($0.name)
                 }) {
@@ -95,6 +97,7 @@ package final class FilmFolder: Sendable {
             let round = order[start..<max(start, end)].map { places[$0] }
             let found = round.isEmpty ? [] : Parallel.map(round.count) { films(at: round[$0]) }
             var page = SourcePage()
+            if start == 0, let problem = top.problem { page.problems.append(problem) }
             for place in found {
                 for film in place.films {
                     page.films.append(film.film(notIn: &taken))
@@ -114,7 +117,8 @@ package final class FilmFolder: Sendable {
     ) -> (films: [FolderFilm], problem: CatalogueError?) {
         if !place.films.isEmpty { return (place.films, nil) }
         do throws(FileFault) {
-            return (try read(place.name).films, nil)
+            let found = try read(place.name)
+            return (found.films, found.problem)
         } catch {
             let reason = error.detail ?? SystemError.text(error.code)
             return ([], error.isAbsence ? nil : .unreadableFolder(name: place.name, reason: reason))
@@ -130,7 +134,7 @@ package final class FilmFolder: Sendable {
         {
             return before
         }
-        let entries = try entries(in: name)
+        let (entries, unreadable) = try entries(in: name)
         var versions: [String: FileIdentity] = [:]
         let inside = entries.filter(\.isFolder).map(\.name)
         let found = FolderFilms(
@@ -141,7 +145,10 @@ package final class FilmFolder: Sendable {
             return facts(path(name) + "/" + file)
         }
         let folders = inside.filter { !FolderFilms.isExtra(folder: $0) }
-        let read = Known(folder: folder, facts: versions, films: films, folders: folders)
+        let problem = unreadable.first.map { first in
+            CatalogueError.unreadableNames(folder: name, first: first, count: unreadable.count)
+        }
+        let read = Known(folder: folder, facts: versions, films: films, folders: folders, problem: problem)
         known.withLock { $0[name] = read }
         return read
     }
@@ -173,14 +180,23 @@ package final class FilmFolder: Sendable {
     /// The path of a folder inside; "" is the root.
     private func path(_ folder: String) -> String { folder.isEmpty ? root : root + "/" + folder }
 
-    /// The files and folders in a folder, sorted by name.
-    private func entries(in folder: String) throws(FileFault) -> [Entry] {
-        try names(in: folder).compactMap { entry($0, in: folder) }
+    /// The files and folders in a folder, sorted by name, and the names that cannot be read.
+    private func entries(in folder: String) throws(FileFault) -> (read: [Entry], unreadable: [String]) {
+        let names = try names(in: folder)
+        return (names.read.compactMap { entry($0, in: folder) }, names.unreadable)
     }
 
-    /// The names in a folder, sorted, without hidden ones.
-    private func names(in folder: String) throws(FileFault) -> [String] {
-        try calls.names(in: try calls.openFolder(path(folder))).filter { !$0.hasPrefix(".") }.sorted()
+    /// The names in a folder, sorted, without hidden ones. Those that are not UTF-8 stand apart, for messages.
+    private func names(in folder: String) throws(FileFault) -> (read: [String], unreadable: [String]) {
+        var (read, unreadable): ([String], [String]) = ([], [])
+        for bytes in try calls.nameBytes(in: try calls.openFolder(path(folder))) where bytes.first != 0x2E {
+            if let name = String(validating: bytes, as: UTF8.self) {
+                read.append(name)
+            } else {
+                unreadable.append(String(decoding: bytes, as: UTF8.self))
+            }
+        }
+        return (read.sorted(), unreadable.sorted())
     }
 
     /// Nil for what is neither a file nor a folder, for a link that leads out of the root, and for what has just gone.
