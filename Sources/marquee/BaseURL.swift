@@ -22,6 +22,19 @@ struct BaseURL: Sendable {
         url = SecurityPolicy.haveSameOrigin(origin, final) ? Self.adding(origin, to: final) : final
     }
 
+    /// The URL that an address of the list means.
+    /// - Throws: also for a file of this machine in a list from the network: no stranger chooses which files are shown,
+    ///   imported and served.
+    func resolve(_ address: String) throws(ImageLoadingError) -> URL {
+        let resolved = try URL(typed: address, relativeTo: url).absoluteURL
+        guard resolved.scheme?.lowercased() != "file" || origin.isFileURL else {
+            throw .invalidURL(
+                text: resolved.displayText,
+                reason: "a list from the network cannot name a file of this machine")
+        }
+        return resolved
+    }
+
     /// Whether the user's own header fields are sent to `url`. A local list sends them to all its addresses; a list
     /// from the network sends them to its own origin only.
     func sharesFields(with url: URL) -> Bool {

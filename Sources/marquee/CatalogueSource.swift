@@ -89,7 +89,10 @@ enum CatalogueSource: Sendable {
     }
 
     /// What must stand beside the films; nil for nothing.
-    var attribution: String? { if case .server(let source) = self { source.attribution } else { nil } }
+    var attribution: String? { server?.attribution }
+
+    /// The films' server; nil for other sources.
+    var server: (any FilmSource)? { if case .server(let source) = self { source } else { nil } }
 
     /// The source's name in messages.
     var name: String {

@@ -129,7 +129,7 @@ struct Session: Sendable {
     /// Adds the user's credential to requests for the source's own server: last of all, so that it is in no cache key, no
     /// message and no redirect.
     private var authorization: (@Sendable (inout TransportRequest) async throws -> Void)? {
-        guard case .server(let source) = source, let token = SourceReader.token(for: source, settings) else {
+        guard let source = source.server, let token = SourceReader.token(for: source, settings) else {
             return nil
         }
         return { request in
@@ -171,7 +171,7 @@ struct Session: Sendable {
         for text: String, relativeTo base: BaseURL?, checksum: String? = nil,
         adding fields: HeaderFields = HeaderFields()
     ) throws(ImageLoadingError) -> ImageRequest {
-        let url = try URL(typed: text, relativeTo: base?.url)
+        let url = try Self.url(text, relativeTo: base)
         var fields = fields
         if base?.sharesFields(with: url) ?? true { fields.replace(with: settings.fields) }
         var request = ImageRequest(
@@ -186,13 +186,19 @@ struct Session: Sendable {
     func posterRequest(
         for text: String, relativeTo base: BaseURL?, decodedAt size: ImageSize?
     ) throws(ImageLoadingError) -> ImageRequest {
-        var url = try URL(typed: text, relativeTo: base?.url)
+        var url = try Self.url(text, relativeTo: base)
         if let size { url = FilmSources.poster(url, atLeast: size.width / 2) }
         var request = try request(for: url.absoluteString, relativeTo: base)
         if request.cachePolicy == .useProtocol, FilmSources.isImmutable(url) {
             request.cachePolicy = .returnCacheElseLoad
         }
         return request
+    }
+
+    private static func url(
+        _ text: String, relativeTo base: BaseURL?
+    ) throws(ImageLoadingError) -> URL {
+        if let base { try base.resolve(text) } else { try URL(typed: text) }
     }
 
     /// Whether the disk tier has the file of a request (and not only a cached failure), or the file is local anyway.
@@ -443,13 +449,20 @@ extension Session {
         _ wire: FilmWire? = nil, _ body: (FilmClient) async throws -> ExitStatus
     ) async throws -> ExitStatus {
         let client = try filmClient(wire)
-        let result: Result<ExitStatus, any Error>
+        return try await Self.closing(client.close) { try await body(client) }
+    }
+
+    /// Calls `body`, and then `close`, also if `body` has thrown an error.
+    private static func closing<Value>(
+        _ close: () async -> Void, after body: () async throws -> Value
+    ) async throws -> Value {
+        let result: Result<Value, any Error>
         do {
-            result = .success(try await body(client))
+            result = .success(try await body())
         } catch {
             result = .failure(error)
         }
-        await client.close()
+        await close()
         return try result.get()
     }
 
@@ -499,7 +512,7 @@ extension Session {
             if let found { return found }
         }
         // A server with too many films to read is asked for this one.
-        if case .server(let server) = source, let search = server.searching(text) {
+        if let search = source.server?.searching(text) {
             let found = try await reading(.server(search)).reading(pages: 0..<1).catalogue()
             switch found.catalogue.match(text) {
             case .one, .several: return (await whole(try film(text, in: found.catalogue)), found.base)
@@ -512,7 +525,7 @@ extension Session {
 
     /// The film with what only its own page at the source has.
     func whole(_ film: Movie) async -> Movie {
-        guard case .server(let source) = source else { return film }
+        guard let source = source.server else { return film }
         // Ignored: the film stays as its list has it.
         let whole = try? await withLoader(reading: film.title) { opened in
             try await source.complete(film, SourceReader(source, opened, self))
@@ -584,13 +597,6 @@ extension Session {
             JobProgress(label: name, bytes: opened.loader.downloader.activity.traffic)
         }
         defer { output.progress.end(work) }
-        let result: Result<Value, any Error>
-        do {
-            result = .success(try await body(opened))
-        } catch {
-            result = .failure(error)
-        }
-        await opened.close()
-        return try result.get()
+        return try await Self.closing(opened.close) { try await body(opened) }
     }
 }

@@ -33,6 +33,18 @@ struct BaseURLTests {
         #expect(BaseURL(URL(filePath: "/movies.json")).sharesFields(with: try url("https://a.example/1.jpg")))
     }
 
+    @Test("a list from the network cannot name a file of this machine; a local one can")
+    func files() throws {
+        let network = BaseURL(try url("https://a.example/list"))
+        for address in ["file:///etc/passwd", "FILE:///etc/passwd", " file:/etc/passwd"] {
+            let error = #expect(throws: ImageLoadingError.self) { try network.resolve(address) }
+            #expect(error.map { "\($0)" }?.contains("a list from the network cannot name a file") == true)
+            #expect(try BaseURL(URL(filePath: "/movies.json")).resolve(address).path() == "/etc/passwd")
+        }
+        #expect(try network.resolve("/etc/passwd").absoluteString == "https://a.example/etc/passwd")
+        #expect(try network.resolve("data:,x").absoluteString == "data:,x")
+    }
+
     @Test("credentials in an address are sent only to its origin")
     func credentials() throws {
         let origin = try url("https://u:p%40@a.example/list")

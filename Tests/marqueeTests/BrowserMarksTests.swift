@@ -260,6 +260,25 @@ struct BrowserMarksTests {
         quit(terminal)
     }
 
+    @Test("pages that came before one that failed are kept, and that one is asked for again")
+    func failedPage() throws {
+        let server = try SourceServer(films: 400)
+        server.fail(.missingPage(4))
+        let terminal = try started(server.tmdb("popular"))
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("1/40+") }, "\(terminal.screen.rows)")
+        terminal.type("G")
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("40/60+") }, "\(terminal.screen.rows)")
+        #expect(server.targets.filter { $0.contains("popular?page=3") }.count == 1)
+        terminal.type("G")
+        #expect(shows(terminal, "the server has no such list"))
+        server.fail(.none)
+        terminal.type("R")
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("/60+") || $0.text(ofRow: 0).contains("/80+") })
+        terminal.type("G")
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("/80+") || $0.text(ofRow: 0).contains("/100+") })
+        quit(terminal)
+    }
+
     @Test("keys and colours come from the configuration file")
     func configuration() throws {
         let config = home.file("config/marquee")

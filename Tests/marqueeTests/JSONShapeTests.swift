@@ -1,3 +1,4 @@
+import Films
 import Foundation
 import TestSupport
 import TestTraits
@@ -126,6 +127,9 @@ struct JSONShapeTests {
         try Data(String(repeating: "0b", count: 32).utf8).write(to: URL(filePath: fixture.home.file("keys")))
         try await note(
             "sign", "sign", "https://example.org/a", "w1", "--sign-key-file", fixture.home.file("keys"))
+        try MarkStore(path: fixture.home.file(".local/share/marquee/marks.db")).set(
+            [FilmMark.seen, .rating].map { .init(key: "a-1920", mark: $0, value: 1, film: nil) }, for: nil,
+            now: 1)
         try await note("film", "list")
         try await note("film", "show", "a")
         try await note("cache info", "cache", "info")

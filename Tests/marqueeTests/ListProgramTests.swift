@@ -1,3 +1,4 @@
+import Films
 import FoundationEssentials
 import TestSupport
 import TestTraits
@@ -31,6 +32,41 @@ struct ListProgramTests {
         #expect(films[0]["year"] as? Int == 1911)
         #expect(films[0]["score"] as? Double == 1.5)
         #expect(listed.errors.isEmpty)
+    }
+
+    @Test("a person's marks are found by --search, and are in the JSON")
+    func marks() async throws {
+        let fixture = try Fixture()
+        var environment = fixture.environment
+        environment["XDG_DATA_HOME"] = fixture.home.file("data")
+        func run(_ words: String...) async throws -> Program.Outcome {
+            try await Program.run(words, environment: environment)
+        }
+        #expect(try await run("list", "--search", "is:seen", "--plain").lines == [])
+        let store = try MarkStore(path: fixture.home.file("data/marquee/marks.db"))
+        try store.set(
+            [(1, FilmMark.seen, 1), (2, .seen, 1), (2, .rating, 8), (3, .toWatch, 1)].map {
+                film, mark, value in
+                .init(key: "film-\(film)-\(1910 + film)", mark: mark, value: value, film: nil)
+            }, for: nil, now: 1)
+        func ids(_ search: String) async throws -> [String] {
+            try await run("list", "--search", search, "--plain").lines.map {
+                String($0.prefix { $0 != "\t" })
+            }
+        }
+        #expect(try await ids("is:seen") == ["film-1", "film-2"])
+        #expect(try await ids("is:unseen year:1911..1914") == ["film-3", "film-4"])
+        #expect(try await ids("is:seen film 2") == ["film-2"])
+        let films = try JSON.array(try await run("list", "--json").text)
+        #expect(films[1]["marks"] as? [String] == ["seen"] && films[1]["own_rating"] as? Int == 8)
+        #expect(films[2]["marks"] as? [String] == ["to-watch"] && films[2]["own_rating"] == nil)
+        #expect(films[3]["marks"] == nil)
+        let wrong = try await run("list", "--search", "is:nice")
+        #expect(wrong.status == 2 && wrong.errorText.contains("is: needs seen, unseen"))
+        try Data("no database".utf8).write(to: URL(filePath: fixture.home.file("data/marquee/marks.db")))
+        let damaged = try await run("list", "--search", "is:seen")
+        #expect(damaged.status == 2 && damaged.errorText.contains("your marks cannot be read"))
+        #expect(try JSON.array(try await run("list", "--json").text).count == 6)
     }
 
     @Test("plain output has one film per line, with tabs between the columns")

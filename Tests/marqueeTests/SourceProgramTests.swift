@@ -181,6 +181,43 @@ struct SourceProgramTests {
         #expect(try JSON.object(show.text)["title"] as? String == "Nosferatu", "\(show.errorText)")
     }
 
+    @Test("an import makes addresses whole, and takes no file of this machine from a list on the network")
+    func importedAddresses() async throws {
+        let secret = home.file("private.png")
+        try Data(SampleImages.png).write(to: URL(filePath: secret))
+        let films = """
+            {"movies":[{"id":"a","title":"A","poster":"file://\(secret)","media":"file:///etc/hostname"},
+              {"id":"b","title":"B","poster":"b.jpg","media":"b%20b.mkv","page":"b.html"}]}
+            """
+        func imported(_ catalogue: String, _ library: String) async throws -> [[String: Any]] {
+            let path = home.file(library)
+            let outcome = try await run(["import", catalogue, path])
+            #expect(outcome.text.contains("2 films added"), "\(outcome.errorText)")
+            return try JSON.array(try await run(["list", "--json", "--catalogue", path]).text)
+        }
+        let server = try ScriptedOrigin([
+            .forever([.readHead, .send(FilmServer.response("200 OK", films))])
+        ])
+        let address = server.url("/films/all.json").absoluteString
+        let fetched = try await imported(address, "fetched.db")
+        #expect(fetched[0]["poster"] == nil && fetched[0]["media"] == nil)
+        let base = server.url("/films/").absoluteString
+        #expect(fetched[1]["poster"] as? String == base + "b.jpg")
+        #expect(fetched[1]["media"] as? String == base + "b%20b.mkv")
+        #expect(fetched[1]["page"] as? String == base + "b.html")
+        // Not shown either.
+        let shown = try await run(["show", "a", "--json", "--catalogue", address])
+        #expect(shown.errorText.contains("cannot name a file of this machine"))
+
+        try FileManager.default.createDirectory(atPath: home.file("list"), withIntermediateDirectories: true)
+        try Data(films.utf8).write(to: URL(filePath: home.file("list/films.json")))
+        let local = try await imported(home.file("list/films.json"), "local.db")
+        #expect(local[0]["media"] as? String == "file:///etc/hostname")
+        #expect(local[1]["media"] as? String == "file://\(home.file("list"))/b%20b.mkv")
+        let beside = try await imported(home.file("list/films.json"), "list/films.db")
+        #expect(beside[1]["media"] as? String == "b%20b.mkv")
+    }
+
     @Test("serve hands out a source's films as REST and as pages, and their posters at a size")
     func serve() async throws {
         let server = try SourceServer(films: 205, token: "right")

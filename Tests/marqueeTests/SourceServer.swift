@@ -13,6 +13,8 @@ final class SourceServer: Sendable {
         case first(String)
         /// Sends half of each page.
         case halfPage
+        /// Has lost this page of a list of TMDB.
+        case missingPage(Int)
     }
 
     private struct State {
@@ -68,7 +70,7 @@ final class SourceServer: Sendable {
         }
         switch fault {
         case .answer(let text), .first(let text): return Array(text.utf8)
-        case .none, .halfPage: break
+        case .none, .halfPage, .missingPage: break
         }
         let target = String(head.split(separator: " ")[1])
         guard let url = URL(string: "http://server" + target) else { return [] }
@@ -92,6 +94,7 @@ final class SourceServer: Sendable {
         }
         var body = content(url, films)
         if case .halfPage = fault { body = String(body.prefix(body.count / 2)) }
+        if case .missingPage(let page) = fault, target.contains("page=\(page)") { body = "" }
         return Array(FilmServer.response(body.isEmpty ? "404 Not Found" : "200 OK", body).utf8)
     }
 

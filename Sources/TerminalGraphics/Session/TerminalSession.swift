@@ -267,6 +267,17 @@ public enum TerminalError: Error, Sendable, Hashable {
     case system(call: String, number: Int32)
 }
 
+extension TerminalError: CustomStringConvertible {
+    /// One line for people, which follows "the terminal cannot be used: ".
+    public var description: String {
+        switch self {
+        case .notATerminal(let path): "\(path) is not a terminal"
+        case .closed: "it was closed"
+        case .system(let call, let number): "\(call): \(SystemError.text(number))"
+        }
+    }
+}
+
 /// The modes of a program in its terminal.
 public struct TerminalModes: Sendable, Hashable {
     /// The bytes that switch the modes on.

@@ -1,4 +1,5 @@
 import Films
+import FoundationEssentials
 import HTTPSemantics
 import ImageCodecs
 import LazyImages
@@ -71,7 +72,9 @@ final class Opening {
         guard let target = FetchTarget(text) else {
             throw Failure("\(text) is not a URL; begin with https://, or with ./ or / for a file")
         }
-        switch environment.poster(target.address, base, nil) {
+        // A person may name any file, whatever the list.
+        let isFile = target.filePath != nil
+        switch environment.poster(target.address, isFile ? BaseURL(URL(filePath: "/")) : base, nil) {
         case .failure(let error): throw Failure(error.advised)
         case .success(var request):
             request.targetSize = size

@@ -38,8 +38,7 @@ final class CatalogueReader: Sendable {
 
     /// Whether the server can be searched.
     var canSearch: Bool {
-        guard case .server(let source) = session.source else { return false }
-        return source.searching("film") != nil
+        session.source.server?.searching("film") != nil
     }
 
     /// Reads films.
@@ -52,9 +51,7 @@ final class CatalogueReader: Sendable {
             let before = state.withLock { state in
                 let before = state
                 state = State()
-                if case .server(let source) = session.source {
-                    state.found = words.flatMap { source.searching($0) }
-                }
+                state.found = words.flatMap { session.source.server?.searching($0) }
                 return before
             }
             // The films of before stay if it fails.
@@ -109,19 +106,27 @@ final class CatalogueReader: Sendable {
         guard var open = before, open.hasMore else {
             return onNews(.failed(Failure("there are no more films")))
         }
+        let began = clock.seconds
+        let came = Lock<(films: CatalogueParts?, pages: Int)>((nil, 0))
+        var end = pages + min(max(Self.firstPages, pages / 4), Self.mostPages)
         do {
-            let began = clock.seconds
-            let end = pages + min(max(Self.firstPages, pages / 4), Self.mostPages)
-            let more = try await session(pages..<end).catalogue(orCached: true)
+            let more = try await session(pages..<end).catalogue(orCached: true) { parts in
+                came.withLock { $0 = (parts, $0.pages + 1) }
+            }
             let count = open.catalogue.movies.count
             open = open.appending(more)
             // A server that repeats its films would be asked for ever.
             if open.catalogue.movies.count == count { open.hasMore = false }
-            state.withLock { ($0.open, $0.pages) = (open, end) }
-            onNews(whole(open, replacing: nil, began: began))
         } catch {
-            onNews(.failed(error))
+            // The pages before the one that failed are kept. The next reading asks for that one again.
+            let came = came.withLock { $0 }
+            guard let films = came.films else { return onNews(.failed(error)) }
+            open = open.appending(films.open)
+            open.hasMore = true
+            end = pages + came.pages
         }
+        state.withLock { [open] in ($0.open, $0.pages) = (open, end) }
+        onNews(whole(open, replacing: nil, began: began))
     }
 
     private func whole(_ open: OpenCatalogue, replacing shown: Catalogue?, began: Int) -> CatalogueNews {

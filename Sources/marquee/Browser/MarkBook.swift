@@ -53,6 +53,11 @@ struct MarkBook {
         return marks
     }
 
+    /// The marks of a film that was just read.
+    func marks(of movie: Movie, in open: OpenCatalogue) -> FilmMarks {
+        marks(of: movie, served: open.served[movie.id], confirmed: open.confirmed)
+    }
+
     /// What a mark of a film is stored under.
     /// - Parameter isUnique: whether no other film of the catalogue has its title and year.
     func key(of movie: Movie, isUnique: Bool) -> String {

@@ -224,12 +224,11 @@ final class Playing {
 /// hyphen, so that it is never an option. Other protocols are refused: some of a player's protocols do more than play.
 enum MediaAddress {
     /// Reads an address from a catalogue.
-    /// - Parameter base: the base of a relative address. A catalogue from the network cannot name a file of this
-    ///   machine.
+    /// - Parameter base: the base of a relative address.
     static func argument(_ text: String, relativeTo base: BaseURL) throws(Failure) -> String {
         let url: URL
         do {
-            url = try URL(typed: text, relativeTo: base.url).absoluteURL
+            url = try base.resolve(text)
         } catch {
             throw Failure(ImageLoadingError.advised(error))
         }
@@ -237,9 +236,6 @@ enum MediaAddress {
         case "http", "https": return url.absoluteString
         case "file":
             let path = url.path(percentEncoded: false)
-            guard base.origin.isFileURL else {
-                throw Failure("\(text): a catalogue from the network cannot name a file of this machine")
-            }
             guard path.hasPrefix("/"), !path.utf8.contains(0), ["", "localhost"].contains(url.host() ?? "")
             else {
                 throw Failure("\(text): this is not the path of a file on this machine")

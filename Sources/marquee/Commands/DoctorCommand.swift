@@ -158,7 +158,7 @@ private enum CatalogueCheck {
 
     /// The server of a source, and the user's token for it.
     private static func server(_ session: Session) async -> [Finding] {
-        guard case .server(let source) = session.source else { return [] }
+        guard let source = session.source.server else { return [] }
         do {
             let name = try await session.withLoader(reading: source.name) { opened in
                 try await source.check(SourceReader(source, opened, session))
@@ -199,8 +199,8 @@ private enum CatalogueCheck {
 
     /// Whether the credential is for the source's server, which `server` has checked.
     private static func isOfSource(_ host: String, _ session: Session) -> Bool {
-        guard case .server(let source) = session.source, let name = source.server.host() else { return false }
-        return host == name || host == source.server.port.map { "\(name):\($0)" }
+        guard let server = session.source.server?.server, let name = server.host() else { return false }
+        return host == name || host == server.port.map { "\(name):\($0)" }
     }
 
     private static func credential(of host: String, _ loader: FileLoader, _ session: Session) async -> Finding

@@ -111,12 +111,16 @@ struct FilmRecord: Encodable {
     let poster: String?
     /// Whether the poster is cached, if that was looked up.
     var isCached: Bool?
+    /// The person's marks.
+    var marks = FilmMarks()
     /// The result of the poster's fetch, if it was fetched.
     var fetch: FetchRecord?
 
     private enum CodingKeys: String, CodingKey {
         case poster
         case isCached = "cached"
+        case marks
+        case ownRating = "own_rating"
         case fetch
     }
 
@@ -125,6 +129,9 @@ struct FilmRecord: Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(poster, forKey: .poster)
         try container.encodeIfPresent(isCached, forKey: .isCached)
+        let names = FilmMark.allCases.filter { $0 != .rating && marks[$0] > 0 }.map(\.rawValue)
+        if !names.isEmpty { try container.encode(names, forKey: .marks) }
+        try container.encodeIfPresent(marks.rating, forKey: .ownRating)
         try container.encodeIfPresent(fetch, forKey: .fetch)
     }
 }

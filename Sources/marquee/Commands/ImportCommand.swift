@@ -64,7 +64,7 @@ enum ImportCommand: Command {
             report = try await LibraryWork.run("importing", total: films.count, session.output) { progress in
                 let library = try FilmLibrary(path: path, access: .creating)
                 return try library.importFilms { importing in
-                    var intake = FilmImporter(importing, policy, base: films.base)
+                    var intake = FilmImporter(importing, policy, base: films.base, library: path)
                     if let name = films.name { try importing.setNameIfNone(name) }
                     try films.forEach { position, film, poster in
                         try intake.add(film.map { join?.completed($0) ?? $0 }, poster, position: position)
@@ -151,7 +151,7 @@ private struct ImportedFilms: Sendable {
             return
         }
         let source = CatalogueSource(name)
-        let reading = if case .server = source { session.reading(source) } else { session }
+        let reading = source.server == nil ? session : session.reading(source)
         let pages = try await source.read(with: reading, limit: CatalogueDocuments.maximumBytes).pages
         let documents: [CatalogueDocuments]
         do {
@@ -185,11 +185,9 @@ private struct ImportedFilms: Sendable {
                 // Ignored: a film that cannot be read completes none.
                 guard var document = try? film.get() else { return }
                 for member in [FilmMember.poster, .page] {
-                    if let text = document[member.name]?.string,
-                        let url = try? URL(typed: text, relativeTo: base.url)
-                    {
-                        document[member.name] = JSONText(url.absoluteString)
-                    }
+                    guard let address = document[member.name]?.string else { continue }
+                    // Ignored: what the list cannot name completes no film.
+                    document[member.name] = (try? base.resolve(address)).map { JSONText($0.absoluteString) }
                 }
                 join.add(document)
             }

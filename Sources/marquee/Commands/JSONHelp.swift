@@ -35,6 +35,8 @@ enum JSONHelp {
         film: from list (an array); from show, add, edit, rate and remove (one object)
         \(film)
           cached        list: whether the poster is in the cache
+          marks         list: your marks: seen, favourite, to-watch
+          own_rating    list: your own rating, 1 to 10
           fetch         show: the poster's result, with the members of fetch
 
         doctor: one object

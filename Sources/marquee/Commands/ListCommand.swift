@@ -12,6 +12,7 @@ enum ListCommand: Command {
             ("marquee list --sort year", "ordered by year"),
             ("marquee list --director murnau --year 1920..1929", "one director's films of ten years"),
             ("marquee list --search 'metropolis' --limit 5", "the first five that match"),
+            ("marquee list --search is:to-watch", "what you have marked in the browser"),
             ("marquee list --json | jq -r '.[].title'", "for programs"),
         ],
         options: [
@@ -23,7 +24,8 @@ enum ListCommand: Command {
             Option(
                 name: "search", value: "TEXT",
                 help: "only films with these words, as the key / in the browser finds them; "
-                    + "title:, director:, genre: and year: name a field", isText: true),
+                    + "title:, director:, genre: and year: name a field, is:seen and the like your marks",
+                isText: true),
             Option(
                 name: "director", value: "NAME",
                 help: "only films by this director; a part of the name will do",
@@ -42,11 +44,14 @@ enum ListCommand: Command {
         let top = try arguments.number("top", in: 1...Int.max)
         let limit = try arguments.number("limit", in: 1...Int.max)
         let order = try order(arguments)
-        let words = try words(arguments)
+        let markWords = MarkWords(arguments.value("search") ?? "")
+        let words = try words(arguments, markWords)
         if arguments.has("plain"), session.settings.wantsJSON {
             throw UsageError("--plain and --json exclude each other")
         }
-        let (open, chosen) = try await chosen(words, top: top, order: order, session)
+        let marks = try storedMarks(markWords, session)
+        let (open, chosen) = try await chosen(
+            words, (markWords, marks), top: top, order: order, session)
         let movies = Array(chosen.prefix(limit ?? .max))
         if let outage = open.outage {
             let age = open.confirmed.map { Age.text(WallClock.system.seconds - $0) + " old" }
@@ -55,7 +60,11 @@ enum ListCommand: Command {
         }
         if movies.isEmpty { session.output.notice(lack(arguments)) }
         if session.settings.wantsJSON {
-            session.output.jsonArray(count: movies.count) { row(for: movies[$0], open: open, session) }
+            session.output.jsonArray(count: movies.count) { index in
+                var row = row(for: movies[index], open: open, session)
+                row.marks = marks.marks(of: row.movie, in: open)
+                return row
+            }
         } else if arguments.has("plain") {
             let rows = rows(for: movies, open, session)
             session.paged { for row in rows { session.output.line(fields: plain(row)) } }
@@ -78,14 +87,28 @@ enum ListCommand: Command {
     }
 
     /// What the films must have.
-    private static func words(_ arguments: Arguments) throws(UsageError) -> FilterWords {
-        var words = FilterWords(arguments.value("search") ?? "")
+    private static func words(_ arguments: Arguments, _ marks: MarkWords) throws(UsageError) -> FilterWords {
+        if let problem = marks.problem { throw UsageError("--search: \(problem)") }
+        var words = FilterWords(marks.rest)
         if let problem = words.problem { throw UsageError("--search: \(problem.member): \(problem.detail)") }
         for (name, field) in conditions {
             if let value = arguments.value(name) { words.require(value, in: field) }
         }
         if let problem = words.problem { throw UsageError("--\(problem.member) \(problem.detail)") }
         return words
+    }
+
+    /// The person's marks, if they are listed or wanted.
+    private static func storedMarks(_ words: MarkWords, _ session: Session) throws(Failure) -> MarkBook {
+        guard !words.isEmpty || session.settings.wantsJSON else { return MarkBook() }
+        do throws(FilmLibraryError) {
+            return try MarkBook(storedFor: session.source)
+        } catch {
+            let failure = Failure("your marks cannot be read: \(error)")
+            guard words.isEmpty else { throw failure }
+            session.output.notice(failure.description)
+            return MarkBook()
+        }
     }
 
     /// The options that name a field.
@@ -106,11 +129,15 @@ enum ListCommand: Command {
     /// The listed films: those that match, and without another order the best. A library reads no more than `top`,
     /// unless it is searched.
     private static func chosen(
-        _ words: FilterWords, top: Int?, order: Catalogue.Sort?, _ session: Session
+        _ words: FilterWords, _ marks: (words: MarkWords, book: MarkBook), top: Int?, order: Catalogue.Sort?,
+        _ session: Session
     ) async throws -> (OpenCatalogue, [Movie]) {
-        guard words.isEmpty else {
+        guard words.isEmpty, marks.words.isEmpty else {
             let open = try await session.catalogue(orCached: true)
-            let all = open.catalogue.movies
+            let all = open.catalogue.movies.filter {
+                marks.words.isEmpty
+                    || marks.words.match(marks.book.marks(of: $0, in: open), isSelected: false)
+            }
             let hits = FilmIndex(all).hits(words)
             if hits.areSimilar {
                 session.output.notice("no film has exactly these words; these have similar titles")

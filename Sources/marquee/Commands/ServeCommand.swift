@@ -76,7 +76,14 @@ enum ServeCommand: Command {
         configuration.films = try await films(arguments, listen)
         configuration.pictures = try await pictures(session)
         let failures = RepeatedMessages { output.failure($0) }
-        configuration.reportFailure = { failures.report("\($0)") }
+        configuration.reportFailure = { error in
+            // Only the operator learns which address it was, and can allow it.
+            var advice = ""
+            if case .addressRefused(_, .address, _)? = error as? ImageLoadingError {
+                advice = "; --allow-private with its network allows it"
+            }
+            failures.report("\(error)\(advice)")
+        }
         // The service reads files, so the program's own sample is unpacked for as long as it runs.
         let unpacked = TemporarySample()
         defer { unpacked.remove() }
@@ -249,7 +256,7 @@ enum ServeCommand: Command {
             }
             source = CatalogueSource(path)
         }
-        if case .server(let server) = source {
+        if let server = source.server {
             let served = try await ServedSource(server, session)
             return (.films(served.library), served)
         }

@@ -41,19 +41,8 @@ struct CataloguePages: Sendable {
             switch content {
             case .document(let bytes): bytes
             case .films(let page):
-                Array("{\"movies\":[\(page.films.map { text(of: $0) }.joined(separator: ","))]}".utf8)
+                Array("{\"movies\":[\(page.films.map { $0.document.json() }.joined(separator: ","))]}".utf8)
             }
-        }
-
-        /// A film in JSON. The film's own file is not beside the library that it is imported into.
-        private func text(of film: SourceFilm) -> String {
-            var document = film.document
-            if base.url.isFileURL, let media = film.movie.media,
-                let url = URL(string: media, relativeTo: base.url)
-            {
-                document["media"] = JSONText(url.absoluteString)
-            }
-            return document.json()
         }
     }
 

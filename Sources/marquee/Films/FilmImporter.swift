@@ -58,14 +58,23 @@ struct FilmImporter {
     private let importing: FilmImport
     private let policy: Policy
     private let base: BaseURL
+    /// Whether the library is in the folder of the list: relative addresses of files mean the same in both.
+    private let isBesideList: Bool
     private var report = Report()
     private var ids: Set<String> = []
     private var existing: [String] = []
 
-    init(_ importing: FilmImport, _ policy: Policy, base: BaseURL) {
+    /// - Parameters:
+    ///   - base: the base of the list's addresses.
+    ///   - library: the library's path.
+    init(_ importing: FilmImport, _ policy: Policy, base: BaseURL, library: String) {
         self.importing = importing
         self.policy = policy
         self.base = base
+        let folders = [base.url, URL(filePath: library)].map {
+            URL(filePath: ".", relativeTo: $0).standardizedFileURL.resolvingSymlinksInPath()
+        }
+        isBesideList = base.url.isFileURL && folders[0] == folders[1]
     }
 
     /// Adds a film, or notes why not.
@@ -84,7 +93,7 @@ struct FilmImporter {
             leaveOut("\(error)")
             return
         }
-        completePage(&document)
+        completeAddresses(&document, id)
         let poster =
             stored.map { PosterBytes(mediaType: $0.mediaType, bytes: withoutMetadata($0.bytes, id)) }
             ?? poster(of: &document, id)
@@ -154,9 +163,10 @@ struct FilmImporter {
         guard let address = document["poster"]?.string, !address.isEmpty else { return nil }
         let url: URL
         do throws(ImageLoadingError) {
-            url = try URL(typed: address, relativeTo: base.url)
+            url = try base.resolve(address)
         } catch {
             posterFailed("the poster of \"\(id)\": \(error)")
+            if namesFile(address) { document["poster"] = nil }
             return nil
         }
         guard url.isFileURL || url.scheme?.lowercased() == "data" else {
@@ -179,13 +189,28 @@ struct FilmImporter {
         }
     }
 
-    /// Makes the address of a film's web page absolute, if the catalogue is on the network.
-    private func completePage(_ document: inout FilmDocument) {
-        guard base.url.scheme?.lowercased().hasPrefix("http") == true, let page = document["page"]?.string,
-            // Ignored: what is no address is kept as it is.
-            !page.contains("://"), let url = try? URL(typed: page, relativeTo: base.url)
-        else { return }
-        document["page"] = JSONText(url.withoutCredentials.absoluteString)
+    /// Makes the addresses of a film's own file and web page absolute, where the library would read them otherwise.
+    private mutating func completeAddresses(_ document: inout FilmDocument, _ id: String) {
+        for member in [FilmMember.media, .page] {
+            guard let address = document[member.name]?.string, !address.isEmpty else { continue }
+            if base.url.isFileURL, member == .page || isBesideList { continue }
+            do throws(ImageLoadingError) {
+                let url = try base.resolve(address)
+                guard !address.contains("://") else { continue }
+                document[member.name] = JSONText(url.withoutCredentials.absoluteString)
+            } catch {
+                // What is no address is kept as it is.
+                guard namesFile(address) else { continue }
+                report.warnings.append("the \(member.name) of \"\(id)\": \(error)")
+                document[member.name] = nil
+            }
+        }
+    }
+
+    /// Whether an address names a file of this machine by itself.
+    private func namesFile(_ address: String) -> Bool {
+        // Ignored: what is no address names no file.
+        (try? URL(typed: address))?.scheme?.lowercased() == "file"
     }
 
     private mutating func posterFailed(_ warning: String) {

@@ -32,9 +32,7 @@ final class MarkKeeper: Sendable {
     /// The name of the films' server, and of its user, in the store; nil for other sources.
     private var server: String? { source?.account }
 
-    private var source: (any FilmSource)? {
-        if case .server(let source) = session.source { source } else { nil }
-    }
+    private var source: (any FilmSource)? { session.source.server }
 
     /// Reads the marks that are new, if there are any, and sends what waits.
     func refresh() {
@@ -128,13 +126,9 @@ final class MarkKeeper: Sendable {
 
     /// Tells what has changed since the last report, also by other programs.
     private func report(_ store: MarkStore, problem: String? = nil) throws(FilmLibraryError) {
-        let marks = try store.marks(after: state.withLock { $0.revision })
-        state.withLock { state in state.revision = marks.map(\.revision).max() ?? state.revision }
-        var news = MarkNews(marks: marks, problem: problem)
-        if let server {
-            news.unsent = try store.unsent(to: server)
-            news.isSending = try store.isSending(to: server)
-        }
+        var news = try MarkNews(of: store, after: state.withLock { $0.revision }, for: server)
+        state.withLock { state in state.revision = news.marks.map(\.revision).max() ?? state.revision }
+        news.problem = problem
         onNews(news)
     }
 
@@ -250,5 +244,28 @@ final class MarkKeeper: Sendable {
         } catch {
             return (ImageLoadingError.withoutAddress("\(error)"), true)
         }
+    }
+}
+
+extension MarkNews {
+    /// What a store has since a revision.
+    /// - Parameter server: the name of the films' server in the store; nil for other sources.
+    fileprivate init(
+        of store: MarkStore, after revision: Int = 0, for server: String?
+    ) throws(FilmLibraryError) {
+        marks = try store.marks(after: revision)
+        guard let server else { return }
+        unsent = try store.unsent(to: server)
+        isSending = try store.isSending(to: server)
+    }
+}
+
+extension MarkBook {
+    /// The marks that are stored now.
+    /// - Parameter source: whose films they are for.
+    init(storedFor source: CatalogueSource) throws(FilmLibraryError) {
+        self.init()
+        guard FileKind(MarkStore.standardPath) == .file else { return }
+        take(try MarkNews(of: try MarkStore(), for: source.server?.account))
     }
 }
