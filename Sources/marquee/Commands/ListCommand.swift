@@ -24,7 +24,7 @@ enum ListCommand: Command {
             Option(
                 name: "search", value: "TEXT",
                 help: "only films with these words, as the key / in the browser finds them; "
-                    + "title:, director:, genre: and year: name a field, is:seen and the like your marks",
+                    + "title:, director:, genre: and year: name a field; is:seen, is:to-watch, ... find your marks",
                 isText: true),
             Option(
                 name: "director", value: "NAME",
