@@ -194,7 +194,7 @@ public struct FilterWords: Sendable, Hashable {
         for word in FoldedText.fold(text).split(separator: " ") {
             if let colon = word.firstIndex(of: ":"), let field = Self.names[word[..<colon]] {
                 values.append((field, String(word[colon...].dropFirst())))
-            } else if let last = values.indices.last {
+            } else if let last = values.indices.last, Self.goesOn(values[last], with: word) {
                 values[last].text += " " + word
             } else {
                 words.append(Array(word.utf8))
@@ -204,6 +204,12 @@ public struct FilterWords: Sendable, Hashable {
         for value in values where value.text.contains(where: { $0 != " " }) {
             require(value.text, in: value.field)
         }
+    }
+
+    /// Whether a word belongs to the field before it: a year is one word, or a range with spaces.
+    private static func goesOn(_ value: (field: FilmMember, text: String), with word: Substring) -> Bool {
+        value.field != .year || value.text.allSatisfy { $0 == " " } || word.hasPrefix("..")
+            || value.text.hasSuffix("..") && word.first?.isNumber == true
     }
 
     /// Adds a condition: the member must have every word of `text`. `title` means either title. The text of `year` is

@@ -35,6 +35,21 @@ struct BaseURL: Sendable {
         return resolved
     }
 
+    /// An address of the list as others may read it, who do not know the list: whole, and without credentials that are not
+    /// written in it. Nil for what the list cannot name. An address of a scheme that nothing here reads stays as it is.
+    func whole(_ address: String) -> String? {
+        do throws(ImageLoadingError) {
+            let resolved = try resolve(address)
+            // Ignored: what is not whole by itself has the credentials of the list.
+            let isWhole = (try? URL(typed: address)) != nil
+            return (isWhole ? resolved : resolved.withoutCredentials).absoluteString
+        } catch .unsupportedScheme {
+            return address
+        } catch {
+            return nil
+        }
+    }
+
     /// Whether the user's own header fields are sent to `url`. A local list sends them to all its addresses; a list
     /// from the network sends them to its own origin only.
     func sharesFields(with url: URL) -> Bool {
@@ -48,5 +63,14 @@ struct BaseURL: Sendable {
         components.user = origin.user(percentEncoded: false)
         components.password = origin.password(percentEncoded: false)
         return components.url ?? url
+    }
+}
+
+extension URL {
+    fileprivate var withoutCredentials: URL {
+        var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        components?.user = nil
+        components?.password = nil
+        return components?.url ?? self
     }
 }

@@ -92,7 +92,8 @@ struct FilmIndexTests {
             ("year: 1922", [0, 1]), ("year:1922", [0, 1]), ("year: 1922..1926", [0, 1]),
             ("year: 1923..", [2]),
             ("year: ..1922", [0, 1]), ("year: 1923 .. 1930", [2]), ("year: 1920.. year: ..1922", [0, 1]),
-            ("murnau year: 1922..1923", [0]), ("year: 1800..1801", []),
+            ("murnau year: 1922..1923", [0]), ("year:1922 murnau", [0]), ("year:1922.. murnau", [0, 2]),
+            ("year:1922 ..1926 murnau", [0]), ("year: 1800..1801", []),
         ])
     func years(text: String, films: [Int]) {
         #expect(index.matches(FilterWords(text)) == films)

@@ -184,6 +184,22 @@ struct BrowserMarksTests {
         #expect(server.changes.isEmpty)
     }
 
+    @Test("a mark that the server does not take stays, whatever the server says of the film")
+    func refusedMark() throws {
+        let server = try SourceServer(films: 5)
+        let terminal = try started(server.jellyfin)
+        agree(terminal, server)
+        server.fail(.refusedMarks)
+        terminal.type("jw")
+        #expect(shows(terminal, "does not take the mark, which stays here"))
+        terminal.type("R")
+        #expect(shows(terminal, "Refreshed: nothing has changed") && shows(terminal, "✓ Film 1"))
+        quit(terminal)
+        let second = try started(server.jellyfin)
+        #expect(shows(second, "✓ Film 1"))
+        quit(second)
+    }
+
     @Test("browsers that mark at once lose no mark")
     func several() throws {
         let browsers = try (0..<3).map { browser in

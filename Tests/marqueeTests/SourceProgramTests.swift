@@ -187,12 +187,14 @@ struct SourceProgramTests {
         try Data(SampleImages.png).write(to: URL(filePath: secret))
         let films = """
             {"movies":[{"id":"a","title":"A","poster":"file://\(secret)","media":"file:///etc/hostname"},
-              {"id":"b","title":"B","poster":"b.jpg","media":"b%20b.mkv","page":"b.html"}]}
+              {"id":"b","title":"B","poster":"b.jpg","media":"b%20b.mkv","page":"b.html"},
+              {"id":"c","title":"C","poster":"//\(secret)","media":"\\u00a0file:///etc/hostname"},
+              {"id":"d","title":"D","poster":"./x://../../../../../../../..\(secret)","media":"//@/etc/hostname"}]}
             """
         func imported(_ catalogue: String, _ library: String) async throws -> [[String: Any]] {
             let path = home.file(library)
             let outcome = try await run(["import", catalogue, path])
-            #expect(outcome.text.contains("2 films added"), "\(outcome.errorText)")
+            #expect(outcome.text.contains("4 films added"), "\(outcome.errorText)")
             return try JSON.array(try await run(["list", "--json", "--catalogue", path]).text)
         }
         let server = try ScriptedOrigin([
@@ -205,6 +207,9 @@ struct SourceProgramTests {
         #expect(fetched[1]["poster"] as? String == base + "b.jpg")
         #expect(fetched[1]["media"] as? String == base + "b%20b.mkv")
         #expect(fetched[1]["page"] as? String == base + "b.html")
+        #expect(fetched[2]["poster"] == nil && fetched[2]["media"] == nil)
+        #expect((fetched[3]["poster"] as? String)?.hasPrefix("http://127.0.0.1:") == true)
+        #expect(fetched[3]["media"] == nil)
         // Not shown either.
         let shown = try await run(["show", "a", "--json", "--catalogue", address])
         #expect(shown.errorText.contains("cannot name a file of this machine"))

@@ -13,6 +13,8 @@ final class SourceServer: Sendable {
         case first(String)
         /// Sends half of each page.
         case halfPage
+        /// Takes no marks.
+        case refusedMarks
         /// Has lost this page of a list of TMDB.
         case missingPage(Int)
     }
@@ -70,7 +72,7 @@ final class SourceServer: Sendable {
         }
         switch fault {
         case .answer(let text), .first(let text): return Array(text.utf8)
-        case .none, .halfPage, .missingPage: break
+        case .none, .halfPage, .refusedMarks, .missingPage: break
         }
         let target = String(head.split(separator: " ")[1])
         guard let url = URL(string: "http://server" + target) else { return [] }
@@ -82,6 +84,7 @@ final class SourceServer: Sendable {
                     .utf8) + Array("Content-Length: \(picture.count)\r\n\r\n".utf8) + picture
         }
         if url.path().hasPrefix("/User") {
+            if case .refusedMarks = fault { return Array(FilmServer.response("404 Not Found").utf8) }
             let parts = url.path().split(separator: "/").map(String.init)
             state.withLock { state in
                 if head.hasPrefix("POST ") {

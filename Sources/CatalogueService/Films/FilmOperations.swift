@@ -10,6 +10,7 @@ import SystemSupport
 package final class FilmOperations: Sendable {
     package let library: FilmLibrary
     private let keepsMetadata: Bool
+    private let takesFiles: Bool
     /// Held while an uploaded picture is decoded, which takes up to some hundred megabytes.
     private let decoding = Lock(())
 
@@ -23,10 +24,13 @@ package final class FilmOperations: Sendable {
         case upload([UInt8])
     }
 
-    /// - Parameter keepsMetadata: whether uploaded posters keep Exif with its positions, texts and other metadata.
-    package init(_ library: FilmLibrary, keepsMetadata: Bool = false) {
+    /// - Parameters:
+    ///   - keepsMetadata: whether uploaded posters keep Exif with its positions, texts and other metadata.
+    ///   - takesFiles: whether films may name files of this machine. Clients on the network may not.
+    package init(_ library: FilmLibrary, keepsMetadata: Bool = false, takesFiles: Bool = true) {
         self.library = library
         self.keepsMetadata = keepsMetadata
+        self.takesFiles = takesFiles
     }
 
     // MARK: Reading
@@ -77,7 +81,7 @@ package final class FilmOperations: Sendable {
         _ document: FilmDocument, id: String?, poster: [UInt8]? = nil
     ) throws(FilmError) -> StoredFilm {
         if let id { try Self.check(id: id) }
-        try Self.check(document)
+        try check(document)
         let poster = try checked(poster)
         return try run { try library.insert(document, id: id, poster: poster) }
     }
@@ -89,9 +93,14 @@ package final class FilmOperations: Sendable {
         if condition: (StoredFilm?) throws(FilmError) -> Void = { _ in }
     ) throws(FilmError) -> (film: StoredFilm, isNew: Bool) {
         try Self.check(id: id)
-        try Self.check(document)
+        try check(document)
         let poster = try change(poster)
-        return try run { try library.replace(id, with: document, poster: poster) { try condition($0) } }
+        return try run {
+            try library.replace(id, with: document, poster: poster) { existing in
+                try condition(existing)
+                try check(document, replacing: existing?.document)
+            }
+        }
     }
 
     /// Merges members into a film (RFC 7396), in one transaction with its condition. Null removes a member.
@@ -110,7 +119,7 @@ package final class FilmOperations: Sendable {
                 try condition(existing)
                 var document = existing.document
                 try document.merge(members)
-                try Self.check(document)
+                try check(document, replacing: existing.document)
                 return document
             }
         }
@@ -202,9 +211,23 @@ package final class FilmOperations: Sendable {
         }
     }
 
-    private static func check(_ document: FilmDocument) throws(FilmError) {
-        let problems = document.problems
+    /// - Parameter before: the film that is changed; its addresses may stay.
+    private func check(_ document: FilmDocument, replacing before: FilmDocument? = nil) throws(FilmError) {
+        var problems = document.problems
+        if !takesFiles {
+            problems += [FilmMember.poster, .media, .page].filter { member in
+                let address = document[member.name]
+                return address != before?[member.name] && address?.string.map(Self.namesFile) == true
+            }.map { FieldProblem(member: $0.name, detail: "must be an address on the web, not a file") }
+        }
         if !problems.isEmpty { throw .invalid(problems) }
+    }
+
+    /// Whether an address can only mean a file: it has the scheme, or `//` without a host.
+    private static func namesFile(_ address: String) -> Bool {
+        let text = address.drop { $0.isWhitespace }.lowercased()
+        guard text.hasPrefix("//") else { return text.hasPrefix("file:") }
+        return WebOrigin("http:" + text) == nil
     }
 
     private func change(_ poster: Poster) throws(FilmError) -> PosterChange {

@@ -34,7 +34,8 @@ package final class FilmService: HTTPHandler {
         pictures: FilmPictures? = nil,
         report: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
-        operations = FilmOperations(library, keepsMetadata: configuration.keepsMetadata)
+        operations = FilmOperations(
+            library, keepsMetadata: configuration.keepsMetadata, takesFiles: false)
         self.configuration = configuration
         self.pictures = pictures
         gate = RequestGate(configuration: configuration)

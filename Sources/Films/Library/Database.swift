@@ -209,6 +209,9 @@ import SystemSupport
         case CSQLITE_CORRUPT: return .corrupt(path: path, reason: message)
         case CSQLITE_IOERR where [ENOSPC, EDQUOT, EFBIG].contains(code): return .full(path: path)
         case CSQLITE_CANTOPEN where [EACCES, EROFS, EPERM].contains(code):
+            if unsafe access(path, F_OK) == 0, unsafe access(path, R_OK) != 0 {
+                return .system(path: path, reason: "the file cannot be read; check its permissions")
+            }
             return .readOnly(path: path)
         case CSQLITE_IOERR, CSQLITE_CANTOPEN:
             return .system(path: path, reason: code == 0 ? message : "\(message): \(SystemError.text(code))")

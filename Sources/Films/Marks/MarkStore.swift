@@ -208,7 +208,7 @@ package final class MarkStore: Sendable {
 
     /// Ends the sending of a mark that was claimed.
     /// - Parameters:
-    ///   - isDone: whether the server has it, or never takes it. Otherwise it is sent later.
+    ///   - isDone: whether the server has it. Otherwise it is sent later.
     ///   - now: the time, in seconds since 1970.
     package func end(_ unsent: Unsent, to server: String, isDone: Bool, now: Int) throws(FilmLibraryError) {
         try write { database throws(FilmLibraryError) in

@@ -55,6 +55,8 @@ struct BrowserState {
     var failure: PosterFailure?
     /// Whether the films may have changed while they were read.
     private var mustRefresh = false
+    /// Whether nobody has asked for the present refresh. If it brings nothing, it says nothing.
+    private var isUnasked = false
     /// What must stand beside the films; nil for nothing.
     var attribution: String?
     /// Whether the films' server can be searched.
@@ -593,6 +595,7 @@ extension BrowserState {
     /// Takes news of the catalogue.
     mutating func take(_ news: CatalogueNews) -> [Effect] {
         let effects = show(news)
+        if !catalogue.isReading { isUnasked = false }
         guard mustRefresh, !catalogue.isReading else { return effects }
         mustRefresh = false
         return effects + refreshOnceRead()
@@ -600,9 +603,12 @@ extension BrowserState {
 
     /// The films may have changed: they are read again, at once or after the present reading.
     mutating func refreshOnceRead() -> [Effect] {
-        if catalogue.refresh() { return [.refresh] }
-        mustRefresh = true
-        return []
+        guard catalogue.refresh() else {
+            mustRefresh = true
+            return []
+        }
+        isUnasked = true
+        return [.refresh]
     }
 
     /// The films that are left below the selected one when more are read, in windows.
@@ -659,7 +665,9 @@ extension BrowserState {
                 notice = catalogue.explanation ?? notice
                 return show(films)
             }
-            notice = old == nil ? (films.hasMore ? nil : "All films are here") : films.summary
+            if !isUnasked || films.hasChanged {
+                notice = old == nil ? (films.hasMore ? nil : "All films are here") : films.summary
+            }
             return show(old == nil ? films.unmarked : films)
         case .failed(let error):
             if let search = awaited {

@@ -290,6 +290,9 @@ struct FilmSet: Sendable {
         return films
     }
 
+    /// Whether a refresh has brought anything.
+    var hasChanged: Bool { !changes.isEmpty || removed > 0 }
+
     /// `Refreshed: 2 new (+), 1 changed (~), 1 gone`.
     var summary: String {
         let counts = [

@@ -88,11 +88,18 @@ enum SavedFilms {
     /// - Parameter films: the films that they are from.
     /// - Returns: the result in one line.
     static func save(_ movies: [Movie], of films: FilmSet, in folder: String) async -> String {
-        let whole = Catalogue(name: nil, movies: movies).resolvingAddresses(against: films.base.url).movies
-        let isWithoutPosters = whole.contains { $0.poster.map(hasOnlyInnerMeaning) == true }
-        let texts = whole.map { movie in
+        var isWithoutPosters = false
+        let texts = movies.map { movie in
             var document = SourceFilm(movie, ids: films.ids[movie.id] ?? [:]).document
-            if movie.poster.map(hasOnlyInnerMeaning) == true { document["poster"] = nil }
+            for (member, address) in [
+                (FilmMember.poster, movie.poster), (.media, movie.media), (.page, movie.page),
+            ] {
+                guard let address else { continue }
+                let whole = films.base.whole(address)
+                let isInner = member == .poster && whole.map(hasOnlyInnerMeaning) == true
+                if isInner { isWithoutPosters = true }
+                document[member.name] = isInner ? nil : whole.map { JSONText($0) }
+            }
             return document.json()
         }
         let bytes = Data("{\"movies\":[\(texts.joined(separator: ",\n"))]}\n".utf8)

@@ -41,6 +41,7 @@ enum Help {
         ("PAGER", "the program that shows long lists and help (default: less)"),
         ("XDG_CACHE_HOME", "the folder of all programs' caches"),
         ("XDG_CONFIG_HOME", "the folder of all programs' settings: marquee/config has options"),
+        ("XDG_DATA_HOME", "the folder of all programs' data, for your marks of films"),
         ("XDG_STATE_HOME", "the folder of all programs' states, for jobs"),
         ("MARQUEE_LIBCURL", "the file of libcurl, if it is not found"),
         ("MARQUEE_LIBSQLITE", "the file of SQLite, if it is not found"),

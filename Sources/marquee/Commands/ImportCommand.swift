@@ -59,7 +59,7 @@ enum ImportCommand: Command {
         let policy: FilmImporter.Policy =
             arguments.has("replace") ? .replace : arguments.has("skip") ? .skip : .refuse
         let isRehearsal = arguments.has("dry-run")
-        let report: FilmImporter.Report
+        var report: FilmImporter.Report
         do {
             report = try await LibraryWork.run("importing", total: films.count, session.output) { progress in
                 let library = try FilmLibrary(path: path, access: .creating)
@@ -83,10 +83,13 @@ enum ImportCommand: Command {
             if isNew { removeLibrary(path) }
             throw error is CancellationError ? Failure("interrupted; nothing was imported") : error
         }
-        for warning in report.warnings.prefix(warningsShown) {
+        report.leftOut += films.problems.count(where: \.leavesOut)
+        let warnings =
+            films.problems.map { "\($0)" + ($0.leavesOut ? "; it is left out" : "") } + report.warnings
+        for warning in warnings.prefix(warningsShown) {
             session.output.notice("\(films.label): \(warning)")
         }
-        let more = report.warnings.count - warningsShown
+        let more = warnings.count - warningsShown
         if more > 0 { session.output.notice("\(films.label): and \(more) more of the kind") }
         if session.settings.wantsJSON {
             session.output.json(Record(library: path, report))
@@ -132,6 +135,8 @@ private struct ImportedFilms: Sendable {
     let count: Int
     /// The base URL of its posters' addresses.
     let base: BaseURL
+    /// What is wrong with films of a folder or a server.
+    private(set) var problems: [CatalogueError] = []
     private let films: Films
 
     private enum Films: Sendable {
@@ -160,6 +165,7 @@ private struct ImportedFilms: Sendable {
             throw Failure("\(source.name): \(error)")
         }
         label = source.name
+        problems = pages.flatMap(\.problems)
         self.name = documents[0].name
         count = documents.reduce(0) { $0 + $1.count }
         switch source {

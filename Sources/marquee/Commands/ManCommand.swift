@@ -43,6 +43,10 @@ enum ManualPage {
                     "$XDG_STATE_HOME/marquee/tokens",
                     "tokens of running services, readable for their user only"
                 ),
+                (
+                    "$XDG_DATA_HOME/marquee/marks.db",
+                    "your marks of films; ~/.local/share/marquee/marks.db without the variable"
+                ),
                 ("$XDG_STATE_HOME/marquee/jobs", "jobs; ~/.local/state/marquee/jobs without the variable"),
             ])
             + [".Sh EXIT STATUS"] + list(Help.exitStatuses.map { (String($0.status), $0.meaning) })

@@ -36,6 +36,11 @@ struct CataloguePages: Sendable {
             hasMore = isEnough && !page.isLast
         }
 
+        /// What is wrong with films of a source.
+        var problems: [CatalogueError] {
+            if case .films(let page) = content { page.problems } else { [] }
+        }
+
         /// The document; for films of a source a catalogue of them in JSON, with all that is known of each.
         var bytes: [UInt8] {
             switch content {

@@ -83,20 +83,21 @@ struct FilmImporter {
     ) throws {
         var document: FilmDocument
         let id: String
+        let movie: Movie
         do throws(CatalogueError) {
             document = try film.get()
             // A missing id is made up; an invalid one is an error.
             let hasID = document["id"].map { !$0.isNull } ?? false
-            let movie = try document.movie(id: hasID ? nil : "film", position: position)
+            movie = try document.movie(id: hasID ? nil : "film", position: position)
             id = try identifier(hasID ? movie.id : "", movie)
         } catch {
             leaveOut("\(error)")
             return
         }
-        completeAddresses(&document, id)
+        completeAddresses(&document, movie, id)
         let poster =
             stored.map { PosterBytes(mediaType: $0.mediaType, bytes: withoutMetadata($0.bytes, id)) }
-            ?? poster(of: &document, id)
+            ?? poster(movie.poster, of: &document, id)
         do throws(FilmLibraryError) {
             switch try importing.add(document, id: id, poster: poster, replaces: policy == .replace) {
             case .added: count(\.added, poster)
@@ -157,24 +158,27 @@ struct FilmImporter {
         return id
     }
 
-    /// The bytes of a poster that is on this machine or in the catalogue itself. A network address is made absolute and
-    /// kept.
-    private mutating func poster(of document: inout FilmDocument, _ id: String) -> PosterBytes? {
-        guard let address = document["poster"]?.string, !address.isEmpty else { return nil }
+    /// The bytes of a poster that is on this machine or in the catalogue itself. Any other address is made whole.
+    private mutating func poster(
+        _ address: String?, of document: inout FilmDocument, _ id: String
+    ) -> PosterBytes? {
+        guard let address, !address.isEmpty else { return nil }
         let url: URL
         do throws(ImageLoadingError) {
             url = try base.resolve(address)
         } catch {
             posterFailed("the poster of \"\(id)\": \(error)")
-            if namesFile(address) { document["poster"] = nil }
+            if !base.url.isFileURL { document["poster"] = base.whole(address).map { JSONText($0) } }
             return nil
         }
-        guard url.isFileURL || url.scheme?.lowercased() == "data" else {
+        let isFile = url.scheme?.lowercased() == "file"
+        guard isFile || url.scheme?.lowercased() == "data" else {
             // Readers of the library must not get the user's credentials for the catalogue's server.
-            let isWhole = address.contains("://")
-            document["poster"] = JSONText(
-                isWhole ? url.absoluteString : url.withoutCredentials.absoluteString)
+            document["poster"] = base.whole(address).map { JSONText($0) }
             return nil
+        }
+        if isFile, !isBesideList, !LocalContent.isReadable(url) {
+            document["poster"] = JSONText(url.absoluteString)
         }
         do throws(ImageLoadingError) {
             let bytes = try LocalContent.read(url, limit: Self.maximumPosterBytes)
@@ -189,28 +193,21 @@ struct FilmImporter {
         }
     }
 
-    /// Makes the addresses of a film's own file and web page absolute, where the library would read them otherwise.
-    private mutating func completeAddresses(_ document: inout FilmDocument, _ id: String) {
-        for member in [FilmMember.media, .page] {
-            guard let address = document[member.name]?.string, !address.isEmpty else { continue }
-            if base.url.isFileURL, member == .page || isBesideList { continue }
-            do throws(ImageLoadingError) {
-                let url = try base.resolve(address)
-                guard !address.contains("://") else { continue }
-                document[member.name] = JSONText(url.withoutCredentials.absoluteString)
-            } catch {
-                // What is no address is kept as it is.
-                guard namesFile(address) else { continue }
-                report.warnings.append("the \(member.name) of \"\(id)\": \(error)")
-                document[member.name] = nil
+    /// Makes the addresses of a film's own file and web page whole, where the library would read them otherwise: then
+    /// they have only one meaning. Leaves out what a list from the network cannot name.
+    private mutating func completeAddresses(_ document: inout FilmDocument, _ movie: Movie, _ id: String) {
+        for (member, address) in [(FilmMember.media, movie.media), (.page, movie.page)] {
+            guard let address, !address.isEmpty, !base.url.isFileURL || member == .media && !isBesideList
+            else { continue }
+            let whole = base.whole(address)
+            if whole == nil, base.url.isFileURL { continue }
+            document[member.name] = whole.map { JSONText($0) }
+            if whole == nil {
+                report.warnings.append(
+                    "the \(member.name) of \"\(id)\" is no address that a list from the network can name; "
+                        + "it is left out")
             }
         }
-    }
-
-    /// Whether an address names a file of this machine by itself.
-    private func namesFile(_ address: String) -> Bool {
-        // Ignored: what is no address names no file.
-        (try? URL(typed: address))?.scheme?.lowercased() == "file"
     }
 
     private mutating func posterFailed(_ warning: String) {
@@ -229,14 +226,5 @@ struct FilmImporter {
             report.warnings.append("the poster of \"\(id)\" keeps its metadata, because it is \(error)")
             return bytes
         }
-    }
-}
-
-extension URL {
-    fileprivate var withoutCredentials: URL {
-        var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
-        components?.user = nil
-        components?.password = nil
-        return components?.url ?? self
     }
 }

@@ -73,6 +73,8 @@ final class MarkKeeper: Sendable {
 
     /// How long marks wait for a server that did not take them.
     private static let retryInterval = Duration.seconds(30)
+    /// A server that refuses so many marks in a row will refuse the others too.
+    private static let mostRefused = 20
     /// How long the end of the program waits for a server that takes marks.
     private static let longestEnd = Duration.seconds(3)
 
@@ -173,6 +175,7 @@ final class MarkKeeper: Sendable {
         let name = source.account
         let opened = session.makeLoader(keepsFiles: false, acceptsAnyContent: true)
         let uploader = Uploader(opened.loader)
+        var refused = 0
         while !Task.isCancelled {
             let next = await run { store throws(FilmLibraryError) -> MarkStore.Unsent? in
                 guard try store.isSending(to: name) == true else { return nil }
@@ -182,9 +185,12 @@ final class MarkKeeper: Sendable {
                 let request = source.request(toSet: unsent.mark, unsent.value > 0, of: unsent.film)
             else { break }
             let failure = await Self.send(UploadRequest(url: request.url, request.method), uploader)
-            let isDone = failure.map { !$0.waits } ?? true
-            await run { store throws(FilmLibraryError) in
-                try store.end(unsent, to: name, isDone: isDone, now: WallClock.system.seconds)
+            // A refused mark keeps its claim, so that the others are sent. It is sent again by the next run.
+            if failure?.waits ?? true {
+                let isDone = failure == nil
+                await run { store throws(FilmLibraryError) in
+                    try store.end(unsent, to: name, isDone: isDone, now: WallClock.system.seconds)
+                }
             }
             let count = await run { store throws(FilmLibraryError) in try store.unsent(to: name).count } ?? 0
             let problem = failure.map { failure in
@@ -193,10 +199,13 @@ final class MarkKeeper: Sendable {
                     : "\(name) does not take the mark, which stays here: \(failure.reason)"
             }
             enqueue { [self] in try report(store, problem: problem) }
-            if !isDone {
+            guard let failure else { continue }
+            if failure.waits {
                 sendLater()
                 break
             }
+            refused += 1
+            if refused == Self.mostRefused { break }
         }
         await opened.close()
     }

@@ -119,6 +119,24 @@ struct FilmWritingTests {
         #expect(notUTF8.status == 400)
     }
 
+    @Test("a client cannot name files of the service's machine, and can keep those that the owner has named")
+    func files() throws {
+        let client = try FilmClient()
+        for address in [
+            "file:///etc/a.png", " FILE:/etc/a.png", "///etc/a.png", "//@/etc/a.png", "\u{A0}file:/a",
+        ] {
+            for member in ["poster", "media", "page"] {
+                let answer = try client.send(
+                    "POST", "/films", "{\"title\":\"a\",\"\(member)\":\"\(address)\"}")
+                #expect(answer.status == 422, "\(member) \(address)")
+            }
+        }
+        #expect(
+            try client.send("POST", "/films", #"{"title":"a","poster":"//example.org/a.png"}"#).status == 201)
+        let change = try client.send("PATCH", "/films/a", #"{"media":"file:///etc/a.mkv"}"#)
+        #expect(change.status == 422)
+    }
+
     @Test("an invalid film is 422, with all its faults")
     func invalid() throws {
         let client = try FilmClient()

@@ -165,6 +165,16 @@ struct FilmFolderTests {
             films.first { $0.movie.title == "Faust" }?.movie.media == "Faust%20%281926%29/faust-cd1.avi")
     }
 
+    @Test("a film without a year has the name of its folder, but not that of the library")
+    func namesWithoutYears() throws {
+        try write("x", "The Golem/film.mkv")
+        try write("x", "Greed/part 1.mkv")
+        try write("x", "Greed/other.mkv")
+        try write("<movie><year>99999999999999999999</year></movie>", "The Golem/movie.nfo")
+        let films = try films(FilmFolder(home.path)).map { "\($0.movie.title) \($0.movie.year ?? 0)" }
+        #expect(films.sorted() == ["The Golem 0", "other 0", "part 1 0"])
+    }
+
     @Test("copies of discs are films, which a player opens by their index")
     func discs() throws {
         try write("", "Nosferatu (1922)/VIDEO_TS/VIDEO_TS.IFO")

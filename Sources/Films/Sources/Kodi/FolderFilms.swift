@@ -194,9 +194,9 @@ struct FolderFilm: Sendable {
         self.name = name
         self.problem = problem
         path = folder + "/" + name
-        // A folder of its own often has the better name.
+        // A folder of its own often has the better name. The library's own folder has it only with a year.
         let names = [ownFolder, name].compactMap(\.self).map { FilmFileName($0) }
-        let written = names.first { $0.year != nil } ?? names[names.count - 1]
+        let written = names.first { $0.year != nil } ?? names[folder.isEmpty ? names.count - 1 : 0]
         var values: [(FilmMember, FilmMember.Value?)] = [
             (.id, .text("film")), (.title, .text(written.title)), (.year, written.year.map { .whole($0) }),
             (.poster, (poster ?? facts?.thumb.flatMap(Self.remote)).map { .text($0) }),

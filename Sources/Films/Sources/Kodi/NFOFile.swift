@@ -113,7 +113,10 @@ struct NFOFile {
         set(.title, texts("title").first)
         set(.originalTitle, texts("originaltitle").first)
         let dates = texts("year") + texts("premiered") + texts("releasedate")
-        let year = dates.lazy.compactMap { Int($0.prefix(4)) }.first { $0 > 0 }
+        let year: Int? = dates.lazy.compactMap { text -> Int? in
+            let digits = text.prefix { $0.isASCII && $0.isNumber }
+            return digits.count == 4 ? Int(digits) : nil
+        }.first { $0 > 0 }
         values.append((.year, year.map { .whole($0) }))
         // Some programs write "94 min".
         let minutes = texts("runtime").first.flatMap { Int($0.prefix { $0.isASCII && $0.isNumber }) }
