@@ -376,6 +376,11 @@ public enum FilmMember: Int, CaseIterable, Sendable {
     /// The facts of a film for people.
     public static let facts = allCases.filter(\.definition.isFact)
 
+    /// The addresses of files and pages.
+    public static let addresses = allCases.filter {
+        if case .address = $0.definition.kind { true } else { false }
+    }
+
     /// The members that typed words search in the browser, the most significant first.
     public static let searched = allCases.filter { $0.definition.search != .nowhere }
 

@@ -93,7 +93,7 @@ package final class FilmOperations: Sendable {
         if condition: (StoredFilm?) throws(FilmError) -> Void = { _ in }
     ) throws(FilmError) -> (film: StoredFilm, isNew: Bool) {
         try Self.check(id: id)
-        try check(document)
+        if !document.problems.isEmpty { throw .invalid(document.problems) }
         let poster = try change(poster)
         return try run {
             try library.replace(id, with: document, poster: poster) { existing in
@@ -215,7 +215,7 @@ package final class FilmOperations: Sendable {
     private func check(_ document: FilmDocument, replacing before: FilmDocument? = nil) throws(FilmError) {
         var problems = document.problems
         if !takesFiles {
-            problems += [FilmMember.poster, .media, .page].filter { member in
+            problems += FilmMember.addresses.filter { member in
                 let address = document[member.name]
                 return address != before?[member.name] && address?.string.map(Self.namesFile) == true
             }.map { FieldProblem(member: $0.name, detail: "must be an address on the web, not a file") }

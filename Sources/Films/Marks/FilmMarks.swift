@@ -13,7 +13,8 @@ package struct FilmMarks: Sendable, Equatable {
     /// No marks.
     package init() {}
 
-    /// A mark's value: 1 to 10 for a rating, 1 for any other mark, 0 for none. An unset mark differs from one that nobody has ever set: see `isKnown`.
+    /// A mark's value: 1 to 10 for a rating, 1 for any other mark, 0 for none. An unset mark differs from one that nobody
+    /// has ever set: see `isKnown`.
     package subscript(_ mark: FilmMark) -> Int {
         get { values[mark] ?? 0 }
         set { values[mark] = newValue }

@@ -91,10 +91,8 @@ enum SavedFilms {
         var isWithoutPosters = false
         let texts = movies.map { movie in
             var document = SourceFilm(movie, ids: films.ids[movie.id] ?? [:]).document
-            for (member, address) in [
-                (FilmMember.poster, movie.poster), (.media, movie.media), (.page, movie.page),
-            ] {
-                guard let address else { continue }
+            for member in FilmMember.addresses {
+                guard let address = movie.text(member) else { continue }
                 let whole = films.base.whole(address)
                 let isInner = member == .poster && whole.map(hasOnlyInnerMeaning) == true
                 if isInner { isWithoutPosters = true }

@@ -192,8 +192,7 @@ private struct ImportedFilms: Sendable {
                 guard var document = try? film.get() else { return }
                 for member in [FilmMember.poster, .page] {
                     guard let address = document[member.name]?.string else { continue }
-                    // Ignored: what the list cannot name completes no film.
-                    document[member.name] = (try? base.resolve(address)).map { JSONText($0.absoluteString) }
+                    document[member.name] = base.whole(address).map { JSONText($0) }
                 }
                 join.add(document)
             }

@@ -172,23 +172,26 @@ struct FilmImporter {
             return nil
         }
         let isFile = url.scheme?.lowercased() == "file"
+        /// Elsewhere a relative address would mean another file.
+        func keepAddress() {
+            if isFile, !isBesideList { document["poster"] = JSONText(url.absoluteString) }
+        }
         guard isFile || url.scheme?.lowercased() == "data" else {
             // Readers of the library must not get the user's credentials for the catalogue's server.
             document["poster"] = base.whole(address).map { JSONText($0) }
             return nil
         }
-        if isFile, !isBesideList, !LocalContent.isReadable(url) {
-            document["poster"] = JSONText(url.absoluteString)
-        }
         do throws(ImageLoadingError) {
             let bytes = try LocalContent.read(url, limit: Self.maximumPosterBytes)
             guard let format = ImageFormat(detecting: bytes.span) else {
                 posterFailed("the poster of \"\(id)\" is not a picture; its address is kept")
+                keepAddress()
                 return nil
             }
             return PosterBytes(mediaType: format.mediaType, bytes: withoutMetadata(bytes, id))
         } catch {
             posterFailed("the poster of \"\(id)\": \(error); its address is kept")
+            keepAddress()
             return nil
         }
     }

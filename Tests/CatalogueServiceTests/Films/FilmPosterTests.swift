@@ -177,6 +177,20 @@ struct FilmPosterTests {
     }
 
     @Test(
+        "a poster in a file, which only the owner can name, is not found, and stays when a client replaces the film"
+    )
+    func fileOfOwner() throws {
+        let client = try FilmClient()
+        let film = #"{"title":"A","poster":"file:///etc/passwd"}"#
+        _ = try FilmOperations(client.library).add(
+            try FilmDocument(json: JSONText(parsing: Array(film.utf8))), id: "a b")
+        let answer = try client.get(path)
+        #expect(answer.status == 404 && answer["location"] == nil)
+        #expect(try client.send("PUT", "/films/a%20b", film).status == 200)
+        #expect(try client.send("PUT", "/films/a%20b", film.replacing("passwd", with: "group")).status == 422)
+    }
+
+    @Test(
         "a poster at another host is 403, and the answer says how the operator allows the host",
         arguments: [
             ("https://example.org/a.jpg", "example.org"),
