@@ -20,7 +20,7 @@ struct StoredResponse: Equatable, Sendable {
     /// The age on arrival, in seconds.
     let initialAge: Int
     /// The freshness lifetime, in seconds from the creation of the answer.
-    let lifetime: Int
+    private(set) var lifetime: Int
     let url: String
     let variance: Variance
     /// The target of permanent redirects, while they are fresh.
@@ -70,17 +70,10 @@ struct StoredResponse: Equatable, Sendable {
 
     /// The same, fresh for another time.
     /// - Parameter lifetime: in seconds, from when it was made.
-    func fresh(for lifetime: Int) -> StoredResponse { StoredResponse(self, lifetime: lifetime) }
-
-    private init(_ other: StoredResponse, lifetime: Int) {
-        status = other.status
-        received = other.received
-        initialAge = other.initialAge
-        self.lifetime = lifetime
-        url = other.url
-        variance = other.variance
-        moved = other.moved
-        answer = other.answer
+    func fresh(for lifetime: Int) -> StoredResponse {
+        var response = self
+        response.lifetime = lifetime
+        return response
     }
 
     /// The fields of an answer that a cache keeps.
@@ -121,7 +114,7 @@ struct StoredResponse: Equatable, Sendable {
         self.initialAge = initialAge
         self.lifetime = lifetime
         url = Self.text(words[4])
-        var members: [(name: String, hash: String)] = []
+        var members: [Variance.Member] = []
         var moved: PermanentMove?
         while rest.first == UInt8(ascii: "<") {
             guard let words = nextLine()?.split(separator: UInt8(ascii: " "), maxSplits: 3), words.count == 4
@@ -129,7 +122,7 @@ struct StoredResponse: Equatable, Sendable {
                 return nil
             }
             switch Self.text(words[1]) {
-            case "vary": members.append((name: Self.text(words[2]), hash: Self.text(words[3])))
+            case "vary": members.append(.init(name: Self.text(words[2]), hash: Self.text(words[3])))
             case "moved":
                 guard let until = Self.number(words[2]) else { return nil }
                 moved = PermanentMove(url: Self.text(words[3]), until: until)
@@ -240,18 +233,21 @@ extension StoredResponse {
 /// The request fields that an answer's Vary names, each with a hash of its value (RFC 9111 section 4.1). A value may be
 /// a secret, so only the hash is kept. A field that was not sent has the hash `-`.
 struct Variance: Hashable, Sendable {
-    /// Names in lower case, with the hashes in hexadecimal.
-    private(set) var members: [(name: String, hash: String)] = []
+    /// A name in lower case, with the hash in hexadecimal.
+    struct Member: Hashable, Sendable {
+        let name: String
+        let hash: String
+    }
 
-    /// No Vary: every request matches.
-    init() {}
+    /// Empty without a Vary: every request matches.
+    private(set) var members: [Member] = []
+}
 
-    init(members: [(name: String, hash: String)]) { self.members = members }
-
+extension Variance {
     /// The fields of `request` that the Vary of `response` names; nil for `*`, which matches no request.
     init?(_ response: HeaderFields, request: HeaderFields) {
         guard let names = Vary.names(in: response) else { return nil }
-        members = names.map { (name: $0, hash: Self.hash(of: $0, in: request)) }
+        self.init(members: names.map { Member(name: $0, hash: Self.hash(of: $0, in: request)) })
     }
 
     /// Whether a request has the same values in these fields.
@@ -262,17 +258,6 @@ struct Variance: Hashable, Sendable {
     /// The hash of a field's value as a request has it, or `-` for a field that was not sent.
     private static func hash(of name: String, in request: HeaderFields) -> String {
         Vary.value(of: name, in: request).map { SHA256.hash(of: $0).hexadecimal } ?? "-"
-    }
-
-    static func == (one: Self, other: Self) -> Bool {
-        one.members.elementsEqual(other.members) { $0.name == $1.name && $0.hash == $1.hash }
-    }
-
-    func hash(into hasher: inout Hasher) {
-        for member in members {
-            hasher.combine(member.name)
-            hasher.combine(member.hash)
-        }
     }
 }
 
