@@ -130,13 +130,41 @@ final class CacheFolder: Sendable {
             # This folder is a cache of images made by Marquee: it may be deleted at any time.
 
             """
-        let file: Descriptor
         do {
-            file = try calls.openForWriting("CACHEDIR.TAG", in: folder, creating: .always)
-        } catch let error where error.code == EEXIST {
-            return
+            let file = try calls.openForWriting("CACHEDIR.TAG", in: folder, creating: .always)
+            try calls.write(file, Array(tag.utf8), at: 0)
+        } catch let error where error.kind == .open && error.code == EEXIST {}
+    }
+
+    /// The result of `body`. If the subfolder is missing, makes it and calls `body` again.
+    private func making<Value: ~Copyable>(
+        _ subfolder: String, _ body: () throws(FileFault) -> Value
+    ) throws(FileFault) -> Value {
+        do {
+            return try body()
+        } catch let error where error.isAbsence {
+            try calls.makeFolder(subfolder, in: descriptor)
+            return try body()
         }
-        try calls.write(file, Array(tag.utf8), at: 0)
+    }
+
+    /// Opens a file for reading; nil if it does not exist.
+    private func openForReading(_ name: String) throws(FileFault) -> Descriptor? {
+        try calls.unlessAbsent { () throws(FileFault) in try calls.openForReading(name, in: descriptor) }
+    }
+
+    /// Opens a subfolder; nil if it does not exist.
+    private func openFolder(_ name: String) throws(FileFault) -> Descriptor? {
+        try calls.unlessAbsent { () throws(FileFault) in try calls.openFolder(name, in: descriptor) }
+    }
+}
+
+extension FileCalls {
+    /// The result of `body`; nil if its file does not exist.
+    func unlessAbsent<Value: ~Copyable>(_ body: () throws(FileFault) -> Value) throws(FileFault) -> Value? {
+        do {
+            return try body()
+        } catch let error where error.isAbsence { return nil }
     }
 }
 
@@ -172,12 +200,7 @@ extension CacheFolder {
         _ name: String, maximum: Int,
         _ isRight: (EntryFile, borrowing Descriptor, FileStatus) -> Bool
     ) throws(FileFault) -> Lookup {
-        let file: Descriptor
-        do {
-            file = try calls.openForReading(name, in: descriptor)
-        } catch let error where error.code == ENOENT {
-            return .absent
-        }
+        guard let file = try openForReading(name) else { return .absent }
         let status = try calls.status(of: file)
         guard status.isFile, status.size <= maximum else { return .corrupt(status.identity) }
         switch try EntryFile.read(file, size: status.size, calls: calls) {
@@ -189,12 +212,7 @@ extension CacheFolder {
 
     /// The length of a key's body, by the header of its file; the checksum is not verified. Nil without an entry.
     func bodyLength(for key: CacheKey) throws(FileFault) -> Int? {
-        let file: Descriptor
-        do {
-            file = try calls.openForReading(Self.entryName(of: key.digest), in: descriptor)
-        } catch let error where error.code == ENOENT {
-            return nil
-        }
+        guard let file = try openForReading(Self.entryName(of: key.digest)) else { return nil }
         let status = try calls.status(of: file)
         let text = key.text.utf8
         var beginning = [UInt8](repeating: 0, count: EntryHeader.byteCount + text.count)
@@ -217,7 +235,9 @@ extension CacheFolder {
             try calls.setTimes(of: temporary.file, modified: Int(EntryHeader.storedExpiry(entry.expiry)))
             // Ignored: mostly there is no old entry, and the counts are hints.
             let old = (try? calls.status(of: name, in: descriptor))?.size
-            try rename(temporary.name, to: name)
+            try making(String(name.prefix(2))) { () throws(FileFault) in
+                try calls.rename(temporary.name, to: name, in: descriptor)
+            }
             return old
         } catch {
             // Ignored: the first error says more, and the next sweep removes the file.
@@ -250,15 +270,6 @@ extension CacheFolder {
             }
         }
         try outcome.get()
-    }
-
-    private func rename(_ temporary: String, to name: String) throws(FileFault) {
-        do {
-            try calls.rename(temporary, to: name, in: descriptor)
-        } catch let error where error.code == ENOENT {
-            try calls.makeFolder(String(name.prefix(2)), in: descriptor)
-            try calls.rename(temporary, to: name, in: descriptor)
-        }
     }
 }
 
@@ -313,11 +324,7 @@ extension CacheFolder {
 
     /// One of the 256 subfolders; nil if it does not exist.
     private func openFolder(_ index: Int) throws(FileFault) -> Descriptor? {
-        do {
-            return try calls.openFolder(Self.name(ofIndex: index), in: descriptor)
-        } catch let error where error.code == ENOENT {
-            return nil
-        }
+        try openFolder(Self.name(ofIndex: index))
     }
 
     private static func isEntryName(_ name: String, inFolder folder: String) -> Bool {
@@ -348,12 +355,7 @@ extension CacheFolder {
 
     /// Reads only an entry's header and key.
     func label(of entry: ScannedEntry) throws(FileFault) -> Label {
-        let file: Descriptor
-        do {
-            file = try calls.openForReading(entry.name, in: descriptor)
-        } catch let error where error.code == ENOENT {
-            return .gone
-        }
+        guard let file = try openForReading(entry.name) else { return .gone }
         var beginning = [UInt8](repeating: 0, count: min(entry.size, 16 * 1024))
         let count = try calls.read(file, into: &beginning)
         switch EntryHeader.read(beginning.span.extracting(first: count), fileSize: entry.size) {
@@ -377,8 +379,8 @@ extension CacheFolder {
     func remove(_ name: String, ifStill identity: FileIdentity) throws(FileFault) -> Bool {
         let aside = newTemporaryName()
         do {
-            try moveAside(name, to: aside)
-        } catch let error where error.code == ENOENT { return false }
+            try making("tmp") { () throws(FileFault) in try calls.rename(name, to: aside, in: descriptor) }
+        } catch let error where error.isAbsence { return false }
         let isSame = try calls.status(of: aside, in: descriptor).identity == identity
         if !isSame {
             do {
@@ -389,23 +391,14 @@ extension CacheFolder {
         return isSame
     }
 
-    private func moveAside(_ name: String, to aside: String) throws(FileFault) {
-        do {
-            try calls.rename(name, to: aside, in: descriptor)
-        } catch let error where error.code == ENOENT {
-            try calls.makeFolder("tmp", in: descriptor)
-            try calls.rename(name, to: aside, in: descriptor)
-        }
-    }
-
     /// Removes a key's entry, whatever its identity; returns its size, or nil if there was none.
     func remove(_ key: CacheKey) throws(FileFault) -> Int? {
         let name = Self.entryName(of: key.digest)
-        do {
+        return try calls.unlessAbsent { () throws(FileFault) in
             let size = try calls.status(of: name, in: descriptor).size
             try calls.remove(name, in: descriptor)
             return size
-        } catch let error where error.code == ENOENT { return nil }
+        }
     }
 }
 
@@ -432,7 +425,9 @@ extension CacheFolder {
     private func openTemporary() throws(FileFault) -> TemporaryFile {
         while true {
             let name = newTemporaryName()
-            let file = try openInTemporaryFolder(name)
+            let file = try making("tmp") { () throws(FileFault) in
+                try calls.openForWriting(name, in: descriptor, creating: .always)
+            }
             do throws(FileFault) {
                 if try calls.tryLock(file), try calls.status(of: file).links > 0 {
                     return TemporaryFile(file: file, name: name, calls: calls)
@@ -445,23 +440,9 @@ extension CacheFolder {
         }
     }
 
-    private func openInTemporaryFolder(_ name: String) throws(FileFault) -> Descriptor {
-        do {
-            return try calls.openForWriting(name, in: descriptor, creating: .always)
-        } catch let error where error.code == ENOENT {
-            try calls.makeFolder("tmp", in: descriptor)
-            return try calls.openForWriting(name, in: descriptor, creating: .always)
-        }
-    }
-
     /// Removes the leftovers of crashes from `tmp`: all files that nobody has locked.
     func sweep() throws(FileFault) {
-        let folder: Descriptor
-        do {
-            folder = try calls.openFolder("tmp", in: descriptor)
-        } catch let error where error.code == ENOENT {
-            return
-        }
+        guard let folder = try openFolder("tmp") else { return }
         for name in try calls.names(in: folder) {
             // Ignored: a file that cannot be locked or removed now is left for the next sweep.
             try? removeUnlessLocked(name, in: folder)
