@@ -282,13 +282,9 @@ extension DiskCache {
     /// Makes room and writes; returns how many entries were evicted. Tries again if a file or folder was missing:
     /// somebody wiped the folder, or another process swept the temporary file.
     private func write(_ entry: StagingArea.Entry, for key: CacheKey) -> Result<Int, FileFault> {
-        do throws(FileFault) {
-            return .success(try writeOnce(entry, for: key))
-        } catch let error where error.isAbsence {
-            do throws(FileFault) { return .success(try writeOnce(entry, for: key)) } catch {
-                return .failure(error)
-            }
-        } catch { return .failure(error) }
+        let first = Result { () throws(FileFault) in try writeOnce(entry, for: key) }
+        guard case .failure(let fault) = first, fault.isAbsence else { return first }
+        return Result { () throws(FileFault) in try writeOnce(entry, for: key) }
     }
 
     private func writeOnce(_ entry: StagingArea.Entry, for key: CacheKey) throws(FileFault) -> Int {
@@ -368,16 +364,14 @@ extension DiskCache {
 
     /// Reads every entry in full, and removes those that fail a check. Other processes may use the cache meanwhile.
     package func verify() async -> ScanReport {
-        await run(on: writer, orElse: ScanReport()) { [self] in
-            scanAll { folder, entry, report throws(FileFault) in
-                switch try folder.read(entry, maximum: limit) {
-                case .entry: report.keep(entry)
-                case .newer: report.newerEntries += 1
-                case .absent: break
-                case .corrupt(let identity):
-                    state.withLock { $0.counters.corrupt += 1 }
-                    if try folder.remove(entry.name, ifStill: identity) { report.removed(entry) }
-                }
+        await scanAll { [self] folder, entry, report throws(FileFault) in
+            switch try folder.read(entry, maximum: limit) {
+            case .entry: report.keep(entry)
+            case .newer: report.newerEntries += 1
+            case .absent: break
+            case .corrupt(let identity):
+                state.withLock { $0.counters.corrupt += 1 }
+                if try folder.remove(entry.name, ifStill: identity) { report.removed(entry) }
             }
         }
     }
@@ -403,15 +397,13 @@ extension DiskCache {
     /// Calls `visit` with every entry, in no order, by the headers of the files. Returns the sums.
     @discardableResult
     package func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {
-        await run(on: writer, orElse: ScanReport()) { [self] in
-            scanAll { folder, entry, report throws(FileFault) in
-                switch try folder.label(of: entry) {
-                case .key(let text):
-                    visit(EntrySummary(keyText: text, entry))
-                    report.keep(entry)
-                case .newer: report.newerEntries += 1
-                case .unreadable, .gone: break
-                }
+        await scanAll { folder, entry, report throws(FileFault) in
+            switch try folder.label(of: entry) {
+            case .key(let text):
+                visit(EntrySummary(keyText: text, entry))
+                report.keep(entry)
+            case .newer: report.newerEntries += 1
+            case .unreadable, .gone: break
             }
         }
     }
@@ -422,16 +414,14 @@ extension DiskCache {
     package func removeAll(
         where isUnwanted: @escaping @Sendable (EntrySummary) -> Bool
     ) async -> ScanReport {
-        await run(on: writer, orElse: ScanReport()) { [self] in
-            scanAll { folder, entry, report throws(FileFault) in
-                switch try folder.label(of: entry) {
-                case .key(let text) where !isUnwanted(EntrySummary(keyText: text, entry)):
-                    report.keep(entry)
-                case .key, .unreadable:
-                    if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
-                case .newer: report.newerEntries += 1
-                case .gone: break
-                }
+        await scanAll { folder, entry, report throws(FileFault) in
+            switch try folder.label(of: entry) {
+            case .key(let text) where !isUnwanted(EntrySummary(keyText: text, entry)):
+                report.keep(entry)
+            case .key, .unreadable:
+                if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
+            case .newer: report.newerEntries += 1
+            case .gone: break
             }
         }
     }
@@ -439,10 +429,8 @@ extension DiskCache {
     /// Removes all entries, in any version of the format, staged or on disk.
     public func removeAll() async {
         state.withLock { $0.staging.discardAll() }
-        _ = await run(on: writer, orElse: ScanReport()) { [self] in
-            scanAll { folder, entry, report throws(FileFault) in
-                if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
-            }
+        _ = await scanAll { folder, entry, report throws(FileFault) in
+            if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
         }
     }
 
@@ -470,27 +458,29 @@ extension DiskCache {
     /// Calls `visit` with every file of the cache, on the writer's thread, and corrects the counts. A failure is a
     /// fault, and the scan continues.
     private func scanAll(
-        _ visit: (CacheFolder, ScannedEntry, inout ScanReport) throws(FileFault) -> Void
-    ) -> ScanReport {
-        var report = ScanReport()
-        guard let folder = currentFolder() else { return report }
-        for index in 0..<UsageFile.folderCount {
-            do throws(FileFault) {
-                let before = (entries: report.removedEntries, bytes: report.removedBytes)
-                for entry in try folder.scan(index) {
-                    do throws(FileFault) { try visit(folder, entry, &report) } catch {
-                        record(error, writing: false)
+        _ visit: @escaping @Sendable (CacheFolder, ScannedEntry, inout ScanReport) throws(FileFault) -> Void
+    ) async -> ScanReport {
+        await run(on: writer, orElse: ScanReport()) { [self] in
+            var report = ScanReport()
+            guard let folder = currentFolder() else { return report }
+            for index in 0..<UsageFile.folderCount {
+                do throws(FileFault) {
+                    let before = (entries: report.removedEntries, bytes: report.removedBytes)
+                    for entry in try folder.scan(index) {
+                        do throws(FileFault) { try visit(folder, entry, &report) } catch {
+                            record(error, writing: false)
+                        }
                     }
-                }
-                folder.usage?.add(
-                    .init(
-                        bytes: before.bytes - report.removedBytes,
-                        entries: before.entries - report.removedEntries),
-                    to: index)
-            } catch { record(error, writing: false) }
+                    folder.usage?.add(
+                        .init(
+                            bytes: before.bytes - report.removedBytes,
+                            entries: before.entries - report.removedEntries),
+                        to: index)
+                } catch { record(error, writing: false) }
+            }
+            folder.usage?.fold()
+            return report
         }
-        folder.usage?.fold()
-        return report
     }
 }
 
