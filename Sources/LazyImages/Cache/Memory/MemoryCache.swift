@@ -144,14 +144,9 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// What happened since the cache was created, and what it holds.
     public var counters: CacheCounters {
         store.withLock { store in
-            var counters = CacheCounters()
-            counters.hits = store.hits
-            counters.misses = store.misses
-            counters.stores = store.stores
-            counters.evictions = store.evictions
-            counters.entries = store.count
-            counters.bytes = store.cost
-            return counters
+            CacheCounters(
+                hits: store.hits, misses: store.misses, stores: store.stores, evictions: store.evictions,
+                entries: store.count, bytes: store.cost)
         }
     }
 }

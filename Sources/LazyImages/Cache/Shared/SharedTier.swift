@@ -118,25 +118,16 @@ public final class SharedTier: Sendable {
         Self.patience?.spend(configuration.timing.now() - start)
         switch answer {
         case .value(let bytes): return await opened(bytes, key)
-        case .none:
-            recordRead { $0.misses += 1 }
-            return nil
-        case .tooLong:
-            recordRead { $0.refusedValues += 1 }
-            return nil
-        case .cancelled:
-            state.withLock {
-                $0.breaker.record(.inconclusive, of: Side.read.rawValue, now: configuration.timing.now())
-            }
-            return nil
+        case .none: recordRead { $0.misses += 1 }
+        case .tooLong: recordRead { $0.refusedValues += 1 }
+        case .cancelled: recordRead(.inconclusive) { _ in }
         case .failed:
-            state.withLock { state in
-                state.traffic.failures += 1
-                state.traffic.failedReads += 1
-                state.breaker.record(.failed, of: Side.read.rawValue, now: configuration.timing.now())
+            recordRead(.failed) { traffic in
+                traffic.failures += 1
+                traffic.failedReads += 1
             }
-            return nil
         }
+        return nil
     }
 
     private func admitsRead(of key: CacheKey) -> Bool {
@@ -146,14 +137,14 @@ public final class SharedTier: Sendable {
         }
     }
 
-    /// Notes that the store has answered. Starts queued work: removals may wait for the end of a pause.
-    private func recordRead(_ count: (inout Traffic) -> Void) {
+    /// Notes the end of a read. If the store has answered, starts queued work: removals may wait for the end of a pause.
+    private func recordRead(_ report: HostReport = .answered, _ count: (inout Traffic) -> Void) {
         let isWorkQueued = state.withLock { state in
-            state.breaker.record(.answered, of: Side.read.rawValue, now: configuration.timing.now())
+            state.breaker.record(report, of: Side.read.rawValue, now: configuration.timing.now())
             count(&state.traffic)
             return state.queue.count > 0
         }
-        if isWorkQueued { startWriting() }
+        if isWorkQueued, report == .answered { startWriting() }
     }
 
     private func opened(_ bytes: [UInt8], _ key: CacheKey) async -> DiskCache.Entry? {
@@ -259,11 +250,8 @@ public final class SharedTier: Sendable {
             case (.done, .remove): state.traffic.removals += 1
             case (.refused, _), (.failed, _): state.traffic.failures += 1
             }
-            if outcome == .done {
-                state.breaker.record(.answered, of: Side.write.rawValue, now: configuration.timing.now())
-            } else {
-                state.breaker.record(.failed, of: Side.write.rawValue, now: configuration.timing.now())
-            }
+            let report: HostReport = outcome == .done ? .answered : .failed
+            state.breaker.record(report, of: Side.write.rawValue, now: configuration.timing.now())
             state.queue.finish(order, outcome)
         }
         startWriting()
@@ -349,13 +337,10 @@ extension SharedTier {
     /// What has happened since the tier was created.
     public var counters: CacheCounters {
         let traffic = traffic
-        var counters = CacheCounters()
-        counters.hits = traffic.hits
-        counters.misses = traffic.misses + traffic.skips + traffic.refusedValues + traffic.failedReads
-        counters.stores = traffic.writes
-        counters.corrupt = traffic.refusedValues
-        counters.faults = traffic.failures
-        return counters
+        return CacheCounters(
+            hits: traffic.hits,
+            misses: traffic.misses + traffic.skips + traffic.refusedValues + traffic.failedReads,
+            stores: traffic.writes, corrupt: traffic.refusedValues, faults: traffic.failures)
     }
 }
 

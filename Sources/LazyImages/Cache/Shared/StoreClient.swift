@@ -186,12 +186,7 @@ extension SharedTier {
 
         /// Whether a part of a path needs no escaping. Servers and signatures escape differently.
         private static func isPlain(_ part: String) -> Bool {
-            part != "." && part != ".."
-                && part.utf8.allSatisfy { byte in
-                    UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
-                        || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-                        || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "-._~".utf8.contains(byte)
-                }
+            part != "." && part != ".." && PercentEncoding.encoded(part) == part
         }
 
         /// The text without what may be a password.
