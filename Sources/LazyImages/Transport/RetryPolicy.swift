@@ -87,24 +87,15 @@ public struct RetryPolicy: Sendable, Hashable {
         return max(pause, .seconds(retryAfter))
     }
 
-    /// Whether an attempt that failed so is retried.
+    /// Whether an attempt that failed so is retried. Not after a timeout: the caller has waited long enough.
     static func covers(_ failure: FailedAttempt.Reason) -> Bool {
         switch failure {
-        case .error(let error): covers(error)
-        case .status(let status): covers(status: status)
-        }
-    }
-
-    /// Whether a transfer with this status is retried: the statuses of temporary failures.
-    static func covers(status: Int) -> Bool { [408, 425, 429, 500, 502, 503, 504].contains(status) }
-
-    /// Whether a transfer with this error is retried. Not after a timeout: the caller has waited long enough.
-    static func covers(_ error: ImageLoadingError) -> Bool {
-        switch error {
-        case .connectionFailed, .connectionLost, .resourcesShort: true
+        case .error(.connectionFailed), .error(.connectionLost), .error(.resourcesShort): true
         // Only if the connection truncated the body. A file that is truncated on the server stays so.
-        case .truncated(_, _, let expected): expected != nil
-        default: false
+        case .error(.truncated(_, _, let expected)): expected != nil
+        case .error: false
+        // The statuses of temporary failures.
+        case .status(let status): [408, 425, 429, 500, 502, 503, 504].contains(status)
         }
     }
 }

@@ -38,12 +38,8 @@ final class Upload: FetchExchange {
     private var mayBeRepeated: Bool { method == request.method ? request.mayBeRepeated : method.isIdempotent }
 
     func retries(after failure: FailedAttempt.Reason) -> Bool {
-        switch failure {
-        case .error(let error): UploadRules.retries(after: error, mayBeRepeated: mayBeRepeated)
-        case .status(let status):
-            (status != 500 || !request.isAnsweredBy500)
-                && UploadRules.retries(afterStatus: status, mayBeRepeated: mayBeRepeated)
-        }
+        if case .status(500) = failure, request.isAnsweredBy500 { return false }
+        return UploadRules.retries(after: failure, mayBeRepeated: mayBeRepeated)
     }
 
     func changesMethod(_ redirect: RedirectStep) -> Bool {
@@ -189,18 +185,11 @@ enum UploadRules {
         }
     }
 
-    /// Whether a request with this error is sent again: it did not reach the server, or may reach it twice.
-    static func retries(after error: ImageLoadingError, mayBeRepeated: Bool) -> Bool {
-        switch error {
-        case .connectionFailed: true
-        default: mayBeRepeated && RetryPolicy.covers(error)
-        }
-    }
-
-    /// Whether a request with this status is sent again. A server may have performed the write already, although it or
-    /// its proxy answers that it is busy. So only a repeatable request is sent again.
-    static func retries(afterStatus status: Int, mayBeRepeated: Bool) -> Bool {
-        mayBeRepeated && RetryPolicy.covers(status: status)
+    /// Whether a request that failed so is sent again: it did not reach the server, or may reach it twice. A server may
+    /// have performed the write already, although it or its proxy answers that it is busy.
+    static func retries(after failure: FailedAttempt.Reason, mayBeRepeated: Bool) -> Bool {
+        if case .error(.connectionFailed) = failure { return true }
+        return mayBeRepeated && RetryPolicy.covers(failure)
     }
 
     /// Whether the answer invalidates the URL in caches (RFC 9111 section 4.4).

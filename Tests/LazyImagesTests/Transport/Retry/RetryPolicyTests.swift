@@ -51,15 +51,15 @@ struct RetryPolicyTests {
     func retryable() {
         let statuses = [408, 425, 429, 500, 502, 503, 504]
         for status in 200...599 {
-            #expect(RetryPolicy.covers(status: status) == statuses.contains(status))
+            #expect(RetryPolicy.covers(.status(status)) == statuses.contains(status))
         }
         let url = "http://localhost/"
-        #expect(RetryPolicy.covers(.connectionFailed(url: url, reason: "")))
-        #expect(RetryPolicy.covers(.connectionLost(url: url, received: 1, reason: "")))
-        #expect(RetryPolicy.covers(.truncated(url: url, received: 1, expected: 2)))
-        #expect(!RetryPolicy.covers(.truncated(url: url, received: 1, expected: nil)))
-        #expect(!RetryPolicy.covers(.cancelled(url: url)))
-        #expect(!RetryPolicy.covers(.timedOut(url: url, phase: .stall, seconds: 1)))
-        #expect(!RetryPolicy.covers(.notAnImage(url: url, reason: "")))
+        #expect(RetryPolicy.covers(.error(.connectionFailed(url: url, reason: ""))))
+        #expect(RetryPolicy.covers(.error(.connectionLost(url: url, received: 1, reason: ""))))
+        #expect(RetryPolicy.covers(.error(.truncated(url: url, received: 1, expected: 2))))
+        #expect(!RetryPolicy.covers(.error(.truncated(url: url, received: 1, expected: nil))))
+        #expect(!RetryPolicy.covers(.error(.cancelled(url: url))))
+        #expect(!RetryPolicy.covers(.error(.timedOut(url: url, phase: .stall, seconds: 1))))
+        #expect(!RetryPolicy.covers(.error(.notAnImage(url: url, reason: ""))))
     }
 }
