@@ -132,14 +132,8 @@ public final class ImageListModel: Sendable {
 
     /// How the list moves. While it does, no load starts. Default: `.idle`.
     public var scrollPhase: ScrollPhase {
-        get {
-            state.withLock { state in
-                state.window.isDragging ? .dragging : state.window.isDecelerating ? .decelerating : .idle
-            }
-        }
-        set {
-            handle(.scrolling(isDragging: newValue == .dragging, isDecelerating: newValue == .decelerating))
-        }
+        get { state.withLock { $0.window.scrollPhase } }
+        set { handle(.scrolling(newValue)) }
     }
 
     /// Whether the list is being dragged, or keys are held down.
@@ -171,8 +165,7 @@ public final class ImageListModel: Sendable {
     /// The list has come to rest, unless it is dragged again.
     public func didEndDecelerating() {
         state.withLock { state in
-            guard !state.window.isDragging else { return }
-            handle(.scrolling(isDragging: false, isDecelerating: false), &state)
+            if state.window.scrollPhase != .dragging { handle(.scrolling(.idle), &state) }
         }
     }
 

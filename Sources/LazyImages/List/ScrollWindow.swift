@@ -34,7 +34,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         /// The visible rows have changed. A person looks at the focus.
         case showed(Range<Int>, focus: Int? = nil)
         /// Scrolling has started, changed or stopped.
-        case scrolling(isDragging: Bool, isDecelerating: Bool)
+        case scrolling(ScrollPhase)
         /// A load has its image, or has failed.
         case loaded(Key)
         case failed(Key, ImageLoadingError)
@@ -92,8 +92,8 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     private let pauses: ScrollPauses
     private var key: @Sendable (_ row: Int) -> Key? = { _ in nil }
     private(set) var span = RowSpan()
-    private(set) var isDragging = false
-    private(set) var isDecelerating = false
+    /// How the list moves. While it does, no load starts.
+    private(set) var scrollPhase = ScrollPhase.idle
     /// The time of the last memory warning.
     private var warning: Duration?
     private var wants: [Want] = []
@@ -106,9 +106,6 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     private var looksAhead = true
 
     init(pauses: ScrollPauses = ScrollPauses()) { self.pauses = pauses }
-
-    /// Whether the list moves. Then no load starts.
-    private var isScrolling: Bool { isDragging || isDecelerating }
 
     /// The keys of the visible rows and of the page ahead, the most urgent first.
     var wantedKeys: [Key] { wants.map(\.key) }
@@ -158,9 +155,7 @@ struct ScrollWindow<Key: Hashable & Sendable> {
     private mutating func record(_ event: Event, at now: Duration) {
         switch event {
         case .showed(let visible, let focus): span.show(visible, focus: focus)
-        case .scrolling(let isDragging, let isDecelerating):
-            self.isDragging = isDragging
-            self.isDecelerating = isDecelerating
+        case .scrolling(let phase): scrollPhase = phase
         case .loaded(let key):
             if case .loading = phases[key] { phases[key] = .held(isPinned: false) }
         case .failed(let key, let reason):
@@ -222,13 +217,13 @@ struct ScrollWindow<Key: Hashable & Sendable> {
         var loads: [Action] = []
         for want in wants where failures[want.key] == nil {
             var phase = phases[want.key]
-            if phase == nil, want.urgency.isSeen || !isScrolling {
+            if phase == nil, want.urgency.isSeen || scrollPhase == .idle {
                 let isThere = inMemory(want.row)
                 if isThere { shows.append(.hold(row: want.row)) }
                 phase = isThere ? .held(isPinned: false) : .deferred
             }
             switch phase {
-            case .deferred where !isScrolling:
+            case .deferred where scrollPhase == .idle:
                 loads.append(.load(row: want.row, want.urgency))
                 phase = .loading(want.urgency)
             case .loading(let urgency) where urgency != want.urgency:

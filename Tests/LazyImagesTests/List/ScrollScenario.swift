@@ -81,13 +81,13 @@ extension ScrollScenario.Step {
         event(.showed(rows, focus: focus), expected)
     }
     static func drag(_ expected: String) -> Self {
-        event(.scrolling(isDragging: true, isDecelerating: false), expected)
+        event(.scrolling(.dragging), expected)
     }
     static func glide(_ expected: String) -> Self {
-        event(.scrolling(isDragging: false, isDecelerating: true), expected)
+        event(.scrolling(.decelerating), expected)
     }
     static func rest(_ expected: String) -> Self {
-        event(.scrolling(isDragging: false, isDecelerating: false), expected)
+        event(.scrolling(.idle), expected)
     }
     static func loaded(_ key: Character, _ expected: String) -> Self { event(.loaded(key), expected) }
     static func failed(_ key: Character, _ expected: String) -> Self {

@@ -37,9 +37,9 @@ struct ScrollWindowTests {
         var window = ScrollWindow<CountedKey>()
         let rows = (0..<count).map { CountedKey(number: $0, lookups: lookups) }
         _ = window.handle(.replacing(rows, visible: 0..<0), at: .zero) { _ in false }
-        _ = window.handle(.scrolling(isDragging: true, isDecelerating: false), at: .zero) { _ in false }
+        _ = window.handle(.scrolling(.dragging), at: .zero) { _ in false }
         for top in 0..<20 { _ = window.handle(.showed(top..<top + 10), at: .zero) { $0 % 2 == 0 } }
-        _ = window.handle(.scrolling(isDragging: false, isDecelerating: false), at: .zero) { _ in false }
+        _ = window.handle(.scrolling(.idle), at: .zero) { _ in false }
         for row in 19..<29 { _ = window.handle(.loaded(rows[row]), at: .zero) { _ in false } }
         _ = window.handle(.memoryWarning, at: .zero) { _ in false }
         return lookups.count.withLock { $0 }
