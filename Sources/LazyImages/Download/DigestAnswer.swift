@@ -130,9 +130,7 @@ struct ChallengeField: Hashable {
         }
 
         mutating func token() -> String? {
-            let word = rest.prefix { byte in
-                byte > 0x20 && byte < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
-            }
+            let word = rest.prefix(while: \.isTokenCharacter)
             guard !word.isEmpty else { return nil }
             rest = rest.dropFirst(word.count)
             return String(decoding: word, as: UTF8.self)

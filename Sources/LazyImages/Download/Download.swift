@@ -104,16 +104,14 @@ final class Download: FetchExchange {
     func mayStart() -> Bool { claim?.mayFetch() ?? true }
 
     func settle() async throws(ImageLoadingError) -> LoadedFile? {
-        let found: LoadedFile?
         do {
-            found = try await claim?.settle(within: configuration.timeouts.stall, configuration.timing) {
+            return try await claim?.settle(within: configuration.timeouts.stall, configuration.timing) {
                 [downloader, wanted, flight] in
                 await downloader.tiers.storedMeanwhile(for: wanted, by: flight)
             }
         } catch {
             throw .cancelled(url: request.url.displayText)
         }
-        return found
     }
 
     func retries(after failure: FailedAttempt.Reason) -> Bool {

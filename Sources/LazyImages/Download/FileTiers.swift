@@ -249,7 +249,8 @@ extension FileTiers {
     ) {
         let request = wanted.request
         guard let shared = shared(for: request), mayBeShared(request), !answer.isAuthorised,
-            Self.isKnownToAll(file.status), fields(for: request)["cookie"] == nil,
+            // Some loaders store other statuses too. Those are of no use here.
+            [200, 404, 410].contains(file.status), fields(for: request)["cookie"] == nil,
             CacheKind.shared.allowsStoring(
                 head, directives: request.directives, isWhole: !request.isPartial)
         else { return }
@@ -261,11 +262,6 @@ extension FileTiers {
 
     /// Not a request with a closure: its bytes are the program's own.
     private func mayBeShared(_ request: ImageRequest) -> Bool { request.data == nil && !request.isPartial }
-
-    /// Some loaders store other statuses too. Those are of no use here.
-    private static func isKnownToAll(_ status: Int?) -> Bool {
-        status == 200 || status == 404 || status == 410
-    }
 }
 
 extension StoredResponse {

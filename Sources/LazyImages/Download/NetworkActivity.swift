@@ -16,9 +16,6 @@ public final class NetworkActivity: Sendable {
         /// Bytes of request bodies sent.
         public var sent = 0
 
-        /// All counts are zero.
-        init() {}
-
         fileprivate static func += (left: inout Self, right: Self) {
             left.running += right.running
             left.finished += right.finished

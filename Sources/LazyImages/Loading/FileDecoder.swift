@@ -63,7 +63,8 @@ extension FileDecoder {
     ) async throws(ImageLoadingError) -> LoadedImage {
         let pipeline = request.pipeline
         guard let disk, let format = pipeline.resultFormat,
-            let key = await key(of: file, pipeline)
+            // Ignored: without a thread there is no stored result; decoding then fails for the same reason.
+            let key = try? await threads.run({ pipeline.resultKey(ofContent: file.bytes.checksum) })
         else { return try await image(in: file, for: request) }
         // Ignored: a result that cannot be used is made anew.
         if let entry = await disk.entry(for: key),
@@ -78,11 +79,6 @@ extension FileDecoder {
         }
         await disk.store(bytes, for: key)
         return image
-    }
-
-    private func key(of file: LoadedFile, _ pipeline: ImagePipeline) async -> CacheKey? {
-        // Ignored: without a thread there is no stored result; decoding then fails for the same reason.
-        try? await threads.run { pipeline.resultKey(ofContent: file.bytes.checksum) }
     }
 }
 

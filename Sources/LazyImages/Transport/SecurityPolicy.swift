@@ -111,10 +111,8 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// Throws if `url` may not be fetched over the network: `.insecureConnection`, `.unsupportedScheme`, or
     /// `.addressRefused` by the guard. Uses no network. Every transfer makes this check itself.
     /// - Parameter url: the URL to fetch.
-    package func check(_ url: URL) throws(ImageLoadingError) { try check(url, at: Origin(url)) }
-
-    /// As above, with the URL's origin.
-    func check(_ url: URL, at origin: Origin) throws(ImageLoadingError) {
+    package func check(_ url: URL) throws(ImageLoadingError) {
+        let origin = Origin(url)
         if let fetchGuard {
             return try fetchGuard.check(url, allowsInsecureHTTP: allowsInsecureHTTP(to: origin.host))
         }
