@@ -212,10 +212,6 @@ package struct RequestSignature: Sendable {
         [
             (CCURLOPT_AWS_SIGV4, "aws:amz:\(region):s3"), (CCURLOPT_USERNAME, accessKey),
             (CCURLOPT_PASSWORD, secretKey),
-        ].allSatisfy { option, text in
-            unsafe text.withCString {
-                unsafe ccurl_easy_set_pointer(handle, Int32(option), $0) == CCURLE_OK
-            }
-        }
+        ].allSatisfy { option, text in unsafe CurlHandle.set(option, .text(text), in: handle) }
     }
 }

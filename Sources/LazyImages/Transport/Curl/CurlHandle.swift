@@ -22,17 +22,18 @@ enum CurlHandle {
             // The header of a proxy's answer to CONNECT is not part of the answer.
             (CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
         ]
-        for (option, value) in numbers { _ = unsafe ccurl_easy_set_long(handle, Int32(option), value) }
+        for (option, value) in numbers { unsafe set(option, .number(value), in: handle) }
         if filtersAddresses, unsafe !CurlAddressFilter.install(in: handle) {
             unsafe ccurl_easy_cleanup(handle)
             return nil
         }
         switch configuration.proxy {
-        case .none: unsafe set(CCURLOPT_PROXY, "", handle)
-        case .environment: unsafe set(CCURLOPT_NOPROXY, exceptions(configuration, environment: true), handle)
+        case .none: unsafe set(CCURLOPT_PROXY, .text(""), in: handle)
+        case .environment:
+            unsafe set(CCURLOPT_NOPROXY, .text(exceptions(configuration, environment: true)), in: handle)
         case .url(let url):
-            unsafe set(CCURLOPT_PROXY, url, handle)
-            unsafe set(CCURLOPT_NOPROXY, exceptions(configuration, environment: false), handle)
+            unsafe set(CCURLOPT_PROXY, .text(url), in: handle)
+            unsafe set(CCURLOPT_NOPROXY, .text(exceptions(configuration, environment: false)), in: handle)
         }
         return unsafe handle
     }
@@ -51,8 +52,24 @@ enum CurlHandle {
         return hosts.joined(separator: ",")
     }
 
-    private static func set(_ option: Int, _ text: String, _ handle: OpaquePointer) {
-        _ = unsafe text.withCString { unsafe ccurl_easy_set_pointer(handle, Int32(option), $0) }
+    /// The value of a setting. libcurl copies a text; nil resets the setting.
+    enum Value {
+        case number(Int)
+        case text(String?)
+    }
+
+    /// Sets an option of a handle.
+    /// - Returns: whether this libcurl supports that.
+    @discardableResult
+    static func set(_ option: Int, _ value: Value, in handle: OpaquePointer) -> Bool {
+        let result =
+            switch value {
+            case .number(let number): unsafe ccurl_easy_set_long(handle, Int32(option), number)
+            case .text(nil): unsafe ccurl_easy_set_pointer(handle, Int32(option), nil)
+            case .text(let text?):
+                unsafe text.withCString { unsafe ccurl_easy_set_pointer(handle, Int32(option), $0) }
+            }
+        return result == CCURLE_OK
     }
 }
 
@@ -123,21 +140,29 @@ enum CurlSecurity {
         case .publicKey(let sha256): key = "sha256//\(sha256)"
         }
         // A pinned public key needs no authority and no host name.
-        let settings: [(option: Int, isSet: Bool)] =
-            unsafe [
-                (
-                    CCURLOPT_SSLVERSION,
-                    set(CCURLOPT_SSLVERSION, Int(CCURL_SSLVERSION_TLSV1_0) + oldest.minor, handle)
-                ),
-                (CCURLOPT_SSL_CIPHER_LIST, set(CCURLOPT_SSL_CIPHER_LIST, ciphers, handle)),
-                (CCURLOPT_SSL_VERIFYPEER, set(CCURLOPT_SSL_VERIFYPEER, key == nil ? 1 : 0, handle)),
-                (CCURLOPT_SSL_VERIFYHOST, set(CCURLOPT_SSL_VERIFYHOST, key == nil ? 2 : 0, handle)),
-                (CCURLOPT_PINNEDPUBLICKEY, set(CCURLOPT_PINNEDPUBLICKEY, key, handle)),
-            ] + (file.map { unsafe authorities($0, handle) } ?? [])
-            + (security.clientCertificate.map { unsafe certificate($0, handle) } ?? [])
-        guard let missing = settings.first(where: { !$0.isSet }) else { return nil }
+        var settings: [(option: Int, value: CurlHandle.Value)] = [
+            (CCURLOPT_SSLVERSION, .number(Int(CCURL_SSLVERSION_TLSV1_0) + oldest.minor)),
+            (CCURLOPT_SSL_CIPHER_LIST, .text(ciphers)),
+            (CCURLOPT_SSL_VERIFYPEER, .number(key == nil ? 1 : 0)),
+            (CCURLOPT_SSL_VERIFYHOST, .number(key == nil ? 2 : 0)),
+            (CCURLOPT_PINNEDPUBLICKEY, .text(key)),
+        ]
+        if let file {
+            // Without the second, the system's folder of authorities would be trusted too.
+            settings += [(CCURLOPT_CAINFO, .text(file)), (CCURLOPT_CAPATH, .text(nil))]
+        }
+        if let own = security.clientCertificate {
+            settings += [
+                (CCURLOPT_SSLCERT, .text(own.certificateFile)),
+                (CCURLOPT_SSLKEY, .text(own.keyFile ?? own.certificateFile)),
+                // Without this OpenSSL would ask for a password on the terminal, and every transfer would wait.
+                (CCURLOPT_KEYPASSWD, .text("")),
+            ]
+        }
+        let missing = settings.filter { option, value in unsafe !CurlHandle.set(option, value, in: handle) }
+        guard let first = missing.first else { return nil }
         let name =
-            switch missing.option {
+            switch first.option {
             case CCURLOPT_SSLVERSION: "the oldest version of TLS"
             case CCURLOPT_SSL_CIPHER_LIST: "the key exchanges"
             case CCURLOPT_PINNEDPUBLICKEY: "the server's public key"
@@ -145,39 +170,6 @@ enum CurlSecurity {
             default: "the certificate authorities"
             }
         return "\(CurlLibrary.name) does not support a setting for \(name)"
-    }
-
-    private static func authorities(_ file: String, _ handle: OpaquePointer) -> [(option: Int, isSet: Bool)] {
-        unsafe [
-            (CCURLOPT_CAINFO, set(CCURLOPT_CAINFO, file, handle)),
-            // Otherwise the system's folder of authorities would be trusted too.
-            (CCURLOPT_CAPATH, set(CCURLOPT_CAPATH, nil, handle)),
-        ]
-    }
-
-    private static func certificate(
-        _ certificate: SecurityPolicy.ClientCertificate, _ handle: OpaquePointer
-    ) -> [(option: Int, isSet: Bool)] {
-        unsafe [
-            (CCURLOPT_SSLCERT, set(CCURLOPT_SSLCERT, certificate.certificateFile, handle)),
-            (
-                CCURLOPT_SSLKEY,
-                set(CCURLOPT_SSLKEY, certificate.keyFile ?? certificate.certificateFile, handle)
-            ),
-            // Without this OpenSSL would ask for a password on the terminal, and every transfer would wait.
-            (CCURLOPT_KEYPASSWD, set(CCURLOPT_KEYPASSWD, "", handle)),
-        ]
-    }
-
-    private static func set(_ option: Int, _ value: Int, _ handle: OpaquePointer) -> Bool {
-        unsafe ccurl_easy_set_long(handle, Int32(option), value) == CCURLE_OK
-    }
-
-    private static func set(_ option: Int, _ text: String?, _ handle: OpaquePointer) -> Bool {
-        guard let text else { return unsafe ccurl_easy_set_pointer(handle, Int32(option), nil) == CCURLE_OK }
-        return unsafe text.withCString {
-            unsafe ccurl_easy_set_pointer(handle, Int32(option), $0) == CCURLE_OK
-        }
     }
 }
 

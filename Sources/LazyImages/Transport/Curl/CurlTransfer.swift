@@ -66,15 +66,13 @@ import SystemSupport
         unsafe setPointer(CCURLOPT_WRITEDATA, context)
         unsafe setPointer(CCURLOPT_HEADERDATA, context)
         if let filter { unsafe filter.attach(to: handle) }
-        _ = unsafe job.request.url.absoluteString.withCString {
-            unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_URL), $0)
-        }
+        unsafe CurlHandle.set(CCURLOPT_URL, .text(job.request.url.absoluteString), in: handle)
         // Waits for a connection that HTTP/2 may share, if TLS decides that within a handshake. Without TLS all other
         // transfers of the host would have to wait for the first answer.
-        set(CCURLOPT_PIPEWAIT, job.request.url.scheme?.lowercased() == "https" ? 1 : 0)
-        set(
-            CCURLOPT_CONNECTTIMEOUT_MS,
-            Int(clamping: max(1, job.request.timeouts.connect.nanoseconds / 1_000_000)))
+        let isSecure = job.request.url.scheme?.lowercased() == "https"
+        unsafe CurlHandle.set(CCURLOPT_PIPEWAIT, .number(isSecure ? 1 : 0), in: handle)
+        let connect = Int(clamping: max(1, job.request.timeouts.connect.nanoseconds / 1_000_000))
+        unsafe CurlHandle.set(CCURLOPT_CONNECTTIMEOUT_MS, .number(connect), in: handle)
         unsafe setPointer(CCURLOPT_HTTPHEADER, UnsafeRawPointer(requestFields.first))
         unsafe setPointer(CCURLOPT_CONNECT_TO, UnsafeRawPointer(connectTo.first))
         if !isPlain { unsafe CurlUpload.apply(job.request, upload, to: handle) }
@@ -284,12 +282,6 @@ import SystemSupport
         var microseconds: Int64 = 0
         _ = unsafe ccurl_easy_get_integer(handle, Int32(CCURLINFO_PRETRANSFER_TIME_T), &microseconds)
         return microseconds == 0 ? nil : started + microseconds * 1000
-    }
-
-    // MARK: Settings
-
-    private func set(_ option: Int, _ value: Int) {
-        _ = unsafe ccurl_easy_set_long(handle, Int32(option), value)
     }
 
     private func setPointer(_ option: Int, _ pointer: UnsafeRawPointer?) {

@@ -46,15 +46,13 @@ import SystemSupport
 
     /// Sets the method and the body of a request in a new handle. The handle is not reused afterwards.
     static func apply(_ request: TransportRequest, _ upload: CurlUpload?, to handle: OpaquePointer) {
-        _ = unsafe request.method.rawValue.withCString {
-            unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_CUSTOMREQUEST), $0)
-        }
+        unsafe CurlHandle.set(CCURLOPT_CUSTOMREQUEST, .text(request.method.rawValue), in: handle)
         guard let upload else {
-            if request.method == .head { _ = unsafe ccurl_easy_set_long(handle, Int32(CCURLOPT_NOBODY), 1) }
+            if request.method == .head { unsafe CurlHandle.set(CCURLOPT_NOBODY, .number(1), in: handle) }
             return
         }
         let context = unsafe Unmanaged.passUnretained(upload).toOpaque()
-        _ = unsafe ccurl_easy_set_long(handle, Int32(CCURLOPT_UPLOAD), 1)
+        unsafe CurlHandle.set(CCURLOPT_UPLOAD, .number(1), in: handle)
         _ = unsafe ccurl_easy_set_data_callback(handle, Int32(CCURLOPT_READFUNCTION), readCallback)
         _ = unsafe ccurl_easy_set_pointer(handle, Int32(CCURLOPT_READDATA), context)
         _ = unsafe ccurl_easy_set_seek_callback(handle, Int32(CCURLOPT_SEEKFUNCTION), seekCallback)
@@ -63,7 +61,7 @@ import SystemSupport
             handle, Int32(CCURLOPT_INFILESIZE_LARGE), Int64(upload.body.count))
         // Of an empty body nothing is read, so that `seek` could not prevent a second try.
         if !upload.mayBeRepeated, upload.body.count == 0 {
-            _ = unsafe ccurl_easy_set_long(handle, Int32(CCURLOPT_FRESH_CONNECT), 1)
+            unsafe CurlHandle.set(CCURLOPT_FRESH_CONNECT, .number(1), in: handle)
         }
     }
 
