@@ -236,31 +236,98 @@ extension Flight.Caller {
     /// - Throws: the flight's error; `cancelled` for a caller that has left.
     @inlinable public var value: Value {
         get async throws(Failure) {
-            if let outcome = flight.deliveredOutcome(of: number) { return try outcome.get() }
-            return try await flight.outcome(of: number).get()
+            // All events must be delivered before.
+            if flight.state.withLock({ $0.isQuiet }), let outcome { return try outcome.get() }
+            return try await waitForOutcome().get()
         }
     }
 
-    /// The outcome; nil before the flight is finished. `cancelled` for a caller that has left.
-    @inlinable public var outcome: Flight.Outcome? { flight.knownOutcome(of: number) }
+    @inlinable func waitForOutcome() async -> Flight.Outcome {
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: Flight.Continuation) in
+                let known = flight.state.withLock { state -> Flight.Outcome? in
+                    guard state.callers.contains(number) else {
+                        return .failure(state.reasons[number] ?? flight.cancelled())
+                    }
+                    if state.outcome == nil {
+                        state.callers.wait(number, continuation)
+                    } else if state.isQuiet {
+                        return state.outcome
+                    } else {
+                        state.deliveries.append((nil, [], [continuation]))
+                    }
+                    return nil
+                }
+                flight.deliver()
+                if let known { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            leave()
+        }
+        flight.order.mark()
+        return outcome
+    }
 
-    /// Leaves: this caller gets `cancelled`. Does nothing once the flight is finished.
+    /// The outcome; nil before the flight is finished. `cancelled` for a caller that has left.
+    @inlinable public var outcome: Flight.Outcome? {
+        let (isPresent, outcome, reason) = flight.state.withLock { state in
+            (state.callers.contains(number), state.outcome, state.reasons[number])
+        }
+        return isPresent ? outcome : .failure(reason ?? flight.cancelled())
+    }
+
+    /// Leaves: this caller gets `cancelled`. Does nothing once the flight is finished. Decides in one section whether the
+    /// caller was the last one: nobody can join in between.
     /// - Parameter reason: the error in place of `cancelled`. Default: nil, none.
-    @inlinable public func leave(because reason: Failure? = nil) { flight.remove(number, because: reason) }
+    @inlinable public func leave(because reason: Failure? = nil) {
+        let left = flight.state.withLock {
+            state -> (waiting: [Flight.Continuation], task: Task<Void, Never>?, isLast: Bool)? in
+            guard state.outcome == nil, let waiting = state.callers.remove(number) else { return nil }
+            if let reason { state.reasons[number] = reason }
+            let listeners = state.listeners.filter { $0.caller == number }.map { $0.listener }
+            if !listeners.isEmpty { state.deliveries.append((nil, listeners, [])) }
+            state.listeners.removeAll { $0.caller == number }
+            guard state.callers.isEmpty else { return (waiting, nil, false) }
+            state.isAbandoned = true
+            return (waiting, state.end(), true)
+        }
+        guard let left else { return }
+        flight.deliver()
+        for continuation in left.waiting {
+            continuation.resume(returning: .failure(reason ?? flight.cancelled()))
+        }
+        left.task?.cancel()
+        if !left.isLast { flight.observe() }
+    }
 
     /// This caller's priority; nil if it has left.
-    @inlinable public var priority: Int? { flight.priority(of: number) }
+    @inlinable public var priority: Int? { flight.state.withLock { $0.callers.priority(of: number) } }
 
     /// Changes this caller's priority.
     /// - Parameter priority: called under the lock, so that the later of two changes wins.
-    @inlinable public func setPriority(_ priority: () -> Int) { flight.setPriority(of: number, priority) }
+    @inlinable public func setPriority(_ priority: () -> Int) {
+        let hasChanged = flight.state.withLock { state in
+            let before = state.callers.highestPriority
+            state.callers.setPriority(priority(), of: number)
+            return state.callers.highestPriority != before
+        }
+        if hasChanged { flight.observe() }
+    }
 
     /// Adds a listener. It receives the recent events, all later ones, and the end.
-    @inlinable public func listen(_ listener: Flight.Listener) { flight.listen(listener, for: number) }
+    @inlinable public func listen(_ listener: Flight.Listener) {
+        flight.state.withLock { $0.add(listener, for: number) }
+        flight.deliver()
+        if listener.isDemanding { flight.observe() }
+    }
 
     /// Adds a demanding listener, unless this caller has one.
     @inlinable public func demand(_ makeListener: () -> Flight.Listener) {
-        flight.demand(makeListener, for: number)
+        flight.state.withLock { state in
+            if state.listeners.contains(where: { $0.caller == number && $0.listener.isDemanding }) { return }
+            state.add(makeListener(), for: number)
+        }
+        flight.deliver()
     }
 
     /// Removes this caller's demanding listener.
@@ -287,91 +354,6 @@ extension Flight.Caller {
 }
 
 extension Flight {
-    @inlinable func outcome(of caller: Int) async -> Outcome {
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: Continuation) in
-                let known = state.withLock { state -> Outcome? in
-                    guard state.callers.contains(caller) else {
-                        return .failure(state.reasons[caller] ?? cancelled())
-                    }
-                    if state.outcome == nil {
-                        state.callers.wait(caller, continuation)
-                    } else if state.isQuiet {
-                        return state.outcome
-                    } else {
-                        state.deliveries.append((nil, [], [continuation]))
-                    }
-                    return nil
-                }
-                deliver()
-                if let known { continuation.resume(returning: known) }
-            }
-        } onCancel: {
-            remove(caller)
-        }
-        order.mark()
-        return outcome
-    }
-
-    /// The outcome, once all events are delivered.
-    @inlinable func deliveredOutcome(of caller: Int) -> Outcome? {
-        state.withLock { $0.isQuiet } ? knownOutcome(of: caller) : nil
-    }
-
-    @inlinable func knownOutcome(of caller: Int) -> Outcome? {
-        let (isPresent, outcome, reason) = state.withLock { state in
-            (state.callers.contains(caller), state.outcome, state.reasons[caller])
-        }
-        return isPresent ? outcome : .failure(reason ?? cancelled())
-    }
-
-    /// Decides in one section whether the caller was the last one: nobody can join in between.
-    @inlinable func remove(_ caller: Int, because reason: Failure? = nil) {
-        let left = state.withLock {
-            state -> (waiting: [Continuation], task: Task<Void, Never>?, isLast: Bool)? in
-            guard state.outcome == nil, let waiting = state.callers.remove(caller) else { return nil }
-            if let reason { state.reasons[caller] = reason }
-            let listeners = state.listeners.filter { $0.caller == caller }.map { $0.listener }
-            if !listeners.isEmpty { state.deliveries.append((nil, listeners, [])) }
-            state.listeners.removeAll { $0.caller == caller }
-            guard state.callers.isEmpty else { return (waiting, nil, false) }
-            state.isAbandoned = true
-            return (waiting, state.end(), true)
-        }
-        guard let left else { return }
-        deliver()
-        for continuation in left.waiting {
-            continuation.resume(returning: .failure(reason ?? cancelled()))
-        }
-        left.task?.cancel()
-        if !left.isLast { observe() }
-    }
-
-    @inlinable func priority(of caller: Int) -> Int? { state.withLock { $0.callers.priority(of: caller) } }
-
-    @inlinable func setPriority(of caller: Int, _ priority: () -> Int) {
-        let hasChanged = state.withLock { state in
-            let before = state.callers.highestPriority
-            state.callers.setPriority(priority(), of: caller)
-            return state.callers.highestPriority != before
-        }
-        if hasChanged { observe() }
-    }
-
-    @inlinable func listen(_ listener: Listener, for caller: Int) {
-        state.withLock { $0.add(listener, for: caller) }
-        deliver()
-        if listener.isDemanding { observe() }
-    }
-
-    @inlinable func demand(_ makeListener: () -> Listener, for caller: Int) {
-        state.withLock { state in
-            if state.listeners.contains(where: { $0.caller == caller && $0.listener.isDemanding }) { return }
-            state.add(makeListener(), for: caller)
-        }
-        deliver()
-    }
-
     /// A removed listener may still receive an event that happens meanwhile.
     @inlinable func removeListeners(where isMeant: (_ caller: Int, _ listener: Listener) -> Bool) {
         let isDemandChanged = state.withLock { state in
