@@ -21,40 +21,36 @@ package enum LocalContent {
         }
         let name = name(of: url)
         let path = String(decoding: name, as: UTF8.self)
-        let descriptor = unsafe csystem_open(Self.terminated(name), O_RDONLY | O_NONBLOCK, 0)
-        guard descriptor >= 0 else {
+        let number = unsafe csystem_open(Self.terminated(name), O_RDONLY | O_NONBLOCK, 0)
+        guard number >= 0 else {
             if let shortage = ResourceShortage(code: errno) { throw .init(shortage, url: url.displayText) }
             throw .unreadableFile(path: path, reason: SystemError.text(errno, ofPath: name))
         }
-        defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else {
-            throw .unreadableFile(path: path, reason: SystemError.text(errno))
+        let file = Descriptor(number)
+        let calls = FileCalls()
+        let status: FileStatus
+        do throws(FileFault) {
+            status = try calls.status(of: file)
+        } catch {
+            throw .unreadableFile(path: path, reason: SystemError.text(error.code))
         }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            let isFolder = status.st_mode & S_IFMT == S_IFDIR
+        guard status.isFile else {
             // Folders with other names are read as such, where folders are.
             let isInBytes = String(validating: name, as: UTF8.self) == nil
             throw .unreadableFile(
                 path: path,
-                reason: !isFolder
+                reason: !status.isFolder
                     ? "it is not a regular file"
                     : isInBytes ? "it is a folder whose name is not UTF-8" : "it is a folder")
         }
-        guard status.st_size <= limit else { throw .tooLarge(url: url.displayText, limit: limit) }
-        var failure: Int32 = 0
-        let size = Int(status.st_size)
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            while count < size {
-                let read = unsafe Glibc.read(
-                    descriptor, buffer.baseAddress?.advanced(by: count), size - count)
-                if read < 0, errno == EINTR { continue }
-                if read < 0 { failure = errno }
-                if read <= 0 { return }
-                count += read
-            }
+        guard status.size <= limit else { throw .tooLarge(url: url.displayText, limit: limit) }
+        var fault: FileFault?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: status.size) { buffer, count in
+            do throws(FileFault) {
+                count = try unsafe calls.read(file, into: UnsafeMutableRawBufferPointer(buffer))
+            } catch { fault = error }
         }
-        guard failure == 0 else { throw .unreadableFile(path: path, reason: SystemError.text(failure)) }
+        if let fault { throw .unreadableFile(path: path, reason: SystemError.text(fault.code)) }
         return bytes
     }
 
