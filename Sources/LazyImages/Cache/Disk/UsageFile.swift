@@ -29,8 +29,12 @@ final class UsageFile: Sendable {
 
     static let folderCount = 256
     static let name = "usage"
-    private static let heading = Array("marquee usage 1\n".utf8)
-    private static let byteCount = heading.count + 16 * folderCount
+    /// The first 16 bytes, as two words.
+    private static let heading = unsafe Array("marquee usage 1\n".utf8).withUnsafeBytes { bytes in
+        [0, wordSize].map { unsafe bytes.loadUnaligned(fromByteOffset: $0, as: Int64.self) }
+    }
+    private static let wordCount = heading.count + 2 * folderCount
+    private static let wordSize = MemoryLayout<Int64>.size
 
     /// Whether the file was missing or invalid: the counts start at zero, and a scan is due.
     let isNew: Bool
@@ -44,16 +48,18 @@ final class UsageFile: Sendable {
     init(in folder: borrowing Descriptor, calls: FileCalls) throws(FileFault) {
         let file = try calls.openForWriting(Self.name, in: folder, creating: .ifAbsent)
         inode = try calls.status(of: file).identity.inode
-        var bytes = [UInt8](repeating: 0, count: Self.byteCount)
-        let isWhole = try calls.read(file, into: &bytes) == Self.byteCount && bytes.starts(with: Self.heading)
+        var words = [Int64](repeating: 0, count: Self.wordCount)
+        let isWhole =
+            try calls.read(file, into: &words) == Self.wordCount * Self.wordSize
+            && words.starts(with: Self.heading)
         if !isWhole {
-            bytes = Self.heading + [UInt8](repeating: 0, count: Self.byteCount - Self.heading.count)
-            try calls.write(file, bytes, at: 0)
+            words = Self.heading + [Int64](repeating: 0, count: 2 * Self.folderCount)
+            try calls.write(file, words, at: 0)
         }
         isNew = !isWhole
         self.file = file
         self.calls = calls
-        state.withLock { $0.load(bytes) }
+        state.withLock { $0.load(words) }
     }
 
     /// The sums, by the last reading and this process's changes since.
@@ -73,15 +79,15 @@ final class UsageFile: Sendable {
         // Ignored, also below: the changes stay pending, and the store itself reports a fault of the disk.
         guard (try? calls.tryLock(file)) == true else { return }
         defer { calls.unlock(file) }
-        var bytes = [UInt8](repeating: 0, count: Self.byteCount)
-        guard (try? calls.read(file, into: &bytes)) == Self.byteCount else { return }
+        var words = [Int64](repeating: 0, count: Self.wordCount)
+        guard (try? calls.read(file, into: &words)) == Self.wordCount * Self.wordSize else { return }
         let changed = state.withLock { state in
-            state.load(bytes)
+            state.load(words)
             return state.pending.keys.map { ($0, state.amount(of: $0)) }
         }
         for (index, amount) in changed {
             let words = [Int64(max(0, amount.bytes)), Int64(max(0, amount.entries))]
-            let offset = Self.heading.count + 16 * index
+            let offset = (Self.heading.count + 2 * index) * Self.wordSize
             // Ignored: see above.
             guard (try? calls.write(file, words, at: offset)) != nil else { return }
             state.withLock { $0.settle(index, amount) }
@@ -98,16 +104,13 @@ extension UsageFile {
         private(set) var pending: [Int: Amount] = [:]
         private(set) var total = Amount()
 
-        mutating func load(_ file: [UInt8]) {
+        mutating func load(_ words: [Int64]) {
+            let amounts = words.dropFirst(heading.count)
             total = Amount()
-            unsafe file.withUnsafeBytes { raw in
-                for index in table.indices {
-                    let offset = heading.count + 16 * index
-                    table[index].bytes = unsafe Int(raw.loadUnaligned(fromByteOffset: offset, as: Int64.self))
-                    table[index].entries = unsafe Int(
-                        raw.loadUnaligned(fromByteOffset: offset + 8, as: Int64.self))
-                    total = total + table[index]
-                }
+            for index in table.indices {
+                let first = amounts.startIndex + 2 * index
+                table[index] = Amount(bytes: Int(amounts[first]), entries: Int(amounts[first + 1]))
+                total = total + table[index]
             }
             for change in pending.values { total = total + change }
         }
