@@ -230,11 +230,11 @@ struct BlockChecksums: ~Copyable {
 
     /// Opens the second file of a partial file; nil if there is none.
     static func open(for name: String, in folder: PartialFolder) throws(FileFault) -> BlockChecksums? {
-        do {
+        try folder.calls.unlessAbsent { () throws(FileFault) in
             let file = try folder.calls.openForWriting(
                 Self.name(for: name), in: folder.descriptor, creating: .never)
             return BlockChecksums(file: file, calls: folder.calls)
-        } catch let error where error.isAbsence { return nil }
+        }
     }
 
     private init(file: consuming Descriptor, calls: FileCalls) {

@@ -232,9 +232,7 @@ public final class ImageLoader: Sendable {
     private func load(
         _ request: ImageRequest, _ flight: ImageFlight, _ meter: LoadMeter
     ) async throws(ImageLoadingError) -> LoadedImage {
-        var addresses = request.alternatives
-        if addresses.isEmpty { return try await loadAtAddress(request, flight, meter) }
-        var request = request
+        var (request, addresses) = (request, request.alternatives)
         while true {
             do {
                 return try await loadAtAddress(request, flight, meter)

@@ -84,9 +84,7 @@ public final class DiskCache: Sendable {
         folder: String, limit: Int, stagingLimit: Int = 32 << 20, touchInterval: Int = 60,
         largeCount: Int = 4_000,
         calls: FileCalls,
-        startThread: @escaping BlockingThreads.Starter = { name, body throws(ResourceShortage) in
-            try BlockingThreads.startThread(name: name, body)
-        }
+        startThread: @escaping BlockingThreads.Starter = BlockingThreads.startThread(name:_:)
     ) {
         path = Self.absolutePath(folder)
         currentLimit = Atomic(limit)

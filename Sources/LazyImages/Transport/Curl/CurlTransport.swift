@@ -59,9 +59,7 @@ public final class CurlTransport: Transport {
     /// A transport. The first transfer opens libcurl and starts the thread.
     /// - Parameter configuration: settings for all transfers.
     public convenience init(configuration: Configuration = Configuration()) {
-        self.init(configuration: configuration) { name, body throws(ResourceShortage) in
-            try BlockingThreads.startThread(name: name, body)
-        }
+        self.init(configuration: configuration, startThread: BlockingThreads.startThread(name:_:))
     }
 
     /// - Parameter startThread: starts a thread.
