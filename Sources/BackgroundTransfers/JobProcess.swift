@@ -78,8 +78,9 @@ public final class JobProcess: Sendable {
         do {
             events = try folder.events()
             work = JobWork(
-                requests, plan.remaining(after: events), loader: loader,
-                concurrency: concurrency, refusesCellular: plan.refusesCellular,
+                pieces: plan.remaining(after: events).map { .init(index: $0, request: requests[$0]) },
+                local: Prewarmer(loader, concurrency: concurrency),
+                remote: Prewarmer(loader, concurrency: concurrency), refusesCellular: plan.refusesCellular,
                 recorder: try JobRecorder(folder, loader.disk), log: log, wantsChecksums: wantsChecksums,
                 explain: explain)
             listener = try JobListener(folder)
@@ -204,44 +205,30 @@ private final class JobListener: Sendable {
 
 /// Works on the remaining images of a job.
 struct JobWork: Sendable {
-    private struct Piece: Sendable {
+    struct Piece: Sendable {
         let index: Int
         let request: ImageRequest
     }
 
+    let pieces: [Piece]
+    /// Loads the images on this machine.
+    let local: Prewarmer
+    /// Loads those of other machines.
+    let remote: Prewarmer
+    let refusesCellular: Bool
     let recorder: JobRecorder
-    private let log: JobLog
-    private let wantsChecksums: Bool
-    private let explain: @Sendable (ImageLoadingError) -> String
-    private let local: Prewarmer
-    private let remote: Prewarmer
-    private let localPieces: [Piece]
-    private let remotePieces: [Piece]
-    private let refusesCellular: Bool
+    let log: JobLog
+    let wantsChecksums: Bool
+    let explain: @Sendable (ImageLoadingError) -> String
 
     /// How long a job waits before it retries images that failed without a network. By then the path monitor has
     /// reported it.
     private static let pause = Duration.seconds(1)
 
-    init(
-        _ requests: [ImageRequest], _ remaining: [Int], loader: FileLoader, concurrency: Int,
-        refusesCellular: Bool, recorder: JobRecorder, log: JobLog, wantsChecksums: Bool,
-        explain: @escaping @Sendable (ImageLoadingError) -> String
-    ) {
-        let pieces = remaining.map { Piece(index: $0, request: requests[$0]) }
-        localPieces = pieces.filter(\.request.url.isOfThisMachine)
-        remotePieces = pieces.filter { !$0.request.url.isOfThisMachine }
-        local = Prewarmer(loader, concurrency: concurrency)
-        remote = Prewarmer(loader, concurrency: concurrency)
-        self.refusesCellular = refusesCellular
-        self.recorder = recorder
-        self.log = log
-        self.wantsChecksums = wantsChecksums
-        self.explain = explain
-    }
-
     /// Returns when all images are done, or the task is cancelled, and all results are written.
     func run(paths: some AsyncSequence<NetworkPath, Never> & Sendable, pressure: MemoryPressure) async {
+        let localPieces = pieces.filter(\.request.url.isOfThisMachine)
+        let remotePieces = pieces.filter { !$0.request.url.isOfThisMachine }
         let gate = JobGate(
             local: local, remote: remote, remoteRequests: remotePieces.map(\.request),
             refusesCellular: refusesCellular
