@@ -27,19 +27,7 @@ public struct BackgroundJob: Sendable {
     /// All events from the job's start, and then new ones, until the job or its process ends. Each use makes a new
     /// sequence, with a thread that ends with it. For a removed job it has only `.stopped`.
     public var events: AsyncStream<JobEvent> {
-        let (stream, events) = AsyncStream.makeStream(of: JobEvent.self)
-        do {
-            let end = try WakeDescriptor()
-            events.onTermination = { _ in end.signal() }
-            try BlockingThreads.startThread(name: "LazyImages.job") {
-                follow(until: end) { events.yield($0) }
-                events.finish()
-            }
-        } catch {
-            // Ignored: without a thread the sequence ends at once.
-            events.finish()
-        }
-        return stream
+        .onThread(named: "LazyImages.job") { end, notify in follow(until: end, notify: notify) }
     }
 
     private func follow(until end: WakeDescriptor, notify: (JobEvent) -> Void) {
@@ -95,6 +83,34 @@ public struct BackgroundJob: Sendable {
             usleep(10_000)
         }
         throw .notRunning(name: name)
+    }
+}
+
+extension AsyncStream where Element: Sendable {
+    /// A stream with a thread of its own, which ends with its reader.
+    /// - Parameters:
+    ///   - otherwise: the only element if the system has no thread; nil for none.
+    ///   - body: calls its closure with each element. Returns at the end, or when the descriptor is readable: the reader
+    ///     has left.
+    static func onThread(
+        named name: String, _ policy: Continuation.BufferingPolicy = .unbounded,
+        orElse otherwise: Element? = nil,
+        _ body: @escaping @Sendable (WakeDescriptor, (Element) -> Void) -> Void
+    ) -> AsyncStream {
+        AsyncStream(bufferingPolicy: policy) { elements in
+            do {
+                let end = try WakeDescriptor()
+                elements.onTermination = { _ in end.signal() }
+                try BlockingThreads.startThread(name: name) {
+                    body(end) { elements.yield($0) }
+                    elements.finish()
+                }
+            } catch {
+                // Ignored: the readers only follow, and the next one tries again.
+                if let otherwise { elements.yield(otherwise) }
+                elements.finish()
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HTTPSemantics
 import SystemSupport
 
 /// Prewarms in the background: each job has a process of its own, without a terminal, which outlives the program that
@@ -80,8 +81,7 @@ public struct BackgroundJobs: Sendable {
     public func resume(
         _ name: String, secrets: [UInt8] = [], secretNames: [String] = [], by command: JobCommand
     ) throws(BackgroundJobsError) -> BackgroundJob {
-        let job = JobFolder(name, in: folder)
-        guard Self.isName(name), job.exists else { throw .notFound(name: name) }
+        let job = try job(name).folder
         let lock = try job.locked()
         let plan = try job.storedPlan()
         let missing = plan.secretNames.filter { !secretNames.contains($0) }
@@ -131,21 +131,14 @@ public struct BackgroundJobs: Sendable {
 
     /// Removes a job that is not running: its plan, results and log. Its images stay in the cache.
     public func remove(_ name: String) throws(BackgroundJobsError) {
-        let job = JobFolder(name, in: folder)
-        guard Self.isName(name), job.exists else { throw .notFound(name: name) }
-        try job.remove()
+        try job(name).folder.remove()
     }
 
     /// Whether a text is a valid job name.
     public static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, text.utf8.count <= 64 else { return false }
         func isLetterOrDigit(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: false
-            }
+            byte.isDigit || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
         }
         return isLetterOrDigit(first)
             && text.utf8.allSatisfy { isLetterOrDigit($0) || "._-".utf8.contains($0) }

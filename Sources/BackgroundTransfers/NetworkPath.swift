@@ -109,21 +109,9 @@ public struct PathMonitor: AsyncSequence, Sendable {
 
     /// Starts a new reader.
     public func makeAsyncIterator() -> AsyncStream<NetworkPath>.Iterator {
-        let (stream, paths) = AsyncStream.makeStream(
-            of: NetworkPath.self, bufferingPolicy: .bufferingNewest(1))
-        do {
-            let end = try WakeDescriptor()
-            paths.onTermination = { _ in end.signal() }
-            try BlockingThreads.startThread(name: "LazyImages.path") {
-                Self.watch(until: end) { paths.yield($0) }
-                paths.finish()
-            }
-        } catch {
-            // Ignored: a monitor only informs. Without a thread it reports the assumed path.
-            paths.yield(.assumed)
-            paths.finish()
-        }
-        return stream.makeAsyncIterator()
+        AsyncStream.onThread(
+            named: "LazyImages.path", .bufferingNewest(1), orElse: .assumed, Self.watch(until:notify:)
+        ).makeAsyncIterator()
     }
 
     private static func watch(until end: WakeDescriptor, notify: (NetworkPath) -> Void) {

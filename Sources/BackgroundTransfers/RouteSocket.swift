@@ -179,10 +179,6 @@ struct NetlinkMessage: Equatable {
     let sequence: UInt32
     let body: [UInt8]
 
-    init(type: UInt16, flags: UInt16 = 0, sequence: UInt32, body: [UInt8]) {
-        (self.type, self.flags, self.sequence, self.body) = (type, flags, sequence, body)
-    }
-
     /// The complete messages of a datagram.
     static func messages(of datagram: [UInt8]) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
