@@ -109,7 +109,8 @@ actor AuthenticationBroker {
             // Another request has got a new credential meanwhile.
             return answer(at: origin, for: url)
         }
-        for (scheme, field) in Self.offers(in: fields) {
+        for field in Self.offers(in: fields) {
+            guard let scheme = AuthenticationChallenge.Scheme(named: field.scheme) else { continue }
             if let session = sessions[origin], field.parameters["stale"]?.lowercased() == "true" {
                 sessions[origin] = Session(challenge: field, credential: session.credential)
                 return answer(at: origin, for: url)
@@ -165,23 +166,14 @@ actor AuthenticationBroker {
     }
 
     /// The challenges that the client supports, the safest first; of two kinds of Digest the newer hash.
-    private static func offers(
-        in fields: HeaderFields
-    ) -> [(AuthenticationChallenge.Scheme, ChallengeField)] {
-        let offers = ChallengeField.all(in: fields).compactMap { field in
-            AuthenticationChallenge.Scheme(named: field.scheme).map { ($0, field) }
-        }
-        func named(_ scheme: AuthenticationChallenge.Scheme) -> [(
-            AuthenticationChallenge.Scheme, ChallengeField
-        )] {
-            offers.filter { $0.0 == scheme }
-        }
-        let digests = named(.digest).filter { DigestAnswer($0.1) != nil }
+    private static func offers(in fields: HeaderFields) -> [ChallengeField] {
+        let all = ChallengeField.all(in: fields)
+        func named(_ scheme: String) -> [ChallengeField] { all.filter { $0.scheme == scheme } }
+        let digests = named("digest").filter { DigestAnswer($0) != nil }
         let isNewer = { (field: ChallengeField) in
             field.parameters["algorithm"]?.uppercased().hasPrefix("SHA") == true
         }
-        return named(.bearer) + digests.filter { isNewer($0.1) } + digests.filter { !isNewer($0.1) }
-            + named(.basic)
+        return named("bearer") + digests.filter(isNewer) + digests.filter { !isNewer($0) } + named("basic")
     }
 
     private static func fits(_ credential: Credential, _ scheme: AuthenticationChallenge.Scheme) -> Bool {

@@ -218,12 +218,9 @@ final class Download: FetchExchange {
     /// The fields to send: the library's own; the configuration's and the caller's, at the request's origin; and the
     /// conditions, at the URL of the stored answer or for a request with an id, whose first URL may change.
     private var fields: HeaderFields {
-        var fields = downloader.tiers.ownFields
         let isMoved = !steps.isEmpty || wanted.move != nil
-        if !isMoved || SecurityPolicy.haveSameOrigin(url, request.url) {
-            if !configuration.fields.isEmpty { fields.replace(with: configuration.fields) }
-            if !request.fields.isEmpty { fields.replace(with: request.fields) }
-        }
+        let isAtOrigin = !isMoved || SecurityPolicy.haveSameOrigin(url, request.url)
+        var fields = isAtOrigin ? downloader.tiers.fields(for: request) : downloader.tiers.ownFields
         let isAboutStored =
             wanted.stored?.response?.url == url.absoluteString || request.id != nil && steps.isEmpty
         if !wanted.conditions.isEmpty, !ignoresConditions, isAboutStored {

@@ -54,7 +54,8 @@ final class FileTiers: Sendable {
     /// The stored file for a request, fresh or stale, if it matches the request's checksum. Counts no lookup in memory:
     /// the load has already looked there. Does not copy a file from disk to memory.
     func stored(for request: ImageRequest) async -> LoadedFile? {
-        if let file = memory(for: request)?.uncountedValue(for: request.key), isAnswered(request, by: file),
+        if let file = memory(for: request)?.value(for: request.key, countsHit: false),
+            isAnswered(request, by: file),
             request.accepts(file.bytes) || !file.isPresent
         {
             return file.from(.memory)
@@ -119,7 +120,7 @@ final class FileTiers: Sendable {
             isAnswered(request, by: file) && file.response != wanted.stored?.response
                 && (file.isPresent ? request.accepts(file.bytes) : file.status == 404 || file.status == 410)
         }
-        if let file = memory(for: request)?.uncountedValue(for: request.key), answers(file) {
+        if let file = memory(for: request)?.value(for: request.key, countsHit: false), answers(file) {
             return file.from(.memory)
         }
         guard let file = await storedOnDisk(for: request), answers(file) else { return nil }

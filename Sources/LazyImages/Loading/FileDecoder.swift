@@ -9,14 +9,6 @@ struct FileDecoder: Sendable {
     let pressure: MemoryPressure?
     let threads: BlockingThreads
 
-    /// Decodes a file to about the size that the request wants, and processes it.
-    /// - Throws: `.undecodable`, `.processingFailed`, `.memoryShort`; and for lack of a thread `.resourcesShort`.
-    func image(
-        in file: LoadedFile, for request: ImageRequest
-    ) async throws(ImageLoadingError) -> LoadedImage {
-        try await image(file.bytes, of: file, for: request, request.pipeline)
-    }
-
     /// - Parameter bytes: the file's, or those of its stored result.
     private func image(
         _ bytes: ImageBytes, of file: LoadedFile, for request: ImageRequest, _ pipeline: ImagePipeline
@@ -56,8 +48,11 @@ struct FileDecoder: Sendable {
 // MARK: Results on disk
 
 extension FileDecoder {
-    /// As `image(in:for:)`, with a disk tier that keeps the results of requests that ask for it.
-    /// - Parameter mayStore: whether the result may be stored now.
+    /// Decodes a file to about the size that the request wants, and processes it.
+    /// - Parameters:
+    ///   - disk: keeps the results of requests that ask for it; nil for none.
+    ///   - mayStore: whether the result may be stored now.
+    /// - Throws: `.undecodable`, `.processingFailed`, `.memoryShort`; and for lack of a thread `.resourcesShort`.
     func image(
         in file: LoadedFile, for request: ImageRequest, _ disk: DiskCache?, mayStore: () -> Bool
     ) async throws(ImageLoadingError) -> LoadedImage {
@@ -65,14 +60,14 @@ extension FileDecoder {
         guard let disk, let format = pipeline.resultFormat,
             // Ignored: without a thread there is no stored result; decoding then fails for the same reason.
             let key = try? await threads.run({ pipeline.resultKey(ofContent: file.bytes.checksum) })
-        else { return try await image(in: file, for: request) }
+        else { return try await image(file.bytes, of: file, for: request, pipeline) }
         // Ignored: a result that cannot be used is made anew.
         if let entry = await disk.entry(for: key),
             let image = try? await image(entry.body, of: file, for: request, .none)
         {
             return image
         }
-        let image = try await image(in: file, for: request)
+        let image = try await image(file.bytes, of: file, for: request, pipeline)
         // Ignored: without a thread, or for a picture beyond a JPEG's size, only the original is stored.
         guard mayStore(), let bytes = try? await threads.run({ try? format.encode(image.bitmap) }) else {
             return image

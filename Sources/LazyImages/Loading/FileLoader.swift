@@ -90,7 +90,7 @@ public final class FileLoader: Sendable {
     /// The file in the memory tier, at once and however old. Counts a hit, but no miss: a following load counts that.
     /// - Parameter request: the image to load.
     public func cachedFile(for request: ImageRequest) -> LoadedFile? {
-        guard let file = tiers.memory(for: request)?.value(for: request.key, countsMiss: false),
+        guard let file = tiers.memory(for: request)?.value(for: request.key, countsHit: true),
             file.isPresent, tiers.isAnswered(request, by: file)
         else { return nil }
         return file.from(.memory)
@@ -100,7 +100,9 @@ public final class FileLoader: Sendable {
     /// Counts no lookup.
     /// - Parameter request: the request of the file.
     public func contains(_ request: ImageRequest) async -> Bool {
-        if tiers.memory(for: request)?.uncountedValue(for: request.key)?.isPresent == true { return true }
+        if tiers.memory(for: request)?.value(for: request.key, countsHit: false)?.isPresent == true {
+            return true
+        }
         guard let disk = tiers.disk(for: request) else { return false }
         return await disk.run(on: disk.readers, orElse: false) { disk.hasFile(for: request.key) }
     }

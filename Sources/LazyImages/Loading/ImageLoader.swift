@@ -107,7 +107,7 @@ public final class ImageLoader: Sendable {
     /// no miss: a following load counts that.
     /// - Parameter request: the image to load.
     public func cachedImage(for request: ImageRequest) -> LoadedImage? {
-        request.usesMemory ? memory.value(for: request.resultKey, countsMiss: false) : nil
+        request.usesMemory ? memory.value(for: request.resultKey, countsHit: true) : nil
     }
 
     /// Loads an image. Cancelling the calling task makes only this caller leave; when the last caller leaves, the load
@@ -199,7 +199,7 @@ public final class ImageLoader: Sendable {
     private func usableImage(for request: ImageRequest, isFirstLook: Bool) -> LoadedImage? {
         guard request.allowsMemory else { return nil }
         let key = request.resultKey
-        guard let image = isFirstLook ? memory.value(for: key) : memory.uncountedValue(for: key),
+        guard let image = isFirstLook ? memory.value(for: key) : memory.value(for: key, countsHit: false),
             request.accepts(image.response, now: files.clock.seconds)
         else { return nil }
         return image

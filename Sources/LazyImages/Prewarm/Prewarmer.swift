@@ -246,27 +246,25 @@ public final class Prewarmer: Sendable {
     private func load(_ request: ImageRequest, index: Int) async -> ItemResult {
         let clock = ContinuousClock()
         let start = clock.now
-        let outcome: Outcome
-        let queued: Duration
+        let result: Result<Outcome, ImageLoadingError>
+        let timing: LoadTiming
         if let images {
-            let (image, file, timing) = await images.timedImage(for: request)
-            queued = timing.queued
-            outcome =
-                switch image {
-                case .success(let image): file.map(Self.outcome) ?? .alreadyDecoded(image)
-                case .failure(let error): .failed(error)
-                }
+            let loaded = await images.timedImage(for: request)
+            timing = loaded.timing
+            result = loaded.image.map { loaded.file.map(Self.outcome) ?? .alreadyDecoded($0) }
         } else {
-            let (file, timing) = await files.timedFile(for: request)
-            queued = timing.queued
-            outcome =
-                switch file {
-                case .success(let file): Self.outcome(file)
-                case .failure(let error): .failed(error)
-                }
+            let loaded = await files.timedFile(for: request)
+            timing = loaded.timing
+            result = loaded.file.map(Self.outcome)
         }
+        let outcome =
+            switch result {
+            case .success(let outcome): outcome
+            case .failure(let error): Outcome.failed(error)
+            }
         return ItemResult(
-            index: index, request: request, outcome: outcome, duration: clock.now - start, queued: queued)
+            index: index, request: request, outcome: outcome, duration: clock.now - start,
+            queued: timing.queued)
     }
 
     private static func outcome(_ file: LoadedFile) -> Outcome {
@@ -276,10 +274,7 @@ public final class Prewarmer: Sendable {
 
 extension Prewarmer.ItemResult {
     /// Whether the image was cancelled, with its run or by `stop`.
-    var isCancelled: Bool {
-        if case .failed(.cancelled) = outcome { return true }
-        return false
-    }
+    var isCancelled: Bool { if case .failed(.cancelled) = outcome { true } else { false } }
 }
 
 extension Prewarmer.Summary {

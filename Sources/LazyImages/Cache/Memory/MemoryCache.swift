@@ -54,18 +54,12 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
         return store.withLock { $0.contains(key.digest, now: time) }
     }
 
-    /// As `value(for:)`, but counts no miss, for a caller that looks again later.
-    func value(for key: CacheKey, countsMiss: Bool) -> Value? {
-        lookUp(for: key, countsHit: true, countsMiss)
-    }
-
-    /// As `value(for:)`, but counts neither hit nor miss: the caller has counted an earlier look.
-    func uncountedValue(for key: CacheKey) -> Value? { lookUp(for: key, countsHit: false, false) }
-
-    private func lookUp(for key: CacheKey, countsHit: Bool, _ countsMiss: Bool) -> Value? {
+    /// As `value(for:)`, but counts no miss, for a caller that looks again later or has looked before.
+    /// - Parameter countsHit: false for a caller that has counted an earlier look.
+    func value(for key: CacheKey, countsHit: Bool) -> Value? {
         let time = timeToLive == nil ? 0 : now()
         let object = store.withLock { store in
-            store.value(for: key.digest, now: time, countsHit: countsHit, countsMiss: countsMiss)
+            store.value(for: key.digest, now: time, countsHit: countsHit, countsMiss: false)
         }
         // The cache stores only values of this type.
         return object.map { unsafe unsafeDowncast($0, to: Value.self) }

@@ -69,13 +69,15 @@ struct MemoryStore {
     var capacity: Int { policy.indexEnd }
 
     /// The value of a key, unless it has expired by `now`. Counts as a use.
-    mutating func value(for digest: SHA256.Digest, now: Int64) -> Value? {
+    mutating func value(
+        for digest: SHA256.Digest, now: Int64, countsHit: Bool = true, countsMiss: Bool = true
+    ) -> Value? {
         let index = policy.node(of: digest)
         guard index != WTinyLFU.none, !hasExpired(index, now) else {
-            misses &+= 1
+            if countsMiss { misses &+= 1 }
             return nil
         }
-        hits &+= 1
+        if countsHit { hits &+= 1 }
         if pendingUses.count == Self.maximumPendingUses { flushUses() }
         pendingUses.append(index)
         return entries[Int(index)].value
@@ -85,18 +87,6 @@ struct MemoryStore {
     func contains(_ digest: SHA256.Digest, now: Int64) -> Bool {
         let index = policy.node(of: digest)
         return index != WTinyLFU.none && !hasExpired(index, now)
-    }
-
-    /// As `value(for:now:)`, but may leave out the count of hits or misses.
-    mutating func value(
-        for digest: SHA256.Digest, now: Int64, countsHit: Bool, countsMiss: Bool
-    ) -> Value? {
-        let before = (hits: hits, misses: misses)
-        defer {
-            if !countsHit { hits = before.hits }
-            if !countsMiss { misses = before.misses }
-        }
-        return value(for: digest, now: now)
     }
 
     /// Removes a key's value if it has expired by `now`.
