@@ -205,8 +205,8 @@ extension CacheFolder {
         guard status.isFile, status.size <= maximum else { return .corrupt(status.identity) }
         switch try EntryFile.read(file, size: status.size, calls: calls) {
         case .newer: return .newer
-        case .entry(let entry) where isRight(entry, file, status): return .entry(entry)
-        case .entry, .corrupt: return .corrupt(status.identity)
+        case .valid(let entry) where isRight(entry, file, status): return .entry(entry)
+        case .valid, .corrupt: return .corrupt(status.identity)
         }
     }
 
@@ -217,7 +217,7 @@ extension CacheFolder {
         let text = key.text.utf8
         var beginning = [UInt8](repeating: 0, count: EntryHeader.byteCount + text.count)
         guard status.isFile, try calls.read(file, into: &beginning) == beginning.count,
-            case .header(let header) = EntryHeader.read(beginning.span, fileSize: status.size),
+            case .valid(let header) = EntryHeader.read(beginning.span, fileSize: status.size),
             header.keyLength == text.count,
             beginning.dropFirst(EntryHeader.byteCount).elementsEqual(text)
         else { return nil }
@@ -341,29 +341,18 @@ extension CacheFolder {
         }
     }
 
-    /// The first bytes of an entry's file, read.
-    enum Label {
-        /// The text of its key.
-        case key(String)
-        /// In a later version of the format.
-        case newer
-        /// Not an entry, despite its name.
-        case unreadable
-        /// Removed since it was listed.
-        case gone
-    }
-
-    /// Reads only an entry's header and key.
-    func label(of entry: ScannedEntry) throws(FileFault) -> Label {
-        guard let file = try openForReading(entry.name) else { return .gone }
+    /// Reads only an entry's header and the text of its key. Nil if it was removed since it was listed; `.corrupt` if it
+    /// is not an entry, despite its name.
+    func keyText(of entry: ScannedEntry) throws(FileFault) -> EntryReading<String>? {
+        guard let file = try openForReading(entry.name) else { return nil }
         var beginning = [UInt8](repeating: 0, count: min(entry.size, 16 * 1024))
         let count = try calls.read(file, into: &beginning)
         switch EntryHeader.read(beginning.span.extracting(first: count), fileSize: entry.size) {
-        case .header(let header):
+        case .valid(let header):
             let text = beginning[..<count].dropFirst(EntryHeader.byteCount).prefix(header.keyLength)
-            return .key(String(decoding: text, as: UTF8.self))
+            return .valid(String(decoding: text, as: UTF8.self))
         case .newer: return .newer
-        case .corrupt: return .unreadable
+        case .corrupt: return .corrupt
         }
     }
 

@@ -160,12 +160,7 @@ extension DiskCache {
         if let folder = currentFolder() { return folder.openClaims() }
         // Ignored: the store that follows the fetch meets it again, and counts it.
         guard let made = try? CacheFolder(path: path, calls: calls, isForWriting: true) else { return nil }
-        let folder = state.withLock { state in
-            // Another thread may have been first.
-            if state.folder == nil { state.folder = made }
-            return state.folder
-        }
-        return folder?.openClaims()
+        return adopt(made).openClaims()
     }
 
     /// Runs `work` once everything stored before this call is on the disk as far as it ever will be. Does not wait for

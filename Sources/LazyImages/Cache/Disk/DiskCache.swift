@@ -396,12 +396,12 @@ extension DiskCache {
     @discardableResult
     package func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {
         await scanAll { folder, entry, report throws(FileFault) in
-            switch try folder.label(of: entry) {
-            case .key(let text):
+            switch try folder.keyText(of: entry) {
+            case .valid(let text):
                 visit(EntrySummary(keyText: text, entry))
                 report.keep(entry)
             case .newer: report.newerEntries += 1
-            case .unreadable, .gone: break
+            case .corrupt, nil: break
             }
         }
     }
@@ -413,13 +413,13 @@ extension DiskCache {
         where isUnwanted: @escaping @Sendable (EntrySummary) -> Bool
     ) async -> ScanReport {
         await scanAll { folder, entry, report throws(FileFault) in
-            switch try folder.label(of: entry) {
-            case .key(let text) where !isUnwanted(EntrySummary(keyText: text, entry)):
+            switch try folder.keyText(of: entry) {
+            case .valid(let text) where !isUnwanted(EntrySummary(keyText: text, entry)):
                 report.keep(entry)
-            case .key, .unreadable:
+            case .valid, .corrupt:
                 if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
             case .newer: report.newerEntries += 1
-            case .gone: break
+            case nil: break
             }
         }
     }
@@ -500,17 +500,22 @@ extension DiskCache {
         if let folder = state.withLock({ $0.folder }) { return folder }
         do throws(FileFault) {
             let folder = try CacheFolder(path: path, calls: calls, isForWriting: false)
-            let current = state.withLock { state in
-                // Another thread may have been first.
-                if state.folder == nil { state.folder = folder }
-                return state.folder
-            }
+            let current = adopt(folder)
             if current === folder { enqueue { [weak self] in self?.tidy(folder) } }
             return current
         } catch {
             // A folder that does not exist yet is an empty cache.
             if error.code != ENOENT { record(error, writing: false) }
             return nil
+        }
+    }
+
+    /// Uses an opened folder from now on, unless another thread was first. Returns the folder in use.
+    func adopt(_ folder: CacheFolder) -> CacheFolder {
+        state.withLock { state in
+            let current = state.folder ?? folder
+            state.folder = current
+            return current
         }
     }
 

@@ -1,18 +1,20 @@
 import SystemSupport
 
+/// The result of reading an entry's file, or a part of it.
+enum EntryReading<Content> {
+    case valid(Content)
+    /// Written by a later version of this library: it stays.
+    case newer
+    case corrupt
+}
+
+extension EntryReading: Equatable where Content: Equatable {}
+
 /// The content of one entry's file: header, key, metadata and body in one buffer. Only a file that passed every check
 /// becomes an instance. As a `ByteSource` it gives access to the body.
 ///
 /// `@unchecked` is safe: the buffer is filled before the object exists, and only read from then on.
 @safe final class EntryFile: ByteSource, @unchecked Sendable {
-    /// The result of reading a file.
-    enum Reading {
-        case entry(EntryFile)
-        /// In a later version of the format: it stays.
-        case newer
-        case corrupt
-    }
-
     private let buffer: UnsafeMutableBufferPointer<UInt8>
     private let header: EntryHeader
 
@@ -26,11 +28,11 @@ import SystemSupport
     /// Reads a file of `size` bytes and checks its lengths and its checksum.
     static func read(
         _ file: borrowing Descriptor, size: Int, calls: FileCalls
-    ) throws(FileFault) -> Reading {
+    ) throws(FileFault) -> EntryReading<EntryFile> {
         guard size >= EntryHeader.byteCount else { return .corrupt }
         // Not cleared: bytes that were not read are not used.
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: size)
-        var verdict = EntryHeader.Verdict.corrupt
+        var verdict = EntryReading<EntryHeader>.corrupt
         do throws(FileFault) {
             if try unsafe calls.read(file, into: UnsafeMutableRawBufferPointer(buffer)) == size {
                 verdict = unsafe EntryHeader.read(buffer.span, fileSize: size)
@@ -39,24 +41,24 @@ import SystemSupport
             unsafe buffer.deallocate()
             throw error
         }
-        if case .header(let header) = verdict,
+        if case .valid(let header) = verdict,
             unsafe EntryHeader.checksum(ofFile: buffer.span) == header.checksum
         {
-            return unsafe .entry(EntryFile(buffer: buffer, header: header))
+            return unsafe .valid(EntryFile(buffer: buffer, header: header))
         }
         unsafe buffer.deallocate()
         return verdict == .newer ? .newer : .corrupt
     }
 
     /// As `read`, of a file's bytes that are in memory.
-    static func parse(_ file: Span<UInt8>) -> Reading {
+    static func parse(_ file: Span<UInt8>) -> EntryReading<EntryFile> {
         let verdict = EntryHeader.read(file, fileSize: file.count)
-        guard case .header(let header) = verdict, EntryHeader.checksum(ofFile: file) == header.checksum else {
+        guard case .valid(let header) = verdict, EntryHeader.checksum(ofFile: file) == header.checksum else {
             return verdict == .newer ? .newer : .corrupt
         }
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: file.count)
         unsafe file.withUnsafeBufferPointer { _ = unsafe buffer.initialize(from: $0) }
-        return unsafe .entry(EntryFile(buffer: buffer, header: header))
+        return unsafe .valid(EntryFile(buffer: buffer, header: header))
     }
 
     /// The length of the body.
@@ -115,14 +117,6 @@ struct EntryHeader: Equatable {
     static let version: UInt16 = 2
     private static let magic: UInt64 = 0x0a1a_0a0d_4551_4d89
 
-    /// The result of reading a header.
-    enum Verdict: Equatable {
-        case header(EntryHeader)
-        /// Written by a later version of this library: it stays.
-        case newer
-        case corrupt
-    }
-
     /// The length of a whole entry; nil if a part is too long for its field.
     static func fileSize(keyLength: Int, metadataLength: Int, bodyLength: Int) -> Int? {
         guard keyLength <= UInt32.max, metadataLength <= UInt32.max else { return nil }
@@ -131,7 +125,7 @@ struct EntryHeader: Equatable {
     }
 
     /// Reads the first bytes of a file of `fileSize` bytes. The lengths must add up to that.
-    static func read(_ bytes: Span<UInt8>, fileSize: Int) -> Verdict {
+    static func read(_ bytes: Span<UInt8>, fileSize: Int) -> EntryReading<EntryHeader> {
         guard bytes.count >= byteCount, bytes.littleEndian(at: 0, as: UInt64.self) == magic else {
             return .corrupt
         }
@@ -147,7 +141,7 @@ struct EntryHeader: Equatable {
             metadataLength: Int(bytes.littleEndian(at: 16, as: UInt32.self)),
             bodyLength: bodyLength, expiry: expiry == 0 ? nil : Int(expiry),
             checksum: bytes.littleEndian(at: checksumOffset, as: UInt64.self))
-        return header.fileSize == fileSize ? .header(header) : .corrupt
+        return header.fileSize == fileSize ? .valid(header) : .corrupt
     }
 
     /// The length of the whole file; nil if the sum overflows.

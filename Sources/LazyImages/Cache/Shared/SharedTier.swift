@@ -440,7 +440,7 @@ enum SealedEntry {
             for index in 0..<sealLength { difference |= expected[index] ^ seal[index] }
             isSealed = isSealed || difference == 0
         }
-        guard isSealed, case .entry(let entry) = EntryFile.parse(file), entry.hasKey(key.text) else {
+        guard isSealed, case .valid(let entry) = EntryFile.parse(file), entry.hasKey(key.text) else {
             return nil
         }
         return entry

@@ -100,7 +100,7 @@ struct EntryFormatTests {
         let header = EntryHeader.bytes(key: text.span, metadata: metadata.span, body: body.span, expiry: nil)
         let whole = (0..<40).map { header[$0] } + text + body
         func isGood(_ bytes: Span<UInt8>) -> Bool {
-            guard case .header(let header) = EntryHeader.read(bytes, fileSize: bytes.count) else {
+            guard case .valid(let header) = EntryHeader.read(bytes, fileSize: bytes.count) else {
                 return false
             }
             return EntryHeader.checksum(ofFile: bytes) == header.checksum
