@@ -217,30 +217,26 @@ struct PressureEstimator {
     /// Notes a signal.
     /// - Parameter left: the available share of the allowance, from 0 to 1; nil if unknown.
     mutating func signal(at now: Int64, left: Double?) {
-        lastSignal = now
-        if let left, left < Self.criticalShare {
-            level = .critical
-        } else if level == .normal {
-            level = .warning
-            warned = now
-        } else if now - warned >= Self.window {
-            level = .critical
-        }
+        let isStillWarned = level != .normal && now - warned >= Self.window
+        warn(at: now, isCritical: isStillWarned || left ?? 1 < Self.criticalShare)
     }
 
     /// Notes a check without a signal.
     mutating func check(at now: Int64, left: Double?) {
-        if let left, left < Self.criticalShare {
-            level = .critical
-            lastSignal = now
-        } else if let left, left < Self.warningShare {
-            if level == .normal {
-                level = .warning
-                warned = now
-            }
-            lastSignal = now
+        if let left, left < Self.warningShare {
+            warn(at: now, isCritical: left < Self.criticalShare)
         } else if now - lastSignal >= Self.quietTime {
             level = .normal
+        }
+    }
+
+    private mutating func warn(at now: Int64, isCritical: Bool) {
+        lastSignal = now
+        if isCritical {
+            level = .critical
+        } else if level == .normal {
+            level = .warning
+            warned = now
         }
     }
 }
