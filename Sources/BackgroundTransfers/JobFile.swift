@@ -57,16 +57,12 @@ struct JobFolder: Sendable {
 
     /// Locks the job for a process that works on it.
     func locked() throws(BackgroundJobsError) -> Descriptor {
-        let lock = try opened { folder throws(FileFault) in
-            try calls.openForWriting(Self.lock, in: folder, creating: .ifAbsent)
+        let locked = try opened { folder throws(FileFault) -> Descriptor? in
+            let lock = try calls.openForWriting(Self.lock, in: folder, creating: .ifAbsent)
+            guard try calls.tryLockWithCopies(lock) else { return nil }
+            return lock
         }
-        var isLocked = false
-        do throws(FileFault) {
-            isLocked = try calls.tryLockWithCopies(lock)
-        } catch {
-            throw .storageFailed(path: path, reason: error.explanation)
-        }
-        guard isLocked else { throw .running(name: name) }
+        guard let lock = locked else { throw .running(name: name) }
         return lock
     }
 
