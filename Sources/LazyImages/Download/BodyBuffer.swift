@@ -50,11 +50,6 @@ final class BodyBuffer: BodyReceiver {
         /// Resumed when the writer has nothing left to do.
         var waiting: [CheckedContinuation<Void, Never>] = []
 
-        init(storage: BodyStorage, earlier: PartialFile?) {
-            self.storage = storage
-            self.earlier = earlier
-        }
-
         /// Whether the transfer must wait for the writer.
         var isFull: Bool { failure == nil && storage.isFull }
 
@@ -567,7 +562,7 @@ struct BodyStorage {
     func file() -> (any ByteSource)? {
         switch place {
         case .partial(let file): file.body()
-        case .spill(let file): file.mapped()
+        case .spill(let file): MappedFile(descriptor: file.descriptor.number, count: file.count)
         default: nil
         }
     }
@@ -613,11 +608,6 @@ final class BodyBudget: Sendable {
             budget.used.subtract(count, ordering: .relaxed)
         }
     }
-}
-
-extension UnnamedFile {
-    /// The content mapped into memory; nil if the system cannot map it.
-    func mapped() -> MappedFile? { MappedFile(descriptor: descriptor.number, count: count) }
 }
 
 /// A file mapped into memory, until the object is released. `@unchecked` is safe: nothing changes after `init`. The

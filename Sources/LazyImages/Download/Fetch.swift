@@ -168,9 +168,9 @@ struct Fetch<Exchange: FetchExchange> {
 
     private func check(_ redirect: RedirectStep, _ visited: [URL]) throws(ImageLoadingError) {
         let url = visited[0].displayText
-        let address = CanonicalURL(redirect.target.absoluteString).text
+        let address = CanonicalURL.text(of: redirect.target.absoluteString)
         if !exchange.changesMethod(redirect),
-            visited.contains(where: { CanonicalURL($0.absoluteString).text == address })
+            visited.contains(where: { CanonicalURL.text(of: $0.absoluteString) == address })
         {
             throw .redirectLoop(url: url, location: redirect.target.displayText)
         }

@@ -147,7 +147,7 @@ public actor ImageDownloader {
         flights.invalidate { key in
             if key.url == address { return true }
             guard !ignored.isEmpty, key.isOfURL else { return false }
-            return CanonicalURL(String(key.url), ignoring: ignored).text == file
+            return CanonicalURL.text(of: String(key.url), ignoring: ignored) == file
         }
     }
 

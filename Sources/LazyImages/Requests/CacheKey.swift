@@ -30,7 +30,7 @@ public struct CacheKey: Hashable, Sendable {
         ignoring ignored: IgnoredQuery = IgnoredQuery()
     ) {
         self.init(
-            name: CanonicalURL(url.absoluteString, ignoring: ignored).text, headers: headers,
+            name: CanonicalURL.text(of: url.absoluteString, ignoring: ignored), headers: headers,
             variant: variant)
     }
 

@@ -5,13 +5,10 @@ import HTTPSemantics
 ///     HTTP://User@Example.ORG:80/a/./b/../%7Ec%2f.jpg?q=%7e#top  ->  http://example.org/a/~c%2F.jpg?q=~
 ///
 /// Every text has a canonical spelling; there is no failure.
-struct CanonicalURL {
+enum CanonicalURL {
     /// The canonical spelling.
-    let text: String
-
-    init(_ url: String, ignoring ignored: IgnoredQuery = IgnoredQuery()) {
-        let isReady = ignored.isEmpty && Self.isPlain(url)
-        text = isReady ? url : Self.normalised(url, ignoring: ignored)
+    static func text(of url: String, ignoring ignored: IgnoredQuery = IgnoredQuery()) -> String {
+        ignored.isEmpty && isPlain(url) ? url : normalised(url, ignoring: ignored)
     }
 
     /// The canonical spelling of any URL, made piece by piece.

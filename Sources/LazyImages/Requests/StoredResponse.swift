@@ -83,7 +83,7 @@ struct StoredResponse: Equatable, Sendable {
             dropped += FieldList.members(of: fields.values(of: "connection")).map { $0.lowercased() }
         }
         var kept = HeaderFields()
-        for field in fields.fields where !isUnkept(field.name) {
+        for field in fields.fields where !unkept.contains(where: { $0.equalsIgnoringCase(field.name) }) {
             // Compared as bytes: as characters, CR LF is one, and a combining mark joins the character before it.
             guard !field.name.utf8.contains(lineFeed), !field.value.utf8.contains(lineFeed),
                 !field.name.hasPrefix("<"), dropped.isEmpty || !dropped.contains(field.name.lowercased())
@@ -183,8 +183,6 @@ struct StoredResponse: Equatable, Sendable {
     }
 
     private static let lineFeed = UInt8(ascii: "\n")
-
-    private static func isUnkept(_ name: String) -> Bool { unkept.contains { $0.equalsIgnoringCase(name) } }
 
     private static let unkept = [
         "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",

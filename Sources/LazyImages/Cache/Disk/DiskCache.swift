@@ -93,7 +93,7 @@ public final class DiskCache: Sendable {
         self.largeCount = largeCount
         writer = BlockingThreads(count: 1, start: startThread)
         readers = BlockingThreads(count: 2, start: startThread)
-        state = Lock(State(stagingLimit: stagingLimit))
+        state = Lock(State(staging: StagingArea(limit: stagingLimit)))
         _ = currentFolder()
     }
 
@@ -641,8 +641,6 @@ extension DiskCache {
         var counters = CacheCounters()
         /// Statistics that are not in the folder's file yet.
         var statistics = StatisticsTable()
-
-        init(stagingLimit: Int) { staging = StagingArea(limit: stagingLimit) }
 
         /// The staged value of a key; counts as a hit.
         mutating func stagedHit(_ key: CacheKey) -> StagingArea.Entry? {

@@ -116,10 +116,10 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     /// Removes every value that was loaded from `url`, before or after redirects.
     /// - Parameter url: the URL, in any spelling.
     package func removeAll(from url: URL) where Value: CachedAddress {
-        let wanted = CanonicalURL(url.absoluteString).text
+        let wanted = CanonicalURL.text(of: url.absoluteString)
         removeAll { value in
-            CanonicalURL(value.requestedURL.absoluteString).text == wanted
-                || CanonicalURL(value.url.absoluteString).text == wanted
+            CanonicalURL.text(of: value.requestedURL.absoluteString) == wanted
+                || CanonicalURL.text(of: value.url.absoluteString) == wanted
         }
     }
 

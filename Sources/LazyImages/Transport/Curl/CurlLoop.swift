@@ -169,7 +169,7 @@ import SystemSupport
     }
 
     private func end(_ transfer: CurlTransfer, with outcome: CurlJob.Outcome) {
-        transfers[transfer.number] = nil
+        transfers[transfer.job.number] = nil
         transfer.receiver.receive(transfer.metrics)
         _ = unsafe ccurl_multi_remove(multi, transfer.handle)
         retire(transfer)

@@ -37,8 +37,6 @@ import SystemSupport
     /// Why the transfer must not start: libcurl cannot enforce the TLS requirements.
     private(set) var refusal: ImageLoadingError?
 
-    var number: Int { job.number }
-
     /// Whether the request is a GET without a body, as nearly all are.
     private var isPlain: Bool { job.request.method == .get && upload == nil }
 
@@ -102,7 +100,8 @@ import SystemSupport
         case .complete(let head): return endHead(head)
         case .tooLarge:
             let reason = "its header exceeds \(CurlHeader.limit) bytes"
-            return stop(.malformedResponse(url: urlText, reason: reason))
+            fault = .malformedResponse(url: urlText, reason: reason)
+            return false
         }
     }
 
@@ -135,11 +134,6 @@ import SystemSupport
         isPaused = false
         lastArrival = clock.now
         return unsafe ccurl_easy_resume(handle)
-    }
-
-    private func stop(_ fault: ImageLoadingError) -> Bool {
-        self.fault = fault
-        return false
     }
 
     // MARK: How it ends
