@@ -32,7 +32,7 @@ public final class JobProcess: Sendable {
             throw error
         }
         // Reads from a copy, so that the descriptor stays open.
-        let bytes = Self.readMessage()
+        let bytes = SessionProcess.receiveAll(Descriptor(dup(JobMessage.connection)))
         // Ignored: it only says how the message of another program is malformed.
         guard let message = try? JSONDecoder().decode(JobMessage.self, from: Data(bytes)) else {
             throw error
@@ -158,17 +158,8 @@ public final class JobProcess: Sendable {
 
     private static var now: Double { Date().timeIntervalSince1970 }
 
-    private static func readMessage() -> [UInt8] {
-        let copy = Descriptor(dup(JobMessage.connection))
-        return SessionProcess.receiveAll(copy)
-    }
-
     private func answer(_ bytes: [UInt8]) {
-        let descriptor = connection.withLock { connection in
-            defer { connection = nil }
-            return connection
-        }
-        guard let descriptor else { return }
+        guard let descriptor = connection.withLock({ $0.take() }) else { return }
         // The job continues without its starter.
         _ = SessionProcess.sendAll(bytes, to: Descriptor(descriptor))
     }
@@ -265,16 +256,13 @@ struct JobWork: Sendable {
                 else { return }
                 done.insert(index)
                 recorder.add(.result(record))
-                if let error = record.error { await log(error.message) }
+                guard let error = record.error else { return }
+                await BlockingThreads.runOnOwnThread { [log] in log.add(error.message) }
             }
             rest.removeAll { done.contains($0.index) }
             // Ignored: the loop checks for cancellation.
             if !rest.isEmpty { try? await Task.sleep(for: Self.pause) }
         }
-    }
-
-    private func log(_ message: String) async {
-        await BlockingThreads.runOnOwnThread { [log] in log.add(message) }
     }
 
     /// Whether an image failed because there is no network, and so must be loaded again.

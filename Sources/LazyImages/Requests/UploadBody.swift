@@ -153,15 +153,14 @@ public struct FormPart: Sendable {
 
     /// Percent-encodes quotes and line breaks, as browsers do (RFC 7578 section 5.1).
     private static func quoted(_ text: String) -> String {
-        String(
-            text.unicodeScalars.reduce(into: String.UnicodeScalarView()) { result, scalar in
-                switch scalar {
-                case "\"": result.append(contentsOf: "%22".unicodeScalars)
-                case "\r": result.append(contentsOf: "%0D".unicodeScalars)
-                case "\n": result.append(contentsOf: "%0A".unicodeScalars)
-                default: result.append(scalar)
-                }
-            })
+        text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"": "%22"
+            case "\r": "%0D"
+            case "\n": "%0A"
+            default: String(scalar)
+            }
+        }.joined()
     }
 
     /// Drops control characters, so that a media type cannot add header lines.
