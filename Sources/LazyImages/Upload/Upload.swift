@@ -63,16 +63,13 @@ final class Upload: FetchExchange {
             status: head.status, method: method, staysAtOrigin: SecurityPolicy.haveSameOrigin(target, url))
     }
 
-    func value(of answer: UploadAnswer) -> UploadResponse {
-        UploadResponse(
-            head: answer.head, body: answer.body, isWhole: answer.isWhole, url: url, isRepeated: isRepeated)
-    }
+    func value(of answer: UploadResponse) -> UploadResponse { answer }
 
     // MARK: One attempt
 
     func attempt(
         _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
-    ) async throws(ImageLoadingError) -> FetchStep<UploadAnswer> {
+    ) async throws(ImageLoadingError) -> FetchStep<UploadResponse> {
         isRepeated = isRepeated || mayHaveTakenEffect
         mayHaveTakenEffect = false
         var fields = fields
@@ -109,8 +106,9 @@ final class Upload: FetchExchange {
         if head.status == 401 { mayHaveTakenEffect = false }
         let (bytes, isCut) = answer.body
         return .answer(
-            UploadAnswer(
-                head: head, body: bytes, isWhole: !isBroken && !isCut, received: answer.received))
+            UploadResponse(
+                head: head, body: bytes, isWhole: !isBroken && !isCut, url: url, isRepeated: isRepeated,
+                received: answer.received))
     }
 
     /// Fields about a body (RFC 9110 section 8), which are left out when a redirect turns the request into a GET.
@@ -142,13 +140,7 @@ final class Upload: FetchExchange {
 /// One upload.
 typealias UploadFlight = Flight<UploadResponse, ImageLoadingError, LoadEvent>
 
-/// The answer to one attempt of an upload.
-struct UploadAnswer: FetchAnswer {
-    let head: ResponseHead
-    let body: [UInt8]
-    let isWhole: Bool
-    let received: Int
-}
+extension UploadResponse: FetchAnswer {}
 
 extension ImageLoadingError {
     /// Whether the answer was incomplete.

@@ -208,6 +208,8 @@ public struct UploadResponse: Sendable {
     public let url: URL
     /// Whether an earlier attempt may have taken effect already, because its answer was lost or asked for another.
     package let isRepeated: Bool
+    /// When the header arrived, in seconds since 1970.
+    let received: Int
 
     /// The answer's status.
     public var status: Int { head.status }
