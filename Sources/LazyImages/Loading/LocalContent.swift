@@ -78,18 +78,15 @@ package enum LocalContent {
         guard (text.utf8.count - 1024) / 3 <= limit else {
             throw .tooLarge(url: url.displayText, limit: limit)
         }
-        let content = percentDecoded(text[text.index(after: comma)...])
-        let isBase64 = text[colon..<comma].lowercased().hasSuffix(";base64")
-        guard isBase64 else { return try bounded(content, url: url, limit: limit) }
-        guard let decoded = Data(base64Encoded: Data(content), options: .ignoreUnknownCharacters) else {
-            throw .invalidURL(text: url.displayText, reason: "its content is not base64")
+        var content = percentDecoded(text[text.index(after: comma)...])
+        if text[colon..<comma].lowercased().hasSuffix(";base64") {
+            guard let decoded = Data(base64Encoded: Data(content), options: .ignoreUnknownCharacters) else {
+                throw .invalidURL(text: url.displayText, reason: "its content is not base64")
+            }
+            content = [UInt8](decoded)
         }
-        return try bounded([UInt8](decoded), url: url, limit: limit)
-    }
-
-    private static func bounded(_ bytes: [UInt8], url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {
-        guard bytes.count <= limit else { throw .tooLarge(url: url.displayText, limit: limit) }
-        return bytes
+        guard content.count <= limit else { throw .tooLarge(url: url.displayText, limit: limit) }
+        return content
     }
 
     private static func percentDecoded(_ text: Substring) -> [UInt8] {

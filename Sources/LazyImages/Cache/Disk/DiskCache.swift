@@ -677,18 +677,15 @@ extension DiskCache {
 
         private(set) var count = 0
         private(set) var last: String?
-        private var reading: Cause?
-        private var writing: Cause?
+        /// The present causes, by whether the disk was written.
+        private var causes: [Bool: Cause] = [:]
 
         mutating func record(_ fault: FileFault, writing isWriting: Bool) {
             let cause = Cause(kind: fault.kind, code: fault.code)
             last = fault.explanation
-            if (isWriting ? writing : reading) != cause { count += 1 }
-            if isWriting { writing = cause } else { reading = cause }
+            if causes.updateValue(cause, forKey: isWriting) != cause { count += 1 }
         }
 
-        mutating func recovered(writing isWriting: Bool) {
-            if isWriting { writing = nil } else { reading = nil }
-        }
+        mutating func recovered(writing isWriting: Bool) { causes[isWriting] = nil }
     }
 }
