@@ -33,7 +33,7 @@ struct ResourceShortageTests {
     func refusedInbox() async throws {
         let inbox = try CurlInbox()
         inbox.refuse(ResourceShortage(missing: .memory, code: ENOMEM))
-        #expect(inbox.isClosed)
+        #expect(inbox.mailbox.isClosed)
         let request = TransportRequest(url: try URL(typed: "http://localhost/"))
         let outcome = await CurlJob(number: 1, request: request, inbox: inbox)
             .outcome(into: RecordingReceiver())

@@ -61,7 +61,8 @@ import SystemSupport
         unsafe self.multi = multi
         _ = unsafe ccurl_multi_set_connection_cache(multi, configuration.idleConnections)
         _ = unsafe ccurl_multi_set_host_connections(multi, configuration.connectionsPerHost)
-        guard watch(inbox.wake.descriptor, operation: EPOLL_CTL_ADD, events: EPOLLIN.rawValue) else {
+        let wake = inbox.mailbox.wake
+        guard watch(wake.descriptor, operation: EPOLL_CTL_ADD, events: EPOLLIN.rawValue) else {
             return inbox.refuse(ResourceShortage(missing: .memory, code: errno))
         }
 
@@ -74,8 +75,8 @@ import SystemSupport
             for index in 0..<max(0, Int(count)) {
                 let event = unsafe events[index]
                 let socket = unsafe event.data.fd
-                if socket == inbox.wake.descriptor {
-                    inbox.wake.reset()
+                if socket == wake.descriptor {
+                    wake.reset()
                 } else if idle.remove(socket) != nil {
                     // The server has closed an idle connection. libcurl notices that when it wants to reuse it.
                     watch(socket, operation: EPOLL_CTL_DEL, events: 0)
@@ -83,7 +84,7 @@ import SystemSupport
                     _ = unsafe ccurl_multi_ready(multi, socket, Self.readiness(unsafe event.events))
                 }
             }
-            guard let messages = inbox.take() else { return }
+            guard let messages = inbox.mailbox.take() else { return }
             for message in messages { handle(message) }
             if Self.now() >= curlDeadline {
                 curlDeadline = .max
@@ -263,15 +264,12 @@ final class CurlInbox: Sendable {
         }
     }
 
-    private let mailbox: Mailbox<Message>
+    /// Closed when the transport is gone, or when the thread could not start.
+    let mailbox: Mailbox<Message>
     /// Why the thread could not start.
     private let shortage = Lock<ResourceShortage?>(nil)
-    var wake: WakeDescriptor { mailbox.wake }
 
     init() throws(ResourceShortage) { mailbox = try Mailbox() }
-
-    /// Whether the thread has stopped reading it.
-    var isClosed: Bool { mailbox.isClosed }
 
     /// Adds a message.
     func send(_ message: Message) {
@@ -283,12 +281,6 @@ final class CurlInbox: Sendable {
         self.shortage.withLock { $0 = shortage }
         for message in mailbox.close() { message.refuse(shortage) }
     }
-
-    /// Ends the thread. No transfer can be running: each one retains the transport.
-    func close() { mailbox.close() }
-
-    /// The messages since the last call; nil when the transport is gone.
-    func take() -> [Message]? { mailbox.take() }
 }
 
 /// One requested transfer. It does not retain the receiver, which may retain it by `resume`.

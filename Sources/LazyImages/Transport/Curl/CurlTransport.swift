@@ -68,7 +68,8 @@ public final class CurlTransport: Transport {
         self.startThread = startThread
     }
 
-    deinit { for inbox in inboxes.withLock({ $0 }).values { inbox.close() } }
+    // Ends the threads. No transfer can be running: each one retains the transport.
+    deinit { for inbox in inboxes.withLock({ $0 }).values { inbox.mailbox.close() } }
 
     /// Makes one request: see ``Transport``.
     /// - Parameters:
@@ -103,7 +104,7 @@ public final class CurlTransport: Transport {
     /// The inbox of the thread for these rules. Starts the thread if there is none.
     private func runningInbox(_ addresses: AddressRules?) throws(ResourceShortage) -> CurlInbox {
         try inboxes.withLock { inboxes throws(ResourceShortage) in
-            if let current = inboxes[addresses], !current.isClosed { return current }
+            if let current = inboxes[addresses], !current.mailbox.isClosed { return current }
             let inbox = try CurlInbox()
             let poller = try Poller()
             try startThread("LazyImages.curl") { [configuration] in
