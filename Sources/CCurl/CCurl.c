@@ -31,25 +31,28 @@ struct message {
     } data;
 };
 
-static struct {
-    int (*global_init)(long);
-    char *(*version)(void);
-    ccurl_easy *(*easy_init)(void);
-    void (*easy_cleanup)(ccurl_easy *);
-    int (*easy_setopt)(ccurl_easy *, int, ...);
-    int (*easy_getinfo)(ccurl_easy *, int, ...);
-    int (*easy_pause)(ccurl_easy *, int);
-    const char *(*easy_strerror)(int);
-    ccurl_list *(*slist_append)(ccurl_list *, const char *);
-    void (*slist_free_all)(ccurl_list *);
-    ccurl_multi *(*multi_init)(void);
-    int (*multi_cleanup)(ccurl_multi *);
-    int (*multi_setopt)(ccurl_multi *, int, ...);
-    int (*multi_add_handle)(ccurl_multi *, ccurl_easy *);
-    int (*multi_remove_handle)(ccurl_multi *, ccurl_easy *);
-    int (*multi_socket_action)(ccurl_multi *, int, int, int *);
-    struct message *(*multi_info_read)(ccurl_multi *, int *);
-} curl;
+// The functions of libcurl: result, name without `curl_`, parameters.
+#define FUNCTIONS(F) \
+    F(int, global_init, (long)) \
+    F(char *, version, (void)) \
+    F(ccurl_easy *, easy_init, (void)) \
+    F(void, easy_cleanup, (ccurl_easy *)) \
+    F(int, easy_setopt, (ccurl_easy *, int, ...)) \
+    F(int, easy_getinfo, (ccurl_easy *, int, ...)) \
+    F(int, easy_pause, (ccurl_easy *, int)) \
+    F(const char *, easy_strerror, (int)) \
+    F(ccurl_list *, slist_append, (ccurl_list *, const char *)) \
+    F(void, slist_free_all, (ccurl_list *)) \
+    F(ccurl_multi *, multi_init, (void)) \
+    F(int, multi_cleanup, (ccurl_multi *)) \
+    F(int, multi_setopt, (ccurl_multi *, int, ...)) \
+    F(int, multi_add_handle, (ccurl_multi *, ccurl_easy *)) \
+    F(int, multi_remove_handle, (ccurl_multi *, ccurl_easy *)) \
+    F(int, multi_socket_action, (ccurl_multi *, int, int, int *)) \
+    F(struct message *, multi_info_read, (ccurl_multi *, int *))
+
+#define POINTER(result, name, parameters) result(*name) parameters;
+static struct { FUNCTIONS(POINTER) } curl;
 
 // Each thread in libcurl holds it for reading. Writers go first: the end of the process waits for the threads inside,
 // and new ones do not enter.
@@ -90,26 +93,10 @@ static int start(void *handle) {
     return result;
 }
 
+#define ENTRY(result, name, parameters) {"curl_" #name, &curl.name},
+
 int ccurl_open(const char *library, char *reason, size_t reason_size) {
-    const struct csystem_function functions[] = {
-        {"curl_global_init", &curl.global_init},
-        {"curl_version", &curl.version},
-        {"curl_easy_init", &curl.easy_init},
-        {"curl_easy_cleanup", &curl.easy_cleanup},
-        {"curl_easy_setopt", &curl.easy_setopt},
-        {"curl_easy_getinfo", &curl.easy_getinfo},
-        {"curl_easy_pause", &curl.easy_pause},
-        {"curl_easy_strerror", &curl.easy_strerror},
-        {"curl_slist_append", &curl.slist_append},
-        {"curl_slist_free_all", &curl.slist_free_all},
-        {"curl_multi_init", &curl.multi_init},
-        {"curl_multi_cleanup", &curl.multi_cleanup},
-        {"curl_multi_setopt", &curl.multi_setopt},
-        {"curl_multi_add_handle", &curl.multi_add_handle},
-        {"curl_multi_remove_handle", &curl.multi_remove_handle},
-        {"curl_multi_socket_action", &curl.multi_socket_action},
-        {"curl_multi_info_read", &curl.multi_info_read},
-    };
+    const struct csystem_function functions[] = {FUNCTIONS(ENTRY)};
     void *handle = csystem_open_library(library, functions, sizeof functions / sizeof functions[0], reason, reason_size);
     if (handle == NULL) return -1;
     int result = start(handle);

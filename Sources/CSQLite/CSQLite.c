@@ -9,76 +9,48 @@ typedef void (*destructor)(void *);
 
 enum { UTF8 = 1 };
 
-static struct {
-    const char *(*libversion)(void);
-    int (*open_v2)(const char *, csqlite_db **, int, const char *);
-    int (*close_v2)(csqlite_db *);
-    int (*exec)(csqlite_db *, const char *, int (*)(void *, int, char **, char **), void *, char **);
-    int (*busy_timeout)(csqlite_db *, int);
-    void (*interrupt)(csqlite_db *);
-    int (*extended_errcode)(csqlite_db *);
-    int (*system_errno)(csqlite_db *);
-    const char *(*errmsg)(csqlite_db *);
-    int (*get_autocommit)(csqlite_db *);
-    int (*changes)(csqlite_db *);
-    int64_t (*last_insert_rowid)(csqlite_db *);
-    int (*prepare_v2)(csqlite_db *, const char *, int, csqlite_statement **, const char **);
-    int (*finalize)(csqlite_statement *);
-    int (*step)(csqlite_statement *);
-    int (*reset)(csqlite_statement *);
-    int (*clear_bindings)(csqlite_statement *);
-    int (*bind_null)(csqlite_statement *, int);
-    int (*bind_int64)(csqlite_statement *, int, int64_t);
-    int (*bind_double)(csqlite_statement *, int, double);
-    int (*bind_text64)(csqlite_statement *, int, const char *, uint64_t, destructor, unsigned char);
-    int (*bind_blob64)(csqlite_statement *, int, const void *, uint64_t, destructor);
-    int (*column_type)(csqlite_statement *, int);
-    int64_t (*column_int64)(csqlite_statement *, int);
-    double (*column_double)(csqlite_statement *, int);
-    const void *(*column_blob)(csqlite_statement *, int);
-    int (*column_bytes)(csqlite_statement *, int);
-    int (*blob_open)(csqlite_db *, const char *, const char *, const char *, int64_t, int, csqlite_blob **);
-    int (*blob_reopen)(csqlite_blob *, int64_t);
-    int (*blob_bytes)(csqlite_blob *);
-    int (*blob_close)(csqlite_blob *);
-    int (*file_control)(csqlite_db *, const char *, int, void *);
-} sqlite;
+// The functions of SQLite: result, name without `sqlite3_`, parameters.
+#define FUNCTIONS(F) \
+    F(const char *, libversion, (void)) \
+    F(int, open_v2, (const char *, csqlite_db **, int, const char *)) \
+    F(int, close_v2, (csqlite_db *)) \
+    F(int, exec, (csqlite_db *, const char *, int (*)(void *, int, char **, char **), void *, char **)) \
+    F(int, busy_timeout, (csqlite_db *, int)) \
+    F(void, interrupt, (csqlite_db *)) \
+    F(int, extended_errcode, (csqlite_db *)) \
+    F(int, system_errno, (csqlite_db *)) \
+    F(const char *, errmsg, (csqlite_db *)) \
+    F(int, get_autocommit, (csqlite_db *)) \
+    F(int, changes, (csqlite_db *)) \
+    F(int64_t, last_insert_rowid, (csqlite_db *)) \
+    F(int, prepare_v2, (csqlite_db *, const char *, int, csqlite_statement **, const char **)) \
+    F(int, finalize, (csqlite_statement *)) \
+    F(int, step, (csqlite_statement *)) \
+    F(int, reset, (csqlite_statement *)) \
+    F(int, clear_bindings, (csqlite_statement *)) \
+    F(int, bind_null, (csqlite_statement *, int)) \
+    F(int, bind_int64, (csqlite_statement *, int, int64_t)) \
+    F(int, bind_double, (csqlite_statement *, int, double)) \
+    F(int, bind_text64, (csqlite_statement *, int, const char *, uint64_t, destructor, unsigned char)) \
+    F(int, bind_blob64, (csqlite_statement *, int, const void *, uint64_t, destructor)) \
+    F(int, column_type, (csqlite_statement *, int)) \
+    F(int64_t, column_int64, (csqlite_statement *, int)) \
+    F(double, column_double, (csqlite_statement *, int)) \
+    F(const void *, column_blob, (csqlite_statement *, int)) \
+    F(int, column_bytes, (csqlite_statement *, int)) \
+    F(int, blob_open, (csqlite_db *, const char *, const char *, const char *, int64_t, int, csqlite_blob **)) \
+    F(int, blob_reopen, (csqlite_blob *, int64_t)) \
+    F(int, blob_bytes, (csqlite_blob *)) \
+    F(int, blob_close, (csqlite_blob *)) \
+    F(int, file_control, (csqlite_db *, const char *, int, void *))
+
+#define POINTER(result, name, parameters) result(*name) parameters;
+static struct { FUNCTIONS(POINTER) } sqlite;
+
+#define ENTRY(result, name, parameters) {"sqlite3_" #name, &sqlite.name},
 
 int csqlite_open_library(const char *library, char *reason, size_t reason_size) {
-    const struct csystem_function functions[] = {
-        {"sqlite3_libversion", &sqlite.libversion},
-        {"sqlite3_open_v2", &sqlite.open_v2},
-        {"sqlite3_close_v2", &sqlite.close_v2},
-        {"sqlite3_exec", &sqlite.exec},
-        {"sqlite3_busy_timeout", &sqlite.busy_timeout},
-        {"sqlite3_interrupt", &sqlite.interrupt},
-        {"sqlite3_extended_errcode", &sqlite.extended_errcode},
-        {"sqlite3_system_errno", &sqlite.system_errno},
-        {"sqlite3_errmsg", &sqlite.errmsg},
-        {"sqlite3_get_autocommit", &sqlite.get_autocommit},
-        {"sqlite3_changes", &sqlite.changes},
-        {"sqlite3_last_insert_rowid", &sqlite.last_insert_rowid},
-        {"sqlite3_prepare_v2", &sqlite.prepare_v2},
-        {"sqlite3_finalize", &sqlite.finalize},
-        {"sqlite3_step", &sqlite.step},
-        {"sqlite3_reset", &sqlite.reset},
-        {"sqlite3_clear_bindings", &sqlite.clear_bindings},
-        {"sqlite3_bind_null", &sqlite.bind_null},
-        {"sqlite3_bind_int64", &sqlite.bind_int64},
-        {"sqlite3_bind_double", &sqlite.bind_double},
-        {"sqlite3_bind_text64", &sqlite.bind_text64},
-        {"sqlite3_bind_blob64", &sqlite.bind_blob64},
-        {"sqlite3_column_type", &sqlite.column_type},
-        {"sqlite3_column_int64", &sqlite.column_int64},
-        {"sqlite3_column_double", &sqlite.column_double},
-        {"sqlite3_column_blob", &sqlite.column_blob},
-        {"sqlite3_column_bytes", &sqlite.column_bytes},
-        {"sqlite3_blob_open", &sqlite.blob_open},
-        {"sqlite3_blob_reopen", &sqlite.blob_reopen},
-        {"sqlite3_blob_bytes", &sqlite.blob_bytes},
-        {"sqlite3_blob_close", &sqlite.blob_close},
-        {"sqlite3_file_control", &sqlite.file_control},
-    };
+    const struct csystem_function functions[] = {FUNCTIONS(ENTRY)};
     size_t count = sizeof functions / sizeof functions[0];
     return csystem_open_library(library, functions, count, reason, reason_size) == NULL ? -1 : 0;
 }
