@@ -51,9 +51,20 @@ struct restoration {
 static struct restoration restorations[2];
 static _Atomic(struct restoration *) in_use;
 
-// By signal number.
+// The actions before ours, and whether ours are installed. By signal number.
 static struct sigaction before[NSIG];
 static bool is_installed[NSIG];
+
+static void install(int signal, const struct sigaction *action, bool unless_ignored) {
+    if (is_installed[signal] || sigaction(signal, NULL, &before[signal]) != 0) return;
+    if (unless_ignored && before[signal].sa_handler == SIG_IGN) return;
+    is_installed[signal] = sigaction(signal, action, NULL) == 0;
+}
+
+static void uninstall(int signal) {
+    if (is_installed[signal]) sigaction(signal, &before[signal], NULL);
+    is_installed[signal] = false;
+}
 
 // Whether the signal's default action ends the process (signal(7)). The C library keeps the first real-time signals for
 // itself.
@@ -133,26 +144,18 @@ static void use_own_stack(void) {
     }
 }
 
-static void install(void) {
+static void begin_guarding(void) {
     use_own_stack();
+    struct sigaction action = {.sa_handler = die, .sa_flags = SA_ONSTACK};
+    sigfillset(&action.sa_mask);
     for (int signal = 1; signal < NSIG; signal++) {
-        if (is_installed[signal] || !is_deadly(signal)) continue;
-        if (sigaction(signal, NULL, &before[signal]) != 0) continue;
-        if (before[signal].sa_handler == SIG_IGN) continue;
-        struct sigaction action = {.sa_handler = die, .sa_flags = SA_ONSTACK};
-        sigfillset(&action.sa_mask);
-        is_installed[signal] = sigaction(signal, &action, NULL) == 0;
+        if (is_deadly(signal)) install(signal, &action, true);
     }
 }
 
 static int signal_pipe[2] = {-1, -1};
 static sem_t continued;
 static atomic_bool is_stopping;
-
-static const int reported[] = {SIGTSTP, SIGCONT, SIGWINCH};
-enum { reported_count = sizeof reported / sizeof reported[0] };
-static struct sigaction unreported[reported_count];
-static bool is_reported[reported_count];
 
 static void report(int signal) {
     int saved = errno;
@@ -164,23 +167,10 @@ static void report(int signal) {
 }
 
 static void begin_reporting(int signal) {
-    for (int index = 0; index < reported_count; index++) {
-        if (reported[index] != signal || is_reported[index]) continue;
-        if (sigaction(signal, NULL, &unreported[index]) != 0) continue;
-        // Nobody could continue a program that was started with SIGTSTP ignored.
-        if (signal == SIGTSTP && unreported[index].sa_handler == SIG_IGN) continue;
-        struct sigaction action = {.sa_handler = report, .sa_flags = SA_RESTART};
-        sigemptyset(&action.sa_mask);
-        is_reported[index] = sigaction(signal, &action, NULL) == 0;
-    }
-}
-
-static void end_reporting(int signal) {
-    for (int index = 0; index < reported_count; index++) {
-        if (reported[index] != signal || !is_reported[index]) continue;
-        sigaction(signal, &unreported[index], NULL);
-        is_reported[index] = false;
-    }
+    struct sigaction action = {.sa_handler = report, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    // Nobody could continue a program that was started with SIGTSTP ignored.
+    install(signal, &action, signal == SIGTSTP);
 }
 
 int csystem_terminal_signals(void) {
@@ -209,7 +199,7 @@ void csystem_terminal_stop(void) {
     atomic_store(&is_stopping, false);
     while (sem_trywait(&continued) == 0) {
     }
-    end_reporting(SIGCONT);
+    uninstall(SIGCONT);
 }
 
 int csystem_terminal_guard(int terminal, const struct termios *original, const void *leave, size_t length) {
@@ -224,8 +214,10 @@ int csystem_terminal_guard(int terminal, const struct termios *original, const v
     other->length = length;
     memcpy(other->leave, leave, length);
     atomic_store(&in_use, other);
-    install();
-    for (int index = 0; index < reported_count; index++) begin_reporting(reported[index]);
+    begin_guarding();
+    begin_reporting(SIGTSTP);
+    begin_reporting(SIGCONT);
+    begin_reporting(SIGWINCH);
     // For an exit with the guard on; after unguard it does nothing.
     static bool is_registered;
     if (!is_registered) is_registered = atexit(restore) == 0;
@@ -234,9 +226,5 @@ int csystem_terminal_guard(int terminal, const struct termios *original, const v
 
 void csystem_terminal_unguard(void) {
     atomic_store(&in_use, NULL);
-    for (int signal = 1; signal < NSIG; signal++) {
-        if (is_installed[signal]) sigaction(signal, &before[signal], NULL);
-        is_installed[signal] = false;
-    }
-    for (int index = 0; index < reported_count; index++) end_reporting(reported[index]);
+    for (int signal = 1; signal < NSIG; signal++) uninstall(signal);
 }

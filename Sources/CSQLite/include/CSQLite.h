@@ -15,17 +15,14 @@ typedef struct csqlite_blob csqlite_blob;
 /// Result codes; extended ones have more detail in their higher bytes.
 enum {
     CSQLITE_OK = 0,
-    CSQLITE_ERROR = 1,
     CSQLITE_PERM = 3,
     CSQLITE_BUSY = 5,
     CSQLITE_LOCKED = 6,
-    CSQLITE_NOMEM = 7,
     CSQLITE_READONLY = 8,
     CSQLITE_IOERR = 10,
     CSQLITE_CORRUPT = 11,
     CSQLITE_FULL = 13,
     CSQLITE_CANTOPEN = 14,
-    CSQLITE_AUTH = 23,
     CSQLITE_NOTADB = 26,
     CSQLITE_ROW = 100,
     CSQLITE_DONE = 101,
@@ -40,12 +37,8 @@ enum {
     CSQLITE_OPEN_NOMUTEX = 0x8000,
 };
 
-/// Types of values.
+/// The type of a missing value.
 enum {
-    CSQLITE_INTEGER = 1,
-    CSQLITE_FLOAT = 2,
-    CSQLITE_TEXT = 3,
-    CSQLITE_BLOB = 4,
     CSQLITE_NULL = 5,
 };
 
