@@ -48,6 +48,15 @@ package struct FileCalls: Sendable {
         var unlimited = Int.max
         return try call(kind, name, limit: &unlimited) { _ in body() }
     }
+
+    /// As above, for a call that takes the number of a descriptor. (A closure cannot capture a noncopyable descriptor.)
+    @discardableResult
+    private func call<Value: SignedInteger>(
+        _ kind: Kind, _ name: String = "", on file: borrowing Descriptor, _ body: (Int32) -> Value
+    ) throws(FileFault) -> Value {
+        let number = file.number
+        return try call(kind, name) { body(number) }
+    }
 }
 
 // MARK: Opening and looking
@@ -60,16 +69,22 @@ extension FileCalls {
     }
 
     package func openFolder(_ name: String, in folder: borrowing Descriptor) throws(FileFault) -> Descriptor {
-        let (number, flags) = (folder.number, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        return Descriptor(try call(.open, name) { unsafe openat(number, name, flags) })
+        try openEntry(name, in: folder, O_RDONLY | O_DIRECTORY)
+    }
+
+    /// Opens an entry of a folder. Refuses a symbolic link. Only this user can use a new file.
+    private func openEntry(
+        _ name: String, in folder: borrowing Descriptor, _ flags: Int32
+    ) throws(FileFault) -> Descriptor {
+        let flags = flags | O_NOFOLLOW | O_CLOEXEC
+        return Descriptor(try call(.open, name, on: folder) { unsafe openat($0, name, flags, 0o600) })
     }
 
     /// Opens a file for reading, which leaves its access time alone.
     package func openForReading(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
         -> Descriptor
     {
-        let number = folder.number
-        return Descriptor(try call(.open, name) { unsafe csystem_open_noatime(number, name) })
+        Descriptor(try call(.open, name, on: folder) { unsafe csystem_open_noatime($0, name) })
     }
 
     /// Opens a file for reading. Does not wait for the other end of a pipe.
@@ -105,29 +120,25 @@ extension FileCalls {
     package func openForWriting(
         _ name: String, in folder: borrowing Descriptor, creating creation: Creation
     ) throws(FileFault) -> Descriptor {
-        let number = folder.number
         let creationFlags =
             switch creation {
             case .always: O_CREAT | O_EXCL
             case .ifAbsent: O_CREAT
             case .never: Int32(0)
             }
-        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | creationFlags
-        return Descriptor(try call(.open, name) { unsafe openat(number, name, flags, 0o600) })
+        return try openEntry(name, in: folder, O_RDWR | O_NONBLOCK | creationFlags)
     }
 
     package func status(of file: borrowing Descriptor) throws(FileFault) -> FileStatus {
-        let number = file.number
         var status = stat()
-        try call(.status, "") { unsafe fstat(number, &status) }
+        try call(.status, on: file) { unsafe fstat($0, &status) }
         return FileStatus(status)
     }
 
     /// The status of a directory entry. Does not follow a symbolic link.
     package func status(of name: String, in folder: borrowing Descriptor) throws(FileFault) -> FileStatus {
-        let number = folder.number
         var status = stat()
-        try call(.status, name) { unsafe fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) }
+        try call(.status, name, on: folder) { unsafe fstatat($0, name, &status, AT_SYMLINK_NOFOLLOW) }
         return FileStatus(status)
     }
 
@@ -155,9 +166,8 @@ extension FileCalls {
 
     /// The same names as bytes, which need not be UTF-8.
     package func nameBytes(in folder: borrowing Descriptor) throws(FileFault) -> [[UInt8]] {
-        let number = folder.number
         // A second descriptor: readdir moves the offset of its own, and closedir closes it.
-        let copy = try call(.list, "") { unsafe openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        let copy = try call(.list, on: folder) { unsafe openat($0, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let stream = unsafe fdopendir(copy) else {
             let code = errno
             close(copy)
@@ -216,19 +226,16 @@ extension FileCalls {
 
     package func rename(_ name: String, to newName: String, in folder: borrowing Descriptor) throws(FileFault)
     {
-        let number = folder.number
-        try call(.rename, name) { unsafe renameat(number, name, number, newName) }
+        try call(.rename, name, on: folder) { unsafe renameat($0, name, $0, newName) }
     }
 
     /// Adds a hard link `newName` to a file. Fails if that name exists (EEXIST).
     package func link(_ name: String, to newName: String, in folder: borrowing Descriptor) throws(FileFault) {
-        let number = folder.number
-        try call(.link, name) { unsafe linkat(number, name, number, newName, 0) }
+        try call(.link, name, on: folder) { unsafe linkat($0, name, $0, newName, 0) }
     }
 
     package func remove(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
-        let number = folder.number
-        try call(.remove, name) { unsafe unlinkat(number, name, 0) }
+        try call(.remove, name, on: folder) { unsafe unlinkat($0, name, 0) }
     }
 
     /// Removes the name of a file at a path.
@@ -239,9 +246,8 @@ extension FileCalls {
     /// Locks the file for this descriptor; false if another one has the lock. The lock ends when the last copy of the
     /// descriptor closes, also by a crash.
     package func tryLock(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
-        let number = file.number
         do {
-            try call(.lock, "") { flock(number, LOCK_EX | LOCK_NB) }
+            try call(.lock, on: file) { flock($0, LOCK_EX | LOCK_NB) }
         } catch let error where error.code == EWOULDBLOCK {
             return false
         }
@@ -407,8 +413,7 @@ extension FileCalls {
 
     /// Truncates a file to a length.
     package func truncate(_ file: borrowing Descriptor, to length: Int) throws(FileFault) {
-        let number = file.number
-        try call(.write, "") { ftruncate(number, off_t(length)) }
+        try call(.write, on: file) { ftruncate($0, off_t(length)) }
     }
 
     /// Sets the access time to now, to the nanosecond, so that entries used in the same second still have an order.
@@ -425,11 +430,10 @@ extension FileCalls {
     private func setTimes(
         of file: borrowing Descriptor, change: (timespec) -> timespec
     ) throws(FileFault) {
-        let number = file.number
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
         let times = [now, change(now)]
-        try call(.setTimes, "") { unsafe futimens(number, times) }
+        try call(.setTimes, on: file) { unsafe futimens($0, times) }
     }
 
     /// UTIME_OMIT of futimens(3): Swift does not import the C macro.
@@ -449,8 +453,7 @@ extension FileCalls {
 
     /// Whether another descriptor has the lock of `tryLockWithCopies`. Takes no lock.
     package func isLocked(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
-        let number = file.number
-        return try call(.lock, "") { csystem_is_locked(number) } == 1
+        try call(.lock, on: file) { csystem_is_locked($0) } == 1
     }
 
     /// Locks the byte at an offset, even beyond the file's end; false if another descriptor has the lock.
@@ -466,9 +469,8 @@ extension FileCalls {
     private func tryLock(
         _ file: borrowing Descriptor, from start: Int, count: Int
     ) throws(FileFault) -> Bool {
-        let number = file.number
         do {
-            try call(.lock, "") { csystem_lock_bytes(number, off_t(start), off_t(count)) }
+            try call(.lock, on: file) { csystem_lock_bytes($0, off_t(start), off_t(count)) }
         } catch let error where error.code == EAGAIN || error.code == EACCES {
             return false
         }
@@ -477,8 +479,7 @@ extension FileCalls {
 
     /// Whether the file is on a network file system, where taking a lock waits for the network.
     package func isRemote(_ file: borrowing Descriptor) throws(FileFault) -> Bool {
-        let number = file.number
-        return try call(.status, "") { csystem_is_remote(number) } == 1
+        try call(.status, on: file) { csystem_is_remote($0) } == 1
     }
 }
 
@@ -487,8 +488,7 @@ extension FileCalls {
     package func openForAppending(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
         -> Descriptor
     {
-        let (number, flags) = (folder.number, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC)
-        return Descriptor(try call(.open, name) { unsafe openat(number, name, flags, 0o600) })
+        try openEntry(name, in: folder, O_RDWR | O_APPEND | O_CREAT)
     }
 
     /// Writes bytes at the descriptor's current offset.
@@ -502,25 +502,20 @@ extension FileCalls {
 
     /// Makes a named pipe (FIFO).
     package func makePipe(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
-        let number = folder.number
-        try call(.open, name) { unsafe mkfifoat(number, name, 0o600) }
+        try call(.open, name, on: folder) { unsafe mkfifoat($0, name, 0o600) }
     }
 
     /// Opens a named pipe for reading and writing: it never reports end of file, and opening does not block.
     package func openPipe(_ name: String, in folder: borrowing Descriptor) throws(FileFault) -> Descriptor {
-        let number = folder.number
-        return Descriptor(
-            try call(.open, name) { unsafe csystem_open_entry(number, name, O_RDWR | O_NONBLOCK) })
+        try openEntry(name, in: folder, O_RDWR | O_NONBLOCK)
     }
 
     /// Opens a named pipe for writing, without blocking; nil if nobody has it open for reading.
     package func openPipeForWriting(_ name: String, in folder: borrowing Descriptor) throws(FileFault)
         -> Descriptor?
     {
-        let number = folder.number
         do {
-            return Descriptor(
-                try call(.open, name) { unsafe csystem_open_entry(number, name, O_WRONLY | O_NONBLOCK) })
+            return try openEntry(name, in: folder, O_WRONLY | O_NONBLOCK)
         } catch let error where error.code == ENXIO {
             return nil
         }
@@ -528,7 +523,6 @@ extension FileCalls {
 
     /// Removes an empty folder.
     package func removeFolder(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {
-        let number = folder.number
-        try call(.remove, name) { unsafe unlinkat(number, name, AT_REMOVEDIR) }
+        try call(.remove, name, on: folder) { unsafe unlinkat($0, name, AT_REMOVEDIR) }
     }
 }
