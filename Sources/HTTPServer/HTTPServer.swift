@@ -75,7 +75,7 @@ package final class HTTPServer: Sendable {
         do throws(ResourceShortage) {
             threads =
                 if let startThread { try ServerThreads(startThread: startThread) } else {
-                    try ServerThreads()
+                    try ServerThreads(startThread: BlockingThreads.startThread(name:_:))
                 }
             mailboxes = try (0..<configuration.eventThreads).map { _ throws(ResourceShortage) in
                 try LoopMailbox()
@@ -302,12 +302,8 @@ final class ServerThreads: Sendable {
 
     private let startThread: BlockingThreads.Starter
 
-    /// - Parameter startThread: starts a thread. Default: the system.
-    init(
-        startThread: @escaping BlockingThreads.Starter = { name, body throws(ResourceShortage) in
-            try BlockingThreads.startThread(name: name, body)
-        }
-    ) throws(ResourceShortage) {
+    /// - Parameter startThread: starts a thread.
+    init(startThread: @escaping BlockingThreads.Starter) throws(ResourceShortage) {
         allEnded = try WakeDescriptor()
         self.startThread = startThread
     }

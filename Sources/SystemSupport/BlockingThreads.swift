@@ -21,9 +21,7 @@ package final class BlockingThreads: Sendable {
     ///   - start: starts a thread. Default: the system.
     package init(
         count: Int, name: String = "LazyImages", niceness: Int32 = 0,
-        start: @escaping Starter = { name, body throws(ResourceShortage) in
-            try BlockingThreads.startThread(name: name, body)
-        }
+        start: @escaping Starter = BlockingThreads.startThread(name:_:)
     ) {
         queue = Queue(threadLimit: count, name: name) { name, body throws(ResourceShortage) in
             guard niceness > 0 else { return try start(name, body) }

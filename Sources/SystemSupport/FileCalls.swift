@@ -24,10 +24,12 @@ package struct FileCalls: Sendable {
 
     package init(inject: (@Sendable (Kind) -> InjectedFault?)? = nil) { self.inject = inject }
 
-    /// Makes one call. `body` returns a negative number on failure, with the reason in `errno`.
-    func call<Value: SignedInteger>(
-        _ kind: Kind, _ name: String, limit: inout Int, _ body: (Int) -> Value
+    /// Makes one call. `body` gets the limit, or half of it, and returns a negative number on failure, with the reason
+    /// in `errno`.
+    private func call<Value: SignedInteger>(
+        _ kind: Kind, _ name: String = "", limit: Int, _ body: (Int) -> Value
     ) throws(FileFault) -> Value {
+        var limit = limit
         switch inject?(kind) {
         case .failure(let code): throw FileFault(kind: kind, name: name, code: code)
         case .short: limit = max(min(1, limit), limit / 2)
@@ -45,8 +47,7 @@ package struct FileCalls: Sendable {
     func call<Value: SignedInteger>(
         _ kind: Kind, _ name: String, _ body: () -> Value
     ) throws(FileFault) -> Value {
-        var unlimited = Int.max
-        return try call(kind, name, limit: &unlimited) { _ in body() }
+        try call(kind, name, limit: .max) { _ in body() }
     }
 
     /// As above, for a call that takes the number of a descriptor. (A closure cannot capture a noncopyable descriptor.)
@@ -303,8 +304,7 @@ extension FileCalls {
         var done = 0
         while done < buffer.count {
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-            var limit = rest.count
-            let count = try call(.read, "", limit: &limit) { limit in
+            let count = try call(.read, limit: rest.count) { limit in
                 unsafe pread(number, rest.baseAddress, limit, off_t(offset + done))
             }
             if count == 0 { break }
@@ -318,8 +318,7 @@ extension FileCalls {
     package func write(_ number: Int32, _ pieces: [UnsafeRawBufferPointer]) throws(FileFault) {
         var pieces = unsafe pieces.filter { $0.count > 0 }
         while let first = unsafe pieces.first {
-            var limit = Int.max
-            var written = try call(.write, "", limit: &limit) { limit in
+            var written = try call(.write, limit: .max) { limit in
                 if limit < Int.max {
                     return unsafe Glibc.write(number, first.baseAddress, max(1, first.count / 2))
                 }
@@ -376,8 +375,7 @@ extension FileCalls {
         var done = 0
         while done < bytes.count {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
-            var limit = rest.count
-            done += try call(.write, "", limit: &limit) { limit in
+            done += try call(.write, limit: rest.count) { limit in
                 unsafe pwrite(number, rest.baseAddress, limit, off_t(offset + done))
             }
         }

@@ -11,7 +11,7 @@ extension OverSockets {
     struct ServerThreadsTests {
         @Test("the threads block all signals, so that SIGPIPE does not end the program")
         func signals() throws {
-            let threads = try ServerThreads()
+            let threads = try ServerThreads(startThread: BlockingThreads.startThread)
             let blocked = Lock<[Int32]>([])
             try threads.start {
                 var mask = sigset_t()
