@@ -54,6 +54,12 @@ extension IPAddress {
         guard case .v6(let bits) = self else { return self }
         return .v6((bits >> 64) << 64)
     }
+
+    /// An IPv4 address mapped into IPv6 becomes IPv4 again (RFC 4291 section 2.5.5.2), so that a client has one name.
+    package var withoutMapping: IPAddress {
+        guard case .v6(let bits) = self, bits >> 32 == 0xFFFF else { return self }
+        return .v4(UInt32(truncatingIfNeeded: bits))
+    }
 }
 
 extension IPAddress: CustomStringConvertible {

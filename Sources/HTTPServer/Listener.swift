@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import HTTPSemantics
 import SystemSupport
 
 /// A socket that listens.
@@ -130,13 +131,8 @@ final class Listener: Sendable {
 
 /// An address in the form that the socket calls take.
 struct SocketAddress {
-    private enum Form {
-        case version4(sockaddr_in)
-        case version6(sockaddr_in6)
-        case local(sockaddr_un)
-    }
-
-    private var form: Form
+    private var storage = sockaddr_storage()
+    private let length: socklen_t
 
     /// Reads a numeric address; names are not resolved.
     init(_ text: String, port: UInt16) throws(HTTPServerError) {
@@ -145,11 +141,11 @@ struct SocketAddress {
         if unsafe inet_pton(AF_INET, text, &version4.sin_addr) == 1 {
             version4.sin_family = sa_family_t(AF_INET)
             version4.sin_port = port.bigEndian
-            form = .version4(version4)
+            self.init(version4)
         } else if unsafe inet_pton(AF_INET6, text, &version6.sin6_addr) == 1 {
             version6.sin6_family = sa_family_t(AF_INET6)
             version6.sin6_port = port.bigEndian
-            form = .version6(version6)
+            self.init(version6)
         } else {
             throw .invalidAddress(text)
         }
@@ -166,32 +162,22 @@ struct SocketAddress {
             return true
         }
         guard isWritten else { throw .invalidPath(path) }
-        form = .local(address)
+        self.init(address)
     }
 
-    var family: Int32 {
-        switch form {
-        case .version4: AF_INET
-        case .version6: AF_INET6
-        case .local: AF_UNIX
-        }
+    private init<Address>(_ address: Address) {
+        length = socklen_t(MemoryLayout<Address>.size)
+        unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: address, as: Address.self) }
     }
+
+    var family: Int32 { Int32(storage.ss_family) }
 
     /// Lends the address and its length to a socket call.
     @unsafe fileprivate func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result)
         -> Result
     {
-        func lend<Address>(_ address: Address) -> Result {
-            unsafe withUnsafePointer(to: address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe body($0, socklen_t(MemoryLayout<Address>.size))
-                }
-            }
-        }
-        return switch form {
-        case .version4(let address): lend(address)
-        case .version6(let address): lend(address)
-        case .local(let address): lend(address)
+        unsafe withUnsafePointer(to: storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }
         }
     }
 
@@ -213,33 +199,14 @@ struct SocketAddress {
 extension Peer {
     /// The peer at the address that accept(2) gave.
     init(_ storage: sockaddr_storage) {
-        var storage = storage
-        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        let family = Int32(storage.ss_family)
-        let isWritten = unsafe withUnsafePointer(to: &storage) { pointer in
-            switch family {
-            case AF_INET:
-                unsafe pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { address in
-                    var number = unsafe address.pointee.sin_addr
-                    return unsafe inet_ntop(AF_INET, &number, &text, socklen_t(text.count)) != nil
-                }
-            case AF_INET6:
-                unsafe pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
-                    var number = unsafe address.pointee.sin6_addr
-                    return unsafe inet_ntop(AF_INET6, &number, &text, socklen_t(text.count)) != nil
-                }
-            default: false
-            }
-        }
-        guard isWritten else {
-            self.init(address: nil, isLocal: family == AF_UNIX)
+        let address = unsafe withUnsafeBytes(of: storage) { unsafe IPAddress(socketAddress: $0) }
+        guard let address else {
+            self.init(address: nil, isLocal: Int32(storage.ss_family) == AF_UNIX)
             return
         }
-        let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        var address = String(decoding: bytes, as: UTF8.self)
-        // A socket that listens on both families reports IPv4 addresses inside IPv6 (RFC 4291 section 2.5.5.2).
-        if address.hasPrefix("::ffff:"), address.contains(".") { address.removeFirst("::ffff:".count) }
-        self.init(address: address, isLocal: address == "::1" || address.hasPrefix("127."))
+        // A socket that listens on both families reports IPv4 addresses inside IPv6.
+        let text = "\(address.withoutMapping)"
+        self.init(address: text, isLocal: text == "::1" || text.hasPrefix("127."))
     }
 }
 

@@ -133,11 +133,3 @@ package struct ForwardedClient: Sendable {
         return IPAddress(name.host)?.withoutMapping
     }
 }
-
-extension IPAddress {
-    /// An IPv4 address mapped into IPv6 becomes IPv4 again (RFC 4291 section 2.5.5.2), so that a client has one name.
-    fileprivate var withoutMapping: IPAddress {
-        guard case .v6(let bits) = self, bits >> 32 == 0xFFFF else { return self }
-        return .v4(UInt32(truncatingIfNeeded: bits))
-    }
-}
