@@ -4,8 +4,8 @@
 ///     max-age=600, no-cache="set-cookie", stale-if-error=86400
 ///
 /// The first of repeated directives counts. A malformed number of seconds counts as 0, which makes the response stale
-/// (section 4.2.1); one too large for 31 bits counts as the largest (section 1.2.2). Directives for shared caches
-/// (s-maxage, proxy-revalidate) are not read here; see `CacheKind`.
+/// (section 4.2.1); one too large for 31 bits counts as the largest (section 1.2.2). `CacheKind` applies the directives
+/// for shared caches.
 package struct CacheControl: Hashable, Sendable {
     /// The response must not be stored.
     package var noStore = false
@@ -25,6 +25,10 @@ package struct CacheControl: Hashable, Sendable {
     package var mustUnderstand = false
     /// In a response: its freshness lifetime. In a request: the greatest acceptable age. In seconds.
     package var maxAge: Int?
+    /// The freshness lifetime of a response in a shared cache, in seconds (s-maxage).
+    fileprivate var sharedMaxAge: Int?
+    /// A shared cache must not reuse the response stale without validation.
+    fileprivate var proxyRevalidate = false
     /// How long a stale response may be used while it is revalidated, in seconds.
     package var staleWhileRevalidate: Int?
     /// How long a stale response may be used when the server fails, in seconds.
@@ -65,7 +69,9 @@ package struct CacheControl: Hashable, Sendable {
         case "private": isPrivate = true
         case "must-understand": mustUnderstand = true
         case "only-if-cached": onlyIfCached = true
+        case "proxy-revalidate": proxyRevalidate = true
         case "max-age": maxAge = value.flatMap(Self.seconds) ?? 0
+        case "s-maxage": sharedMaxAge = value.flatMap(Self.seconds) ?? 0
         case "stale-while-revalidate": staleWhileRevalidate = value.flatMap(Self.seconds) ?? 0
         case "stale-if-error": staleIfError = value.flatMap(Self.seconds) ?? 0
         case "min-fresh": minFresh = value.flatMap(Self.seconds)
@@ -100,13 +106,11 @@ extension CacheKind {
     package func control(_ fields: HeaderFields) -> CacheControl {
         var control = CacheControl(fields)
         guard self == .shared else { return control }
-        let shared = Self.directives(fields)
-        if shared.hasMaxAge {
-            // A malformed number makes the response stale, as for max-age.
-            control.maxAge = shared.maxAge ?? 0
+        if let maxAge = control.sharedMaxAge {
+            control.maxAge = maxAge
             control.mustRevalidate = true
         }
-        if shared.revalidates { control.mustRevalidate = true }
+        if control.proxyRevalidate { control.mustRevalidate = true }
         // `private` permits storing only in private caches.
         control.isPrivate = false
         return control
@@ -125,45 +129,13 @@ extension CacheKind {
         guard self == .shared else {
             return Storability.allows(head, directives: directives, isWhole: isWhole)
         }
-        let own = CacheControl(head.fields)
-        let shared = Self.directives(head.fields)
+        let control = CacheControl(head.fields)
         // Section 5.2.2.7 permits storing a response without the fields that `private` names. It is rare, so it is not
         // supported.
-        guard !shared.isPrivate else { return false }
-        if isAuthorised, !(own.mustRevalidate || own.isPublic || shared.hasMaxAge) { return false }
-        return Storability.allows(head, directives: directives, isWhole: isWhole)
-            || shared.hasMaxAge
-                && Storability.allows(Self.withMaxAge(head), directives: directives, isWhole: isWhole)
-    }
-
-    /// Section 3 counts s-maxage, like max-age, as permission to store.
-    private static func withMaxAge(_ head: ResponseHead) -> ResponseHead {
-        var fields = head.fields
-        fields.append(HeaderFields.Field(name: "Cache-Control", value: "max-age=0"))
-        return ResponseHead(status: head.status, fields: fields)
-    }
-
-    private struct Directives {
-        var isPrivate = false
-        var hasMaxAge = false
-        var maxAge: Int?
-        var revalidates = false
-    }
-
-    private static func directives(_ fields: HeaderFields) -> Directives {
-        var directives = Directives()
-        for member in FieldList.members(of: fields.values(of: "cache-control")) {
-            let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            switch parts[0].lowercased() {
-            case "private": directives.isPrivate = true
-            case "proxy-revalidate": directives.revalidates = true
-            case "s-maxage" where !directives.hasMaxAge:
-                directives.hasMaxAge = true
-                directives.maxAge = parts.count > 1 ? CacheControl.seconds(parts[1]) : nil
-            default: break
-            }
-        }
-        return directives
+        guard !control.isPrivate else { return false }
+        let hasMaxAge = control.sharedMaxAge != nil
+        if isAuthorised, !(control.mustRevalidate || control.isPublic || hasMaxAge) { return false }
+        return Storability.allows(head, directives: directives, isWhole: isWhole, isPermitted: hasMaxAge)
     }
 }
 
@@ -226,7 +198,10 @@ package enum Storability {
     /// - Parameters:
     ///   - directives: the request's Cache-Control.
     ///   - isWhole: whether the request asked for the complete representation.
-    package static func allows(_ head: ResponseHead, directives: CacheControl, isWhole: Bool = true) -> Bool {
+    ///   - isPermitted: whether a directive for this cache permits storing: s-maxage counts like max-age.
+    package static func allows(
+        _ head: ResponseHead, directives: CacheControl, isWhole: Bool = true, isPermitted: Bool = false
+    ) -> Bool {
         guard isWhole, head.status >= 200, head.status != 206, head.status != 304, !directives.noStore else {
             return false
         }
@@ -240,7 +215,7 @@ package enum Storability {
         // Section 4.1: a response with `Vary: *` matches no request.
         if Vary.names(in: head.fields) == nil { return false }
         return Freshness.isHeuristicallyCacheable(head.status) || control.isPublic || control.isPrivate
-            || control.maxAge != nil || head.fields["expires"] != nil
+            || control.maxAge != nil || isPermitted || head.fields["expires"] != nil
     }
 
     /// The statuses that this cache understands (RFC 9110 section 15).
