@@ -438,16 +438,9 @@ final class OutgoingAnswer {
     var departure: ContinuousClock.Instant?
     /// The body's key among the answers that wait; nil while it does not wait.
     private var heldKey: UInt?
-    private let method, target: String
-    private let status: HTTPStatus
-    private let bytes: Int
+    /// The report, but for its time; nil if the server understood no request.
+    private let answer: HTTPServer.Answer?
     private let start: ContinuousClock.Instant
-    private let peer: Peer
-    private let forwardedFor: [String]
-    private let cacheStatus: String?
-    private let id: String
-    private let route: HTTPRoute
-    private let tokenName: String?
 
     /// - Parameters:
     ///   - head: the request's head; nil if the server understood no request.
@@ -464,17 +457,14 @@ final class OutgoingAnswer {
                 date: date, keepAlive: keepAlive, minorVersion: head?.minorVersion ?? 1, id: head?.id ?? ""),
             body: body)
         keepsAlive = keepAlive
-        method = head?.method ?? ""
-        target = head?.target ?? ""
-        status = response.status
-        bytes = body.count
         self.start = start
-        self.peer = peer
-        forwardedFor = head?.fields.values(of: "x-forwarded-for") ?? []
-        cacheStatus = response.fields["cache-status"]
-        id = head?.id ?? ""
-        route = response.route
-        tokenName = response.writer
+        answer = head.map { head in
+            HTTPServer.Answer(
+                method: head.method, target: head.target, status: response.status.rawValue, bytes: body.count,
+                time: .zero, peer: peer, forwardedFor: head.fields.values(of: "x-forwarded-for"),
+                cacheStatus: response.fields["cache-status"], id: head.id, route: response.route,
+                writer: response.writer)
+        }
     }
 
     /// Counts the body among those that clients have not taken.
@@ -488,11 +478,8 @@ final class OutgoingAnswer {
     }
 
     func report(_ report: (@Sendable (HTTPServer.Answer) -> Void)?) {
-        guard let report, !method.isEmpty else { return }
-        report(
-            HTTPServer.Answer(
-                method: method, target: target, status: status.rawValue, bytes: bytes,
-                time: start.duration(to: .now), peer: peer, forwardedFor: forwardedFor,
-                cacheStatus: cacheStatus, id: id, route: route, writer: tokenName))
+        guard let report, var answer else { return }
+        answer.time = start.duration(to: .now)
+        report(answer)
     }
 }

@@ -23,7 +23,7 @@ package final class HTTPServer: Sendable {
         /// The bytes of the answer's body; the client may have taken fewer.
         package let bytes: Int
         /// From the request's last byte to the answer's last.
-        package let time: Duration
+        package internal(set) var time: Duration
         /// The other end of the connection: the client, or a proxy in front.
         package let peer: Peer
         /// The values of the request's X-Forwarded-For, as the client sent them. Believe only those that a trusted
