@@ -56,10 +56,10 @@ package struct AcceptHeader: Sendable {
         guard let name = pieces.popFirst() else { return nil }
         // Some old clients send `*` for `*/*`.
         let sides = name == "*" ? ["*", "*"] : name.split(separator: "/", omittingEmptySubsequences: false)
-        guard sides.count == 2, sides.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isTokenCharacter) }),
-            sides[0] != "*" || sides[1] == "*", let parameters = ParameterList.parameters(pieces)
+        guard sides.count == 2, sides.allSatisfy(\.isToken), sides[0] != "*" || sides[1] == "*",
+            let parameters = ParameterList.parameters(pieces),
+            let quality = parameters["q"].map(Self.quality) ?? 1000
         else { return nil }
-        guard let quality = parameters["q"].map(Self.quality) ?? 1000 else { return nil }
         return Range(
             type: sides[0], subtype: sides[1], hasParameters: parameters.contains { $0.key != "q" },
             quality: quality)

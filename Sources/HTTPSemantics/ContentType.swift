@@ -13,11 +13,9 @@ package struct ContentType: Sendable, Hashable {
         var pieces = ParameterList.pieces(of: text)[...]
         guard let first = pieces.popFirst() else { return nil }
         let sides = first.split(separator: "/", omittingEmptySubsequences: false)
-        guard sides.count == 2, sides.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isTokenCharacter) })
-        else {
-            return nil
-        }
-        guard let parameters = ParameterList.parameters(pieces) else { return nil }
+        guard sides.count == 2, sides.allSatisfy(\.isToken),
+            let parameters = ParameterList.parameters(pieces)
+        else { return nil }
         mediaType = first.lowercased()
         self.parameters = parameters
     }
@@ -44,13 +42,12 @@ package enum ParameterList {
             guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
             let name = piece[..<equals]
             let value = piece[piece.utf8.index(after: equals)...]
-            guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter) else { return nil }
             let key = name.lowercased()
-            guard parameters[key] == nil else { return nil }
+            guard name.isToken, parameters[key] == nil else { return nil }
             if let text = FieldList.unquoted(value) {
                 parameters[key] = text
             } else {
-                guard !value.isEmpty, value.utf8.allSatisfy(\.isTokenCharacter) else { return nil }
+                guard value.isToken else { return nil }
                 parameters[key] = String(value)
             }
         }

@@ -67,16 +67,9 @@ package enum XMLText {
     /// Whether an element or attribute may have this name. Of the names that XML allows, only those in ASCII without a
     /// colon.
     package static func isName(_ name: String) -> Bool {
-        guard let first = name.utf8.first, isLetter(first), !name.lowercased().hasPrefix("xml") else {
+        guard let first = name.utf8.first, first.isLetter || first == UInt8(ascii: "_"), !name.lowercased().hasPrefix("xml") else {
             return false
         }
-        return name.utf8.allSatisfy { byte in
-            isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-        }
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+        return name.utf8.allSatisfy { $0.isLetter || $0.isDigit || "_-.".utf8.contains($0) }
     }
 }

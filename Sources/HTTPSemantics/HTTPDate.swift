@@ -20,12 +20,17 @@ package enum HTTPDate {
         let last = (Self.day(year: years.upperBound, month: 12, day: 31) + 1) * secondsPerDay - 1
         let seconds = min(max(seconds, first), last)
         let day = (seconds - first) / secondsPerDay + first / secondsPerDay
-        let time = seconds - day * secondsPerDay
         let (year, month, dayOfMonth) = civil(day)
         // Day 0 was a Thursday; `weekdays` begins with Sunday.
         let weekday = weekdays[((day + 4) % 7 + 7) % 7].prefix(3)
         return "\(weekday), \(padded(dayOfMonth)) \(months[month - 1]) \(padded(year, 4)) "
-            + "\(padded(time / 3600)):\(padded(time / 60 % 60)):\(padded(time % 60)) GMT"
+            + "\(clock(seconds - day * secondsPerDay)) GMT"
+    }
+
+    /// The time of the day in UTC, such as `08:49:37`.
+    /// - Parameter seconds: since a midnight, at least 0.
+    package static func clock(_ seconds: Int) -> String {
+        "\(padded(seconds / 3600 % 24)):\(padded(seconds / 60 % 60)):\(padded(seconds % 60))"
     }
 
     /// Reads a date in one of the three formats; nil for anything else. `now` decides the century of RFC 850's
@@ -59,13 +64,22 @@ package enum HTTPDate {
             bytes[26] == UInt8(ascii: "G"), bytes[27] == UInt8(ascii: "M"), bytes[28] == UInt8(ascii: "T")
         else { return nil }
         guard name(bytes, at: 0, of: weekdays) != nil, let month = name(bytes, at: 8, of: months),
-            let day = number(bytes, 5..<7), let year = number(bytes, 12..<16), day >= 1,
-            day <= length(ofMonth: month + 1, year: year),
-            let hour = number(bytes, 17..<19), hour < 24, let minute = number(bytes, 20..<22), minute < 60,
-            let second = number(bytes, 23..<25), second <= 60
+            let day = number(bytes, 5..<7), let year = number(bytes, 12..<16),
+            let hour = number(bytes, 17..<19), let minute = number(bytes, 20..<22),
+            let second = number(bytes, 23..<25)
         else { return nil }
-        return Self.day(year: year, month: month + 1, day: day) * secondsPerDay + hour * 3600 + minute * 60
-            + second
+        return seconds(year, month + 1, day, hour, minute, second)
+    }
+
+    /// The seconds since 1970; nil if a number is out of its range. A leap second (60) is the first second of the next
+    /// minute.
+    private static func seconds(
+        _ year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int
+    ) -> Int? {
+        guard years.contains(year), day >= 1, day <= length(ofMonth: month, year: year), hour < 24, minute < 60,
+            second <= 60
+        else { return nil }
+        return Self.day(year: year, month: month, day: day) * secondsPerDay + hour * 3600 + minute * 60 + second
     }
 
     /// The index of the name that begins with the three letters at `offset`.
@@ -93,15 +107,10 @@ package enum HTTPDate {
         let name = weekday.lowercased()
         guard weekdays.contains(where: { $0.lowercased() == name || $0.prefix(3).lowercased() == name }),
             let index = months.firstIndex(where: { $0.lowercased() == month.lowercased() }),
-            let year, years.contains(year), let day = number(day),
-            day >= 1, day <= length(ofMonth: index + 1, year: year),
-            clock.count == 3, clock.allSatisfy({ $0.utf8.count == 2 }),
-            // A leap second (60) reads as the first second of the next minute.
-            let hour = number(clock[0]), hour < 24, let minute = number(clock[1]), minute < 60,
-            let second = number(clock[2]), second <= 60
+            let year, let day = number(day), clock.count == 3, clock.allSatisfy({ $0.utf8.count == 2 }),
+            let hour = number(clock[0]), let minute = number(clock[1]), let second = number(clock[2])
         else { return nil }
-        return Self.day(year: year, month: index + 1, day: day) * secondsPerDay + hour * 3600 + minute * 60
-            + second
+        return seconds(year, index + 1, day, hour, minute, second)
     }
 
     /// Reads one to four digits and nothing else.
@@ -112,7 +121,8 @@ package enum HTTPDate {
         return Int(text)
     }
 
-    private static func padded(_ number: Int, _ width: Int = 2) -> String {
+    /// A number with zeros before it.
+    package static func padded(_ number: Int, _ width: Int = 2) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }

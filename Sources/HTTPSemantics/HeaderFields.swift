@@ -76,7 +76,7 @@ public struct HeaderFields: Sendable, Hashable {
     ///   - name: the name.
     ///   - value: the value.
     public static func fault(name: String, value: String) -> String? {
-        if name.isEmpty || !name.utf8.allSatisfy({ $0.isTokenCharacter }) {
+        if !name.isToken {
             return "\"\(name)\" is not the name of a header field"
         }
         if value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) {
@@ -128,8 +128,9 @@ extension String {
     }
 }
 
-extension UInt8 {
-    fileprivate var isLetter: Bool { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") }
+extension StringProtocol {
+    /// Whether it is a token (RFC 9110 section 5.6.2): the name of a field or a method.
+    package var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
 }
 
 extension UInt8 {
@@ -139,7 +140,10 @@ extension UInt8 {
     /// `0` to `9`.
     package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 
-    /// Whether a token may contain this byte (RFC 9110 section 5.6.2): the name of a field or a method.
+    /// A letter of ASCII, in either case.
+    package var isLetter: Bool { self | 0x20 >= UInt8(ascii: "a") && self | 0x20 <= UInt8(ascii: "z") }
+
+    /// Whether a token may contain this byte (RFC 9110 section 5.6.2).
     package var isTokenCharacter: Bool {
         self < 128 && (self < 64 ? Self.lowTokens : Self.highTokens) >> (UInt64(self) & 63) & 1 == 1
     }
@@ -225,10 +229,9 @@ package enum FieldList {
 
     /// Removes surrounding spaces and tabs.
     package static func trimmed(_ text: Substring) -> Substring {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         let bytes = text.utf8
-        guard let first = bytes.firstIndex(where: { !isSpace($0) }),
-            let last = bytes.lastIndex(where: { !isSpace($0) })
+        guard let first = bytes.firstIndex(where: { !$0.isBlank }),
+            let last = bytes.lastIndex(where: { !$0.isBlank })
         else { return text[text.endIndex...] }
         return text[first...last]
     }

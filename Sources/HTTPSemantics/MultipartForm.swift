@@ -55,10 +55,7 @@ package struct MultipartForm: Sendable {
     }
 
     private static func isBoundaryCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        default: byte.isDigit || "'()+_,-./:=? ".utf8.contains(byte)
-        }
+        byte.isLetter || byte.isDigit || "'()+_,-./:=? ".utf8.contains(byte)
     }
 
     /// RFC 7578 section 4.2: a part has a name. Transfer encodings are deprecated (section 4.7).
@@ -96,11 +93,6 @@ private struct MultipartReader {
     private(set) var index = 0
     /// Whether the closing boundary has been read. The text after it is ignored.
     private(set) var isAtEnd = false
-
-    init(bytes: [UInt8], mark: [UInt8]) {
-        self.bytes = bytes
-        self.mark = mark
-    }
 
     /// Skips the text before the first boundary.
     fileprivate mutating func skipPreamble() throws(MultipartForm.Failure) {
@@ -157,8 +149,7 @@ private struct MultipartReader {
     /// prefix of a longer one.
     private func isBoundaryEnd(_ start: Int) -> Bool {
         guard !bytes[start...].starts(with: "--".utf8) else { return true }
-        let rest = bytes[start...].drop { $0 == 0x20 || $0 == 0x09 }
-        return rest.starts(with: "\r\n".utf8)
+        return bytes[start...].drop(while: \.isBlank).starts(with: "\r\n".utf8)
     }
 
     private mutating func pass(boundaryAt start: Int) {
@@ -167,7 +158,7 @@ private struct MultipartReader {
             isAtEnd = true
             index = bytes.count
         } else {
-            index = bytes[end...].drop { $0 == 0x20 || $0 == 0x09 }.startIndex + 2
+            index = bytes[end...].drop(while: \.isBlank).startIndex + 2
         }
     }
 

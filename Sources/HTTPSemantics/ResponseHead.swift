@@ -116,5 +116,5 @@ public struct HTTPMethod: RawRepresentable, Sendable, Hashable {
     package var expectsBody: Bool { ["POST", "PUT", "PATCH"].contains(rawValue) }
 
     /// Whether the method is a token (RFC 9110 section 9.1), and so can be sent.
-    package var isToken: Bool { !rawValue.isEmpty && rawValue.utf8.allSatisfy(\.isTokenCharacter) }
+    package var isToken: Bool { rawValue.isToken }
 }

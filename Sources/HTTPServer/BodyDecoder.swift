@@ -26,9 +26,9 @@ struct BodyDecoder {
     }
 
     private enum State {
-        case length(Int)
+        /// So many bytes of the body, or of one chunk, are left.
+        case bytes(Int, isChunk: Bool)
         case chunkSize
-        case chunk(Int)
         case chunkEnd
         case trailers
         case ended
@@ -53,7 +53,7 @@ struct BodyDecoder {
         case .none: state = .ended
         case .length(let length):
             guard length <= limit else { throw .tooLong }
-            state = length == 0 ? .ended : .length(length)
+            state = length == 0 ? .ended : .bytes(length, isChunk: false)
         case .chunked: state = .chunkSize
         }
     }
@@ -62,22 +62,21 @@ struct BodyDecoder {
         while true {
             switch state {
             case .ended: return .end
-            case .length(let left):
+            case .bytes(let left, let isChunk):
                 guard !input.isEmpty else { return .needsMore }
                 let bytes = input.take(atMost: left)
-                state = bytes.count == left ? .ended : .length(left - bytes.count)
+                if bytes.count < left {
+                    state = .bytes(left - bytes.count, isChunk: isChunk)
+                } else {
+                    state = isChunk ? .chunkEnd : .ended
+                }
                 return .bytes(bytes)
             case .chunkSize:
                 guard let line = try Self.line(from: &input) else { return .needsMore }
                 let size = try Self.chunkSize(line)
                 guard size <= allowance else { throw .tooLong }
                 allowance -= size
-                state = size == 0 ? .trailers : .chunk(size)
-            case .chunk(let left):
-                guard !input.isEmpty else { return .needsMore }
-                let bytes = input.take(atMost: left)
-                state = bytes.count == left ? .chunkEnd : .chunk(left - bytes.count)
-                return .bytes(bytes)
+                state = size == 0 ? .trailers : .bytes(size, isChunk: true)
             case .chunkEnd:
                 guard let line = try Self.line(from: &input) else { return .needsMore }
                 guard line.isEmpty else { throw .malformed("a chunk is longer than its size says") }
@@ -124,7 +123,7 @@ struct BodyDecoder {
             size = size << 4 | Int(digit)
             rest = rest.dropFirst()
         }
-        rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
+        rest = rest.drop(while: \.isBlank)
         guard digits > 0, rest.isEmpty || rest.first == UInt8(ascii: ";"),
             rest.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
         else { throw .malformed("bad size of a chunk") }

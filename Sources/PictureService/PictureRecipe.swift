@@ -351,9 +351,6 @@ extension PictureRecipe {
 
     /// The unreserved characters (RFC 3986 section 2.3) except the dot, which begins the next part.
     package static func isTagCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        default: byte.isDigit || "-_~".utf8.contains(byte)
-        }
+        byte.isLetter || byte.isDigit || "-_~".utf8.contains(byte)
     }
 }

@@ -44,7 +44,7 @@ package final class ClientRate: Sendable {
     package func admit(_ client: IPAddress?, now: ContinuousClock.Instant = .now) -> Int? {
         guard let client else { return nil }
         let key = Self.key(client)
-        let time = Self.nanoseconds(start.duration(to: now))
+        let time = start.duration(to: now).nanoseconds
         let first = set(of: key) * Self.ways
         return entries.withLock { entries in
             var chosen = first
@@ -79,11 +79,6 @@ package final class ClientRate: Sendable {
         var hasher = Hasher()
         hasher.combine(key)
         return Int(UInt(bitPattern: hasher.finalize()) % UInt(setCount))
-    }
-
-    private static func nanoseconds(_ duration: Duration) -> Int64 {
-        let (seconds, attoseconds) = duration.components
-        return seconds * secondInNanoseconds + attoseconds / 1_000_000_000
     }
 }
 

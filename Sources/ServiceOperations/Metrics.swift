@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HTTPSemantics
 package import HTTPServer
 internal import Synchronization
 internal import SystemSupport
@@ -149,8 +150,6 @@ package final class Metrics: Sendable {
 }
 
 extension UInt8 {
-    fileprivate var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
-
     fileprivate var isLowercaseLetter: Bool {
         self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") || self == UInt8(ascii: "_")
     }
@@ -260,8 +259,7 @@ package final class Histogram: Sendable {
 
     /// Counts a time. Any thread may call it.
     package func observe(_ time: Duration) {
-        let (seconds, attoseconds) = time.components
-        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+        let nanoseconds = Int(time.nanoseconds)
         counts[bounds.firstIndex { nanoseconds <= $0.nanoseconds } ?? bounds.count].add()
         sum.add(nanoseconds)
     }

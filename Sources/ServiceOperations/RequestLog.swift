@@ -128,26 +128,14 @@ package final class RequestLog: Sendable {
             bytes += (form == .json ? line.json : line.text).utf8
             lines += 1
             guard bytes.count >= 64 << 10 || index == entries.count - 1 else { continue }
-            if !writeAll(bytes) { dropped.add(lines) }
+            do {
+                try FileCalls().write(bytes, toStream: output)
+            } catch {
+                dropped.add(lines)
+            }
             bytes.removeAll(keepingCapacity: true)
             lines = 0
         }
-    }
-
-    /// Whether the reader has taken all bytes. Waits for a slow reader.
-    private func writeAll(_ bytes: [UInt8]) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(output, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno == EAGAIN {
-                _ = Polling.ready([(output, POLLOUT)])
-            } else if errno != EINTR {
-                return false
-            }
-        }
-        return true
     }
 }
 
@@ -189,7 +177,7 @@ struct LogLine {
 
     private var milliseconds: String {
         let microseconds = max(0, Int(answer.time / .microseconds(1)))
-        return "\(microseconds / 1000).\(LogTime.padded(microseconds % 1000, 3))"
+        return "\(microseconds / 1000).\(HTTPDate.padded(microseconds % 1000, 3))"
     }
 
     private static func quoted(_ text: String) -> String { JSONString.quoted(text, onlyASCII: true) }
@@ -262,14 +250,7 @@ enum LogTime {
     static func text(_ time: Int) -> String {
         let seconds = time / 1000
         let date = HTTPDate.civil(seconds / 86_400)
-        let day = [date.month, date.day].map { padded($0, 2) }.joined(separator: "-")
-        let clock = [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60].map { padded($0, 2) }
-        return "\(date.year)-\(day)T\(clock.joined(separator: ":")).\(padded(time % 1000, 3))Z"
-    }
-
-    /// A number with zeros before it.
-    static func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        let day = [date.month, date.day].map { HTTPDate.padded($0) }.joined(separator: "-")
+        return "\(date.year)-\(day)T\(HTTPDate.clock(seconds)).\(HTTPDate.padded(time % 1000, 3))Z"
     }
 }
