@@ -42,32 +42,24 @@ extension PictureRefusal {
 
     /// The status of the answer: 400 for a malformed address or a recipe that does not fit the picture, 403 if a rule
     /// refuses it, 422 if the source is not a picture.
-    package var status: HTTPStatus {
-        switch self {
-        case .picture(.malformedRecipe), .picture(.notProcessable), .malformedAddress: .badRequest
-        case .wrongSignature, .expired, .forbiddenScheme, .forbiddenSource, .forbiddenPort,
-            .forbiddenCredentials, .unlistedSize, .tooLarge:
-            .forbidden
-        case .picture(.notDecodable): .unprocessableContent
-        case .picture(.notEncodable), .malformedKeys, .noKeys, .malformedSizes, .noSizes:
-            .internalServerError
-        }
-    }
+    package var status: HTTPStatus { kind.status }
 
     /// The refusing rule's name in metrics and logs. It contains nothing of the address.
-    package var rule: String {
+    package var rule: String { kind.rule }
+
+    private var kind: (rule: String, status: HTTPStatus) {
         switch self {
-        case .picture(.malformedRecipe), .picture(.notProcessable): "recipe"
-        case .picture(.notDecodable): "decoding"
-        case .picture(.notEncodable): "encoding"
-        case .malformedAddress: "address"
-        case .wrongSignature: "signature"
-        case .expired: "expiry"
-        case .forbiddenScheme: "scheme"
-        case .forbiddenSource, .forbiddenPort, .forbiddenCredentials: "source"
-        case .unlistedSize, .tooLarge: "size"
-        case .malformedKeys, .noKeys: "keys"
-        case .malformedSizes, .noSizes: "sizes"
+        case .picture(.malformedRecipe), .picture(.notProcessable): ("recipe", .badRequest)
+        case .picture(.notDecodable): ("decoding", .unprocessableContent)
+        case .picture(.notEncodable): ("encoding", .internalServerError)
+        case .malformedAddress: ("address", .badRequest)
+        case .wrongSignature: ("signature", .forbidden)
+        case .expired: ("expiry", .forbidden)
+        case .forbiddenScheme: ("scheme", .forbidden)
+        case .forbiddenSource, .forbiddenPort, .forbiddenCredentials: ("source", .forbidden)
+        case .unlistedSize, .tooLarge: ("size", .forbidden)
+        case .malformedKeys, .noKeys: ("keys", .internalServerError)
+        case .malformedSizes, .noSizes: ("sizes", .internalServerError)
         }
     }
 }

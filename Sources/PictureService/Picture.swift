@@ -29,23 +29,10 @@ package struct Picture: Sendable {
 
     /// Makes the picture of a source by a recipe. Runs for milliseconds on the caller's thread.
     package static func picture(
-        of source: ImageBytes, _ recipe: PictureRecipe, decoders: ImageDecoders = .standard,
-        limits: DecodingLimits = .standard
+        of source: ImageBytes, _ recipe: PictureRecipe
     ) throws(PictureError) -> Picture {
-        var maker = try PictureMaker(source, decoders: decoders, limits: limits)
+        var maker = try PictureMaker(source)
         return try maker.picture(recipe)
-    }
-
-    /// Makes the pictures of a source by several recipes, in their order. Each has the same bytes as `picture` gives.
-    /// The source is decoded once; a large JPEG may be decoded again for small pictures.
-    package static func pictures(
-        of source: ImageBytes, _ recipes: [PictureRecipe], decoders: ImageDecoders = .standard,
-        limits: DecodingLimits = .standard
-    ) throws(PictureError) -> [Picture] {
-        var maker = try PictureMaker(source, decoders: decoders, limits: limits)
-        var pictures: [Picture] = []
-        for recipe in recipes { pictures.append(try maker.picture(recipe)) }
-        return pictures
     }
 }
 

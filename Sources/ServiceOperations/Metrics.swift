@@ -36,14 +36,7 @@ package final class Metrics: Sendable {
 
     package init() {}
 
-    /// A counter that begins at 0. The caller adds to it. The name ends in `_total`.
-    package func counter(_ name: String, _ help: String) -> Counter {
-        let counter = Counter()
-        register(name, help, "counter") { [Sample(value: Double(counter.value))] }
-        return counter
-    }
-
-    /// A counter whose value the closure reads.
+    /// A counter whose value the closure reads. The name ends in `_total`.
     package func counter(_ name: String, _ help: String, value: @escaping @Sendable () -> Double) {
         register(name, help, "counter") { [Sample(value: value())] }
     }
@@ -79,23 +72,15 @@ package final class Metrics: Sendable {
         register(name, help, "gauge") { Self.samples(label, readings()) }
     }
 
-    /// A distribution of times, in seconds. The caller adds the times.
+    /// A distribution of times in seconds for each value of a label, in the order of the values. The caller adds the
+    /// times.
     /// - Parameter bounds: the upper bounds of the buckets, ascending. A bucket without a bound is added.
-    package func histogram(
-        _ name: String, _ help: String, bounds: [Double] = Histogram.seconds
-    ) -> Histogram {
-        let histogram = Histogram(bounds: bounds)
-        register(name, help, "histogram") { histogram.samples() }
-        return histogram
-    }
-
-    /// A distribution of times for each value of a label, in the order of the values.
     package func histograms(
         _ name: String, _ help: String, label: String, values: [String], bounds: [Double] = Histogram.seconds
     ) -> [Histogram] {
         let histograms = values.map { _ in Histogram(bounds: bounds) }
         register(name, help, "histogram") {
-            zip(values, histograms).flatMap { $1.samples([(label, $0)]) }
+            zip(values, histograms).flatMap { $1.samples((label, $0)) }
         }
         return histograms
     }
@@ -131,9 +116,8 @@ package final class Metrics: Sendable {
         readings.map { Sample(labels: labels([(label, $0.label)]), value: $0.value) }
     }
 
-    /// `{status="200",route="film"}`; empty without labels.
+    /// `{status="200",route="film"}`
     static func labels(_ labels: [(name: String, value: String)]) -> String {
-        guard !labels.isEmpty else { return "" }
         let texts = labels.map { name, value in
             let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
                 .replacing("\n", with: "\\n")
@@ -264,8 +248,8 @@ package final class Histogram: Sendable {
         sum.add(nanoseconds)
     }
 
-    /// - Parameter labels: of all lines, as name and value.
-    func samples(_ labels: [(String, String)] = []) -> [Metrics.Sample] {
+    /// - Parameter label: of all lines, as name and value.
+    func samples(_ label: (String, String)) -> [Metrics.Sample] {
         let counts = counts.map(\.value)
         let total = counts.reduce(0, +)
         var count = 0
@@ -274,10 +258,10 @@ package final class Histogram: Sendable {
             count += number
             samples.append(
                 Metrics.Sample(
-                    suffix: "_bucket", labels: Metrics.labels(labels + [("le", Metrics.number(bound))]),
+                    suffix: "_bucket", labels: Metrics.labels([label, ("le", Metrics.number(bound))]),
                     value: Double(count)))
         }
-        let labels = Metrics.labels(labels)
+        let labels = Metrics.labels([label])
         samples.append(Metrics.Sample(suffix: "_sum", labels: labels, value: Double(sum.value) / 1e9))
         samples.append(Metrics.Sample(suffix: "_count", labels: labels, value: Double(total)))
         return samples

@@ -109,7 +109,8 @@ struct PictureTests {
         let recipes = try texts.map { text throws in try PictureRecipe(text) }
         let alone = try recipes.map { recipe throws in try Picture.picture(of: source, recipe).bytes.array }
         for group in [[0, 1, 2, 3], [3, 1, 0]] {
-            let pictures = try Picture.pictures(of: source, group.map { recipes[$0] })
+            var maker = try PictureMaker(source)
+            let pictures = try group.map { number throws in try maker.picture(recipes[number]) }
             #expect(pictures.map(\.bytes.array) == group.map { alone[$0] })
         }
         #expect(alone[2] == source.array)

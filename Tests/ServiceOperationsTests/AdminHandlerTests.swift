@@ -91,7 +91,7 @@ struct AdminHandlerTests {
     @Test("the metrics are served for Prometheus")
     func metrics() throws {
         let running = try Running()
-        running.metrics.counter("marquee_things_total", "Things.").add(5)
+        running.metrics.counter("marquee_things_total", "Things.") { 5 }
         running.metrics.watch(server: { [server = running.server] in server.statistics })
         #expect(try running.ask("GET", "/health/live").status == 200)
         let answer = try running.ask("GET", "/metrics")

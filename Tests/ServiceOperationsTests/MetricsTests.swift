@@ -13,7 +13,7 @@ struct MetricsTests {
     /// One metric of each kind, with all characters that need escaping.
     private func everyKind() -> Metrics {
         let metrics = Metrics()
-        metrics.counter("marquee_pictures_total", "Pictures made.\nA \\ in the help.").add(3)
+        metrics.counter("marquee_pictures_total", "Pictures made.\nA \\ in the help.") { 3 }
         metrics.counter("marquee_refusals_total", "Refusals, by rule.", label: "rule") {
             [("scheme", 1), ("a\"\\\nb", 2)]
         }
@@ -21,8 +21,9 @@ struct MetricsTests {
         metrics.gauge("marquee_queue_length", "Requests that wait.") { 7 }
         metrics.gauge("marquee_absent_ratio", "Has no value now.") { nil }
         metrics.gauge("marquee_load_ratio", "By tier.", label: "tier") { [("disk", 0.25)] }
-        let times = metrics.histogram("marquee_decode_seconds", "Time of a decode.", bounds: [0.1, 1])
-        for time in [0.05, 0.1, 0.5, 9] { times.observe(.seconds(time)) }
+        let times = metrics.histograms(
+            "marquee_decode_seconds", "Time of a decode.", label: "format", values: ["jpeg"], bounds: [0.1, 1])
+        for time in [0.05, 0.1, 0.5, 9] { times[0].observe(.seconds(time)) }
         let byRoute = metrics.histograms(
             "marquee_answer_seconds", "By route.", label: "route", values: ["film", "top"], bounds: [1])
         byRoute[1].observe(.milliseconds(1500))
@@ -56,11 +57,11 @@ struct MetricsTests {
                 marquee_load_ratio{tier="disk"} 0.25
                 # HELP marquee_decode_seconds Time of a decode.
                 # TYPE marquee_decode_seconds histogram
-                marquee_decode_seconds_bucket{le="0.1"} 2
-                marquee_decode_seconds_bucket{le="1"} 3
-                marquee_decode_seconds_bucket{le="+Inf"} 4
-                marquee_decode_seconds_sum 9.65
-                marquee_decode_seconds_count 4
+                marquee_decode_seconds_bucket{format="jpeg",le="0.1"} 2
+                marquee_decode_seconds_bucket{format="jpeg",le="1"} 3
+                marquee_decode_seconds_bucket{format="jpeg",le="+Inf"} 4
+                marquee_decode_seconds_sum{format="jpeg"} 9.65
+                marquee_decode_seconds_count{format="jpeg"} 4
                 # HELP marquee_answer_seconds By route.
                 # TYPE marquee_answer_seconds histogram
                 marquee_answer_seconds_bucket{route="film",le="1"} 0
@@ -82,8 +83,10 @@ struct MetricsTests {
     @Test("counts from many threads are not lost")
     func threads() async throws {
         let metrics = Metrics()
-        let counter = metrics.counter("marquee_things_total", "Things.")
-        let histogram = metrics.histogram("marquee_things_seconds", "Their time.")
+        let counter = Counter()
+        metrics.counter("marquee_things_total", "Things.") { Double(counter.value) }
+        let histogram = metrics.histograms(
+            "marquee_things_seconds", "Their time.", label: "kind", values: ["small"])[0]
         let ended = Tally()
         for _ in 0..<8 {
             try BlockingThreads.startThread {
@@ -96,8 +99,9 @@ struct MetricsTests {
         }
         try await ended.wait(for: 8)
         #expect(counter.value == 80_000)
-        #expect(metrics.text.contains("marquee_things_seconds_count 80000\n"))
-        #expect(metrics.text.contains("marquee_things_seconds_bucket{le=\"0.0025\"} 80000\n"))
+        #expect(metrics.text.contains("marquee_things_total 80000\n"))
+        #expect(metrics.text.contains("marquee_things_seconds_count{kind=\"small\"} 80000\n"))
+        #expect(metrics.text.contains("marquee_things_seconds_bucket{kind=\"small\",le=\"0.0025\"} 80000\n"))
     }
 
     @Test("the metrics of the process are included")
