@@ -5,44 +5,27 @@ import LazyImages
 ///     marquee; hit; ttl=280
 ///     marquee; fwd=uri-miss; fwd-status=200; stored; ttl=600
 ///     marquee; fwd=stale; fwd-status=304; collapsed
-package struct CacheStatus: Hashable, Sendable {
+struct CacheStatus: Hashable, Sendable {
     /// Why a request was forwarded to the origin (section 2.2).
-    package enum Forward: String, Hashable, Sendable, CaseIterable {
+    enum Forward: String, Hashable, Sendable {
         /// Nothing was stored for the address.
         case uriMiss = "uri-miss"
-        /// The stored response has another content or recipe.
-        case miss
         case stale
-        /// The client asked for it, for example with no-cache.
-        case request
-        /// Responses are never stored: the method or the configuration forbids it.
-        case bypass
     }
 
     /// Nil for a hit.
-    package var forward: Forward?
+    var forward: Forward?
     /// The status of the origin's answer (section 2.3).
-    package var forwardStatus: Int?
+    var forwardStatus: Int?
     /// The freshness that remains, in seconds; negative if the response is stale (section 2.4).
-    package var timeToLive: Int?
+    var timeToLive: Int?
     /// Whether the answer was stored (section 2.5).
-    package var isStored: Bool
+    var isStored = false
     /// Whether the request waited for another request's transfer (section 2.6).
-    package var isCollapsed: Bool
-
-    package init(
-        forward: Forward? = nil, forwardStatus: Int? = nil, timeToLive: Int? = nil, isStored: Bool = false,
-        isCollapsed: Bool = false
-    ) {
-        self.forward = forward
-        self.forwardStatus = forwardStatus
-        self.timeToLive = timeToLive
-        self.isStored = isStored
-        self.isCollapsed = isCollapsed
-    }
+    var isCollapsed = false
 
     /// The field's value for this cache alone.
-    package var value: String {
+    var value: String {
         var parts = ["marquee", forward.map { "fwd=\($0.rawValue)" } ?? "hit"]
         if forward != nil {
             if let forwardStatus { parts.append("fwd-status=\(forwardStatus)") }

@@ -1,12 +1,12 @@
 import HTTPSemantics
-package import LazyImages
+import LazyImages
 import SystemSupport
 
 /// A picture, and how it was found or made.
-package struct ServedPicture: Sendable {
-    package let picture: KeptPicture
-    package let record: SourceRecord
-    package var status: CacheStatus
+struct ServedPicture: Sendable {
+    let picture: KeptPicture
+    let record: SourceRecord
+    var status: CacheStatus
 
     /// The same picture for a request that joined another's work.
     var collapsed: ServedPicture {
@@ -17,19 +17,19 @@ package struct ServedPicture: Sendable {
 }
 
 /// The result of a request for a picture.
-package typealias PictureOutcome = Result<ServedPicture, PictureFailure>
+typealias PictureOutcome = Result<ServedPicture, PictureFailure>
 
 /// Why there is no picture.
-package struct PictureFailure: Error, Hashable, Sendable {
-    package let status: HTTPStatus
+struct PictureFailure: Error, Hashable, Sendable {
+    let status: HTTPStatus
     /// One line: what is wrong and what to do.
-    package let detail: String
+    let detail: String
     /// The refusing rule's name in metrics; nil if no rule refused.
-    package var rule: String?
+    var rule: String?
     /// When to try again, in seconds; nil if there is no good time to name.
-    package var retryAfter: Int?
+    var retryAfter: Int?
 
-    package init(_ status: HTTPStatus, _ detail: String, rule: String? = nil, retryAfter: Int? = nil) {
+    init(_ status: HTTPStatus, _ detail: String, rule: String? = nil, retryAfter: Int? = nil) {
         self.status = status
         self.detail = detail
         self.rule = rule
@@ -67,7 +67,7 @@ package struct PictureFailure: Error, Hashable, Sendable {
     /// Whether a stale picture may be sent instead: the origin or the service failed, and the failure may pass.
     var mayPass: Bool { status.rawValue >= 500 }
 
-    package init(_ error: PictureRefusal) {
+    init(_ error: PictureRefusal) {
         self.init(error.status, "\(error)", rule: error.rule)
     }
 

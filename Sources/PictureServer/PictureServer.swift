@@ -431,8 +431,6 @@ package final class PictureCounters: Sendable {
 
     private let state = Lock(State())
 
-    package init() {}
-
     package func count(_ event: Event, after time: Duration = .zero) {
         state.withLock { state in
             state.events[event, default: 0] += 1

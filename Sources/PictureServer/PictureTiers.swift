@@ -251,7 +251,7 @@ final class StoredNames: Sendable {
 }
 
 /// Remembers for a minute why a source gives no picture. Asking again then costs neither a transfer nor a decode.
-package final class FailureMemory: Sendable {
+final class FailureMemory: Sendable {
     private final class Entry: Sendable {
         let failure: PictureFailure
         init(_ failure: PictureFailure) { self.failure = failure }
@@ -262,8 +262,6 @@ package final class FailureMemory: Sendable {
 
     /// The assumed memory of an entry in bytes.
     private static let cost = 512
-
-    package init() {}
 
     /// The failure of a source within the last minute.
     func failure(of source: CacheKey) -> PictureFailure? { entries.value(for: source)?.failure }

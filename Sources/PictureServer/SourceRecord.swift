@@ -1,7 +1,7 @@
-package import HTTPSemantics
-package import ImageCodecs
-package import LazyImages
-package import PictureService
+import HTTPSemantics
+import ImageCodecs
+import LazyImages
+import PictureService
 
 /// The facts about a source without its bytes: the hash of its content, and how long it is fresh. It leads from an
 /// address to the derivatives, whose keys name the content. So a changed source never gives an old picture, an
@@ -16,63 +16,48 @@ package import PictureService
 ///
 /// The line `answer` has the time when the answer came in seconds since 1970, its age at that time, and its freshness
 /// lifetime, both in seconds. The lines of the origin's Cache-Control follow.
-package struct SourceRecord: Hashable, Sendable {
+struct SourceRecord: Hashable, Sendable {
     /// The SHA-256 of the source's bytes: 64 hexadecimal digits in lower case.
-    package let content: String
+    let content: String
     /// The size of the source's file.
-    package let byteCount: Int
-    package let format: ImageFormat
-    package let size: ImageSize
+    let byteCount: Int
+    let format: ImageFormat
+    let size: ImageSize
     /// The values of the origin's Cache-Control.
-    package let control: [String]
+    let control: [String]
     /// When the answer came, in seconds since 1970.
-    package let received: Int
+    let received: Int
     /// The answer's age at that time, in seconds.
-    package let initialAge: Int
+    let initialAge: Int
     /// The freshness lifetime, counted from when the origin made the answer, in seconds.
-    package let lifetime: Int
+    let lifetime: Int
     /// Whether a shared cache may store it. True for stored records.
-    package let mayBeKept: Bool
-
-    package init(
-        content: String, byteCount: Int, format: ImageFormat, size: ImageSize, control: [String],
-        received: Int, initialAge: Int, lifetime: Int, mayBeKept: Bool = true
-    ) {
-        self.content = content
-        self.byteCount = byteCount
-        self.format = format
-        self.size = size
-        self.control = control
-        self.received = received
-        self.initialAge = initialAge
-        self.lifetime = lifetime
-        self.mayBeKept = mayBeKept
-    }
+    var mayBeKept = true
 
     /// The key that a picture of this content is stored under.
-    package func key(_ recipe: PictureRecipe) -> SHA256.Digest { Picture.key(recipe, ofContent: content) }
+    func key(_ recipe: PictureRecipe) -> SHA256.Digest { Picture.key(recipe, ofContent: content) }
 }
 
 extension SourceRecord {
     /// The present age in seconds.
-    package func age(now: Int) -> Int { Freshness.age(initial: initialAge, received: received, now: now) }
+    func age(now: Int) -> Int { Freshness.age(initial: initialAge, received: received, now: now) }
 
     /// How pictures of it may be used. Clients cannot change that: they must not make a shared service fetch.
-    package func use(now: Int) -> CacheUse {
+    func use(now: Int) -> CacheUse {
         CacheUse(
             age: age(now: now), lifetime: lifetime, control: directives,
             directives: CacheControl(HeaderFields()))
     }
 
     /// Whether its pictures may be sent stale, because the origin fails or the service is busy.
-    package func allowsStale(now: Int) -> Bool {
+    func allowsStale(now: Int) -> Bool {
         CacheUse.allowsStaleOnError(
             age: age(now: now), lifetime: lifetime, control: directives,
             directives: CacheControl(HeaderFields()))
     }
 
     /// Whether no cache may ever use its pictures stale.
-    package var mustRevalidate: Bool { directives.mustRevalidate || directives.noCache }
+    var mustRevalidate: Bool { directives.mustRevalidate || directives.noCache }
 
     /// The directives that apply to a shared cache.
     private var directives: CacheControl {
@@ -88,7 +73,7 @@ extension SourceRecord {
     private static let control = "cache-control: "
 
     /// The record in its stored form.
-    package var text: String {
+    var text: String {
         let lines =
             [
                 Self.title, "content \(content)",
@@ -99,7 +84,7 @@ extension SourceRecord {
     }
 
     /// Reads a stored record; nil if the text is not a whole record.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         // Splits bytes: Swift takes a carriage return with a line feed for one character.
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { Substring($0) }
@@ -136,7 +121,7 @@ extension SourceRecord {
 }
 
 /// The freshness that the service gives its own answers.
-package enum PictureFreshness {
+enum PictureFreshness {
     /// The lifetime of a picture with a tag, in seconds: a year, the most that caches were ever asked for (RFC 2616
     /// section 14.21).
     private static let taggedLifetime = 31_536_000
@@ -147,7 +132,7 @@ package enum PictureFreshness {
     /// picture with a tag never changes. No picture outlives its address. A picture that only the requesting client may
     /// see must not be stored.
     /// - Parameter now: seconds since 1970.
-    package static func control(of recipe: PictureRecipe, _ record: SourceRecord, now: Int) -> String {
+    static func control(of recipe: PictureRecipe, _ record: SourceRecord, now: Int) -> String {
         guard record.mayBeKept else { return "no-store" }
         let isTagged = recipe.tag != nil
         let remaining = isTagged ? taggedLifetime : max(0, record.lifetime - record.age(now: now))
@@ -157,7 +142,7 @@ package enum PictureFreshness {
     }
 
     /// The Cache-Control of an answer without a picture.
-    package static func control(ofFailure status: HTTPStatus) -> String {
+    static func control(ofFailure status: HTTPStatus) -> String {
         [404, 410, 422].contains(status.rawValue) ? "public, max-age=\(failureLifetime)" : "no-store"
     }
 }

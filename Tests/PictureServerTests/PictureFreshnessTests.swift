@@ -1,9 +1,10 @@
 import HTTPSemantics
 import ImageCodecs
-import PictureServer
 import PictureService
 import TestTraits
 import Testing
+
+@testable import PictureServer
 
 @Suite("Freshness of the service's answers", .bounded)
 struct PictureFreshnessTests {

@@ -1,9 +1,10 @@
 import ImageCodecs
 import LazyImages
-import PictureServer
 import PictureService
 import TestTraits
 import Testing
+
+@testable import PictureServer
 
 @Suite("The record of a source", .bounded)
 struct SourceRecordTests {

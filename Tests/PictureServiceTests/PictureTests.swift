@@ -214,8 +214,8 @@ struct PictureTests {
                 }
             }
             #expect(throws: PictureError.notDecodable(.tooLarge(.pixels, value: 60_000, maximum: 100))) {
-                try Picture.picture(
-                    of: ImageBytes(whole), PictureRecipe(recipe), limits: DecodingLimits(pixels: 100))
+                var maker = try PictureMaker(ImageBytes(whole), limits: DecodingLimits(pixels: 100))
+                return try maker.picture(PictureRecipe(recipe))
             }
         }
     }
