@@ -131,8 +131,9 @@ struct BodyDecoder {
     }
 }
 
-/// Collects the body of one request: in memory while it is short, then in an unnamed file.
-struct BodySpool {
+/// Collects the body of one request: in memory while it is short, then in an unnamed file. Both are freed with the last
+/// reference, so a body that never becomes whole leaves nothing behind. Not safe for concurrent use.
+final class BodySpool {
     /// The most bytes of one body in memory.
     static let memoryLimit = 64 << 10
 
@@ -149,7 +150,9 @@ struct BodySpool {
         self.folder = folder
     }
 
-    mutating func append(_ piece: ArraySlice<UInt8>) throws(FileFault) {
+    deinit { budget.giveBack(bytes.count) }
+
+    func append(_ piece: ArraySlice<UInt8>) throws(FileFault) {
         if file == nil {
             if bytes.count + piece.count <= Self.memoryLimit, budget.take(piece.count) {
                 bytes += piece
@@ -160,7 +163,8 @@ struct BodySpool {
             guard file.descriptor.number < DescriptorPlaces.ofProcess.files else {
                 throw FileFault(kind: .open, name: folder, code: EMFILE)
             }
-            try file.append(bytes.span)
+            let held = bytes
+            try file.append(held.span)
             budget.giveBack(bytes.count)
             bytes = []
             self.file = file
@@ -169,17 +173,11 @@ struct BodySpool {
     }
 
     /// The whole body. Its memory no longer counts against the budget; the request owns it.
-    mutating func finish() -> RequestBody {
-        defer { discard() }
+    func finish() -> RequestBody {
         if let file { return .file(file) }
-        return bytes.isEmpty ? .none : .bytes(bytes)
-    }
-
-    /// Frees the memory or the file.
-    mutating func discard() {
         budget.giveBack(bytes.count)
-        bytes = []
-        file = nil
+        defer { bytes = [] }
+        return bytes.isEmpty ? .none : .bytes(bytes)
     }
 }
 

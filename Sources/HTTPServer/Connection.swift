@@ -244,7 +244,6 @@ extension Connection {
             incoming = nil
             return handle(head, body, loop)
         case .answer(let response):
-            incoming?.abandon()
             incoming = nil
             return send(response, to: head, loop)
         case .needsMore:
@@ -318,7 +317,6 @@ extension Connection {
 
     /// Answers a request that cannot be served, and ends the connection.
     func refuse(_ response: HTTPResponse, _ loop: EventLoop) -> Step {
-        incoming?.abandon()
         var response = response
         response.closes = true
         return send(response, to: incoming.take()?.head, loop)

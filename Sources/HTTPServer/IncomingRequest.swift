@@ -21,7 +21,7 @@ struct IncomingRequest {
     let head: RequestHead
     private let start: ContinuousClock.Instant
     private var decoder: BodyDecoder
-    private var purpose: Purpose
+    private let purpose: Purpose
     private var received = 0
 
     /// - Parameter limit: the most bytes the body may have.
@@ -69,16 +69,12 @@ struct IncomingRequest {
         return answer
     }
 
-    private mutating func keep(_ bytes: ArraySlice<UInt8>) -> HTTPResponse? {
-        guard case .handling(var spool) = purpose else { return nil }
-        // No second reference to the spool's bytes may exist, or each piece would copy all of them.
-        purpose = .discarding(.plain(.internalServerError))
+    private func keep(_ bytes: ArraySlice<UInt8>) -> HTTPResponse? {
+        guard case .handling(let spool) = purpose else { return nil }
         do throws(FileFault) {
             try spool.append(bytes)
-            purpose = .handling(spool)
             return nil
         } catch {
-            spool.discard()
             let isFull = [ENOSPC, EDQUOT, EFBIG].contains(error.code)
             return isFull
                 ? .plain(.insufficientStorage, "the disk has no room for the request's body", closes: true)
@@ -86,19 +82,11 @@ struct IncomingRequest {
         }
     }
 
-    private mutating func finish() -> Progress {
+    private func finish() -> Progress {
         switch purpose {
-        case .discarding(let response): return .answer(response)
-        case .handling(var spool):
-            purpose = .discarding(.plain(.internalServerError))
-            return .handle(spool.finish())
+        case .discarding(let response): .answer(response)
+        case .handling(let spool): .handle(spool.finish())
         }
-    }
-
-    /// Frees a body that never became whole.
-    mutating func abandon() {
-        if case .handling(var spool) = purpose { spool.discard() }
-        purpose = .discarding(.plain(.internalServerError))
     }
 }
 

@@ -15,6 +15,16 @@ extension OverSockets {
             (["POST \(target) HTTP/1.1", "Host: x"] + fields).joined(separator: "\r\n") + "\r\n\r\n"
         }
 
+        @Test("a body that never becomes whole gives its memory back")
+        func abandoned() throws {
+            let memory = BodyMemory(limit: 10)
+            var spool: BodySpool? = BodySpool(budget: memory, folder: "/tmp")
+            try spool?.append([1, 2, 3][...])
+            #expect(!memory.take(8))
+            spool = nil
+            #expect(memory.take(10))
+        }
+
         @Test("a body reaches the handler, by length and in chunks, and the connection stays open")
         func whole() throws {
             let client = try RunningServer().client()
