@@ -220,7 +220,7 @@ final class EventLoop {
 
     private func add(_ socket: Int32, _ peer: Peer) {
         let admission = context.counters.admit(socket, atMost: context.configuration.maximumConnections)
-        if case .drop = admission {
+        guard admission != .drop else {
             Glibc.close(socket)
             return
         }
@@ -228,9 +228,7 @@ final class EventLoop {
         if Int(slot) == connections.count { connections.append(nil) }
         connectionNumber &+= 1
         let key = ConnectionKey(slot: slot, number: connectionNumber & 0x7FFF_FFFF)
-        var isTurnedAway = false
-        if case .turnAway = admission { isTurnedAway = true }
-        let connection = Connection(socket, key: key, peer: peer, isTurnedAway: isTurnedAway)
+        let connection = Connection(socket, key: key, peer: peer, isTurnedAway: admission == .turnAway)
         connections[Int(slot)] = connection
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         guard Self.watch(poller, socket, key: key.packed, events) else { return end(connection) }

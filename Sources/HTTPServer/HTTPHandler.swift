@@ -42,11 +42,6 @@ package struct Peer: Sendable, Hashable {
     package let address: String?
     /// Whether the connection came over the loopback interface or a local socket, and so from this machine.
     package let isLocal: Bool
-
-    package init(address: String?, isLocal: Bool) {
-        self.address = address
-        self.isLocal = isLocal
-    }
 }
 
 /// An answer: status, fields and body. The server adds Date, Content-Length (but not to 204 and 304), Connection,
@@ -303,13 +298,6 @@ package struct FileMetadata: Hashable, Sendable {
     package let seconds: Int
     package let nanoseconds: Int
     package let inode: UInt64
-
-    package init(size: Int, seconds: Int, nanoseconds: Int, inode: UInt64) {
-        self.size = size
-        self.seconds = seconds
-        self.nanoseconds = nanoseconds
-        self.inode = inode
-    }
 
     /// A strong entity tag (RFC 9110 section 8.8.3). A file replaced by renaming has another inode. A file written in
     /// place has another time; nanoseconds tell changes within one second apart.

@@ -28,33 +28,15 @@ package final class HTTPServer: Sendable {
         package let peer: Peer
         /// The values of the request's X-Forwarded-For, as the client sent them. Believe only those that a trusted
         /// proxy wrote.
-        package let forwardedFor: [String]
+        package internal(set) var forwardedFor: [String] = []
         /// The value of the answer's Cache-Status (RFC 9211); nil if it has none.
-        package let cacheStatus: String?
+        package internal(set) var cacheStatus: String?
         /// The request's id, which the answer's X-Request-Id repeats.
-        package let id: String
+        package internal(set) var id = ""
         /// What the answer is about.
-        package let route: HTTPRoute
+        package internal(set) var route = HTTPRoute.other
         /// The name of the token that allowed the write; nil if there was none.
-        package let writer: String?
-
-        package init(
-            method: String, target: String, status: Int, bytes: Int, time: Duration, peer: Peer,
-            forwardedFor: [String] = [], cacheStatus: String? = nil, id: String = "",
-            route: HTTPRoute = .other, writer: String? = nil
-        ) {
-            self.method = method
-            self.target = target
-            self.status = status
-            self.bytes = bytes
-            self.time = time
-            self.peer = peer
-            self.forwardedFor = forwardedFor
-            self.cacheStatus = cacheStatus
-            self.id = id
-            self.route = route
-            self.writer = writer
-        }
+        package internal(set) var writer: String?
     }
 
     /// Listens; connections wait until `start()`.

@@ -37,8 +37,13 @@ struct ResponseWriter {
     /// - Parameter count: called with the bytes that each call to the system took.
     mutating func write(to socket: Int32, limit: Int, count: (Int) -> Void) -> Progress {
         var allowance = limit
-        while sentOfHead < head.count {
-            let sent = writeHead(to: socket, bodyLimit: allowance)
+        while sentOfHead < head.count || sentOfBody < body.count {
+            let isHead = sentOfHead < head.count
+            guard isHead || allowance > 0 else { return .partial }
+            let sent =
+                isHead
+                ? writeHead(to: socket, bodyLimit: allowance)
+                : writeBody(to: socket, atMost: min(allowance, body.count - sentOfBody))
             guard sent > 0 else {
                 if sent < 0, errno == EINTR { continue }
                 return sent < 0 && errno == EAGAIN ? .blocked : .failed
@@ -47,17 +52,6 @@ struct ResponseWriter {
             sentOfHead += ofHead
             sentOfBody += sent - ofHead
             allowance -= sent - ofHead
-            count(sent)
-        }
-        while sentOfBody < body.count {
-            guard allowance > 0 else { return .partial }
-            let sent = writeBody(to: socket, atMost: min(allowance, body.count - sentOfBody))
-            guard sent > 0 else {
-                if sent < 0, errno == EINTR { continue }
-                return sent < 0 && errno == EAGAIN ? .blocked : .failed
-            }
-            sentOfBody += sent
-            allowance -= sent
             count(sent)
         }
         return .done
@@ -189,13 +183,10 @@ final class AnswerMemory: Sendable {
         guard body.count >= Self.leastBody, case .bytes(let bytes) = body else { return nil }
         let key = unsafe bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
         state.withLock { state in
-            if let others = state.senders[key] {
-                state.senders[key] = others + 1
-            } else {
-                state.senders[key] = 1
-                let all = count.add(bytes.count, ordering: .relaxed).newValue
-                state.peak = max(state.peak, all)
-            }
+            state.senders[key, default: 0] += 1
+            guard state.senders[key] == 1 else { return }
+            let all = count.add(bytes.count, ordering: .relaxed).newValue
+            state.peak = max(state.peak, all)
         }
         return key
     }

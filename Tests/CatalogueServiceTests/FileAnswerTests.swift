@@ -1,10 +1,10 @@
 import Glibc
 import HTTPSemantics
-import HTTPServer
 import TestTraits
 import Testing
 
 @testable import CatalogueService
+@testable import HTTPServer
 
 @Suite("FileAnswer", .bounded)
 struct FileAnswerTests {
@@ -17,7 +17,7 @@ struct FileAnswerTests {
         let text = (["\(method) /a.jpg HTTP/1.1", "Host: localhost"] + fields).joined(separator: "\r\n")
         return .serving(
             ServedFile(owning: unsafe open("/dev/null", O_RDONLY), metadata: file ?? self.file),
-            mediaType: "image/jpeg", to: try RequestHead(parsing: Array(text.utf8)),
+            mediaType: "image/jpeg", to: try RequestHead(parsing: Array(text.utf8)[...]),
             cacheSeconds: 60,
             now: now)
     }

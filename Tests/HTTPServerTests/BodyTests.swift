@@ -134,7 +134,7 @@ extension OverSockets {
             configuration.bodyTimeout = .seconds(20)
             configuration.minimumBodyRate = 500
             let head = try RequestHead(
-                parsing: Array("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9000".utf8))
+                parsing: Array("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9000".utf8)[...])
             let start = ContinuousClock.now
             var request = try IncomingRequest(
                 head: head, purpose: .discarding(.plain(.ok)), limit: 9000, start: start)

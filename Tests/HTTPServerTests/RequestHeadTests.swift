@@ -6,7 +6,7 @@ import Testing
 @Suite("RequestHead", .bounded)
 struct RequestHeadTests {
     private func parse(_ text: String) throws(RequestHead.Refusal) -> RequestHead {
-        try RequestHead(parsing: Array(text.utf8))
+        try RequestHead(parsing: Array(text.utf8)[...])
     }
 
     private func refusal(_ text: String) -> RequestHead.Refusal? {
@@ -32,7 +32,7 @@ struct RequestHeadTests {
         #expect(head.value(of: "empty") == "")
         #expect(head.value(of: "latin") == "caf\u{e9}")
         let latin1 = Array("GET /\u{1}a HTTP/1.0".utf8).map { $0 == 1 ? 0xE9 : $0 }
-        #expect(try RequestHead(parsing: latin1).target == "/\u{FFFD}a")
+        #expect(try RequestHead(parsing: latin1[...]).target == "/\u{FFFD}a")
     }
 
     @Test(

@@ -80,7 +80,7 @@ final class PictureClient: Sendable {
         var text = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n"
         for field in fields.fields { text += "\(field.name): \(field.value)\r\n" }
         // A line end is one character in Swift.
-        let head = try RequestHead(parsing: Array(text.dropLast(1).utf8))
+        let head = try RequestHead(parsing: Array(text.dropLast(1).utf8)[...])
         let pending = Pending(answered)
         let admission =
             try service.answerKnown(head).map { .answer($0) }

@@ -1,11 +1,11 @@
 import HTTPSemantics
-import HTTPServer
 import ImageCodecs
 import LazyImages
 import TestSupport
 import TestTraits
 import Testing
 
+@testable import HTTPServer
 @testable import PictureServer
 import PictureService
 

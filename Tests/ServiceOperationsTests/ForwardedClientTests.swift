@@ -1,8 +1,8 @@
 import HTTPSemantics
-import HTTPServer
 import TestTraits
 import Testing
 
+@testable import HTTPServer
 @testable import ServiceOperations
 
 @Suite("ForwardedClient", .bounded)

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPSemantics
-import HTTPServer
 import TestTraits
 import Testing
 
+@testable import HTTPServer
 @testable import ServiceOperations
 
 @Suite("LogLine", .bounded)

@@ -1,10 +1,10 @@
 import Glibc
-import HTTPServer
 import SystemSupport
 import TestSupport
 import TestTraits
 import Testing
 
+@testable import HTTPServer
 @testable import ServiceOperations
 
 @Suite("RequestLog", .bounded)

@@ -72,7 +72,7 @@ final class FilmClient: Sendable {
         if fields["host"] == nil { text += "Host: 127.0.0.1:8080\r\n" }
         for field in fields.fields { text += "\(field.name): \(field.value)\r\n" }
         if let body, fields["content-length"] == nil { text += "Content-Length: \(body.count)\r\n" }
-        return try RequestHead(parsing: Array(text.dropLast(1).utf8))
+        return try RequestHead(parsing: Array(text.dropLast(1).utf8)[...])
     }
 
     /// An answer.

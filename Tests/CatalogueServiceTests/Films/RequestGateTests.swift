@@ -1,9 +1,9 @@
 import HTTPSemantics
-import HTTPServer
 import TestTraits
 import Testing
 
 @testable import CatalogueService
+@testable import HTTPServer
 
 @Suite("Who may read and who may write", .bounded)
 struct RequestGateTests {

@@ -1,11 +1,11 @@
 import Films
 import HTTPSemantics
-import HTTPServer
 import TestSupport
 import TestTraits
 import Testing
 
 @testable import CatalogueService
+@testable import HTTPServer
 
 @Suite("Forms of the pages", .bounded)
 struct PageFormTests {
