@@ -67,9 +67,9 @@ package enum XMLText {
     /// Whether an element or attribute may have this name. Of the names that XML allows, only those in ASCII without a
     /// colon.
     package static func isName(_ name: String) -> Bool {
-        guard let first = name.utf8.first, first.isLetter || first == UInt8(ascii: "_"), !name.lowercased().hasPrefix("xml") else {
-            return false
-        }
+        guard let first = name.utf8.first, first.isLetter || first == UInt8(ascii: "_"),
+            !name.lowercased().hasPrefix("xml")
+        else { return false }
         return name.utf8.allSatisfy { $0.isLetter || $0.isDigit || "_-.".utf8.contains($0) }
     }
 }

@@ -76,10 +76,11 @@ package enum HTTPDate {
     private static func seconds(
         _ year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int
     ) -> Int? {
-        guard years.contains(year), day >= 1, day <= length(ofMonth: month, year: year), hour < 24, minute < 60,
-            second <= 60
+        guard years.contains(year), day >= 1, day <= length(ofMonth: month, year: year), hour < 24,
+            minute < 60, second <= 60
         else { return nil }
-        return Self.day(year: year, month: month, day: day) * secondsPerDay + hour * 3600 + minute * 60 + second
+        return Self.day(year: year, month: month, day: day) * secondsPerDay + hour * 3600 + minute * 60
+            + second
     }
 
     /// The index of the name that begins with the three letters at `offset`.

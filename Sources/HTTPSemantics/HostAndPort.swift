@@ -33,18 +33,11 @@ package struct HostAndPort: Sendable, Hashable {
             }
             rest = text[end...]
         }
-        guard !rest.isEmpty else {
-            port = nil
-            return
-        }
-        guard rest.first == ":", rest.dropFirst().utf8.allSatisfy(\.isDigit) else { return nil }
+        let digits = rest.dropFirst()
+        guard rest.isEmpty || rest.first == ":", digits.utf8.allSatisfy(\.isDigit) else { return nil }
+        port = Int(digits)
         // An empty port counts as absent (RFC 3986 section 3.2.3).
-        if rest.utf8.count == 1 {
-            port = nil
-        } else {
-            guard let number = Int(rest.dropFirst()), number <= 65_535 else { return nil }
-            port = number
-        }
+        guard digits.isEmpty || port ?? .max <= 65_535 else { return nil }
     }
 
     /// Whether it is the loopback interface: `localhost` and names that end with `.localhost` (RFC 6761 section 6.3),

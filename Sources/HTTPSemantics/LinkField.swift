@@ -7,24 +7,17 @@ package enum LinkField {
     /// The target of the first link with this relation, as written: relative to the URL of the response.
     package static func target(_ relation: String, in fields: HeaderFields) -> String? {
         for value in fields.values(of: "link") {
-            for (target, relations) in links(in: value) where relations.contains(relation) { return target }
+            for piece in FieldList.pieces(of: value, at: UInt8(ascii: ","), hasTargets: true) {
+                guard piece.first == "<", let end = piece.firstIndex(of: ">") else { break }
+                // The first `rel` counts (section 3.3). Relations are case-insensitive (section 2.1.1).
+                let relations = ParameterList.pieces(of: String(piece[piece.index(after: end)...])).lazy
+                    .compactMap { parameter("rel", in: $0) }.first
+                if relations?.lowercased().split(separator: " ").contains(relation[...]) == true {
+                    return String(piece[..<end].dropFirst())
+                }
+            }
         }
         return nil
-    }
-
-    /// The targets and relations of one field. Relations are case-insensitive (RFC 8288 section 2.1.1).
-    private static func links(in value: String) -> [(target: String, relations: [String])] {
-        var links: [(target: String, relations: [String])] = []
-        for piece in FieldList.pieces(of: value, at: UInt8(ascii: ","), hasTargets: true) {
-            guard piece.first == "<", let end = piece.firstIndex(of: ">") else { break }
-            let target = String(piece[piece.index(after: piece.startIndex)..<end])
-            // The first `rel` counts (section 3.3).
-            let relation = ParameterList.pieces(of: String(piece[piece.index(after: end)...])).lazy
-                .compactMap { parameter("rel", in: $0) }.first
-            links.append(
-                (target, (relation ?? "").lowercased().split(separator: " ").map(String.init)))
-        }
-        return links
     }
 
     /// The value of the parameter `name`; nil for another parameter.

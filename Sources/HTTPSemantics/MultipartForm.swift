@@ -105,15 +105,13 @@ private struct MultipartReader {
         let start = index
         // The blank line of the header may be the line end of the boundary: the body is empty then.
         var next = max(0, start - 2)
-        while next + 2 + mark.count <= bytes.count {
-            if bytes[next] == UInt8(ascii: "\r"), bytes[next + 1] == UInt8(ascii: "\n"),
-                isBoundary(at: next + 2)
-            {
-                let body = bytes[start..<max(start, next)]
-                pass(boundaryAt: next + 2)
+        while let end = endOfLine(from: next, before: bytes.count) {
+            if isBoundary(at: end + 2) {
+                let body = bytes[start..<max(start, end)]
+                pass(boundaryAt: end + 2)
                 return body
             }
-            next += 1
+            next = end + 1
         }
         throw .malformed(reason: "the closing boundary is missing", offset: bytes.count)
     }
@@ -124,7 +122,7 @@ private struct MultipartReader {
         var fields = HeaderFields()
         let start = index
         while true {
-            guard let end = endOfLine(within: start + limit) else {
+            guard let end = endOfLine(from: index, before: min(bytes.count, start + limit)) else {
                 throw .malformed(reason: "the header of a part does not end, or is too long", offset: start)
             }
             let line = bytes.span.extracting(index..<end)
@@ -162,9 +160,10 @@ private struct MultipartReader {
         }
     }
 
-    private func endOfLine(within limit: Int) -> Int? {
-        var next = index
-        while next + 1 < min(bytes.count, limit) {
+    /// The index of the first line end that is whole before the limit.
+    private func endOfLine(from start: Int, before limit: Int) -> Int? {
+        var next = start
+        while next + 1 < limit {
             if bytes[next] == UInt8(ascii: "\r"), bytes[next + 1] == UInt8(ascii: "\n") { return next }
             next += 1
         }

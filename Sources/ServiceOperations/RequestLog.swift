@@ -82,18 +82,14 @@ package final class RequestLog: Sendable {
     /// Adds an answer to the queue. Never waits.
     package func record(_ answer: HTTPServer.Answer) {
         let entry = Entry(answer: answer, time: LogTime.now)
-        enum Outcome { case first, queued, dropped }
-        let outcome: Outcome = state.withLock { state in
-            guard !state.isClosed, state.size + entry.size <= limit else { return .dropped }
+        let count = state.withLock { state in
+            guard !state.isClosed, state.size + entry.size <= limit else { return 0 }
             state.size += entry.size
             state.entries.append(entry)
-            return state.entries.count == 1 ? .first : .queued
+            return state.entries.count
         }
-        switch outcome {
-        case .first: wake.signal()
-        case .queued: break
-        case .dropped: dropped.add()
-        }
+        if count == 0 { dropped.add() }
+        if count == 1 { wake.signal() }
     }
 
     /// Writes the queue and ends. Waits at most `lastWait` for a reader that takes nothing. Blocks.
