@@ -101,7 +101,9 @@ public struct PictureRecipe: Hashable, Sendable {
     private static let mostSteps = 8
     /// The greatest standard deviation of a blur. A larger one makes every picture of one color.
     private static let longestBlur = 1000
+}
 
+extension PictureRecipe {
     /// Creates a recipe.
     /// - Parameters:
     ///   - size: the wanted size.
@@ -127,14 +129,6 @@ public struct PictureRecipe: Hashable, Sendable {
             throw .malformedRecipe(text)
         }
         self = recipe
-    }
-
-    private init(size: Size, steps: [Step], encoding: Encoding, expiry: Int?, tag: String?) {
-        self.size = size
-        self.steps = steps
-        self.encoding = encoding
-        self.expiry = expiry
-        self.tag = tag
     }
 
     /// The same recipe of a PNG.

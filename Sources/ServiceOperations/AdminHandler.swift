@@ -37,11 +37,10 @@ package final class AdminHandler: HTTPHandler {
         // Ignored: the answer 400 says enough.
         guard let target = try? RequestTarget(head.target) else { return .answer(.plain(.badRequest)) }
         switch target.segments {
-        case ["health", "live"]: return .answer(Self.reading(head) { .plain(.ok) })
-        case ["health", "ready"]:
-            return .answer(Self.reading(head) { health })
+        case ["health", "live"]: return .answer(Self.refusal(of: head) ?? .plain(.ok))
+        case ["health", "ready"]: return .answer(Self.refusal(of: head) ?? health)
         case ["metrics"]:
-            let refusal = Self.refusal(of: head, allowing: ["GET", "HEAD"]) ?? refusal(ofHost: head, target)
+            let refusal = Self.refusal(of: head) ?? refusal(ofHost: head, target)
             return refusal.map { .answer($0) } ?? .handle(bodyLimit: 0)
         default:
             guard target.segments.count == 2, target.segments[0] == "sources", let purge else {
@@ -115,11 +114,10 @@ package final class AdminHandler: HTTPHandler {
         return isOwnPage && isOwnSite ? nil : .plain(.forbidden, "other sites' pages must not write")
     }
 
-    private static func reading(_ head: RequestHead, _ answer: () -> HTTPResponse) -> HTTPResponse {
-        refusal(of: head, allowing: ["GET", "HEAD"]) ?? answer()
-    }
-
-    private static func refusal(of head: RequestHead, allowing methods: [String]) -> HTTPResponse? {
+    /// Refuses a request with another method.
+    private static func refusal(
+        of head: RequestHead, allowing methods: [String] = ["GET", "HEAD"]
+    ) -> HTTPResponse? {
         guard !methods.contains(head.method) else { return nil }
         var response = HTTPResponse.plain(.methodNotAllowed)
         response.fields["Allow"] = methods.joined(separator: ", ")

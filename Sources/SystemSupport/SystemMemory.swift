@@ -68,26 +68,39 @@ package struct SystemMemory {
         return number
     }
 
-    /// Finds the folders of the groups. A line of mountinfo, and of the membership:
+    /// A mounted hierarchy of control groups. A line of mountinfo:
     ///
     ///     31 23 0:27 /root-of-it /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
+    private struct Mount {
+        let root, folder: String
+        let version: Int
+        let hasMemory: Bool
+
+        init?(_ line: Substring) {
+            let words = line.split(separator: " ").map(String.init)
+            guard words.count > 6, let dash = words.firstIndex(of: "-"), words.count > dash + 3,
+                let version = ["cgroup": 1, "cgroup2": 2][words[dash + 1]]
+            else { return nil }
+            (root, folder, self.version) = (words[3], words[4], version)
+            hasMemory = words[dash + 3].split(separator: ",").contains("memory")
+        }
+    }
+
+    /// Finds the folders of the groups. A line of the membership:
+    ///
     ///     4:memory:/root-of-it/own/group            (version 1; in version 2 the line begins with "0::")
     private static func groups(mounts: String, membership: String) -> [Group] {
-        for mount in mounts.split(separator: "\n") {
-            let words = mount.split(separator: " ").map(String.init)
-            guard words.count > 6, let dash = words.firstIndex(of: "-"), words.count > dash + 3 else {
-                continue
-            }
-            let options = words[dash + 3].split(separator: ",")
-            let version = words[dash + 1] == "cgroup2" ? 2 : words[dash + 1] == "cgroup" ? 1 : 0
-            // If both versions are mounted, use the one that has the memory controller.
-            guard
-                version == 2 && !mounts.hasMemoryOfFirstVersion || version == 1 && options.contains("memory"),
-                let path = path(in: membership, version: version)
+        let mounts = mounts.split(separator: "\n").compactMap(Mount.init)
+        // If both versions are mounted, use the one that has the memory controller.
+        let isFirstVersion = mounts.contains { $0.version == 1 && $0.hasMemory }
+        for mount in mounts {
+            guard mount.version == 1 ? mount.hasMemory : !isFirstVersion,
+                let path = path(in: membership, version: mount.version)
             else { continue }
-            let below =
-                path.hasPrefix(words[3]) && words[3] != "/" ? String(path.dropFirst(words[3].count)) : path
-            return ancestors(of: below).map { Group(folder: words[4] + $0, version: version) }
+            let isBelow = path.hasPrefix(mount.root) && mount.root != "/"
+            return ancestors(of: isBelow ? String(path.dropFirst(mount.root.count)) : path).map {
+                Group(folder: mount.folder + $0, version: mount.version)
+            }
         }
         return []
     }
@@ -120,16 +133,5 @@ package struct SystemMemory {
     private static func text(_ path: String) -> String? {
         // Ignored: most systems lack some of these files, and the others suffice.
         (try? FileCalls().contents(ofPath: path)).map { String(decoding: $0, as: UTF8.self) }
-    }
-}
-
-extension String {
-    /// Whether a mount table has the memory controller of version 1.
-    fileprivate var hasMemoryOfFirstVersion: Bool {
-        split(separator: "\n").contains { line in
-            let words = line.split(separator: " ")
-            guard let dash = words.firstIndex(of: "-"), words.count > dash + 3 else { return false }
-            return words[dash + 1] == "cgroup" && words[dash + 3].split(separator: ",").contains("memory")
-        }
     }
 }

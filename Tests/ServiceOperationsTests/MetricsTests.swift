@@ -22,8 +22,7 @@ struct MetricsTests {
         metrics.gauge("marquee_absent_ratio", "Has no value now.") { nil }
         metrics.gauge("marquee_load_ratio", "By tier.", label: "tier") { [("disk", 0.25)] }
         let times = metrics.histograms(
-            "marquee_decode_seconds", "Time of a decode.", label: "format", values: ["jpeg"], bounds: [0.1, 1]
-        )
+            "marquee_decode_seconds", "Decoding.", label: "format", values: ["jpeg"], bounds: [0.1, 1])
         for time in [0.05, 0.1, 0.5, 9] { times[0].observe(.seconds(time)) }
         let byRoute = metrics.histograms(
             "marquee_answer_seconds", "By route.", label: "route", values: ["film", "top"], bounds: [1])
@@ -56,7 +55,7 @@ struct MetricsTests {
                 # HELP marquee_load_ratio By tier.
                 # TYPE marquee_load_ratio gauge
                 marquee_load_ratio{tier="disk"} 0.25
-                # HELP marquee_decode_seconds Time of a decode.
+                # HELP marquee_decode_seconds Decoding.
                 # TYPE marquee_decode_seconds histogram
                 marquee_decode_seconds_bucket{format="jpeg",le="0.1"} 2
                 marquee_decode_seconds_bucket{format="jpeg",le="1"} 3
