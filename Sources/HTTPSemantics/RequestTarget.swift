@@ -21,7 +21,9 @@ package struct RequestTarget: Sendable, Hashable {
         let parts = try Parts(target)
         authority = parts.authority
         segments = target == "*" ? [] : try Self.segments(parts.path)
-        query = try Self.query(parts.query)
+        // Ignored: which field is wrong. The target is refused as a whole.
+        guard let query = try? FormFields(parsing: parts.query) else { throw .badEncoding }
+        self.query = query
     }
 
     /// The parts of a target, not decoded.
@@ -72,13 +74,5 @@ package struct RequestTarget: Sendable, Hashable {
             segments.append(text)
         }
         return segments
-    }
-
-    private static func query(_ bytes: ArraySlice<UInt8>) throws(Failure) -> FormFields {
-        do {
-            return try FormFields(parsing: bytes)
-        } catch {
-            throw .badEncoding
-        }
     }
 }

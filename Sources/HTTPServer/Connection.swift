@@ -255,10 +255,7 @@ extension Connection {
 
     /// Hands the request to the handler, on a thread that may block.
     private func handle(_ head: RequestHead, _ body: RequestBody, _ loop: EventLoop) -> Step {
-        phase = .handling
-        deadline = nil
-        handledHead = head
-        requestEnd = loop.now
+        beginHandling(head, loop)
         let request = HTTPRequest(head: head, body: body, peer: peer)
         do throws(ResourceShortage) {
             try loop.context.blocking.enqueue {
@@ -275,10 +272,7 @@ extension Connection {
     private func wait(
         for start: @Sendable (PendingAnswer) -> Void, _ head: RequestHead, _ loop: EventLoop
     ) -> Step {
-        phase = .handling
-        deadline = nil
-        handledHead = head
-        requestEnd = loop.now
+        beginHandling(head, loop)
         let hasBody = head.framing != .none
         let pending = PendingAnswer { [mailbox = loop.mailbox, key] response in
             var response = response
@@ -289,6 +283,13 @@ extension Connection {
         self.pending = pending
         start(pending)
         return .end(socket.hasClientEnded ? .isOver : .waits)
+    }
+
+    private func beginHandling(_ head: RequestHead, _ loop: EventLoop) {
+        phase = .handling
+        deadline = nil
+        handledHead = head
+        requestEnd = loop.now
     }
 
     /// Reads the bytes that have come into `input`.

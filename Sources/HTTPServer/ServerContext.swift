@@ -68,23 +68,15 @@ typealias LoopMailbox = Mailbox<(connection: ConnectionKey, response: HTTPRespon
 
 /// Identifies a connection of an event loop. A loop does not use a key twice.
 struct ConnectionKey: Hashable, Sendable {
+    /// A running number, then the connection's index in the loop: 32 bits each. epoll returns it with an event.
+    let packed: UInt64
+
     /// The connection's index in the loop.
-    let slot: UInt32
-    /// A running number.
-    let number: UInt32
+    var slot: UInt32 { UInt32(truncatingIfNeeded: packed) }
+}
 
-    /// The key as the number that epoll returns with an event.
-    var packed: UInt64 { UInt64(number) << 32 | UInt64(slot) }
-
-    init(slot: UInt32, number: UInt32) {
-        self.slot = slot
-        self.number = number
-    }
-
-    init(packed: UInt64) {
-        slot = UInt32(truncatingIfNeeded: packed)
-        number = UInt32(truncatingIfNeeded: packed >> 32)
-    }
+extension ConnectionKey {
+    init(slot: UInt32, number: UInt32) { packed = UInt64(number) << 32 | UInt64(slot) }
 }
 
 /// Gives each request an id, which the log and the answer's X-Request-Id repeat.

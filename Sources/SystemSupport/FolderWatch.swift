@@ -44,17 +44,17 @@ package final class FolderWatch: Sendable {
 
         func run(until wake: WakeDescriptor, _ onChange: () -> Void) {
             var isWhole = add()
+            let awaited = [(wake.descriptor, POLLIN), (descriptor, POLLIN)]
             while true {
                 let deadline = isWhole ? nil : ContinuousClock.now + FolderWatch.interval
-                let ready = Polling.ready([(wake.descriptor, POLLIN), (descriptor, POLLIN)], until: deadline)
+                let ready = Polling.ready(awaited, until: deadline)
                 if ready[0] { return }
                 if ready[1] {
                     drain()
                     let latest = ContinuousClock.now + FolderWatch.longestDelay
                     while true {
                         let quiet = min(ContinuousClock.now + FolderWatch.quiet, latest)
-                        let more = Polling.ready(
-                            [(wake.descriptor, POLLIN), (descriptor, POLLIN)], until: quiet)
+                        let more = Polling.ready(awaited, until: quiet)
                         if more[0] { return }
                         if !more[1] || ContinuousClock.now >= latest { break }
                         drain()
