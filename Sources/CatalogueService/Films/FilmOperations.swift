@@ -47,8 +47,7 @@ package final class FilmOperations: Sendable {
 
     /// The film with an id.
     package func film(_ id: String) throws(FilmError) -> StoredFilm {
-        guard let film = try run({ try library.film(id) }) else { throw .noFilm(id: id) }
-        return film
+        try found(id) { try library.film(id) }
     }
 
     /// One vote, and its film.
@@ -82,7 +81,7 @@ package final class FilmOperations: Sendable {
     ) throws(FilmError) -> StoredFilm {
         if let id { try Self.check(id: id) }
         try check(document)
-        let poster = try checked(poster)
+        let poster = try poster.map(checked)
         return try run { try library.insert(document, id: id, poster: poster) }
     }
 
@@ -114,7 +113,7 @@ package final class FilmOperations: Sendable {
         let isRemoved = patch["poster"]?.isNull == true
         let poster = try change(upload.map(Poster.upload) ?? (isRemoved ? .asDocument : .keep))
         let members = JSONText(members: patch.members)
-        let film = try run {
+        return try found(id) {
             try library.update(id, poster: poster) { existing in
                 try condition(existing)
                 var document = existing.document
@@ -123,8 +122,6 @@ package final class FilmOperations: Sendable {
                 return document
             }
         }
-        guard let film else { throw .noFilm(id: id) }
-        return film
     }
 
     /// Removes a film with its votes and its poster.
@@ -144,13 +141,13 @@ package final class FilmOperations: Sendable {
         _ = try film(id)
         let poster = try checked(bytes)
         var isNew = true
-        let film = try run {
-            try library.setPoster(poster, of: id) { existing in
+        let film = try found(id) {
+            try library.update(id, poster: .store(poster)) { existing in
                 if case .stored = existing.poster { isNew = false }
                 try condition(existing)
+                return existing.document
             }
         }
-        guard let film else { throw .noFilm(id: id) }
         return (film, isNew)
     }
 
@@ -158,13 +155,15 @@ package final class FilmOperations: Sendable {
     package func removePoster(
         of id: String, if condition: (StoredFilm) throws(FilmError) -> Void = { _ in }
     ) throws(FilmError) {
-        let film = try run {
-            try library.removePoster(of: id) { existing in
+        _ = try found(id) {
+            try library.update(id, poster: .asDocument) { existing in
                 guard existing.poster != .none else { throw FilmError.noPoster(id: id) }
                 try condition(existing)
+                var document = existing.document
+                document["poster"] = nil
+                return document
             }
         }
-        if film == nil { throw .noFilm(id: id) }
     }
 
     /// Sets a vote. Repeating it changes nothing.
@@ -176,10 +175,7 @@ package final class FilmOperations: Sendable {
             throw .invalid([FieldProblem(member: "value", detail: "must be a number from 0 to 10")])
         }
         let isNew = try run { try library.rating(of: id, by: rater) } == nil
-        guard let film = try run({ try library.rate(id, rater: rater, value: value) }) else {
-            throw .noFilm(id: id)
-        }
-        return (film, isNew)
+        return (try found(id) { try library.rate(id, rater: rater, value: value) }, isNew)
     }
 
     /// Removes a vote.
@@ -238,11 +234,6 @@ package final class FilmOperations: Sendable {
         }
     }
 
-    private func checked(_ bytes: [UInt8]?) throws(FilmError) -> PosterBytes? {
-        guard let bytes else { return nil }
-        return try checked(bytes)
-    }
-
     /// The most bytes of an uploaded poster.
     package static let posterBytes = 32 << 20
     /// The most pixels. They take 200 MB decoded, and up to three times that while they are checked.
@@ -265,6 +256,13 @@ package final class FilmOperations: Sendable {
         } catch {
             throw .invalid([FieldProblem(member: "poster", detail: "cannot be used: \(error)")])
         }
+    }
+
+    /// The result of work on a film.
+    /// - Throws: `.noFilm` if there is none.
+    private func found<Value>(_ id: String, _ work: () throws -> Value?) throws(FilmError) -> Value {
+        guard let value = try run(work) else { throw .noFilm(id: id) }
+        return value
     }
 
     private func run<Value>(_ work: () throws -> Value) throws(FilmError) -> Value {

@@ -1,6 +1,7 @@
 import CSQLite
 import FoundationEssentials
 import Glibc
+import HTTPSemantics
 import SystemSupport
 
 /// A connection to an SQLite database. Not safe for concurrent use.
@@ -41,7 +42,8 @@ import SystemSupport
             case .reading, .writing: CSQLITE_OPEN_READWRITE
             case .creating: CSQLITE_OPEN_READWRITE | CSQLITE_OPEN_CREATE
             }
-        let name = if case .immutable = mode { Self.immutableURI(path) } else { path }
+        let name =
+            if case .immutable = mode { "file:\(PercentEncoding.encoded(path))?immutable=1" } else { path }
         let result = unsafe csqlite_open(name, &handle, Int32(flags | CSQLITE_OPEN_NOMUTEX))
         guard let handle = unsafe handle else { throw .system(path: path, reason: "no memory for SQLite") }
         unsafe self.handle = handle
@@ -53,22 +55,6 @@ import SystemSupport
     deinit {
         for statement in statements.values { statement.finalize() }
         unsafe csqlite_close(handle)
-    }
-
-    private static func immutableURI(_ path: String) -> String {
-        var uri = "file:"
-        for byte in path.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
-                UInt8(ascii: "-"):
-                uri.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16)
-                uri += "%" + (digits.utf8.count < 2 ? "0" : "") + digits
-            }
-        }
-        return uri + "?immutable=1"
     }
 
     /// Changes with every write of any other connection, also of another process (`PRAGMA data_version`). Without a
@@ -87,8 +73,7 @@ import SystemSupport
             if !hasChanged { return lastVersion }
         }
         do throws(FilmLibraryError) {
-            lastVersion =
-                try first("PRAGMA data_version") { row throws(FilmLibraryError) in row.integer(0) } ?? 0
+            lastVersion = try number("PRAGMA data_version")
             return lastVersion
         } catch {
             // The change has been seen and not read: the next call looks again.
@@ -146,6 +131,16 @@ import SystemSupport
             return false
         }
         return value
+    }
+
+    /// The number in the first column of the first row; 0 without rows.
+    func number(_ sql: String, _ values: [SQLValue] = []) throws(FilmLibraryError) -> Int {
+        var number = 0
+        try rows(sql, values) { row throws(FilmLibraryError) in
+            number = row.integer(0)
+            return false
+        }
+        return number
     }
 
     /// The row id of the last inserted row.

@@ -65,10 +65,8 @@ package struct FilmImport {
             if case .stored = film.poster { return false }
             return true
         }
-        let stored = try transaction.database.first(
-            "SELECT media_type, bytes FROM posters WHERE number = ?", .integer(number)
-        ) { row throws(FilmLibraryError) in PosterBytes(mediaType: row.text(0), bytes: row.bytes(1)) }
-        return stored == poster
+        let stored = try transaction.database.poster("?", .integer(number))
+        return stored?.mediaType == poster.mediaType && stored?.bytes == poster.bytes
     }
 
     /// The votes in a document.
@@ -137,12 +135,7 @@ extension FilmLibrary {
                 if !votes.isEmpty { document["ratings"] = JSONText(members: votes) }
             }
             guard case .stored = film.poster else { return try body(document, nil) }
-            let poster = try database.first(
-                "SELECT media_type, tag, bytes FROM posters WHERE number = ?", .integer(number)
-            ) { row throws(FilmLibraryError) in
-                StoredPoster(mediaType: row.text(0), bytes: row.bytes(2), tag: row.text(1))
-            }
-            return try body(document, poster)
+            return try body(document, try database.poster("?", .integer(number)))
         }
     }
 }

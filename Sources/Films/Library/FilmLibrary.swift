@@ -224,26 +224,33 @@ package struct WriteCounts: Sendable, Hashable {
 }
 
 extension Database {
-    /// The columns of a `StoredFilm`, in the order in which `film` reads them.
-    fileprivate static let filmColumns = """
-        f.number, f.id, f.document, f.rating, f.votes, f.created_at, f.updated_at, f.revision, p.media_type, p.size, p.tag
+    /// Selects the columns of a `StoredFilm`, in the order in which `film` reads them.
+    fileprivate static let films = """
+        SELECT f.number, f.id, f.document, f.rating, f.votes, f.created_at, f.updated_at, f.revision, p.media_type, p.size, \
+        p.tag FROM films f LEFT JOIN posters p ON p.number = f.number
         """
 
-    /// The film with a row number.
-    static let filmByNumber = """
-        SELECT \(filmColumns) FROM films f LEFT JOIN posters p ON p.number = f.number WHERE f.number = ?
-        """
+    /// The film with a row number, and the film with an id.
+    static let filmByNumber = films + " WHERE f.number = ?"
+    private static let filmByID = films + " WHERE f.id = ?"
 
     /// The film with an id, and its row number.
     func film(_ id: String) throws(FilmLibraryError) -> (number: Int, film: StoredFilm)? {
-        try first(
-            """
-            SELECT \(Self.filmColumns) FROM films f LEFT JOIN posters p ON p.number = f.number WHERE f.id = ?
-            """, .text(id)
-        ) { row throws(FilmLibraryError) in (row.integer(0), try film(row)) }
+        try first(Self.filmByID, .text(id)) {
+            row throws(FilmLibraryError) in (row.integer(0), try film(row))
+        }
     }
 
-    /// Reads the film in a row of `filmColumns`.
+    /// A stored poster.
+    /// - Parameter number: the film's row number in SQL, with one parameter.
+    func poster(_ number: String, _ value: SQLValue) throws(FilmLibraryError) -> StoredPoster? {
+        try first("SELECT media_type, tag, bytes FROM posters WHERE number = \(number)", value) {
+            row throws(FilmLibraryError) in
+            StoredPoster(mediaType: row.text(0), bytes: row.bytes(2), tag: row.text(1))
+        }
+    }
+
+    /// Reads the film in a row of `films`.
     func film(_ row: Row) throws(FilmLibraryError) -> StoredFilm {
         let json: JSONText
         let address: JSONText?
@@ -271,8 +278,7 @@ extension FilmLibrary {
         get throws(FilmLibraryError) {
             try read { database throws(FilmLibraryError) in
                 try database.first("SELECT value FROM facts WHERE key = 'name'") {
-                    row throws(FilmLibraryError) in
-                    row.text(0)
+                    row throws(FilmLibraryError) in row.text(0)
                 }
             }
         }
@@ -288,11 +294,7 @@ extension FilmLibrary {
     /// The number of films.
     package var count: Int {
         get throws(FilmLibraryError) {
-            try read { database throws(FilmLibraryError) in
-                try database.first("SELECT count(*) FROM films") { row throws(FilmLibraryError) in
-                    row.integer(0)
-                }
-                    ?? 0
+            try read { database throws(FilmLibraryError) in try database.number("SELECT count(*) FROM films")
             }
         }
     }
@@ -315,13 +317,7 @@ extension FilmLibrary {
     /// The stored poster of a film; nil if none is stored.
     package func poster(of id: String) throws(FilmLibraryError) -> StoredPoster? {
         try read { database throws(FilmLibraryError) in
-            try database.first(
-                """
-                SELECT media_type, tag, bytes FROM posters WHERE number = (SELECT number FROM films WHERE id = ?)
-                """, .text(id)
-            ) { row throws(FilmLibraryError) in
-                StoredPoster(mediaType: row.text(0), bytes: row.bytes(2), tag: row.text(1))
-            }
+            try database.poster("(SELECT number FROM films WHERE id = ?)", .text(id))
         }
     }
 
@@ -340,11 +336,9 @@ extension FilmLibrary {
         _ body: (Database, Int, StoredFilm) throws(FilmLibraryError) -> Bool
     ) throws(FilmLibraryError) {
         try read { database throws(FilmLibraryError) in
-            try database.rows(
-                """
-                SELECT \(Database.filmColumns) FROM films f LEFT JOIN posters p ON p.number = f.number ORDER BY f.number
-                """
-            ) { row throws(FilmLibraryError) in try body(database, row.integer(0), try database.film(row)) }
+            try database.rows(Database.films + " ORDER BY f.number") { row throws(FilmLibraryError) in
+                try body(database, row.integer(0), try database.film(row))
+            }
         }
     }
 
@@ -415,30 +409,6 @@ extension FilmLibrary {
         }
     }
 
-    /// Stores a film's poster.
-    /// - Returns: the film after the change; nil if there is none with this id.
-    package func setPoster(
-        _ poster: PosterBytes, of id: String, if condition: (StoredFilm) throws -> Void = { _ in }
-    ) throws -> StoredFilm? {
-        try update(id, poster: .store(poster)) { film in
-            try condition(film)
-            return film.document
-        }
-    }
-
-    /// Removes a film's poster, stored or linked.
-    /// - Returns: the film after the change; nil if there is none with this id.
-    package func removePoster(
-        of id: String, if condition: (StoredFilm) throws -> Void = { _ in }
-    ) throws -> StoredFilm? {
-        try update(id, poster: .asDocument) { film in
-            try condition(film)
-            var document = film.document
-            document["poster"] = nil
-            return document
-        }
-    }
-
     /// Stores the vote of a rater and replaces an earlier one.
     /// - Parameter value: within `Movie.scores`.
     /// - Returns: the film after the change; nil if there is none with this id.
@@ -466,7 +436,7 @@ extension FilmLibrary {
             guard let old = try transaction.database.film(id) else { return nil }
             if try change(old.number, transaction.database) {
                 try transaction.rank(old.number)
-                try transaction.touch(old.number, isEdited: false)
+                try transaction.touch(old.number)
             }
             return try written(id, in: transaction)
         }

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import HTTPSemantics
 
 /// A request for a page of a library's films.
 package struct FilmQuery: Sendable, Hashable {
@@ -70,34 +70,15 @@ struct FilmCursor {
 
     init(_ keys: [SQLValue]) { self.keys = keys }
 
-    private enum Key: Decodable {
-        case number(Double)
-        case text(String)
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            // Ignored: anything else must be text, whose error counts.
-            if let number = try? container.decode(Double.self) {
-                self = .number(number)
-            } else {
-                self = .text(try container.decode(String.self))
-            }
-        }
-    }
-
     init(_ text: String, of sort: FilmQuery.Sort) throws(FilmLibraryError) {
-        var base64 = text.replacing("-", with: "+").replacing("_", with: "/")
-        base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
         // Ignored: every failure means an invalid cursor.
-        guard let data = Data(base64Encoded: base64),
-            let keys = try? JSONDecoder().decode([Key].self, from: data),
-            case .text(sort.rawValue) = keys.first, keys.count == sort.columns.count + 1
+        guard let bytes = Base64URL.decode(text), let keys = try? JSONText(parsing: bytes).elements,
+            keys.first?.string == sort.rawValue, keys.count == sort.columns.count + 1
         else { throw .invalidCursor }
-        self.keys = keys.dropFirst().map { key in
-            switch key {
-            case .number(let number): .real(number)
-            case .text(let text): .text(text)
-            }
+        self.keys = try keys.dropFirst().map { key throws(FilmLibraryError) in
+            if let number = key.number { return .real(number) }
+            guard let text = key.string else { throw .invalidCursor }
+            return .text(text)
         }
     }
 
@@ -110,16 +91,7 @@ struct FilmCursor {
             case .null, .blob: JSONText("")
             }
         }
-        let data = Data(JSONText(elements: [JSONText(sort.rawValue)] + keys).text.utf8)
-        let letters = data.base64EncodedString().utf8.compactMap { letter in
-            switch letter {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "/"): UInt8(ascii: "_")
-            case UInt8(ascii: "="): UInt8?.none
-            default: letter
-            }
-        }
-        return String(decoding: letters, as: UTF8.self)
+        return Base64URL.encode(JSONText(elements: [JSONText(sort.rawValue)] + keys).text.utf8)
     }
 }
 
@@ -288,12 +260,6 @@ struct FilmSearch {
     private func count(
         _ sql: String, _ values: [SQLValue], _ database: Database
     ) throws(FilmLibraryError) -> Int {
-        var count = 0
-        try database.rows("SELECT count(*) FROM (\(sql) LIMIT \(Self.matchLimit + 1))", values) {
-            row throws(FilmLibraryError) in
-            count = row.integer(0)
-            return false
-        }
-        return count
+        try database.number("SELECT count(*) FROM (\(sql) LIMIT \(Self.matchLimit + 1))", values)
     }
 }

@@ -57,9 +57,6 @@ extension Database {
     /// Whether this database has an application's mark and a version that it knows. False for an empty database.
     /// - Throws: `.newerVersion`; `.notALibrary` for a database of another application.
     func has(applicationID: Int, version: Int) throws(FilmLibraryError) -> Bool {
-        func number(_ sql: String) throws(FilmLibraryError) -> Int {
-            try first(sql) { row throws(FilmLibraryError) in row.integer(0) } ?? 0
-        }
         if try number("PRAGMA application_id") == applicationID {
             guard try number("PRAGMA user_version") <= version else { throw .newerVersion(path: path) }
             return true
@@ -68,20 +65,22 @@ extension Database {
         return false
     }
 
-    /// Creates the tables, unless another process has just done so.
+    /// Creates the tables of a library, unless another process has just done so.
     func makeLibrary() throws(FilmLibraryError) {
-        try transaction { () throws(FilmLibraryError) in
-            if try isLibrary() { return }
-            try execute(Schema.tables)
-            // Entity tags contain revisions: a recreated library must not repeat those of the old one.
-            try run("INSERT INTO facts VALUES ('revision', ?)", .integer(Int.random(in: 1 << 20..<1 << 44)))
-            try mark(applicationID: Schema.applicationID, version: Schema.version)
-        }
+        // Entity tags contain revisions: a recreated library must not repeat those of the old one.
+        let revision = Int.random(in: 1 << 20..<1 << 44)
+        try make(
+            Schema.tables + "INSERT INTO facts VALUES ('revision', \(revision));",
+            applicationID: Schema.applicationID, version: Schema.version)
     }
 
-    /// Marks a database as one of an application.
-    func mark(applicationID: Int, version: Int) throws(FilmLibraryError) {
-        try execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+    /// Creates the tables of an application and marks the database as its own, unless another process has just done so.
+    func make(_ tables: String, applicationID: Int, version: Int) throws(FilmLibraryError) {
+        try transaction { () throws(FilmLibraryError) in
+            if try has(applicationID: applicationID, version: version) { return }
+            try execute(tables)
+            try execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+        }
     }
 
     /// Runs `body` in a transaction, which is undone if it throws.

@@ -127,13 +127,10 @@ final class Transaction {
         try database.run("DELETE FROM films WHERE number = ?", .integer(number))
     }
 
-    /// Marks a film as changed.
-    func touch(_ number: Int, isEdited: Bool) throws(FilmLibraryError) {
+    /// Gives a film the revision of this transaction.
+    func touch(_ number: Int) throws(FilmLibraryError) {
         try database.run(
             "UPDATE films SET revision = ? WHERE number = ?", .integer(try revision()), .integer(number))
-        if isEdited {
-            try database.run("UPDATE films SET updated_at = ? WHERE number = ?", .text(now), .integer(number))
-        }
     }
 
     private func change(_ poster: PosterChange, hasAddress: Bool, of film: Int) throws(FilmLibraryError) {

@@ -87,11 +87,7 @@ package final class MarkStore: Sendable {
         }
         let database = try Database(path: path, mode: .creating)
         try database.execute("PRAGMA synchronous = FULL")
-        try database.transaction { () throws(FilmLibraryError) in
-            if try database.has(applicationID: Self.applicationID, version: Self.version) { return }
-            try database.execute(Self.tables)
-            try database.mark(applicationID: Self.applicationID, version: Self.version)
-        }
+        try database.make(Self.tables, applicationID: Self.applicationID, version: Self.version)
         // Ignored: every journal mode is safe; this one is faster.
         _ = try? database.execute("PRAGMA journal_mode = WAL")
         self.database = Lock(database)

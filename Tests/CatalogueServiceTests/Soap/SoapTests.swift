@@ -127,7 +127,7 @@ struct SoapTests {
     func sentBack() throws {
         let client = try client()
         let picture = PosterBytes(mediaType: "image/png", bytes: [1, 2, 3])
-        _ = try client.library.setPoster(picture, of: "film-1")
+        _ = try client.library.update("film-1", poster: .store(picture)) { $0.document }
         let read = try #require(try soap(client, operation("Film", "<id>film-1</id>")).film)
         #expect(read["poster"]?.string == "films/film-1/poster")
         let change = "<id>film-1</id>" + SoapFilm.xml(read, as: "film")

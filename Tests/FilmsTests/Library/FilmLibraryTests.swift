@@ -93,7 +93,9 @@ struct FilmLibraryTests {
         #expect(stored.document["poster"] == nil)
         #expect(try library.poster(of: "a")?.bytes == bytes)
         #expect(try library.update("a") { $0.document }?.poster == stored.poster)
-        let second = try library.setPoster(PosterBytes(mediaType: "image/png", bytes: bytes), of: "a")
+        let second = try library.update(
+            "a", poster: .store(PosterBytes(mediaType: "image/png", bytes: bytes))
+        ) { $0.document }
         #expect(second?.poster != .stored(mediaType: "image/png", count: 100_000, tag: tag))
         let third = try library.update("a") { film in
             var document = film.document
@@ -102,11 +104,12 @@ struct FilmLibraryTests {
         }
         #expect(third?.poster == .address("http://x/y.png"))
         #expect(try library.poster(of: "a") == nil)
-        _ = try library.setPoster(poster, of: "a")
-        #expect(try library.removePoster(of: "a")?.poster == StoredFilm.Poster.none)
-        _ = try library.setPoster(poster, of: "a")
+        _ = try library.update("a", poster: .store(poster)) { $0.document }
+        #expect(
+            try library.update("a", poster: .asDocument) { $0.document }?.poster == StoredFilm.Poster.none)
+        _ = try library.update("a", poster: .store(poster)) { $0.document }
         #expect(try library.replace("a", with: film(#"{"title":"A"}"#)).film.poster == .none)
-        #expect(try library.setPoster(poster, of: "nobody") == nil)
+        #expect(try library.update("nobody", poster: .store(poster)) { $0.document } == nil)
     }
 
     @Test("the rating is the mean of the votes, and one rater has one vote")

@@ -78,7 +78,7 @@ struct FilmSizeTests {
         // A vote and a poster leave the text as it is.
         #expect(try library.rate("a", rater: "ann", value: 8)?.votes == 1)
         let poster = PosterBytes(mediaType: "image/png", bytes: [1])
-        #expect(try library.setPoster(poster, of: "a") != nil)
+        #expect(try library.update("a", poster: .store(poster)) { $0.document } != nil)
     }
 
     @Test("a library in memory takes a catalogue's films as they are")

@@ -56,7 +56,9 @@ struct LibraryStateTests {
         // No page more than the library has.
         try library.execute("PRAGMA max_page_count = 1")
         let poster = PosterBytes(mediaType: "image/png", bytes: [UInt8](repeating: 7, count: 1 << 20))
-        #expect(libraryError { _ = try library.setPoster(poster, of: "a") } == .full(path: test.path))
+        #expect(
+            libraryError { _ = try library.update("a", poster: .store(poster)) { $0.document } }
+                == .full(path: test.path))
         try FileManager.default.moveItem(atPath: test.path, toPath: test.path + ".old")
         #expect(throws: FilmLibraryError.self) { try library.remove("a") }
         #expect(library.writeCounts.failed == [.full: 1, .replaced: 1])
