@@ -9,15 +9,12 @@ public struct Catalogue: Sendable, Hashable {
     /// The errors of the films that were skipped, in catalogue order.
     public let problems: [CatalogueError]
 
+}
+
+extension Catalogue {
     /// Creates a catalogue without checking the films.
     public init(name: String?, movies: [Movie]) {
         self.init(name: name, movies: movies, problems: [])
-    }
-
-    init(name: String?, movies: [Movie], problems: [CatalogueError]) {
-        self.name = name
-        self.movies = movies
-        self.problems = problems
     }
 
     /// Reads a catalogue of at most 64 MiB of UTF-8. Its content, not its name, decides between JSON and XML. Invalid
@@ -55,18 +52,16 @@ public struct Catalogue: Sendable, Hashable {
             }
         }
         if movies.isEmpty, let first = problems.first { throw first }
-        name = source.name
-        self.movies = movies
-        self.problems = problems
+        self.init(name: source.name, movies: movies, problems: problems)
     }
 }
 
 /// The structure of a catalogue, with unchecked films.
-struct CatalogueSource {
+struct CatalogueSource: Sendable {
     let name: String?
-    private let films: Films
+    let films: Films
 
-    private enum Films {
+    enum Films: Sendable {
         case json(JSONEntries)
         case xml(XMLFilms)
     }
@@ -99,7 +94,6 @@ struct CatalogueSource {
     func forEachFilm(
         _ body: (Result<MovieFields, CatalogueError>) throws(CatalogueError) -> Void
     ) throws(CatalogueError) {
-        var position = 0
         switch films {
         case .xml(let movies):
             for index in 0..<movies.count {
@@ -109,6 +103,7 @@ struct CatalogueSource {
                 try body(film)
             }
         case .json(let entries):
+            var position = 0
             try entries.forEach { entry throws(CatalogueError) in
                 position += 1
                 if case .object(let values) = entry {
@@ -226,25 +221,21 @@ extension Catalogue {
 
     /// Makes the URLs of posters, films and pages absolute.
     public func resolvingAddresses(against base: URL) -> Catalogue {
-        func whole(_ address: String?) -> String? {
-            address.flatMap { URL(string: $0, relativeTo: base)?.absoluteString } ?? address
-        }
-        let movies = movies.map { movie in
-            var movie = movie
-            (movie.poster, movie.media) = (whole(movie.poster), whole(movie.media))
-            movie.page = whole(movie.page)
-            return movie
-        }
-        return Catalogue(name: name, movies: movies, problems: problems)
+        resolving(FilmMember.addresses, against: base)
     }
 
     /// Makes the URLs of the films' web pages absolute.
-    public func resolvingPages(against base: URL) -> Catalogue {
+    public func resolvingPages(against base: URL) -> Catalogue { resolving([.page], against: base) }
+
+    private func resolving(_ members: [FilmMember], against base: URL) -> Catalogue {
         let movies = movies.map { movie in
-            guard let page = movie.page, let whole = URL(string: page, relativeTo: base)?.absoluteString
-            else { return movie }
             var movie = movie
-            movie.page = whole
+            for member in members {
+                guard case .text(let address) = movie[member],
+                    let whole = URL(string: address, relativeTo: base)
+                else { continue }
+                movie[member] = .text(whole.absoluteString)
+            }
             return movie
         }
         return Catalogue(name: name, movies: movies, problems: problems)

@@ -1,14 +1,15 @@
 /// The films of a catalogue with all their members, for an import. For display `Catalogue` is faster.
 public struct CatalogueDocuments: Sendable {
-    /// The catalogue's title, if it has one.
-    public let name: String?
-    /// The number of films, valid or not.
-    public let count: Int
-    private let films: Films
+    private let source: CatalogueSource
 
-    private enum Films: Sendable {
-        case json(JSONEntries)
-        case xml(XMLFilms)
+    /// The catalogue's title, if it has one.
+    public var name: String? { source.name }
+    /// The number of films, valid or not.
+    public var count: Int {
+        switch source.films {
+        case .json(let entries): entries.ranges.count
+        case .xml(let movies): movies.count
+        }
     }
 
     /// The most bytes that are read. An export includes posters.
@@ -23,31 +24,17 @@ public struct CatalogueDocuments: Sendable {
         try Document.requireUTF8(bytes)
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            try self.init(JSONDocument(parsing: bytes, from: start, checksScalars: true))
+            source = try CatalogueSource(JSONDocument(parsing: bytes, from: start, checksScalars: true))
         case UInt8(ascii: "<"):
-            let root = try XMLReader.read(bytes[start...], maximumElements: Self.maximumElements)
-            let movies = try XMLFilms(root)
-            self.init(name: movies.name, count: movies.count, films: .xml(movies))
+            source = try CatalogueSource(
+                XMLReader.read(bytes[start...], maximumElements: Self.maximumElements))
         default: throw .unrecognized
         }
     }
 
-    private init(name: String?, count: Int, films: Films) {
-        self.name = name
-        self.count = count
-        self.films = films
-    }
-
-    private init(_ document: JSONDocument) throws(CatalogueError) {
-        guard let films = document.movies ?? document.elements else {
-            throw .wrongShape(expected: "an object with an array \"movies\", or an array of films", line: nil)
-        }
-        self.init(name: document.name?.trimmed, count: films.ranges.count, films: .json(films))
-    }
-
     /// Calls `body` with the position, from 1, and each film, or with the reason why the entry is not a film.
     public func forEach(_ body: (Int, Result<FilmDocument, CatalogueError>) throws -> Void) rethrows {
-        switch films {
+        switch source.films {
         case .xml(let movies):
             for index in 0..<movies.count {
                 let film = Result { () throws(CatalogueError) in FilmDocument(xml: try movies.film(index)) }

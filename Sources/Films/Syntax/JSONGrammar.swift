@@ -1,3 +1,5 @@
+import HTTPSemantics
+
 /// A JSON parser (RFC 8259) that creates no values but finds their ranges. Foundation's decoder accepts a trailing
 /// comma, loses the order of members and reports no column.
 struct JSONGrammar {
@@ -223,15 +225,10 @@ struct JSONGrammar {
     }
 
     private mutating func hexadecimal(from start: Int) throws(CatalogueError) -> UInt16 {
-        guard index + 4 <= end, bytes[index..<index + 4].allSatisfy({ Self.isHexadecimal($0) }),
-            let unit = UInt16(String(decoding: bytes[index..<index + 4], as: UTF8.self), radix: 16)
-        else { throw fault("\\u without four hexadecimal digits", at: start) }
+        let digits = bytes[index..<min(index + 4, end)].compactMap(\.hexadecimalValue)
+        guard digits.count == 4 else { throw fault("\\u without four hexadecimal digits", at: start) }
         index += 4
-        return unit
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+        return digits.reduce(0) { $0 << 4 | UInt16($1) }
     }
 
     private mutating func number() throws(CatalogueError) {

@@ -291,21 +291,16 @@ enum XMLProlog {
     /// DOCTYPE.
     private static func withoutDeclaration(_ bytes: ArraySlice<UInt8>) throws(CatalogueError) -> [UInt8] {
         var text = Array(bytes)
-        guard let start = text.firstIndex(where: { !$0.isWhitespace }),
-            text[start...].starts(with: Array("<?xml".utf8)),
-            text[start...].dropFirst(5).first?.isWhitespace == true,
-            let end = text.firstRange(of: Array("?>".utf8))
+        guard let declaration = XMLDeclaration(text[...]),
+            text[declaration.range].dropFirst(5).first?.isWhitespace == true
         else { return text }
-        let words = String(decoding: text[start..<end.lowerBound], as: UTF8.self)
-            .split { $0.isWhitespace || $0 == "=" || $0 == "\"" || $0 == "'" }
-        if let index = words.firstIndex(of: "encoding"), index + 1 < words.count,
-            !["utf-8", "utf8", "us-ascii", "ascii"].contains(words[index + 1].lowercased())
+        if let encoding = declaration.encoding,
+            !["utf-8", "utf8", "us-ascii", "ascii"].contains(encoding.lowercased())
         {
-            throw .unsupportedEncoding(name: String(words[index + 1]), line: line(of: start, in: text))
+            throw .unsupportedEncoding(
+                name: encoding, line: line(of: declaration.range.lowerBound, in: text))
         }
-        for index in start..<end.upperBound where text[index] != UInt8(ascii: "\n") {
-            text[index] = UInt8(ascii: " ")
-        }
+        declaration.remove(from: &text)
         return text
     }
 
@@ -357,9 +352,9 @@ enum XMLEncoding {
     static func utf8(_ bytes: [UInt8]) -> [UInt8]? {
         if bytes.starts(with: [0xFE, 0xFF]) { return wide(bytes) { $0 << 8 | $1 } }
         if bytes.starts(with: [0xFF, 0xFE]) { return wide(bytes) { $1 << 8 | $0 } }
-        guard let declaration = Declaration(bytes), latin.contains(declaration.encoding ?? "") else {
-            return nil
-        }
+        guard let declaration = XMLDeclaration(bytes.prefix(longestDeclaration)),
+            latin.contains(declaration.encoding?.lowercased() ?? "")
+        else { return nil }
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count + bytes.count / 8)
         for byte in bytes {
@@ -372,7 +367,8 @@ enum XMLEncoding {
                 index < HTMLText.windows1252.count ? HTMLText.windows1252[index] : Unicode.Scalar(byte)
             text += Array(String(scalar).utf8)
         }
-        return declaration.removed(from: text)
+        declaration.remove(from: &text)
+        return text
     }
 
     /// UTF-16. Units that are no text become U+FFFD.
@@ -382,41 +378,39 @@ enum XMLEncoding {
         }
         // Half a unit at the end is no text either.
         let end = bytes.count % 2 == 0 ? "" : "\u{FFFD}"
-        let text = Array((String(decoding: units, as: UTF16.self) + end).utf8)
-        guard let declaration = Declaration(text), declaration.encoding?.hasPrefix("utf-16") == true else {
-            return text
-        }
-        return declaration.removed(from: text)
+        var text = Array((String(decoding: units, as: UTF16.self) + end).utf8)
+        guard let declaration = XMLDeclaration(text.prefix(longestDeclaration)),
+            declaration.encoding?.lowercased().hasPrefix("utf-16") == true
+        else { return text }
+        declaration.remove(from: &text)
+        return text
     }
 
-    /// The declaration at the beginning of a document (XML 1.0, clause 2.8).
-    private struct Declaration {
-        /// In lowercase; nil if it names none.
-        let encoding: String?
-        private let range: Range<Int>
+    /// The longest declaration that is looked for, in bytes.
+    private static let longestDeclaration = 256
+}
 
-        /// The longest declaration that is looked for, in bytes.
-        private static let limit = 256
+/// The declaration at the beginning of a document (XML 1.0, clause 2.8).
+private struct XMLDeclaration {
+    /// As written; nil if it names none.
+    let encoding: String?
+    let range: Range<Int>
 
-        init?(_ bytes: [UInt8]) {
-            let beginning = bytes.prefix(Self.limit)
-            guard let start = beginning.firstIndex(where: { !$0.isWhitespace }),
-                beginning[start...].starts(with: Array("<?xml".utf8)),
-                let end = beginning.firstRange(of: Array("?>".utf8))
-            else { return nil }
-            range = start..<end.upperBound
-            let words = String(decoding: beginning[start..<end.lowerBound], as: UTF8.self)
-                .split { $0.isWhitespace || $0 == "=" || $0 == "\"" || $0 == "'" }
-            encoding = words.firstIndex(of: "encoding").flatMap { index in
-                index + 1 < words.count ? words[index + 1].lowercased() : nil
-            }
+    init?(_ beginning: ArraySlice<UInt8>) {
+        guard let start = beginning.firstIndex(where: { !$0.isWhitespace }),
+            beginning[start...].starts(with: Array("<?xml".utf8)),
+            let end = beginning.firstRange(of: Array("?>".utf8))
+        else { return nil }
+        range = start..<end.upperBound
+        let words = String(decoding: beginning[start..<end.lowerBound], as: UTF8.self)
+            .split { $0.isWhitespace || $0 == "=" || $0 == "\"" || $0 == "'" }
+        encoding = words.firstIndex(of: "encoding").flatMap { index in
+            index + 1 < words.count ? String(words[index + 1]) : nil
         }
+    }
 
-        /// The text with white space in place of the declaration, which is ASCII.
-        func removed(from text: [UInt8]) -> [UInt8] {
-            var text = text
-            for index in range where text[index] != UInt8(ascii: "\n") { text[index] = UInt8(ascii: " ") }
-            return text
-        }
+    /// Puts white space in place of the declaration, which is ASCII.
+    func remove(from text: inout [UInt8]) {
+        for index in range where text[index] != UInt8(ascii: "\n") { text[index] = UInt8(ascii: " ") }
     }
 }
