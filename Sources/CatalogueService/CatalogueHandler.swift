@@ -14,7 +14,7 @@ final class CatalogueHandler: HTTPHandler {
 
     let site: Site
     /// Nil if pictures are not served.
-    private let pictures: PictureServer?
+    let pictures: PictureServer?
     private let gate: RequestGate
     private let clients: ForwardedClient
     /// Nil if clients may send any number of requests.

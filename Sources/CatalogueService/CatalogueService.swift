@@ -24,7 +24,7 @@ package final class CatalogueService: Sendable {
     private let handler: CatalogueHandler
     private let watch: SiteWatch
     /// Makes pictures; nil if none are served.
-    package let pictures: PictureServer?
+    package var pictures: PictureServer? { handler.pictures }
 
     /// Opens the content, and listens; connections wait until `start()`.
     /// - Parameters:
@@ -39,7 +39,7 @@ package final class CatalogueService: Sendable {
         configuration.films.listeningHosts = configuration.server.addresses.compactMap { address in
             if case .internet(let host, _) = address { host } else { nil }
         }
-        (handler, pictures) = try Self.handler(content, configuration)
+        handler = try Self.handler(content, configuration)
         watch = try Self.watch(handler.site, configuration)
         do throws(HTTPServerError) {
             server = try HTTPServer(
@@ -78,7 +78,7 @@ package final class CatalogueService: Sendable {
 
     private static func handler(
         _ content: Content, _ configuration: Configuration
-    ) throws(CatalogueServiceError) -> (CatalogueHandler, PictureServer?) {
+    ) throws(CatalogueServiceError) -> CatalogueHandler {
         switch content {
         case .folder(let path): return try handler(path, catalogue: nil, configuration)
         case .catalogue(let path):
@@ -87,45 +87,39 @@ package final class CatalogueService: Sendable {
             let name = String(slash.map { path[path.index(after: $0)...] } ?? path[...])
             return try handler(folder, catalogue: name, configuration)
         case .library(let path):
-            do throws(FilmLibraryError) {
-                let library = try FilmLibrary(
-                    path: path, access: configuration.films.isWritable ? .writing : .reading)
-                return try handler(library, configuration)
-            } catch {
-                throw .library(error)
+            return try handler(configuration) { () throws(FilmLibraryError) in
+                try FilmLibrary(path: path, access: configuration.films.isWritable ? .writing : .reading)
             }
         case .films(let library):
-            do throws(FilmLibraryError) {
-                var configuration = configuration
-                configuration.films.isWritable = false
-                return try handler(library, configuration)
-            } catch {
-                throw .library(error)
-            }
+            var configuration = configuration
+            configuration.films.isWritable = false
+            return try handler(configuration) { library }
         }
     }
 
     private static func handler(
-        _ library: FilmLibrary, _ configuration: Configuration
-    ) throws(FilmLibraryError) -> (CatalogueHandler, PictureServer?) {
-        let pictures = try pictures(configuration) { body throws(FilmLibraryError) in
-            try library.forEach { film throws(FilmLibraryError) in
-                body(film)
-                return true
+        _ configuration: Configuration, _ open: () throws(FilmLibraryError) -> FilmLibrary
+    ) throws(CatalogueServiceError) -> CatalogueHandler {
+        do throws(FilmLibraryError) {
+            let library = try open()
+            let pictures = try pictures(configuration) { body throws(FilmLibraryError) in
+                try library.forEach { film throws(FilmLibraryError) in
+                    body(film)
+                    return true
+                }
             }
+            let films = FilmService(
+                library: library, configuration: configuration.films,
+                pictures: pictures.map { FilmPictures($0) }, report: configuration.reportFailure)
+            return CatalogueHandler(site: .library(films), pictures: pictures, configuration: configuration)
+        } catch {
+            throw .library(error)
         }
-        let films = FilmService(
-            library: library, configuration: configuration.films,
-            pictures: pictures.map { FilmPictures($0) }, report: configuration.reportFailure)
-        return (
-            CatalogueHandler(site: .library(films), pictures: pictures, configuration: configuration),
-            pictures
-        )
     }
 
     private static func handler(
         _ path: String, catalogue: String?, _ configuration: Configuration
-    ) throws(CatalogueServiceError) -> (CatalogueHandler, PictureServer?) {
+    ) throws(CatalogueServiceError) -> CatalogueHandler {
         let folder = try CatalogueFolder(path: path)
         let hasFilms = catalogue == nil && folder.catalogueName() == nil && FilmFolder.hasFilms(path)
         let films = hasFilms ? FilmFolder(path) : nil
@@ -142,9 +136,7 @@ package final class CatalogueService: Sendable {
             folder: folder, catalogue: catalogue, films: films, pictures: pictures,
             configuration: configuration)
         site.watchFilms()
-        return (
-            CatalogueHandler(site: .folder(site), pictures: pictures, configuration: configuration), pictures
-        )
+        return CatalogueHandler(site: .folder(site), pictures: pictures, configuration: configuration)
     }
 
     /// A picture service that may fetch from the hosts of the posters in the catalogue now. Hosts that clients add

@@ -214,16 +214,12 @@ final class FolderSite: Sendable {
     /// Answers a request for films from the catalogue. Reads the file at the first request, and again after it has
     /// changed. Blocks.
     func films(for request: HTTPRequest) -> HTTPResponse {
-        let service: FilmService
         do {
-            guard let loaded = try loadedFilms() else {
-                return .plain(.notFound, "this folder has no catalogue")
-            }
-            service = loaded
+            return try loadedFilms()?.respond(to: request)
+                ?? .plain(.notFound, "this folder has no catalogue")
         } catch {
             return .plain(.serviceUnavailable, "the catalogue's file has no readable films")
         }
-        return service.respond(to: request)
     }
 
     /// Parses the catalogue if it has changed since a request for films, so that its faults are known before the next

@@ -122,6 +122,11 @@ struct FilmCall: Sendable {
         try checkConditions(fields, tags: tags)
     }
 
+    /// The same for this request.
+    func checkConditions(on film: StoredFilm?) throws(FilmError) {
+        try Self.checkConditions(fields, on: film)
+    }
+
     /// Checks the conditions of a write on a resource with these entity tags; nil if it does not exist.
     static func checkConditions(_ fields: HeaderFields, tags: [String]?) throws(FilmError) {
         let conditions = Preconditions(
@@ -183,8 +188,7 @@ struct FilmTarget: Sendable {
 
     private static func route(_ segments: [String], isRoot: Bool) -> (FilmRoute, FilmFormat?)? {
         guard let first = segments.first else { return (.service, nil) }
-        switch segments.count {
-        case 1:
+        if segments.count == 1 {
             let (name, ending) = FilmFormat.split(first)
             if name == "films" { return (.list, ending) }
             if first == "soap" { return (.soap, nil) }
@@ -192,31 +196,34 @@ struct FilmTarget: Sendable {
             if first == "login" { return (.login, .html) }
             if first.isEmpty || name == "index" && ending == .html { return (.list, ending) }
             return isRoot && name == "movies" && ending != nil ? (.list, ending) : nil
-        case 2 where first == "films":
-            let (name, ending) = FilmFormat.split(segments[1])
-            if name.isEmpty { return nil }
+        }
+        let id = segments[1]
+        guard first == "films", !id.isEmpty else { return nil }
+        switch segments.count {
+        case 2:
+            let (name, ending) = FilmFormat.split(id)
             return (name == "top3" ? .top(3) : .film(name), ending)
-        case 3 where first == "films" && segments[1] == "top":
+        case 3 where id == "top":
             let (name, ending) = FilmFormat.split(segments[2])
             guard name.utf8.allSatisfy(\.isDigit), let count = Int(name),
                 (1...FilmRoute.maximumTop).contains(count)
             else { return nil }
             return (.top(count), ending)
-        case 3 where first == "films" && segments[2] == "poster" && !segments[1].isEmpty:
-            return (.poster(of: segments[1]), nil)
-        case 3 where first == "films" && !segments[1].isEmpty:
-            if let form = PageForm(segments[2], of: segments[1]) { return (.form(form), .html) }
-            guard segments[1] == "style", segments[2].hasSuffix(".css") || segments[2] == Icon.name else {
+        case 3 where segments[2] == "poster": return (.poster(of: id), nil)
+        case 3:
+            if let change = PageForm.Change(rawValue: segments[2]) {
+                return (.form(.change(change, of: id)), .html)
+            }
+            guard id == "style", segments[2].hasSuffix(".css") || segments[2] == Icon.name else {
                 return nil
             }
             return (.style(segments[2]), nil)
-        case 4 where first == "films" && segments[2] == "poster" && !segments[1].isEmpty:
-            return (.picture(segments[3], of: segments[1]), nil)
-        case 4 where first == "films" && segments[2] == "ratings" && !segments[1].isEmpty:
+        case 4 where segments[2] == "poster": return (.picture(segments[3], of: id), nil)
+        case 4 where segments[2] == "ratings":
             var (name, ending) = FilmFormat.split(segments[3])
             // A vote has no HTML page.
             if ending == .html { (name, ending) = (segments[3], nil) }
-            return FilmOperations.isRater(name) ? (.rating(of: segments[1], by: name), ending) : nil
+            return FilmOperations.isRater(name) ? (.rating(of: id, by: name), ending) : nil
         default: return nil
         }
     }

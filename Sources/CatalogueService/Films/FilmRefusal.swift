@@ -58,6 +58,13 @@ struct FilmRefusal: Error {
 }
 
 extension FilmRefusal {
+    /// What `read` makes of a body; its error becomes a refusal.
+    static func reading<Value>(
+        _ read: () throws(CatalogueError) -> Value
+    ) throws(FilmRefusal) -> Value {
+        do throws(CatalogueError) { return try read() } catch { throw FilmRefusal(error) }
+    }
+
     /// The fault of a body: 400 if it breaks its format's grammar, 422 if it is not a film.
     init(_ error: CatalogueError) {
         switch error {

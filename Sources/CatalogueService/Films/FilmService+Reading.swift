@@ -62,7 +62,7 @@ extension FilmService {
         let page = try page(query, rendering.limit(call.format))
         var response =
             call.format == .html
-            ? try best(page.films, count, call, revision) : try response(page.films, call, revision)
+            ? try wall(page, query, best: count, call, revision) : try response(page.films, call, revision)
         query.limit = min(count - page.films.count, Self.maximumPageLimit)
         if let next = page.next, query.limit > 0 {
             let address = call.target.toRoot + "films"

@@ -10,8 +10,7 @@ extension FilmService {
         let film = try add(incoming, toRoot: call.target.toRoot)
         var response = response(film, call, status: .created)
         // Relative, so that it is right behind a proxy too (RFC 9110 section 10.2.2).
-        response.fields.append(
-            .init(name: "Location", value: call.target.toRoot + "films/" + PercentEncoding.encoded(film.id)))
+        response.fields["Location"] = call.target.toRoot + "films/" + PercentEncoding.encoded(film.id)
         return response
     }
 
@@ -29,10 +28,8 @@ extension FilmService {
             .addressed(to: id, toRoot: call.target.toRoot)
         let poster =
             incoming.upload.map(FilmOperations.Poster.upload) ?? (incoming.keepsPoster ? .keep : .asDocument)
-        let (film, isNew) = try operations.replace(id, with: incoming.document, poster: poster) {
-            film throws(FilmError) in
-            try FilmCall.checkConditions(call.fields, on: film)
-        }
+        let (film, isNew) = try operations.replace(
+            id, with: incoming.document, poster: poster, if: call.checkConditions(on:))
         return response(film, call, status: isNew ? .created : .ok)
     }
 
@@ -40,17 +37,13 @@ extension FilmService {
     func change(_ id: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
         let incoming = try IncomingFilm(body, try FilmContent(call), isChange: true)
             .addressed(to: id, toRoot: call.target.toRoot)
-        let film = try operations.change(id, incoming.document, poster: incoming.upload) {
-            film throws(FilmError) in
-            try FilmCall.checkConditions(call.fields, on: film)
-        }
+        let film = try operations.change(
+            id, incoming.document, poster: incoming.upload, if: call.checkConditions(on:))
         return response(film, call)
     }
 
     func remove(_ id: String, _ call: FilmCall) throws -> HTTPResponse {
-        try operations.remove(id) { film throws(FilmError) in
-            try FilmCall.checkConditions(call.fields, on: film)
-        }
+        try operations.remove(id, if: call.checkConditions(on:))
         return HTTPResponse(status: .noContent)
     }
 }

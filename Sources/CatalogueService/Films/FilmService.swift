@@ -250,19 +250,15 @@ package final class FilmService: HTTPHandler {
             try SoapEnvelope.checkType(call.fields)
             limit = Self.filmLimit
         case .rating:
-            guard case .multipart = try FilmContent(call) else {
-                limit = Self.ratingLimit
-                break
-            }
-            throw FilmRefusal(
-                .unsupportedMediaType, "send JSON, XML or a url-encoded form",
-                fields: FilmContent.accepted(call.method))
-        default:
             if case .multipart = try FilmContent(call) {
-                limit = configuration.bodyLimit
-            } else {
-                limit = Self.filmLimit
+                throw FilmRefusal(
+                    .unsupportedMediaType, "send JSON, XML or a url-encoded form",
+                    fields: FilmContent.accepted(call.method))
             }
+            limit = Self.ratingLimit
+        default:
+            limit =
+                if case .multipart = try FilmContent(call) { configuration.bodyLimit } else { Self.filmLimit }
         }
         let allowed = min(limit, configuration.bodyLimit)
         if case .length(let length) = call.head.framing, length > allowed {

@@ -16,13 +16,12 @@ struct IncomingFilm: Sendable {
     ///   then means null.
     init(_ body: [UInt8], _ content: FilmContent, isChange: Bool) throws(FilmRefusal) {
         switch content {
-        case .json: document = try Self.json(body)
-        case .xml: document = try Self.xml(body, isChange: isChange)
-        case .form: document = try FilmForm(urlEncoded: body).document(isChange: isChange)
+        case .json: self.init(try Self.json(body))
+        case .xml: self.init(try Self.xml(body, isChange: isChange))
+        case .form: try self.init(FilmForm(urlEncoded: body), isChange: isChange)
         case .multipart(let boundary):
-            let form = try FilmForm(multipart: body, boundary: boundary, isChange: isChange)
-            document = try form.document(isChange: isChange)
-            upload = form.upload
+            try self.init(
+                FilmForm(multipart: body, boundary: boundary, isChange: isChange), isChange: isChange)
         }
     }
 
@@ -36,22 +35,18 @@ struct IncomingFilm: Sendable {
 
     /// A film object, or an object with the member `film`.
     static func json(_ bytes: [UInt8]) throws(FilmRefusal) -> FilmDocument {
-        do throws(CatalogueError) {
+        try FilmRefusal.reading { () throws(CatalogueError) in
             let document = try FilmDocument(json: try JSONText(parsing: bytes))
             guard document.members.count == 1, let film = document["film"], film.members != nil else {
                 return document
             }
             return try FilmDocument(json: film)
-        } catch {
-            throw FilmRefusal(error)
         }
     }
 
     static func xml(_ bytes: [UInt8], isChange: Bool) throws(FilmRefusal) -> FilmDocument {
-        do throws(CatalogueError) {
-            return try FilmDocument(xmlContent: bytes, emptyIsNull: isChange)
-        } catch {
-            throw FilmRefusal(error)
+        try FilmRefusal.reading { () throws(CatalogueError) in
+            try FilmDocument(xmlContent: bytes, emptyIsNull: isChange)
         }
     }
 
@@ -161,7 +156,10 @@ struct IncomingRating: Sendable {
         case .json:
             let document = try IncomingFilm.json(body)
             given = document["value"] ?? document["rating"]?.members?.first { $0.name == "value" }?.value
-        case .xml: given = try Self.xml(body)["value"]
+        case .xml:
+            given = try FilmRefusal.reading { () throws(CatalogueError) in
+                try FilmDocument(xmlContent: body, root: "rating")["value"]
+            }
         case .form, .multipart:
             given = try FilmForm.fields(body).first { $0.name == "value" }.map { JSONText($0.value) }
         }
@@ -172,14 +170,6 @@ struct IncomingRating: Sendable {
             throw .invalid("value", "must be a number from 0 to 10")
         }
         value = number
-    }
-
-    private static func xml(_ bytes: [UInt8]) throws(FilmRefusal) -> FilmDocument {
-        do throws(CatalogueError) {
-            return try FilmDocument(xmlContent: bytes, root: "rating")
-        } catch {
-            throw FilmRefusal(error)
-        }
     }
 }
 

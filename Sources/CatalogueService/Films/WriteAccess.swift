@@ -245,9 +245,8 @@ package enum TokenFile {
         var name = ""
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
-            let token = line.drop { $0 == 0x20 || $0 == 0x09 }.trimmingEnd {
-                [0x20, 0x09, 0x0D].contains($0)
-            }
+            var token = line.drop { $0 == 0x20 || $0 == 0x09 }
+            while let last = token.last, [0x20, 0x09, 0x0D].contains(last) { token = token.dropLast() }
             guard let first = token.first, first != UInt8(ascii: "#") else {
                 let comment = String(Substring(token)).drop { $0 == "#" || $0 == " " }
                 name = comment.utf8.count <= longestName ? String(comment) : ""
@@ -262,13 +261,5 @@ package enum TokenFile {
         }
         guard !tokens.isEmpty else { throw .empty }
         return tokens
-    }
-}
-
-extension Substring.UTF8View {
-    fileprivate func trimmingEnd(_ isLeftOut: (UInt8) -> Bool) -> Substring.UTF8View {
-        var rest = self
-        while let last = rest.last, isLeftOut(last) { rest = rest.dropLast() }
-        return rest
     }
 }

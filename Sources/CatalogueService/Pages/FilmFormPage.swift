@@ -11,22 +11,18 @@ struct FilmFormPage {
 
     /// The form for adding or editing a film.
     var html: [UInt8] {
-        page.html { html in
-            html.element("div", ["class": "sheet"]) { html in
-                html.element("h1", ["dir": "auto"], text: page.title ?? "")
-                fault(&html)
-                html.element(
-                    "form",
-                    ["class": "fields", "method": "post", "action": action, "enctype": "multipart/form-data"]
-                ) { html in
-                    if !form.revision.isEmpty { revision(&html) }
-                    for member in FilmMember.form { control(member, &html) }
-                    form.field("poster", "Poster, a picture", &html) { html, common in
-                        let types = ImageDecoders.standard.mediaTypes.joined(separator: ",")
-                        html.void("input", common + ["type": "file", "accept": types])
-                    }
-                    buttons("Save", "button", &html)
+        sheet { html in
+            html.element(
+                "form",
+                ["class": "fields", "method": "post", "action": action, "enctype": "multipart/form-data"]
+            ) { html in
+                if !form.revision.isEmpty { revision(&html) }
+                for member in FilmMember.form { control(member, &html) }
+                form.field("poster", "Poster, a picture", &html) { html, common in
+                    let types = ImageDecoders.standard.mediaTypes.joined(separator: ",")
+                    html.void("input", common + ["type": "file", "accept": types])
                 }
+                buttons("Save", "button", &html)
             }
         }
     }
@@ -34,15 +30,24 @@ struct FilmFormPage {
     /// Asks whether to remove a film.
     /// - Parameter question: the question, with everything that will be removed.
     func removal(_ question: String) -> [UInt8] {
+        sheet { html in
+            html.element("p", ["dir": "auto"], text: question)
+            html.element("form", ["method": "post", "action": action]) { html in
+                revision(&html)
+                buttons("Remove", "button danger", &html)
+            }
+        }
+    }
+
+    /// The page with its heading, the fault of the form, and the content.
+    private func sheet(_ content: (inout HTML) -> Void) -> [UInt8] {
         page.html { html in
             html.element("div", ["class": "sheet"]) { html in
                 html.element("h1", ["dir": "auto"], text: page.title ?? "")
-                fault(&html)
-                html.element("p", ["dir": "auto"], text: question)
-                html.element("form", ["method": "post", "action": action]) { html in
-                    revision(&html)
-                    buttons("Remove", "button danger", &html)
+                if let fault = form.fault {
+                    html.element("p", ["class": "alert", "role": "alert", "dir": "auto"], text: fault)
                 }
+                content(&html)
             }
         }
     }
@@ -73,11 +78,6 @@ struct FilmFormPage {
         }
     }
 
-    private func fault(_ html: inout HTML) {
-        guard let fault = form.fault else { return }
-        html.element("p", ["class": "alert", "role": "alert", "dir": "auto"], text: fault)
-    }
-
     private func revision(_ html: inout HTML) {
         html.void("input", ["type": "hidden", "name": "revision", "value": form.revision])
     }
@@ -92,28 +92,19 @@ struct FilmFormPage {
 
 /// The forms of the pages. Each has its own address, because HTML forms have only GET and POST.
 enum PageForm: Hashable, Sendable {
+    /// What a form does with a film. Its name is the end of the form's path.
+    enum Change: String, Sendable {
+        case edit, rate, remove
+    }
+
     case add
-    case edit(String)
-    case rate(String)
-    case remove(String)
+    case change(Change, of: String)
 
     /// The path of the form from the root.
     var path: String {
         switch self {
         case .add: "add"
-        case .edit(let id): "films/\(PercentEncoding.encoded(id))/edit"
-        case .rate(let id): "films/\(PercentEncoding.encoded(id))/rate"
-        case .remove(let id): "films/\(PercentEncoding.encoded(id))/remove"
-        }
-    }
-
-    /// The form for a path below a film; nil if there is none.
-    init?(_ name: String, of id: String) {
-        switch name {
-        case "edit": self = .edit(id)
-        case "rate": self = .rate(id)
-        case "remove": self = .remove(id)
-        default: return nil
+        case .change(let change, let id): "films/\(PercentEncoding.encoded(id))/\(change.rawValue)"
         }
     }
 }

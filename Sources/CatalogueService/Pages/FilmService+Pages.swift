@@ -4,32 +4,25 @@ import HTTPServer
 
 /// Films as HTML pages.
 extension FilmService {
-    /// A page of the list, or of search results.
+    /// A page of the list, of search results, or of the best films, numbered.
+    /// - Parameter best: how many best films are asked for; nil for the list.
     func wall(
-        _ films: FilmQuery.Page, _ query: FilmQuery, _ call: FilmCall, _ revision: Int
+        _ films: FilmQuery.Page, _ query: FilmQuery, best: Int? = nil, _ call: FilmCall, _ revision: Int
     ) throws -> HTTPResponse {
         let isSearch = !query.search.isEmpty
-        let page = try page(
-            call, title: isSearch ? "Search: \(query.search)" : nil, search: query.search, alternate: "films")
+        let title = best.map { "Top \($0)" } ?? (isSearch ? "Search: \(query.search)" : nil)
+        let address = best.map { $0 == 3 ? "films/top3" : "films/top/\($0)" } ?? "films"
+        let page = try page(call, title: title, search: query.search, alternate: address)
         let wall = WallPage(
-            page: page, films: films.films.map { shown($0, page) }, query: query, next: films.next,
-            previous: films.previous, count: isSearch ? 0 : try library.count)
-        return call.response(wall.html, fields: ["ETag": call.entityTag(revision)])
-    }
-
-    /// The best films, numbered.
-    func best(_ films: [StoredFilm], _ count: Int, _ call: FilmCall, _ revision: Int) throws -> HTTPResponse {
-        let page = try page(
-            call, title: "Top \(count)", alternate: count == 3 ? "films/top3" : "films/top/\(count)")
-        let wall = WallPage(
-            page: page, films: films.map { shown($0, page) }, query: FilmQuery(limit: count), count: 0,
-            best: count)
+            page: page, films: films.films.map { shown($0, page) }, query: query,
+            next: best == nil ? films.next : nil, previous: films.previous,
+            count: isSearch || best != nil ? 0 : try library.count, best: best)
         return call.response(wall.html, fields: ["ETag": call.entityTag(revision)])
     }
 
     func page(_ film: StoredFilm, _ call: FilmCall, _ revision: Int) throws -> HTTPResponse {
         call.response(
-            try detail(film, call).html, fields: ["ETag": call.entityTag(revision)])
+            try detail(film, call, SentForm()).html, fields: ["ETag": call.entityTag(revision)])
     }
 
     /// A file that the pages need: the icon or the stylesheet. A stylesheet with another name belongs to another
@@ -52,16 +45,7 @@ extension FilmService {
     func page(_ form: PageForm, _ call: FilmCall) throws -> HTTPResponse {
         if call.access == .login { return seeOther("login?to=\(PercentEncoding.encoded(form.path))", call) }
         try checkForms(call)
-        switch form {
-        case .add: return try sheet(nil, SentForm(), call)
-        case .edit(let id):
-            let film = try operations.film(id)
-            return try sheet(film, SentForm(film), call)
-        case .rate(let id): return answer(try detail(try operations.film(id), call).html, .ok, call)
-        case .remove(let id):
-            let film = try operations.film(id)
-            return try removal(film, SentForm(film), call)
-        }
+        return try show(form, nil, call)
     }
 
     /// Processes a form, and redirects to the page of the result. If a field is invalid, the form comes back with the
@@ -71,48 +55,53 @@ extension FilmService {
         let sent = try Self.form(body, call)
         var fields = SentForm(sent)
         do {
-            switch form {
-            case .add:
-                let film = try add(try Self.film(sent, isChange: false), toRoot: call.target.toRoot)
-                return seeOther("films/\(PercentEncoding.encoded(film.id))", call)
-            case .edit(let id):
-                try edit(id, sent, fields)
-                return seeOther("films/\(PercentEncoding.encoded(id))", call)
-            case .rate(let id):
-                try rate(id, fields)
-                return seeOther("films/\(PercentEncoding.encoded(id))", call)
-            case .remove(let id):
-                try operations.remove(id) { film throws(FilmError) in try Self.check(fields.revision, film) }
-                return seeOther("", call)
-            }
+            return seeOther(try process(form, sent, fields, call), call)
         } catch {
             let refusal = refusal(of: error, call)
             guard Self.canMend(refusal) else { throw refusal }
             fields.addFaults(refusal)
-            return try again(form, fields, refusal.problem.status, call)
+            return try show(form, fields, call, refusal.problem.status)
         }
     }
 
-    private func again(
-        _ form: PageForm, _ fields: SentForm, _ status: HTTPStatus, _ call: FilmCall
+    /// The page of a form.
+    /// - Parameter sent: the form as sent, if it comes back; nil at first.
+    private func show(
+        _ form: PageForm, _ sent: SentForm?, _ call: FilmCall, _ status: HTTPStatus = .ok
     ) throws -> HTTPResponse {
-        var fields = fields
-        switch form {
-        case .add: return try sheet(nil, fields, call, status)
-        case .edit(let id):
-            let film = try operations.film(id)
-            fields.revision = "\(film.revision)"
-            return try sheet(film, fields, call, status)
-        case .rate(let id):
-            return answer(try detail(try operations.film(id), call, fields).html, status, call)
-        case .remove(let id):
-            let film = try operations.film(id)
-            fields.revision = "\(film.revision)"
-            return try removal(film, fields, call, status)
+        guard case .change(let change, let id) = form else {
+            return try sheet(nil, sent ?? SentForm(), call, status)
+        }
+        let film = try operations.film(id)
+        var fields = sent ?? SentForm(film)
+        fields.revision = "\(film.revision)"
+        switch change {
+        case .edit: return try sheet(film, fields, call, status)
+        case .rate: return answer(try detail(film, call, sent ?? SentForm()).html, status, call)
+        case .remove: return try removal(film, fields, call, status)
         }
     }
 
     // MARK: Writing
+
+    /// Does what a form asks for.
+    /// - Returns: the path of the page that shows the result.
+    private func process(
+        _ form: PageForm, _ sent: FilmForm, _ fields: SentForm, _ call: FilmCall
+    ) throws -> String {
+        guard case .change(let change, let id) = form else {
+            let film = try add(try Self.film(sent, isChange: false), toRoot: call.target.toRoot)
+            return "films/\(PercentEncoding.encoded(film.id))"
+        }
+        switch change {
+        case .edit: try edit(id, sent, fields)
+        case .rate: try rate(id, fields)
+        case .remove:
+            try operations.remove(id) { film throws(FilmError) in try Self.check(fields.revision, film) }
+            return ""
+        }
+        return "films/\(PercentEncoding.encoded(id))"
+    }
 
     /// Changes only the members that the person has edited.
     private func edit(_ id: String, _ sent: FilmForm, _ fields: SentForm) throws {
@@ -204,7 +193,7 @@ extension FilmService {
             poster: ShownPoster(of: film, at: page.address(of: film.id), hasSizes: pictures != nil))
     }
 
-    private func detail(_ film: StoredFilm, _ call: FilmCall, _ vote: SentForm = SentForm()) throws
+    private func detail(_ film: StoredFilm, _ call: FilmCall, _ vote: SentForm) throws
         -> DetailPage
     {
         var page = try page(call, title: "", alternate: "films/\(PercentEncoding.encoded(film.id))")
@@ -215,7 +204,7 @@ extension FilmService {
 
     /// The form for adding or editing a film.
     private func sheet(
-        _ film: StoredFilm?, _ form: SentForm, _ call: FilmCall, _ status: HTTPStatus = .ok
+        _ film: StoredFilm?, _ form: SentForm, _ call: FilmCall, _ status: HTTPStatus
     ) throws -> HTTPResponse {
         var page = try page(call, title: "Add a film")
         var (action, back) = ("\(page.toRoot)add", page.home)
@@ -228,7 +217,7 @@ extension FilmService {
     }
 
     private func removal(
-        _ film: StoredFilm, _ form: SentForm, _ call: FilmCall, _ status: HTTPStatus = .ok
+        _ film: StoredFilm, _ form: SentForm, _ call: FilmCall, _ status: HTTPStatus
     ) throws -> HTTPResponse {
         var page = try page(call, title: nil)
         page.title = "Remove \(shown(film, page).title)?"

@@ -80,9 +80,7 @@ struct HTML: Sendable {
     /// A text for a page: U+FFFD replaces control characters and noncharacters, which are errors in HTML (the HTML
     /// standard, section 13.2.3.5).
     static func shown(_ text: String) -> String {
-        var shown = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars { shown.append(Self.shown(scalar)) }
-        return String(shown)
+        String(String.UnicodeScalarView(text.unicodeScalars.map(shown)))
     }
 
     private static func shown(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
@@ -99,13 +97,9 @@ struct HTML: Sendable {
     /// A text for places without an element of their own, such as a page's title or a picture's text. Characters that
     /// change the writing direction are removed (UAX 9 sections 2.1 to 2.4).
     static func undirected(_ text: String) -> String {
-        var plain = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar.value {
-            case 0x202A...0x202E, 0x2066...0x2069: break
-            default: plain.append(scalar)
-            }
-        }
-        return String(plain)
+        String(
+            text.unicodeScalars.filter { scalar in
+                !("\u{202A}"..."\u{202E}").contains(scalar) && !("\u{2066}"..."\u{2069}").contains(scalar)
+            })
     }
 }

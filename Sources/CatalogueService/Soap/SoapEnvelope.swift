@@ -52,7 +52,8 @@ package struct SoapEnvelope: Sendable {
                 ["1", "true"].contains(block.attribute("mustUnderstand", in: namespace))
             else { continue }
             throw SoapFault(
-                .mustUnderstand, "the header {\(block.namespace)}\(block.localName) is not supported")
+                code: .mustUnderstand,
+                text: "the header {\(block.namespace)}\(block.localName) is not supported", problem: nil)
         }
     }
 
@@ -106,23 +107,22 @@ package struct SoapFault: Error, Sendable {
     /// Nil if the body did not cause the fault.
     package let problem: ProblemDetails?
 
-    init(_ code: Code, _ text: String, _ problem: ProblemDetails? = nil) {
-        self.code = code
-        self.text = text
-        self.problem = problem
-    }
+}
 
+extension SoapFault {
     init(_ refusal: FilmRefusal) {
         let problem = refusal.problem
-        self.init(problem.status.rawValue < 500 ? .client : .server, problem.detail, problem)
+        self.init(
+            code: problem.status.rawValue < 500 ? .client : .server, text: problem.detail, problem: problem)
     }
 
     /// A fault of the client's message.
     static func client(_ text: String) -> SoapFault { SoapFault(FilmRefusal(.badRequest, text)) }
 
     static let versionMismatch = SoapFault(
-        .versionMismatch,
-        "only SOAP 1.1 is supported; send an envelope of the namespace \(SoapEnvelope.namespace)")
+        code: .versionMismatch,
+        text: "only SOAP 1.1 is supported; send an envelope of the namespace \(SoapEnvelope.namespace)",
+        problem: nil)
 
     /// Faults have the status 500 (section 6.2).
     var response: HTTPResponse {
@@ -143,7 +143,8 @@ package struct SoapFault: Error, Sendable {
         func text(_ name: String) -> String { element.child(name)?.text ?? "" }
         let code = text("faultcode").split(separator: ":").last.flatMap { Code(rawValue: String($0)) }
         let problem = element.child("detail")?.children.first { $0.localName == "problem" }
-        self.init(code ?? .server, text("faultstring"), problem.flatMap(Self.problem))
+        self.init(
+            code: code ?? .server, text: text("faultstring"), problem: problem.flatMap(Self.problem))
     }
 
     private static func problem(_ element: XMLElement) -> ProblemDetails? {
