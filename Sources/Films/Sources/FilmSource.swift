@@ -116,9 +116,9 @@ package struct SourcePage: Sendable {
         Catalogue(name: name, movies: films.map(\.movie), problems: problems)
     }
 
-    /// An empty page.
-    init() {}
+}
 
+extension SourcePage {
     /// Reads the entries of a page in JSON, each an object.
     /// - Parameters:
     ///   - position: how many entries came before the page.
@@ -151,27 +151,16 @@ package struct SourceFilm: Sendable {
     /// The marks that the server has for the user; none where the server does not say whose they are.
     package private(set) var marks = FilmMarks()
 
-    /// A film from values that another program wrote. What it can do without is left out if it is wrong: a year of 0, a
-    /// score of 15.5; and so is an original title that is the title.
+    /// A film from values that another program wrote. An original title that is the title is left out.
     /// - Parameters:
     ///   - values: the members' values.
     ///   - marks: the marks that the server has. Default: none.
     ///   - position: the film's position in its list, from 1, for errors.
     init(
-        _ values: [(FilmMember, FilmMember.Value?)], ids: [String: String] = [:],
-        marks: FilmMarks = FilmMarks(), position: Int
+        _ values: MovieFields.Values, ids: [String: String] = [:], marks: FilmMarks = FilmMarks(),
+        position: Int
     ) throws(CatalogueError) {
-        var fields = MovieFields(position: position, line: nil)
-        for (member, value) in values {
-            switch value {
-            case .text(let text): fields.values[member] = .text(text)
-            case .texts(let texts): fields.values[member] = .texts(texts)
-            case .whole(let number) where member.accepts(Double(number)):
-                fields.values[member] = .number(Double(number))
-            case .number(let number) where member.accepts(number): fields.values[member] = .number(number)
-            case .whole, .number, nil: break
-            }
-        }
+        var fields = MovieFields(position: position, line: nil, values: values)
         if fields.values[.originalTitle] == fields.values[.title] { fields.values[.originalTitle] = nil }
         movie = try fields.movie()
         (self.ids, self.marks) = (ids, marks)
@@ -201,25 +190,37 @@ package struct SourceFilm: Sendable {
     }
 }
 
-extension FilmMember.Value {
-    /// Texts as one line; nil without any.
-    static func line(_ texts: [String]) -> Self? {
-        texts.isEmpty ? nil : .text(texts.joined(separator: ", "))
+/// Values that another program wrote. Nil sets nothing.
+extension MovieFields.Values {
+    mutating func set(_ member: FilmMember, _ text: String?) {
+        if let text { self[member] = .text(text) }
     }
 
-    /// A score, which other programs write with more digits than people read.
-    static func tenths(_ number: Double) -> Self { .number((number * 10).rounded() / 10) }
-}
+    /// Sets a number. One that is out of range, as a year of 0 or a score of 15.5, is left out.
+    mutating func set(_ member: FilmMember, _ number: Double?) {
+        guard let number else { return }
+        let isInRange =
+            switch member.kind {
+            case .whole(let range):
+                number.isFinite && Double(range.lowerBound)...Double(range.upperBound) ~= number
+            case .number(let range): range.contains(number)
+            default: false
+            }
+        if isInRange { self[member] = .number(number) }
+    }
 
-extension FilmMember {
-    /// Whether a number is in the member's range.
-    fileprivate func accepts(_ number: Double) -> Bool {
-        switch kind {
-        case .whole(let range):
-            number.isFinite && Double(range.lowerBound)...Double(range.upperBound) ~= number
-        case .number(let range): range.contains(number)
-        default: false
-        }
+    mutating func set(_ member: FilmMember, _ number: Int?) { set(member, number.map { Double($0) }) }
+
+    mutating func set(_ member: FilmMember, _ texts: [String]) { self[member] = .texts(texts) }
+
+    /// Sets texts as one line, if there are any.
+    mutating func set(_ member: FilmMember, line texts: [String]) {
+        if !texts.isEmpty { self[member] = .text(texts.joined(separator: ", ")) }
+    }
+
+    /// Sets a score, which other programs write with more digits than people read.
+    mutating func set(_ member: FilmMember, tenths number: Double?) {
+        set(member, number.map { ($0 * 10).rounded() / 10 })
     }
 }
 

@@ -138,25 +138,22 @@ package struct JellyfinSource: FilmSource {
     private static func film(
         _ item: JSONNode, position: Int, of server: URL
     ) throws(CatalogueError) -> SourceFilm {
-        var values: [(FilmMember, FilmMember.Value?)] = []
+        var values = MovieFields.Values()
         var (id, tag): (String?, String?)
         var ids: [String: String] = [:]
         var marks = FilmMarks()
         item.forEachMember { name, value in
             switch name {
             case "Id": id = value.string
-            case "Name": values.append((.title, value.string.map { .text($0) }))
-            case "OriginalTitle": values.append((.originalTitle, value.string.map { .text($0) }))
-            case "ProductionYear": values.append((.year, value.whole.map { .whole($0) }))
+            case "Name": values.set(.title, value.string)
+            case "OriginalTitle": values.set(.originalTitle, value.string)
+            case "ProductionYear": values.set(.year, value.whole)
             case "RunTimeTicks":
-                let minutes = value.number.map { ($0 / ticksOfMinute).rounded() }
-                values.append((.minutes, minutes.map { .number($0) }))
-            case "CommunityRating":
-                values.append((.score, value.number.map { .tenths($0) }))
-            case "Overview": values.append((.overview, value.string.map { .text(HTMLText.plain($0)) }))
-            case "Genres": values.append((.genres, .texts(value.elements.compactMap(\.string))))
-            case "ProductionLocations":
-                values.append((.country, .line(value.elements.compactMap(\.string))))
+                values.set(.minutes, value.number.map { ($0 / ticksOfMinute).rounded() })
+            case "CommunityRating": values.set(.score, tenths: value.number)
+            case "Overview": values.set(.overview, value.string.map(HTMLText.plain))
+            case "Genres": values.set(.genres, value.elements.compactMap(\.string))
+            case "ProductionLocations": values.set(.country, line: value.elements.compactMap(\.string))
             case "People":
                 let directors = value.elements.compactMap { person in
                     var (name, type): (JSONNode?, String?)
@@ -169,7 +166,7 @@ package struct JellyfinSource: FilmSource {
                     }
                     return type == "Director" ? name?.string : nil
                 }
-                values.append((.director, .line(directors)))
+                values.set(.director, line: directors)
             case "ProviderIds":
                 value.forEachMember { name, id in
                     ids[name.lowercased()] = id.string.flatMap { $0.isEmpty ? nil : $0 }
@@ -186,7 +183,7 @@ package struct JellyfinSource: FilmSource {
             default: break
             }
         }
-        values.append((.id, id.map { .text($0) }))
+        values.set(.id, id)
         if let id, FilmID.fault(id) == nil {
             let address = server.absoluteString
             let escaped = PercentEncoding.encoded(id)
@@ -194,11 +191,11 @@ package struct JellyfinSource: FilmSource {
                 let poster =
                     "\(address)/Items/\(escaped)/Images/Primary?tag=\(PercentEncoding.encoded(tag))"
                     + "&maxWidth=\(FilmSources.widths.last ?? 0)&quality=90&format=Webp"
-                values.append((.poster, .text(poster)))
+                values.set(.poster, poster)
             }
             // Needs no token in any version so far (jellyfin/jellyfin issue 13984), so a player gets none.
-            values.append((.media, .text("\(address)/Videos/\(escaped)/stream?static=true")))
-            values.append((.page, .text("\(address)/web/#/details?id=\(escaped)")))
+            values.set(.media, "\(address)/Videos/\(escaped)/stream?static=true")
+            values.set(.page, "\(address)/web/#/details?id=\(escaped)")
         }
         return try SourceFilm(values, ids: ids, marks: marks, position: position)
     }

@@ -197,12 +197,12 @@ struct FolderFilm: Sendable {
         // A folder of its own often has the better name. The library's own folder has it only with a year.
         let names = [ownFolder, name].compactMap(\.self).map { FilmFileName($0) }
         let written = names.first { $0.year != nil } ?? names[folder.isEmpty ? names.count - 1 : 0]
-        var values: [(FilmMember, FilmMember.Value?)] = [
-            (.id, .text("film")), (.title, .text(written.title)), (.year, written.year.map { .whole($0) }),
-            (.poster, (poster ?? facts?.thumb.flatMap(Self.remote)).map { .text($0) }),
-            (.media, media.map { .text($0) }),
-        ]
-        values += (facts?.values ?? []).filter { $0.1 != nil && $0.1 != .texts([]) }
+        var values = facts?.values ?? MovieFields.Values()
+        values.set(.id, "film")
+        if values[.title] == nil { values.set(.title, written.title) }
+        if values[.year] == nil { values.set(.year, written.year) }
+        values.set(.poster, poster ?? facts?.thumb.flatMap(Self.remote))
+        values.set(.media, media)
         ids = facts?.ids ?? [:]
         // Ignored: such a film has an id and a title, which is all that a film needs.
         movie = (try? SourceFilm(values, position: 1).movie) ?? Movie(id: "film", title: written.title)

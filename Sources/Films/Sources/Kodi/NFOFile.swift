@@ -12,7 +12,7 @@ import FoundationEssentials
 /// Such files come from many programs. The address behind the XML may be missing, or be all there is.
 struct NFOFile {
     /// The members that the file has, without an id.
-    private(set) var values: [(FilmMember, FilmMember.Value?)] = []
+    private(set) var values = MovieFields.Values()
     /// The film's ids in databases, by their names.
     private(set) var ids: [String: String] = [:]
     /// The poster as written: an address, or a path on some machine.
@@ -107,28 +107,25 @@ struct NFOFile {
         func texts(_ name: String) -> [String] {
             root.children.filter { $0.localName == name }.map(\.text.trimmed).filter { !$0.isEmpty }
         }
-        func set(_ member: FilmMember, _ text: String?) {
-            values.append((member, text.map { .text($0) }))
-        }
-        set(.title, texts("title").first)
-        set(.originalTitle, texts("originaltitle").first)
+        values.set(.title, texts("title").first)
+        values.set(.originalTitle, texts("originaltitle").first)
         let dates = texts("year") + texts("premiered") + texts("releasedate")
-        let year: Int? = dates.lazy.compactMap { text -> Int? in
+        let year = dates.lazy.compactMap { text -> Int? in
             let digits = text.prefix { $0.isASCII && $0.isNumber }
             return digits.count == 4 ? Int(digits) : nil
         }.first { $0 > 0 }
-        values.append((.year, year.map { .whole($0) }))
+        values.set(.year, year)
         // Some programs write "94 min".
-        let minutes = texts("runtime").first.flatMap { Int($0.prefix { $0.isASCII && $0.isNumber }) }
-        values.append((.minutes, minutes.flatMap { $0 > 0 ? .whole($0) : nil }))
+        values.set(.minutes, texts("runtime").first.flatMap { Int($0.prefix { $0.isASCII && $0.isNumber }) })
         /// Older programs write several names in one element, and some end each one with a comma.
         func names(_ element: String) -> [String] {
             texts(element).flatMap { $0.split(separator: " / ") }
                 .map { String($0.hasSuffix(",") ? $0.dropLast() : $0).trimmed }
         }
-        values += [(.director, .line(names("director"))), (.country, .line(names("country")))]
-        values.append((.genres, .texts(names("genre"))))
-        set(.overview, texts("plot").first ?? texts("outline").first)
+        values.set(.director, line: names("director"))
+        values.set(.country, line: names("country"))
+        values.set(.genres, names("genre"))
+        values.set(.overview, texts("plot").first ?? texts("outline").first)
         readRating(root)
         readIDs(root)
         let thumbs = root.children + (root.child("art")?.children ?? [])
@@ -151,7 +148,7 @@ struct NFOFile {
         let score = (value * 10 / best * 10).rounded() / 10
         // Programs write 0 for a film without a rating.
         guard score > 0 else { return }
-        values.append((.score, .number(score)))
+        values.set(.score, score)
     }
 
     /// A number with a point or a comma.

@@ -169,49 +169,47 @@ package struct TMDBSource: FilmSource {
     private static func film(
         _ result: JSONNode, position: Int, _ words: Words
     ) throws(CatalogueError) -> SourceFilm {
-        var values: [(FilmMember, FilmMember.Value?)] = []
+        var values = MovieFields.Values()
         var (id, votes): (Int?, Int?)
         var mean: Double?
         var ids: [String: String] = [:]
         result.forEachMember { name, value in
             switch name {
             case "id": id = value.whole
-            case "title": values.append((.title, value.string.map { .text($0) }))
-            case "original_title": values.append((.originalTitle, value.string.map { .text($0) }))
-            case "release_date":
-                values.append((.year, value.string.flatMap { Int($0.prefix(4)) }.map { .whole($0) }))
-            case "overview": values.append((.overview, value.string.map { .text($0) }))
+            case "title": values.set(.title, value.string)
+            case "original_title": values.set(.originalTitle, value.string)
+            case "release_date": values.set(.year, value.string.flatMap { Int($0.prefix(4)) })
+            case "overview": values.set(.overview, value.string)
             case "poster_path":
                 if let path = value.string, path.hasPrefix("/"), !path.contains("..") {
                     let width = FilmSources.widths.last ?? 0
-                    values.append(
-                        (.poster, .text("\(words.pictures)w\(width)\(PercentEncoding.visible(path))")))
+                    values.set(.poster, "\(words.pictures)w\(width)\(PercentEncoding.visible(path))")
                 }
             case "genre_ids":
-                let names = value.elements.compactMap { $0.whole.flatMap { words.genres[$0] } }
-                values.append((.genres, .texts(names)))
-            case "genres": values.append((.genres, .texts(value.elements.compactMap { $0["name"]?.string })))
+                values.set(.genres, value.elements.compactMap { $0.whole.flatMap { words.genres[$0] } })
+            case "genres": values.set(.genres, value.elements.compactMap { $0["name"]?.string })
             case "vote_average": mean = value.number
             case "vote_count": votes = value.whole
-            case "runtime":
-                values.append((.minutes, value.whole.flatMap { $0 > 0 ? FilmMember.Value.whole($0) : nil }))
+            case "runtime": values.set(.minutes, value.whole)
             case "production_countries":
-                values.append((.country, .line(value.elements.compactMap { $0["name"]?.string })))
+                values.set(.country, line: value.elements.compactMap { $0["name"]?.string })
             case "credits":
                 let directors =
                     value["crew"]?.elements.filter { $0["job"]?.string == "Director" }
                     .compactMap { $0["name"]?.string } ?? []
-                values.append((.director, .line(directors)))
+                values.set(.director, line: directors)
             case "imdb_id": ids["imdb"] = value.string.flatMap { $0.isEmpty ? nil : $0 }
             default: break
             }
         }
         if let mean, let votes, votes > 0 {
-            values += [(.rating, .tenths(mean)), (.votes, .whole(votes))]
+            values.set(.rating, tenths: mean)
+            values.set(.votes, votes)
         }
         if let id {
             ids["tmdb"] = "\(id)"
-            values += [(.id, .text("\(id)")), (.page, .text("https://www.themoviedb.org/movie/\(id)"))]
+            values.set(.id, "\(id)")
+            values.set(.page, "https://www.themoviedb.org/movie/\(id)")
         }
         return try SourceFilm(values, ids: ids, position: position)
     }
