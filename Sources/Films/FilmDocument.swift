@@ -158,11 +158,17 @@ extension FilmDocument {
         }
         if member?.isNumber == true { return text.isEmpty ? nil : number(text) ?? JSONText(text) }
         if member != nil, child.children.isEmpty { return JSONText(text) }
-        let alike = parent.children.filter { Self.name(of: $0) == name }
-        return alike.count == 1 ? value(of: child) : JSONText(elements: alike.map { value(of: $0) })
+        return value(named: name, in: parent)
     }
 
-    private static func number(_ text: String) -> JSONText? {
+    /// The value of the child with a name; an array of several.
+    private static func value(named name: String, in parent: XMLElement) -> JSONText {
+        let values = parent.children.filter { self.name(of: $0) == name }.map { value(of: $0) }
+        return values.count == 1 ? values[0] : JSONText(elements: values)
+    }
+
+    /// The number that a text is; nil for other text.
+    package static func number(_ text: String) -> JSONText? {
         // Ignored: text that is not a JSON number stays text.
         guard let value = try? JSONText(parsing: Array(text.utf8)), value.number != nil else {
             return Double(text).flatMap { $0.isFinite ? JSONText($0) : nil }
@@ -180,13 +186,8 @@ extension FilmDocument {
         var members = attributes.sorted { $0.key < $1.key }
             .map { JSONText.Member(name: "@" + $0.key, value: JSONText($0.value)) }
         var names: Set<String> = []
-        for child in element.children where names.insert(name(of: child)).inserted {
-            let alike = element.children.filter { name(of: $0) == name(of: child) }
-            members.append(
-                JSONText.Member(
-                    name: name(of: child),
-                    value: alike.count == 1
-                        ? value(of: child) : JSONText(elements: alike.map { value(of: $0) })))
+        for name in element.children.map(name) where names.insert(name).inserted {
+            members.append(JSONText.Member(name: name, value: value(named: name, in: element)))
         }
         let text = element.text.trimmed
         if !text.isEmpty { members.append(JSONText.Member(name: "#text", value: JSONText(text))) }

@@ -308,9 +308,9 @@ package enum FoldedText {
     package static func fold(_ text: String) -> String {
         // The fast path for ASCII, with the same result.
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased().collapsed }
-        var folded = ""
-        for scalar in text.lowercased().unicodeScalars { append(scalar, to: &folded) }
-        return folded.collapsed
+        var folded: [UInt8] = []
+        append(text, to: &folded)
+        return String(decoding: folded, as: UTF8.self)
     }
 
     /// Appends the folded text as UTF-8.

@@ -17,7 +17,7 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     /// The running time in minutes.
     public internal(set) var minutes: Int?
     /// Genres in the catalogue's order; may be empty.
-    public internal(set) var genres: [String]
+    public internal(set) var genres: [String] = []
     /// A few sentences about the film.
     public internal(set) var overview: String?
     /// The catalogue's score, 0 to 10.
@@ -31,7 +31,7 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     /// The mean of the votes, 0 to 10; nil without votes.
     public internal(set) var rating: Double?
     /// The number of votes.
-    public internal(set) var votes: Int
+    public internal(set) var votes = 0
     /// When the film was added to its library: RFC 3339, UTC.
     public internal(set) var createdAt: String?
     /// When it last changed: RFC 3339, UTC.
@@ -42,33 +42,6 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
 
     /// The rating if there are votes, otherwise the score. Lists are sorted by it.
     public var rankingScore: Double? { votes > 0 ? rating ?? score : score }
-
-    /// Creates a film without checking it.
-    public init(
-        id: String, title: String, originalTitle: String? = nil, year: Int? = nil, director: String? = nil,
-        country: String? = nil, minutes: Int? = nil, genres: [String] = [], overview: String? = nil,
-        score: Double? = nil, poster: String? = nil, media: String? = nil, page: String? = nil,
-        rating: Double? = nil, votes: Int = 0,
-        createdAt: String? = nil, updatedAt: String? = nil
-    ) {
-        self.id = id
-        self.title = title
-        self.originalTitle = originalTitle
-        self.year = year
-        self.director = director
-        self.country = country
-        self.minutes = minutes
-        self.genres = genres
-        self.overview = overview
-        self.score = score
-        self.poster = poster
-        self.media = media
-        self.page = page
-        self.rating = rating
-        self.votes = votes
-        self.createdAt = createdAt
-        self.updatedAt = updatedAt
-    }
 
     /// Encodes all members except nil; `genres` always.
     public func encode(to encoder: any Encoder) throws {

@@ -1,4 +1,4 @@
-import Films
+@testable import Films
 import FoundationEssentials
 import TestTraits
 import Testing

@@ -1,4 +1,4 @@
-import Films
+@testable import Films
 
 /// One catalogue in JSON and in XML, with accents, escapes, layout and unknown fields as in real documents.
 enum Fixtures {

@@ -1,5 +1,5 @@
 import BackgroundTransfers
-import Films
+@testable import Films
 import FoundationEssentials
 import LazyImages
 import TerminalGraphics

@@ -1,4 +1,4 @@
-import Films
+@testable import Films
 import LazyImages
 import TerminalGraphics
 import TestTraits

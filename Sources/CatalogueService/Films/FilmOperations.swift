@@ -39,10 +39,7 @@ package final class FilmOperations: Sendable {
     /// - Parameter bytes: the most bytes of the films' stored texts. Default: any number.
     /// - Returns: nil if the texts have more bytes.
     package func films(_ query: FilmQuery, ifAtMost bytes: Int? = nil) throws(FilmError) -> FilmQuery.Page? {
-        try run {
-            guard let bytes else { return try library.films(query) }
-            return try library.films(query, ifAtMost: bytes)
-        }
+        try run { try library.films(query, ifAtMost: bytes) }
     }
 
     /// The film with an id.

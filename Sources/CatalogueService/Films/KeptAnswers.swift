@@ -71,15 +71,11 @@ final class KeptAnswers: Sendable {
 
     private let entries: MemoryCache<Entry>
     private let waiting = Lock<[Flight: [@Sendable (KeptAnswer) -> Void]]>([:])
-    private let threads: BlockingThreads
+    /// Render two answers at once.
+    private let threads = BlockingThreads(count: 2, name: "marquee-render")
 
-    /// - Parameters:
-    ///   - limit: the most bytes of all answers. One answer may take a quarter of them.
-    ///   - renderers: answers rendered at once.
-    init(limit: Int, renderers: Int = 2) {
-        entries = MemoryCache(limit: limit, entryLimit: limit / 4)
-        threads = BlockingThreads(count: renderers, name: "marquee-render")
-    }
+    /// - Parameter limit: the most bytes of all answers. One answer may take a quarter of them.
+    init(limit: Int) { entries = MemoryCache(limit: limit, entryLimit: limit / 4) }
 
     /// The key of the answer to a read: the address as written, the host, the fields that choose format and coding, what
     /// the page offers its reader, and the rules for pictures. Requests that differ in their spelling have answers of

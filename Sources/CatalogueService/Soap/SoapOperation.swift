@@ -148,11 +148,7 @@ package enum SoapFilm {
 
     /// A number of XML Schema. Other text stays text, and the check of the film refuses it.
     static func number(_ text: String) -> JSONText {
-        let digits = text.filter { !$0.isWhitespace }
-        // Ignored: other text stays text.
-        if let value = try? JSONText(parsing: Array(digits.utf8)), value.number != nil { return value }
-        guard let number = Double(digits), number.isFinite else { return JSONText(text) }
-        return JSONText(number)
+        FilmDocument.number(text.filter { !$0.isWhitespace }) ?? JSONText(text)
     }
 }
 

@@ -63,7 +63,8 @@ struct CatalogueSource: Sendable {
 
     enum Films: Sendable {
         case json(JSONEntries)
-        case xml(XMLFilms)
+        /// The feed makes films of its entries; without one the elements are films.
+        case xml([XMLElement], FilmFeed?)
     }
 
     init(_ document: Document) throws(CatalogueError) {
@@ -84,9 +85,13 @@ struct CatalogueSource: Sendable {
     }
 
     init(_ root: XMLElement) throws(CatalogueError) {
-        let movies = try XMLFilms(root)
-        films = .xml(movies)
-        name = movies.name
+        if root.name == "catalogue" {
+            name = root.attributes["name"]?.collapsed
+            films = .xml(root.children.filter { $0.name == "movie" }, nil)
+        } else {
+            let feed = try FilmFeed(root)
+            (name, films) = (feed.name, .xml(feed.entries, feed))
+        }
     }
 
     /// Calls `body` with each film in order, or with the reason why the entry is not a film.
@@ -95,10 +100,10 @@ struct CatalogueSource: Sendable {
         _ body: (Result<MovieFields, CatalogueError>) throws(CatalogueError) -> Void
     ) throws(CatalogueError) {
         switch films {
-        case .xml(let movies):
-            for index in 0..<movies.count {
+        case .xml(let elements, let feed):
+            for (index, element) in elements.enumerated() {
                 let film = Result { () throws(CatalogueError) in
-                    MovieFields(try movies.film(index), position: index + 1)
+                    MovieFields(try feed?.film(element) ?? element, position: index + 1)
                 }
                 try body(film)
             }

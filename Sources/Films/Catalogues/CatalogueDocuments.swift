@@ -8,7 +8,7 @@ public struct CatalogueDocuments: Sendable {
     public var count: Int {
         switch source.films {
         case .json(let entries): entries.ranges.count
-        case .xml(let movies): movies.count
+        case .xml(let elements, _): elements.count
         }
     }
 
@@ -35,9 +35,11 @@ public struct CatalogueDocuments: Sendable {
     /// Calls `body` with the position, from 1, and each film, or with the reason why the entry is not a film.
     public func forEach(_ body: (Int, Result<FilmDocument, CatalogueError>) throws -> Void) rethrows {
         switch source.films {
-        case .xml(let movies):
-            for index in 0..<movies.count {
-                let film = Result { () throws(CatalogueError) in FilmDocument(xml: try movies.film(index)) }
+        case .xml(let elements, let feed):
+            for (index, element) in elements.enumerated() {
+                let film = Result { () throws(CatalogueError) in
+                    FilmDocument(xml: try feed?.film(element) ?? element)
+                }
                 try body(index + 1, film)
             }
         case .json(let entries):

@@ -410,36 +410,3 @@ private struct FeedElements: Sendable {
         return ((scaled * 100).rounded() / 100, votes)
     }
 }
-
-/// The films of an XML document: of a `<catalogue>`, or of a feed.
-struct XMLFilms: Sendable {
-    /// The catalogue's title, if it has one.
-    let name: String?
-    private let elements: [XMLElement]
-    /// Makes films of the elements; nil if they are films.
-    private let feed: FilmFeed?
-
-    /// - Throws: `.wrongShape` for another root.
-    init(_ root: XMLElement) throws(CatalogueError) {
-        if root.name == "catalogue" {
-            name = root.attributes["name"]?.collapsed
-            elements = root.children.filter { $0.name == "movie" }
-            feed = nil
-        } else {
-            let feed = try FilmFeed(root)
-            (name, elements) = (feed.name, feed.entries)
-            self.feed = feed
-        }
-    }
-
-    /// The number of films, valid or not.
-    var count: Int { elements.count }
-
-    /// The film at this index, from 0, as a `<movie>` element.
-    /// - Throws: the reason why an entry of a feed is not a film.
-    func film(_ index: Int) throws(CatalogueError) -> XMLElement {
-        let element = elements[index]
-        guard let feed else { return element }
-        return try feed.film(element)
-    }
-}

@@ -463,12 +463,7 @@ extension FilmLibrary {
 
     private func freeID(for document: FilmDocument, in database: Database) throws(FilmLibraryError) -> String
     {
-        let movie: Movie
-        do throws(CatalogueError) {
-            movie = try document.movie(id: "new")
-        } catch {
-            throw .invalidFilm(error)
-        }
+        let movie = try document.storedMovie(id: "new")
         let id = FilmID.make(title: movie.title, year: movie.year)
         for number in 1...Self.suffixLimit {
             let candidate = number == 1 ? id : "\(id)-\(number)"

@@ -23,8 +23,8 @@ package struct FilmQuery: Sendable, Hashable {
             }
         }
 
-        /// The index's name; nil for the table's own order.
-        var index: String? { self == .catalogue ? nil : "films_by_\(rawValue)" }
+        /// The films in this order, in SQL: through its index, or in the table's own order.
+        var films: String { self == .catalogue ? "films f" : "films f INDEXED BY films_by_\(rawValue)" }
     }
 
     /// A page of films in the requested order.
@@ -99,25 +99,16 @@ extension FilmLibrary {
     /// Returns one page of films.
     /// - Throws: `.invalidCursor` for the cursor of another sort order.
     package func films(_ query: FilmQuery) throws(FilmLibraryError) -> FilmQuery.Page {
-        let page = try page(query, maximumBytes: query.byteLimit, isWhole: false)
-        return page ?? FilmQuery.Page(films: [], next: nil, previous: nil)
+        try films(query, ifAtMost: nil) ?? FilmQuery.Page(films: [], next: nil, previous: nil)
     }
 
     /// Returns one page of films, if their stored texts have at most `bytes` bytes together; otherwise nil. Never reads
     /// more than that, so that a thread that must not wait can ask.
+    /// - Parameter bytes: nil for any number. Then the page ends at the query's limit.
     /// - Throws: `.invalidCursor` for the cursor of another sort order.
-    package func films(_ query: FilmQuery, ifAtMost bytes: Int) throws(FilmLibraryError) -> FilmQuery.Page? {
-        try page(query, maximumBytes: bytes, isWhole: true)
-    }
-
-    /// - Parameters:
-    ///   - maximumBytes: the most bytes of the films' stored texts; nil for any number.
-    ///   - isWhole: whether a page with more bytes is nil. Otherwise it ends before, but has one film at least.
-    private func page(
-        _ query: FilmQuery, maximumBytes: Int?, isWhole: Bool
-    ) throws(FilmLibraryError) -> FilmQuery.Page? {
+    package func films(_ query: FilmQuery, ifAtMost bytes: Int?) throws(FilmLibraryError) -> FilmQuery.Page? {
         let limit = max(1, min(query.limit, Int.max - 1))
-        let isBackward = query.before != nil
+        let (isBackward, isWhole) = (query.before != nil, bytes != nil)
         let cursor = try (query.before ?? query.after).map { text throws(FilmLibraryError) in
             try FilmCursor(text, of: query.sort)
         }
@@ -126,7 +117,7 @@ extension FilmLibrary {
             let (sql, values) = try search.statement(
                 database, query.sort, cursor, isBackward: isBackward, limit: limit + 1)
             let rows = try FilmRows(database)
-            var room = maximumBytes
+            var room = bytes ?? query.byteLimit
             var films: [StoredFilm] = []
             var numbers: [Int] = []
             var hasMore = false
@@ -139,12 +130,12 @@ extension FilmLibrary {
                 }
                 let number = row.integer(0)
                 if let left = room {
-                    let bytes = try rows.size(of: number)
-                    if bytes > left, isWhole || !films.isEmpty {
+                    let size = try rows.size(of: number)
+                    if size > left, isWhole || !films.isEmpty {
                         (hasMore, isTooLarge) = (true, isWhole)
                         return false
                     }
-                    room = left - bytes
+                    room = left - size
                 }
                 guard let film = try rows.film(number) else {
                     throw .corrupt(path: path, reason: "an index names a film that is not there")
@@ -199,7 +190,7 @@ struct FilmSearch {
 
     /// The statement for the numbers of a page's films, and its parameters.
     func statement(
-        _ database: Database, _ sort: FilmQuery.Sort, _ cursor: FilmCursor?, isBackward: Bool = false,
+        _ database: Database, _ sort: FilmQuery.Sort, _ cursor: FilmCursor?, isBackward: Bool,
         limit: Int
     ) throws(FilmLibraryError) -> (String, [SQLValue]) {
         let keys = sort.columns.map { "f.\($0)" }.joined(separator: ", ")
@@ -208,7 +199,7 @@ struct FilmSearch {
         var values: [SQLValue] = []
         let source: String
         if words.isEmpty {
-            source = "films f" + (sort.index.map { " INDEXED BY \($0)" } ?? "")
+            source = sort.films
         } else {
             (source, conditions, values) = try find(database, sort)
         }
@@ -252,8 +243,7 @@ struct FilmSearch {
         {
             return ("search s CROSS JOIN films f ON f.number = s.number", contains, all)
         }
-        let index = sort.index.map { " INDEXED BY \($0)" } ?? ""
-        return ("films f\(index) CROSS JOIN search s ON s.number = f.number", contains, all)
+        return ("\(sort.films) CROSS JOIN search s ON s.number = f.number", contains, all)
     }
 
     /// The number of rows, counted up to `matchLimit` + 1.

@@ -58,45 +58,31 @@ final class LibraryFile: Sendable {
     private let watcher: Lock<Database?>
     private let readers = Lock<[Database]>([])
 
-    private init(
-        path: String, generation: Int, readerMode: Database.Mode, place: Place?, writer: Writer?,
-        watcher: Database?
-    ) {
-        self.path = path
-        self.generation = generation
-        self.readerMode = readerMode
-        self.place = place
-        self.writer = Lock(writer)
-        self.watcher = Lock(watcher)
-    }
-
     /// An empty library in memory.
     /// - Parameter path: the name in messages.
-    convenience init(inMemoryFor path: String) throws(FilmLibraryError) {
+    init(inMemoryFor path: String) throws(FilmLibraryError) {
         let database = try Database(path: ":memory:", mode: .creating)
         try database.execute(Schema.settings)
         try database.makeLibrary()
-        let writer = Writer(database: database, hasTrigrams: try Self.prepareTrigrams(database))
-        self.init(
-            path: path, generation: 0, readerMode: .reading, place: nil, writer: writer, watcher: nil)
+        (self.path, generation, readerMode, place) = (path, 0, .reading, nil)
+        writer = Lock(Writer(database: database, hasTrigrams: try Self.prepareTrigrams(database)))
+        watcher = Lock(nil)
     }
 
     /// Opens a file.
     /// - Parameter usesTrigrams: whether to use the trigram index, if SQLite supports it.
-    convenience init(
+    init(
         path: String, access: FilmLibrary.Access, usesTrigrams: Bool, generation: Int = 0
     ) throws(FilmLibraryError) {
         try Self.check(path, access)
         let before = FileNumber(path)
-        var writer: Writer?
-        if access != .reading { writer = try Self.writer(path, access, usesTrigrams) }
-        let (watcher, mode) = try Self.reader(path)
+        writer = Lock(access == .reading ? nil : try Self.writer(path, access, usesTrigrams))
+        let (database, mode) = try Self.reader(path)
         guard let place = Place(path), before == nil || place.database == before else {
             throw .replaced(path: path, reason: "was replaced while it was opened; try again")
         }
-        self.init(
-            path: path, generation: generation, readerMode: mode, place: place, writer: writer,
-            watcher: watcher)
+        (self.path, self.generation, readerMode, self.place) = (path, generation, mode, place)
+        watcher = Lock(database)
     }
 
     /// Checks for problems that SQLite reports only vaguely.

@@ -66,12 +66,7 @@ final class Transaction {
         var document = document
         for member in FilmLibrary.ownMembers { document[member] = nil }
         if case .store = poster { document["poster"] = nil }
-        let movie: Movie
-        do throws(CatalogueError) {
-            movie = try document.movie(id: id)
-        } catch {
-            throw .invalidFilm(error)
-        }
+        let movie = try document.storedMovie(id: id)
         let json = document.json()
         if hasLimits { try checkSize(of: document, json, id: id, old?.film) }
         let year = movie.year ?? Schema.missingYearKey
@@ -186,6 +181,14 @@ final class Transaction {
             INSERT INTO words (words, rowid, text)
             SELECT 'delete', number, text FROM search WHERE number = ?
             """, .integer(number))
+    }
+}
+
+extension FilmDocument {
+    /// The film, if a library can store it.
+    /// - Throws: `.invalidFilm`.
+    func storedMovie(id: String) throws(FilmLibraryError) -> Movie {
+        do throws(CatalogueError) { return try movie(id: id) } catch { throw .invalidFilm(error) }
     }
 }
 
