@@ -242,12 +242,10 @@ struct RequestPath: Hashable, Sendable {
             names = []
             return
         }
-        var names: [[UInt8]] = []
-        for piece in pieces { names.append(try Self.decoded(piece)) }
+        names = try pieces.map(Self.decoded)
         guard names.count <= Self.maximumDepth,
             names.allSatisfy({ !$0.isEmpty && $0.first != UInt8(ascii: ".") })
         else { throw .notServed }
-        self.names = names
     }
 
     /// A file directly in the folder.

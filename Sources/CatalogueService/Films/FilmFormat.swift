@@ -55,7 +55,7 @@ enum FilmFormat: String, CaseIterable, Sendable {
         switch self {
         case .json: Array(problem.json.utf8)
         case .xml: Array(problem.xml.utf8)
-        case .html: ProblemPage(problem, on: page()).html
+        case .html: ProblemPage(problem: problem, page: page()).html
         }
     }
 

@@ -146,17 +146,13 @@ struct ShownFilm {
 
 /// The page that says why a request failed, and what to do.
 struct ProblemPage {
-    private let problem: ProblemDetails
-    private var page: Page
-
-    init(_ problem: ProblemDetails, on page: Page) {
-        self.problem = problem
-        self.page = page
-        self.page.title = problem.status.reason
-    }
+    let problem: ProblemDetails
+    let page: Page
 
     var html: [UInt8] {
-        page.html { html in
+        var page = page
+        page.title = problem.status.reason
+        return page.html { html in
             html.element("div", ["class": "problem"]) { html in
                 html.element(
                     "p", ["class": "numeral", "aria-hidden": "true"], text: "\(problem.status.rawValue)")

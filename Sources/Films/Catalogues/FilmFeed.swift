@@ -96,12 +96,8 @@ struct FilmFeed: Sendable {
         add("media", media)
         add("page", page)
         if let rating = entry.rating {
-            if let votes = rating.votes {
-                add("rating", "\(rating.mean)")
-                add("votes", "\(votes)")
-            } else {
-                add("score", "\(rating.mean)")
-            }
+            add(rating.votes == nil ? "score" : "rating", "\(rating.mean)")
+            add("votes", rating.votes.map(String.init))
         }
         if let id = entry.id ?? page ?? media {
             // Many ids of feeds are addresses, but a film's id has no slash.
@@ -386,11 +382,8 @@ private struct FeedElements: Sendable {
 
     /// The mean of a rating from 0 to 10, and the number of votes if that is given. Nil without a valid rating.
     var rating: (mean: Double, votes: Int?)? {
-        if let rating = first("rating", Namespace.google), let value = Self.rating(rating, votes: "numRaters")
-        {
-            return value
-        }
-        return first("starRating", Namespace.media).flatMap { Self.rating($0, votes: "count") }
+        first("rating", Namespace.google).flatMap { Self.rating($0, votes: "numRaters") }
+            ?? first("starRating", Namespace.media).flatMap { Self.rating($0, votes: "count") }
     }
 
     private static func rating(_ element: XMLElement, votes name: String) -> (

@@ -28,18 +28,19 @@ public struct Manifest: Sendable, Hashable {
     }
 
     /// The images in the manifest's order.
-    public let entries: [Entry]
+    public private(set) var entries: [Entry] = []
     /// The unusable entries, in the manifest's order.
-    public let problems: [Problem]
+    public private(set) var problems: [Problem] = []
     /// The number of a catalogue's films that have no poster. That is no problem: there is nothing to load.
-    public let filmsWithoutPoster: Int
+    public private(set) var filmsWithoutPoster = 0
+
+    private static let checksumPrefix = "sha256:"
+    private static let checksumDigits = 64
+    /// A longer address means that the file is not a manifest; servers refuse such URLs too.
+    private static let maximumAddress = 8192
 
     /// Creates a manifest from valid entries.
-    public init(entries: [Entry]) {
-        self.entries = entries
-        problems = []
-        filmsWithoutPoster = 0
-    }
+    public init(entries: [Entry]) { self.entries = entries }
 
     /// Reads a manifest of at most 64 MiB. Its content, not its name, decides the format:
     ///
@@ -52,36 +53,20 @@ public struct Manifest: Sendable, Hashable {
     /// In JSON an array alone is valid too. A catalogue counts as a manifest of its films' posters. A bad line or entry
     /// becomes a problem and does not affect the others; only an unreadable document throws.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
-        var reader = ManifestReader()
         switch try Document(parsing: bytes) {
-        case .xml(let root): try reader.add(try CatalogueSource(root))
-        case .lines(let start): try reader.addList(bytes, from: start)
+        case .xml(let root): try add(try CatalogueSource(root))
+        case .lines(let start): try addList(bytes, from: start)
         case .json(let root):
-            if let images = try ManifestReader.images(of: root) {
-                for image in images { reader.add(image) }
+            if let images = try Self.images(of: root) {
+                for image in images { add(image) }
             } else {
-                try reader.add(try CatalogueSource(root))
+                try add(try CatalogueSource(root))
             }
         }
-        entries = reader.entries
-        problems = reader.problems
-        filmsWithoutPoster = reader.filmsWithoutPoster
     }
-}
-
-/// Collects the entries of a manifest and their problems.
-struct ManifestReader {
-    private(set) var entries: [Manifest.Entry] = []
-    private(set) var problems: [Manifest.Problem] = []
-    private(set) var filmsWithoutPoster = 0
-
-    private static let checksumPrefix = "sha256:"
-    private static let checksumDigits = 64
-    /// A longer address means that the file is not a manifest; servers refuse such URLs too.
-    private static let maximumAddress = 8192
 
     /// The entries of a JSON manifest, or nil if the document is a catalogue.
-    static func images(of root: JSONDocument) throws(CatalogueError) -> [JSONDocument.Entry]? {
+    private static func images(of root: JSONDocument) throws(CatalogueError) -> [JSONDocument.Entry]? {
         if let elements = root.elements?.all {
             return !elements.isEmpty && elements.allSatisfy(\.isFilm) ? nil : elements
         }
@@ -94,7 +79,7 @@ struct ManifestReader {
     }
 
     /// Adds an entry of a JSON manifest: an address, or an object with `url` and optionally `sha256`.
-    mutating func add(_ image: JSONDocument.Entry) {
+    private mutating func add(_ image: JSONDocument.Entry) {
         switch image {
         case .text(let address): add(address: address, checksum: nil, line: nil)
         case .object(let values): add(values)
@@ -117,7 +102,7 @@ struct ManifestReader {
     }
 
     /// Adds the posters of a catalogue. Other members of a film may be invalid.
-    mutating func add(_ catalogue: CatalogueSource) throws(CatalogueError) {
+    private mutating func add(_ catalogue: CatalogueSource) throws(CatalogueError) {
         try catalogue.forEachFilm { film throws(CatalogueError) in
             let movie: MovieFields
             switch film {
@@ -138,7 +123,7 @@ struct ManifestReader {
     }
 
     /// Adds a list: one address per line. Ignores blank lines and those that begin with #.
-    fileprivate mutating func addList(_ bytes: [UInt8], from start: Int) throws(CatalogueError) {
+    private mutating func addList(_ bytes: [UInt8], from start: Int) throws(CatalogueError) {
         guard !bytes.contains(0) else { throw .unrecognized }
         // Trimming removes the carriage return before a line feed.
         let lines = bytes[start...].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -178,10 +163,10 @@ struct ManifestReader {
             return report(
                 line, address, "has a checksum that is not \(Self.checksumDigits) hexadecimal digits")
         }
-        entries.append(Manifest.Entry(address: address, checksum: checksum?.lowercased(), line: line))
+        entries.append(Entry(address: address, checksum: checksum?.lowercased(), line: line))
     }
 
     private mutating func report(_ line: Int?, _ text: String, _ reason: String) {
-        problems.append(Manifest.Problem(line: line, text: text, reason: reason))
+        problems.append(Problem(line: line, text: text, reason: reason))
     }
 }

@@ -145,21 +145,18 @@ extension FilmLibrary {
                 return true
             }
             if isTooLarge { return nil }
-            let start = try numbers.first.flatMap { number throws(FilmLibraryError) in
-                try Self.cursor(database, number, query.sort)
-            }
-            let end = try (hasMore ? numbers.last : nil).flatMap { number throws(FilmLibraryError) in
-                try Self.cursor(database, number, query.sort)
-            }
+            let start = try Self.cursor(database, numbers.first, query.sort)
+            let end = try Self.cursor(database, hasMore ? numbers.last : nil, query.sort)
             if isBackward { return FilmQuery.Page(films: films.reversed(), next: start, previous: end) }
             return FilmQuery.Page(films: films, next: end, previous: query.after == nil ? nil : start)
         }
     }
 
-    /// The cursor at a film.
+    /// The cursor at a film; nil for none.
     private static func cursor(
-        _ database: Database, _ number: Int, _ sort: FilmQuery.Sort
+        _ database: Database, _ number: Int?, _ sort: FilmQuery.Sort
     ) throws(FilmLibraryError) -> String? {
+        guard let number else { return nil }
         let columns = sort.columns
         return try database.first(
             "SELECT \(columns.joined(separator: ", ")) FROM films WHERE number = ?", .integer(number)
