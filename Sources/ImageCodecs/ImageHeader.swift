@@ -237,7 +237,11 @@ extension ImageSize {
     /// to whole pixels, at least 1.
     /// - Parameter box: the size to fit into.
     public func fitted(into box: ImageSize) -> ImageSize {
-        guard width > box.width || height > box.height else { return self }
+        width > box.width || height > box.height ? scaled(into: box) : self
+    }
+
+    /// As `fitted(into:)`, but also enlarges.
+    package func scaled(into box: ImageSize) -> ImageSize {
         let scale = min(Double(box.width) / Double(width), Double(box.height) / Double(height))
         func scaled(_ side: Int, within limit: Int) -> Int {
             max(1, min(Int((Double(side) * scale).rounded()), limit))

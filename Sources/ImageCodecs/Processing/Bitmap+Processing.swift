@@ -69,7 +69,7 @@ extension ImageProcessor {
                 width: image.width + insets.left + insets.right,
                 height: image.height + insets.top + insets.bottom)
             do { try limits.check(size) } catch { throw .tooLarge(processor: identifier, size: size) }
-            return image.padded(to: size, at: insets, background)
+            return image.placed(column: insets.left, row: insets.top, in: size, on: background)
         case .custom(let processing):
             do { return try processing.process(image) } catch {
                 throw .failed(processor: identifier, reason: "\(error)")
@@ -94,31 +94,11 @@ extension ImageRect {
 }
 
 extension Bitmap {
-    fileprivate func cropped(to part: ImageRect) -> Bitmap {
+    /// A part of the image; it must lie inside.
+    package func cropped(to part: ImageRect) -> Bitmap {
         cropped(
             to: PictureLayout(
                 scaled: size, columns: part.x..<part.x + part.size.width,
                 rows: part.y..<part.y + part.size.height))
-    }
-
-    fileprivate func padded(
-        to size: ImageSize, at insets: ImageInsets, _ background: ImageColor
-    ) -> Bitmap {
-        let source = pixels.span
-        let color = [background.red, background.green, background.blue, background.alpha]
-        let rowBytes = width &* 4
-        let result = [UInt8](capacity: size.bitmapBytes) { output in
-            func fill(_ count: Int) {
-                for _ in 0..<count { for channel in color { output.append(channel) } }
-            }
-            fill(insets.top * size.width)
-            for row in 0..<height {
-                fill(insets.left)
-                for index in row &* rowBytes..<(row &+ 1) &* rowBytes { output.append(source[index]) }
-                fill(insets.right)
-            }
-            fill(insets.bottom * size.width)
-        }
-        return Bitmap(width: size.width, height: size.height, pixels: result, isComplete: isComplete)
     }
 }

@@ -55,14 +55,8 @@ public enum GraphicsMode: String, Sendable, CaseIterable {
     /// Blocks need colours; without them ASCII replaces them. Blocks replace pixels where only cells can be drawn. See
     /// ``BlocksCanvas/background`` for `background`.
     public func canvas(depth: ColourDepth, background: SIMD3<UInt8>? = nil) -> (any Canvas)? {
-        switch self {
-        case .kitty, .iterm2, .sixel, .blocks:
-            depth > .none ? BlocksCanvas(depth: depth, background: background) : ASCIICanvas()
-        case .sextants:
-            depth > .none
-                ? BlocksCanvas(depth: depth, background: background, usesSextants: true) : ASCIICanvas()
-        case .ascii: ASCIICanvas()
-        case .none: nil
-        }
+        if self == .none { return nil }
+        if self == .ascii || depth == .none { return ASCIICanvas() }
+        return BlocksCanvas(depth: depth, background: background, usesSextants: self == .sextants)
     }
 }

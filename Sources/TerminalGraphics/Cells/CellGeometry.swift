@@ -51,17 +51,6 @@ public struct CellRectangle: Sendable, Hashable {
     /// The rows of the rectangle.
     public let rows: Range<Int>
 
-    /// Creates a rectangle from its top left cell and its size.
-    public init(at origin: CellPosition = CellPosition(column: 0, row: 0), size: CellSize) {
-        columns = origin.column..<origin.column + size.columns
-        rows = origin.row..<origin.row + size.rows
-    }
-
-    init(columns: Range<Int>, rows: Range<Int>) {
-        self.columns = columns
-        self.rows = rows
-    }
-
     /// The top left cell.
     public var origin: CellPosition { CellPosition(column: columns.lowerBound, row: rows.lowerBound) }
 
@@ -91,5 +80,13 @@ public struct CellRectangle: Sendable, Hashable {
     /// Whether the rectangle contains a cell.
     public func contains(_ position: CellPosition) -> Bool {
         columns.contains(position.column) && rows.contains(position.row)
+    }
+}
+
+extension CellRectangle {
+    /// Creates a rectangle from its top left cell and its size.
+    public init(at origin: CellPosition = CellPosition(column: 0, row: 0), size: CellSize) {
+        self.init(
+            columns: origin.column..<origin.column + size.columns, rows: origin.row..<origin.row + size.rows)
     }
 }

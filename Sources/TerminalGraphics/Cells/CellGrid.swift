@@ -220,10 +220,6 @@ public struct CellColour: Sendable, Hashable {
     /// The kind in the top byte (0 default, 1 palette, 2 RGB), then the index or the channels.
     let raw: UInt32
 
-    private init(raw: UInt32) {
-        self.raw = raw
-    }
-
     /// The terminal's default colour.
     public static let standard = CellColour(raw: 0)
 

@@ -41,18 +41,6 @@ package struct PicturePlacement: Sendable, Equatable {
     /// The cells of the grid that show the picture; never empty.
     package let visible: CellRectangle
 
-    init(_ picture: Picture) {
-        self.init(
-            picture: picture, origin: CellPosition(column: 0, row: 0),
-            visible: CellRectangle(size: picture.cells))
-    }
-
-    private init(picture: Picture, origin: CellPosition, visible: CellRectangle) {
-        self.picture = picture
-        self.origin = origin
-        self.visible = visible
-    }
-
     /// The visible part of the picture, in cells from its top left.
     package var part: CellRectangle { visible.moved(byColumns: -origin.column, rows: -origin.row) }
 
@@ -80,6 +68,14 @@ package struct PicturePlacement: Sendable, Equatable {
     }
 }
 
+extension PicturePlacement {
+    init(_ picture: Picture) {
+        self.init(
+            picture: picture, origin: CellPosition(column: 0, row: 0),
+            visible: CellRectangle(size: picture.cells))
+    }
+}
+
 extension CellRectangle {
     fileprivate func moved(byColumns across: Int, rows down: Int) -> CellRectangle {
         CellRectangle(
@@ -87,11 +83,10 @@ extension CellRectangle {
             rows: rows.lowerBound + down..<rows.upperBound + down)
     }
 
-    /// The pixels of these cells: the top left one and the size.
-    func pixels(cell: ImageSize) -> (column: Int, row: Int, size: ImageSize) {
-        (
-            columns.lowerBound * cell.width, rows.lowerBound * cell.height,
-            ImageSize(width: columns.count * cell.width, height: rows.count * cell.height)
-        )
+    /// The pixels of these cells.
+    func pixels(cell: ImageSize) -> ImageRect {
+        ImageRect(
+            x: columns.lowerBound * cell.width, y: rows.lowerBound * cell.height,
+            width: columns.count * cell.width, height: rows.count * cell.height)
     }
 }

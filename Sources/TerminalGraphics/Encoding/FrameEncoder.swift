@@ -47,8 +47,7 @@ public struct FrameEncoder: Sendable {
         if old?.size != next.size { old = nil }
         let change = pictures?.change(&next, over: old, isMoving: isMoving) ?? PictureChange()
         shown = next
-        guard var old else { return pen.drawAll(next, change) }
-        for area in change.erased { old.invalidate(area) }
+        for area in change.erased { old?.invalidate(area) }
         return pen.draw(next, over: old, change)
     }
 }
@@ -75,35 +74,21 @@ private struct FramePen {
         writer = CellWriter(depth: depth, writesAttributes: true, onlyASCII: onlyASCII)
     }
 
-    fileprivate mutating func drawAll(_ next: CellGrid, _ change: PictureChange) -> [UInt8] {
-        begin(after: change.before)
-        // Erasing fills with the current background: reset it first.
-        writer.append("\u{1B}[m\u{1B}[2J")
-        drawChanges(next, over: CellGrid(size: next.size))
-        writer.append(change.after)
-        return end()
-    }
-
-    mutating func draw(_ next: CellGrid, over shown: CellGrid, _ change: PictureChange) -> [UInt8] {
-        begin(after: change.before)
+    /// The bytes of a frame; empty if nothing changes. Erases the screen first if the `shown` cells are unknown.
+    mutating func draw(_ next: CellGrid, over shown: CellGrid?, _ change: PictureChange) -> [UInt8] {
+        cursor = nil
+        writer.append(change.before)
+        writer.append("\u{1B}[?2026h")
         let empty = writer.bytes.count
-        drawChanges(next, over: shown)
+        // Erasing fills with the current background: reset it first.
+        if shown == nil { writer.append("\u{1B}[m\u{1B}[2J") }
+        drawChanges(next, over: shown ?? CellGrid(size: next.size))
         writer.append(change.after)
         let isUnchanged = change.before.isEmpty && writer.bytes.count == empty
-        let bytes = end()
-        return isUnchanged ? [] : bytes
-    }
-
-    private mutating func begin(after sequences: [UInt8]) {
-        cursor = nil
-        writer.append(sequences)
-        writer.append("\u{1B}[?2026h")
-    }
-
-    private mutating func end() -> [UInt8] {
         writer.reset()
         writer.append("\u{1B}[?2026l")
-        return writer.takeBytes()
+        let bytes = writer.takeBytes()
+        return isUnchanged ? [] : bytes
     }
 
     private mutating func drawChanges(_ next: CellGrid, over shown: CellGrid) {

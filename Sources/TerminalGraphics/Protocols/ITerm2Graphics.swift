@@ -24,14 +24,6 @@ package enum ITerm2Graphics {
         guard let whole = try? ImageDecoders.standard.decode(file) else {
             preconditionFailure("our own PNG file cannot be decoded")
         }
-        let (column, row, size) = part.pixels(cell: cell)
-        var pixels: [UInt8] = []
-        pixels.reserveCapacity(size.width * size.height * 4)
-        for line in row..<row + size.height {
-            let start = (line * whole.width + column) * 4
-            pixels += whole.pixels[start..<start + size.width * 4]
-        }
-        return PNGEncoder(colors: .palette).encode(
-            Bitmap(width: size.width, height: size.height, pixels: pixels))
+        return PNGEncoder(colors: .palette).encode(whole.cropped(to: part.pixels(cell: cell)))
     }
 }

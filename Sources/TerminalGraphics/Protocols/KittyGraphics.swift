@@ -43,8 +43,7 @@ package enum KittyGraphics {
         of id: UInt32, number: UInt32, part: CellRectangle, cell: ImageSize
     ) -> [UInt8] {
         let pixels = part.pixels(cell: cell)
-        let source =
-            "x=\(pixels.column),y=\(pixels.row),w=\(pixels.size.width),h=\(pixels.size.height)"
+        let source = "x=\(pixels.x),y=\(pixels.y),w=\(pixels.size.width),h=\(pixels.size.height)"
         return command(
             "a=p,i=\(id),p=\(number),\(source),c=\(part.columns.count),r=\(part.rows.count),C=1")
     }

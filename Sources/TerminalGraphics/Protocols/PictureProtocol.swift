@@ -31,36 +31,19 @@ package enum PictureProtocol: Sendable, Hashable {
     }
 
     /// The height of a picture in pixels is a multiple of this.
-    package var step: Int {
-        switch self {
-        case .sixel: SixelGraphics.bandHeight
-        case .kitty, .kittyPlaceholders, .iterm2: 1
-        }
-    }
+    package var step: Int { self == .sixel ? SixelGraphics.bandHeight : 1 }
 
     /// Whether pictures are drawn only once the terminal has told the size of a cell: it does not scale them, and one of
     /// a wrong size would cover other cells.
-    package var needsCellSize: Bool {
-        switch self {
-        case .sixel: true
-        case .kitty, .kittyPlaceholders, .iterm2: false
-        }
-    }
+    package var needsCellSize: Bool { self == .sixel }
 
     /// Whether a transparent picture may be drawn again without drawing its cells again.
-    package var keepsTransparency: Bool {
-        switch self {
-        case .kitty: true
-        case .kittyPlaceholders, .iterm2, .sixel: false
-        }
-    }
+    package var keepsTransparency: Bool { self == .kitty }
 
     /// Encodes a picture for storage: as a PNG file of at most 256 colours, or as sixels.
     func encoded(_ picture: TerminalPicture) -> [UInt8] {
-        switch self {
-        case .sixel: SixelGraphics.drawing(of: picture)
-        case .kitty, .kittyPlaceholders, .iterm2: PNGEncoder(colors: .palette).encode(picture.bitmap)
-        }
+        self == .sixel
+            ? SixelGraphics.drawing(of: picture) : PNGEncoder(colors: .palette).encode(picture.bitmap)
     }
 }
 
@@ -118,12 +101,13 @@ package struct TerminalPicture: Sendable {
         _ image: Bitmap, shape: ImageSize? = nil, within room: CellSize, cell: ImageSize, step: Int = 1
     ) {
         let box = Self.box(of: room, cell: cell, step: step)
-        let size = Self.fitted(shape ?? image.size, into: box)
+        let size = (shape ?? image.size).scaled(into: box)
         cells = CellSize(
             columns: (size.width + cell.width - 1) / cell.width,
             rows: (size.height + cell.height - 1) / cell.height)
-        bitmap = Self.scaled(image, to: size).padded(
-            to: ImageSize(width: cells.columns * cell.width, height: cells.rows * cell.height))
+        bitmap = Self.scaled(image, to: size).placed(
+            column: 0, row: 0,
+            in: ImageSize(width: cells.columns * cell.width, height: cells.rows * cell.height))
     }
 
     /// The greatest size of a picture in a room, in pixels.
@@ -133,33 +117,9 @@ package struct TerminalPicture: Sendable {
             height: max(step, max(1, room.rows) * cell.height / step * step))
     }
 
-    private static func fitted(_ shape: ImageSize, into box: ImageSize) -> ImageSize {
-        let scale = min(Double(box.width) / Double(shape.width), Double(box.height) / Double(shape.height))
-        func side(_ length: Int, within limit: Int) -> Int {
-            max(1, min(Int((Double(length) * scale).rounded()), limit))
-        }
-        return ImageSize(
-            width: side(shape.width, within: box.width), height: side(shape.height, within: box.height))
-    }
-
     /// Averages when reducing: flat colours stay flat and compress well.
     private static func scaled(_ image: Bitmap, to size: ImageSize) -> Bitmap {
         let isSmaller = size.width <= image.width && size.height <= image.height
         return isSmaller ? image.resized(to: size) : image.resampled(to: size)
-    }
-}
-
-extension Bitmap {
-    /// The bitmap at the top left of a larger transparent one.
-    fileprivate func padded(to size: ImageSize) -> Bitmap {
-        guard size != self.size else { return self }
-        var padded: [UInt8] = []
-        padded.reserveCapacity(size.width * size.height * 4)
-        for row in 0..<height {
-            padded += pixels[row * width * 4..<(row + 1) * width * 4]
-            padded += repeatElement(0, count: (size.width - width) * 4)
-        }
-        padded += repeatElement(0, count: (size.height - height) * size.width * 4)
-        return Bitmap(width: size.width, height: size.height, pixels: padded, isComplete: isComplete)
     }
 }

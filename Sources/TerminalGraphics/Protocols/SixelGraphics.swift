@@ -241,13 +241,34 @@ struct SixelPixels {
     let width: Int
     let height: Int
 
-    init(colours: [SIMD3<Int>], indices: [UInt16], width: Int, height: Int) {
-        self.colours = colours
-        self.indices = indices
-        self.width = width
-        self.height = height
+    /// A part, clipped to whole bands, with only the colours it uses.
+    func part(_ part: CellRectangle, cellWidth: Int, cellHeight: Int) -> SixelPixels {
+        let first = part.rows.lowerBound * cellHeight
+        let last = min(height, part.rows.upperBound * cellHeight)
+        let rows = max(0, last - first) / SixelGraphics.bandHeight * SixelGraphics.bandHeight
+        let columns = part.columns.lowerBound * cellWidth..<part.columns.upperBound * cellWidth
+        var own: [SIMD3<Int>] = []
+        var numbers = [UInt16](repeating: Self.clear, count: colours.count)
+        var pixels: [UInt16] = []
+        pixels.reserveCapacity(rows * columns.count)
+        for row in first..<first + rows {
+            for index in indices[row * width + columns.lowerBound..<row * width + columns.upperBound] {
+                guard index != Self.clear else {
+                    pixels.append(Self.clear)
+                    continue
+                }
+                if numbers[Int(index)] == Self.clear {
+                    numbers[Int(index)] = UInt16(own.count)
+                    own.append(colours[Int(index)])
+                }
+                pixels.append(numbers[Int(index)])
+            }
+        }
+        return SixelPixels(colours: own, indices: pixels, width: columns.count, height: rows)
     }
+}
 
+extension SixelPixels {
     /// Reads a drawing of `SixelGraphics`: `ESC P 7;1;q "1;1;W;H`, colours, bands, `ESC \`.
     init(reading drawing: [UInt8]) {
         var reader = SixelReader(drawing)
@@ -282,32 +303,6 @@ struct SixelPixels {
             let start = (band * SixelGraphics.bandHeight + line) * width + column
             for place in start..<start + count { indices[place] = UInt16(colour) }
         }
-    }
-
-    /// A part, clipped to whole bands, with only the colours it uses.
-    func part(_ part: CellRectangle, cellWidth: Int, cellHeight: Int) -> SixelPixels {
-        let first = part.rows.lowerBound * cellHeight
-        let last = min(height, part.rows.upperBound * cellHeight)
-        let rows = max(0, last - first) / SixelGraphics.bandHeight * SixelGraphics.bandHeight
-        let columns = part.columns.lowerBound * cellWidth..<part.columns.upperBound * cellWidth
-        var own: [SIMD3<Int>] = []
-        var numbers = [UInt16](repeating: Self.clear, count: colours.count)
-        var pixels: [UInt16] = []
-        pixels.reserveCapacity(rows * columns.count)
-        for row in first..<first + rows {
-            for index in indices[row * width + columns.lowerBound..<row * width + columns.upperBound] {
-                guard index != Self.clear else {
-                    pixels.append(Self.clear)
-                    continue
-                }
-                if numbers[Int(index)] == Self.clear {
-                    numbers[Int(index)] = UInt16(own.count)
-                    own.append(colours[Int(index)])
-                }
-                pixels.append(numbers[Int(index)])
-            }
-        }
-        return SixelPixels(colours: own, indices: pixels, width: columns.count, height: rows)
     }
 }
 

@@ -239,7 +239,7 @@ public final class TerminalSession: Sendable {
             defer { cleanup = bytes }
             return cleanup != bytes
         }
-        if isNew, isEntered.load(ordering: .sequentiallyConsistent) { try installGuard() }
+        if isNew, hasTerminal { try installGuard() }
     }
 
     private var exitSequence: [UInt8] { cleanup.withLock { $0 } + modes.leave }
@@ -286,37 +286,29 @@ public struct TerminalModes: Sendable, Hashable {
     public let leave: [UInt8]
 
     /// Alternate screen, hidden cursor, mouse clicks and wheel with SGR reports, bracketed paste.
-    public static let fullScreen = TerminalModes(on: [1049, 1000, 1006, 2004], off: [25])
+    public static let fullScreen = TerminalModes(
+        enter: Array("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?1000h\u{1B}[?1006h\u{1B}[?2004h".utf8),
+        leave: Array(
+            "\u{1B}[?2026l\u{1B}[m\u{1B}[?2004l\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?25h\u{1B}[?1049l".utf8),
+        keepsKeys: false)
 
     /// Input without echo and nothing else. Signal keys (Ctrl-C) and output settings stay, and unread keys are left for
     /// the next reader.
-    public static let plain = TerminalModes(on: [], off: [], keepsKeys: true)
+    public static let plain = TerminalModes(enter: [], leave: [], keepsKeys: true)
 
     fileprivate let keepsKeys: Bool
 
     /// The input settings for these modes.
     func input(from original: termios) -> termios {
         var settings = original
-        if !keepsKeys {
+        if keepsKeys {
+            unsafe csystem_terminal_set_cbreak(&settings)
+        } else {
             unsafe cfmakeraw(&settings)
             // An Enter that is not read here ends a line for the next reader, too.
             settings.c_iflag |= original.c_iflag & tcflag_t(ICRNL)
-            return settings
         }
-        unsafe csystem_terminal_set_cbreak(&settings)
         return settings
-    }
-
-    /// The DEC private modes to switch on and off, by number.
-    private init(on: [Int], off: [Int], keepsKeys: Bool = false) {
-        self.keepsKeys = keepsKeys
-        let onText = on.map { "\u{1B}[?\($0)h" }
-        let offText = off.map { "\u{1B}[?\($0)l" }
-        enter = Array((onText.prefix(1) + offText + onText.dropFirst()).joined().utf8)
-        let undoneOn = on.map { "\u{1B}[?\($0)l" }
-        let undoneOff = off.map { "\u{1B}[?\($0)h" }
-        let undone = (undoneOn.prefix(1) + undoneOff + undoneOn.dropFirst()).reversed()
-        leave = on.isEmpty && off.isEmpty ? [] : Array(("\u{1B}[?2026l\u{1B}[m" + undone.joined()).utf8)
     }
 }
 
