@@ -141,25 +141,20 @@ extension ImageFormat {
             } else if bytes.hasBytes("<svg", at: offset) {
                 guard let next = bytes.byte(at: offset + 4) else { return false }
                 return isXMLSpace(next) || [UInt8](">/:".utf8).contains(next)
-            } else if bytes.hasBytes("<!--", at: offset) {
-                guard let after = index(after: "-->", from: offset + 4, in: bytes, end: end) else {
-                    return false
-                }
-                offset = after
-            } else if bytes.hasBytes("<?", at: offset) {
-                guard let after = index(after: "?>", from: offset + 2, in: bytes, end: end) else {
-                    return false
-                }
-                offset = after
-            } else if bytes.hasBytes("<!DOCTYPE", at: offset) {
-                guard let after = index(after: ">", from: offset, in: bytes, end: end) else { return false }
-                offset = after
             } else {
-                return false
+                guard let (start, mark) = prologue.first(where: { bytes.hasBytes($0.start, at: offset) }),
+                    let after = index(after: mark, from: offset + start.count, in: bytes, end: end)
+                else { return false }
+                offset = after
             }
         }
         return false
     }
+
+    /// The beginnings and ends of comments, declarations, and the document type.
+    private static let prologue: [(start: MagicNumber, end: MagicNumber)] = [
+        ("<!--", "-->"), ("<?", "?>"), ("<!DOCTYPE", ">"),
+    ]
 
     private static func isXMLSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
@@ -170,7 +165,7 @@ extension ImageFormat {
     ) -> Int? {
         var offset = start
         while offset < end {
-            if bytes.hasBytes(mark, at: offset) { return offset + mark.bytes.count }
+            if bytes.hasBytes(mark, at: offset) { return offset + mark.count }
             offset += 1
         }
         return nil

@@ -138,7 +138,7 @@ package enum ImageMetadata {
             }
         }
         let newLength = UInt32(truncatingIfNeeded: file.count - 8 + missing)
-        for index in 0..<4 { file[4 + index] = UInt8(truncatingIfNeeded: newLength >> UInt32(8 * index)) }
+        file.replaceSubrange(4..<8, with: newLength.littleEndianBytes)
         return file
     }
 
@@ -147,11 +147,7 @@ package enum ImageMetadata {
         _ type: String, _ body: [UInt8], missing: Int = 0, to file: inout [UInt8]
     ) {
         let length = body.count + missing
-        file += Array(type.utf8)
-        for shift in stride(from: 0, to: 32, by: 8) {
-            file.append(UInt8(truncatingIfNeeded: length >> shift))
-        }
-        file += body
+        file += Array(type.utf8) + UInt32(truncatingIfNeeded: length).littleEndianBytes + body
         if length % 2 == 1, missing == 0 { file.append(0) }
     }
 
@@ -181,17 +177,15 @@ package enum ImageMetadata {
                 // A first frame that is cut off stays so.
                 guard isWhole || hasFrame else { return file + bytes[start...] }
                 hasImage = true
-                hasFrame = hasFrame || image.delay > 0 || repeats
-                if isWhole { file += bytes[start..<blocks.offset] }
-            case .repetition, .control, .profile:
-                if case .repetition = block {
-                    repeats = true
-                    hasFrame = hasFrame || hasImage
-                }
-                if isWhole { file += bytes[start..<blocks.offset] }
+                hasFrame = hasFrame || image.control.delay > 0 || repeats
+            case .repetition:
+                repeats = true
+                hasFrame = hasFrame || hasImage
+            case .control, .profile: break
             case .other: continue
             case .end: return file + [GIFBlocks.trailer]
             }
+            if isWhole { file += bytes[start..<blocks.offset] }
         }
     }
 

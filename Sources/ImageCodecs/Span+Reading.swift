@@ -5,31 +5,25 @@ extension Span<UInt8> {
     }
 
     func bigEndian16(at offset: Int) -> Int? {
-        guard offset >= 0, offset <= count - 2 else { return nil }
-        return Int(self[offset]) << 8 | Int(self[offset + 1])
+        littleEndian16(at: offset).map { Int(UInt16(truncatingIfNeeded: $0).byteSwapped) }
     }
 
     func bigEndian32(at offset: Int) -> Int? {
-        guard offset >= 0, offset <= count - 4 else { return nil }
-        return Int(self[offset]) << 24 | Int(self[offset + 1]) << 16
-            | Int(self[offset + 2]) << 8 | Int(self[offset + 3])
+        littleEndian32(at: offset).map { Int(UInt32(truncatingIfNeeded: $0).byteSwapped) }
     }
 
-    func littleEndian16(at offset: Int) -> Int? {
-        guard offset >= 0, offset <= count - 2 else { return nil }
-        return Int(self[offset]) | Int(self[offset + 1]) << 8
-    }
+    func littleEndian16(at offset: Int) -> Int? { littleEndian(2, at: offset) }
 
-    func littleEndian24(at offset: Int) -> Int? {
-        guard offset >= 0, offset <= count - 3 else { return nil }
-        return Int(self[offset]) | Int(self[offset + 1]) << 8 | Int(self[offset + 2]) << 16
-    }
+    func littleEndian24(at offset: Int) -> Int? { littleEndian(3, at: offset) }
 
-    func littleEndian32(at offset: Int) -> Int? {
-        guard let low = littleEndian16(at: offset), let high = littleEndian16(at: offset + 2) else {
-            return nil
-        }
-        return high << 16 | low
+    func littleEndian32(at offset: Int) -> Int? { littleEndian(4, at: offset) }
+
+    @inline(__always)
+    private func littleEndian(_ length: Int, at offset: Int) -> Int? {
+        guard offset >= 0, offset <= count - length else { return nil }
+        var number = 0
+        for index in 0..<length { number |= Int(self[offset + index]) &<< (8 * index) }
+        return number
     }
 
     /// Eight bytes as one number, with one range check and one load. They must exist.
@@ -53,6 +47,15 @@ extension Span<UInt8> {
         for index in 0..<text.count where self[offset + index] != text[index] { return false }
         return true
     }
+}
+
+/// The bytes of a number in a file.
+extension FixedWidthInteger {
+    var littleEndianBytes: [UInt8] {
+        stride(from: 0, to: Self.bitWidth, by: 8).map { UInt8(truncatingIfNeeded: self >> $0) }
+    }
+
+    var bigEndianBytes: [UInt8] { littleEndianBytes.reversed() }
 }
 
 /// A magic number of up to 16 bytes, from text or bytes. Stored inline, because every file is compared with many.

@@ -42,7 +42,7 @@ public struct GIFDecoder: ResizingDecoder {
         let colours = image.colours(in: bytes)
         var builder = BitmapBuilder(
             source: image.size, layout: PictureLayout(image.size, to: sizing),
-            isOpaque: image.transparentIndex == nil && pixels.isFull)
+            isOpaque: image.control.transparentIndex == nil && pixels.isFull)
         for row in 0..<image.size.height {
             guard builder.needsNextRow else {
                 builder.skipRow()
@@ -88,7 +88,8 @@ private struct GIFCanvas {
         dispose()
         let columns = image.column..<max(image.column, min(size.width, image.column + image.size.width))
         let rows = image.row..<max(image.row, min(size.height, image.row + image.size.height))
-        last = (columns, rows, image.disposal, image.disposal == .restorePrevious ? copy(columns, rows) : [])
+        let disposal = image.control.disposal
+        last = (columns, rows, disposal, disposal == .restorePrevious ? copy(columns, rows) : [])
         guard !columns.isEmpty, !rows.isEmpty else { return }
         let decoded = try GIFPixels(image, of: bytes)
         isComplete = decoded.isComplete

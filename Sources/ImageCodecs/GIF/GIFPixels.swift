@@ -142,7 +142,7 @@ struct GIFPixels {
         let pixels = output.span.extracting(literals..<literals + decoded)
         var isInside = true
         for index in 0..<pixels.count where Int(pixels[index]) >= colours {
-            if Int(pixels[index]) != image.transparentIndex { isInside = false }
+            if Int(pixels[index]) != image.control.transparentIndex { isInside = false }
         }
         guard isInside else {
             throw .corrupt(segment: "image data points past the colour table", offset: image.dataOffset)

@@ -36,14 +36,14 @@ struct GIFStructure {
                     throw .corrupt(segment: "number of GIF images", offset: image.dataOffset)
                 }
                 images.append(image)
-                if image.delay > 0 { break reading }
+                if image.control.delay > 0 { break reading }
             case .repetition: repeats = true
             case .control, .profile, .other: continue
             case .end: break reading
             }
         }
         // An animation without any delay is shown with a usual one, so its first image is a frame.
-        if repeats, images.last?.delay == 0 { images = Array(images.prefix(1)) }
+        if repeats, images.last?.control.delay == 0 { images = Array(images.prefix(1)) }
     }
 }
 
@@ -53,16 +53,20 @@ struct GIFImage {
         case keep, clear, restorePrevious
     }
 
+    struct Control {
+        var transparentIndex: Int?
+        /// The time until the next image, in hundredths of a second.
+        var delay = 0
+        var disposal = Disposal.keep
+    }
+
     let column: Int
     let row: Int
     let size: ImageSize
     let isInterlaced: Bool
     /// The range of the colour table, local or global, in the file.
     let colourTable: Range<Int>
-    let transparentIndex: Int?
-    /// The time until the next image, in hundredths of a second.
-    let delay: Int
-    let disposal: Disposal
+    let control: Control
     /// The offset of the code size, before the data.
     let dataOffset: Int
 
@@ -70,7 +74,7 @@ struct GIFImage {
     /// transparent index.
     func colours(in bytes: Span<UInt8>) -> [SIMD4<UInt8>] {
         var colours = [SIMD4<UInt8>](repeating: SIMD4(), count: 256)
-        for index in 0..<colourTable.count / 3 where index != transparentIndex {
+        for index in 0..<colourTable.count / 3 where index != control.transparentIndex {
             let offset = colourTable.lowerBound + index * 3
             colours[index] = SIMD4(bytes[offset], bytes[offset + 1], bytes[offset + 2], 255)
         }
@@ -97,14 +101,8 @@ struct GIFBlocks {
 
     private(set) var offset: Int
     private let globalTable: Range<Int>
-    private var control: Control?
+    private var control = GIFImage.Control()
     private var hasImage = false
-
-    private struct Control {
-        let transparentIndex: Int?
-        let delay: Int
-        let disposal: GIFImage.Disposal
-    }
 
     init(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
         guard bytes.count >= 13 else { throw .truncated(offset: bytes.count) }
@@ -149,13 +147,12 @@ struct GIFBlocks {
             column: column, row: row, size: ImageSize(width: width, height: height),
             isInterlaced: flags & 0x40 != 0,
             colourTable: dataOffset > tableStart ? tableStart..<dataOffset : globalTable,
-            transparentIndex: control?.transparentIndex, delay: control?.delay ?? 0,
-            disposal: control?.disposal ?? .keep, dataOffset: dataOffset)
+            control: control, dataOffset: dataOffset)
         guard !image.colourTable.isEmpty || width == 0 || height == 0 else {
             throw .corrupt(segment: "GIF image without a colour table", offset: offset)
         }
         offset = dataOffset + 1
-        control = nil
+        control = GIFImage.Control()
         hasImage = true
         skipSubblocks(in: bytes)
         return image
@@ -169,7 +166,7 @@ struct GIFBlocks {
         if label == 0xF9, length >= 4, let flags = bytes.byte(at: body),
             let delay = bytes.littleEndian16(at: body + 1), let index = bytes.byte(at: body + 3)
         {
-            control = Control(
+            control = GIFImage.Control(
                 transparentIndex: flags & 1 != 0 ? Int(index) : nil, delay: delay,
                 disposal: Self.disposal(flags))
         }

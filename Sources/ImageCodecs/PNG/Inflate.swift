@@ -180,9 +180,8 @@ struct Inflate {
             input.refill(from: stream)
             lengthCodeLengths[InflateCodes.orderOfLengthCodes[index]] = UInt8(input.take(3))
         }
-        let lengthCode = InflateTable(lengths: lengthCodeLengths.span, rootBits: 7) {
-            (InflateTable.Kind.literal, $0, 0)
-        }
+        let lengthCode = InflateTable(
+            lengths: lengthCodeLengths.span, rootBits: 7, meaning: InflateTable.literal)
         guard let lengthCode else { throw corrupt("DEFLATE code of code lengths") }
 
         var lengths: [UInt8] = []
@@ -303,11 +302,16 @@ struct InflateTable {
     let entries: [UInt32]
     let rootBits: Int
 
+    typealias Meaning = (kind: UInt32, value: Int, extraBits: Int)
+
+    /// The meaning of a symbol that stands for itself.
+    static func literal(_ symbol: Int) -> Meaning { (Kind.literal, symbol, 0) }
+
     /// Builds the table from the code length of each symbol; `meaning` gives a symbol's kind, value and extra bits.
     ///
     /// Nil if the lengths are not a prefix code: over-subscribed, or incomplete. As in zlib, a single code of one bit
     /// is allowed, and also no code at all, for the distances of a block without matches.
-    init?(lengths: Span<UInt8>, rootBits: Int, meaning: (Int) -> (kind: UInt32, value: Int, extraBits: Int)) {
+    init?(lengths: Span<UInt8>, rootBits: Int, meaning: (Int) -> Meaning) {
         let longestCode = 15
         var counts = [Int](repeating: 0, count: longestCode + 1)
         for index in 0..<lengths.count { counts[Int(lengths[index] & 15)] += 1 }
@@ -356,7 +360,7 @@ struct InflateTable {
     }
 
     /// A code of a single symbol, which takes no bits.
-    init(only meaning: (kind: UInt32, value: Int, extraBits: Int)) {
+    init(only meaning: Meaning) {
         entries = [Self.entry(0, meaning.kind, meaning.value, meaning.extraBits)]
         rootBits = 0
     }
@@ -365,14 +369,15 @@ struct InflateTable {
         UInt32(value) << 16 | kind << 8 | UInt32(extraBits) << 4 | UInt32(length)
     }
 
-    private static func firstCodes(_ counts: [Int]) -> [Int] {
+    /// The first code of each length, for the number of codes of each length.
+    static func firstCodes(_ counts: [Int]) -> [Int] {
         var codes = [Int](repeating: 0, count: counts.count)
         for length in 1..<counts.count { codes[length] = (codes[length - 1] + counts[length - 1]) << 1 }
         return codes
     }
 
     /// Huffman codes are packed from their highest bit, all other values from the lowest (RFC 1951 section 3.1.1).
-    private static func reversed(_ code: Int, bits: Int) -> Int {
+    static func reversed(_ code: Int, bits: Int) -> Int {
         var code = code
         var result = 0
         for _ in 0..<bits {
@@ -399,7 +404,7 @@ struct InflateCodes {
 
     init?(literalLengths: Span<UInt8>, distanceLengths: Span<UInt8>) {
         let literals = InflateTable(lengths: literalLengths, rootBits: Self.literalRootBits) { symbol in
-            if symbol < Self.endOfBlock { return (InflateTable.Kind.literal, symbol, 0) }
+            if symbol < Self.endOfBlock { return InflateTable.literal(symbol) }
             if symbol == Self.endOfBlock { return (InflateTable.Kind.end, 0, 0) }
             let index = symbol - Self.endOfBlock - 1
             guard index < Self.lengthBases.count else { return (InflateTable.Kind.invalid, 0, 0) }

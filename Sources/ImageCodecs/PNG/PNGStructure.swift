@@ -49,13 +49,10 @@ struct PNGStructure {
                     imageData = first.data
                 }
                 return
-            default:
-                guard !chunk.isCritical || chunk.type == "IHDR" else {
-                    throw .unsupported(feature: "PNG with critical chunk \(chunk.type)")
-                }
-                guard chunk.type != "IHDR" else {
-                    throw .corrupt(segment: "second IHDR chunk", offset: chunk.offset)
-                }
+            case "IHDR": throw .corrupt(segment: "second IHDR chunk", offset: chunk.offset)
+            case _ where chunk.isCritical:
+                throw .unsupported(feature: "PNG with critical chunk \(chunk.type)")
+            default: break
             }
         }
     }

@@ -85,18 +85,15 @@ struct LosslessCodes {
         let greens = firstCacheCode + (cacheBits > 0 ? 1 << cacheBits : 0)
         var group = Group()
         group.green = try readCode(greens, isUsed: isUsed, &input, in: bytes) { symbol in
-            if symbol < 256 { return (InflateTable.Kind.literal, symbol, 0) }
+            if symbol < 256 { return InflateTable.literal(symbol) }
             if symbol >= firstCacheCode { return (Self.cacheKind, symbol - firstCacheCode, 0) }
             let (base, extraBits) = Self.range(ofSymbol: symbol - 256)
             return (InflateTable.Kind.base, base, extraBits)
         }
-        let literal: (Int) -> (kind: UInt32, value: Int, extraBits: Int) = {
-            (InflateTable.Kind.literal, $0, 0)
-        }
-        group.red = try readCode(256, isUsed: isUsed, &input, in: bytes, meaning: literal)
-        group.blue = try readCode(256, isUsed: isUsed, &input, in: bytes, meaning: literal)
-        group.alpha = try readCode(256, isUsed: isUsed, &input, in: bytes, meaning: literal)
-        group.distance = try readCode(Self.distanceCodes, isUsed: isUsed, &input, in: bytes, meaning: literal)
+        group.red = try readCode(256, isUsed: isUsed, &input, in: bytes)
+        group.blue = try readCode(256, isUsed: isUsed, &input, in: bytes)
+        group.alpha = try readCode(256, isUsed: isUsed, &input, in: bytes)
+        group.distance = try readCode(Self.distanceCodes, isUsed: isUsed, &input, in: bytes)
         if isUsed, [group.red, group.blue, group.alpha].allSatisfy({ $0.rootBits == 0 }) {
             group.rest =
                 tables[group.alpha.start] << 8 & 0xFF00_0000 | tables[group.red.start] & 0x00FF_0000
@@ -117,7 +114,7 @@ struct LosslessCodes {
     /// Reads one code. A code of a single symbol takes no bits, and its table has one entry.
     private mutating func readCode(
         _ alphabet: Int, isUsed: Bool, _ input: inout LosslessInput, in bytes: Span<UInt8>,
-        meaning: (Int) -> (kind: UInt32, value: Int, extraBits: Int)
+        meaning: (Int) -> InflateTable.Meaning = InflateTable.literal
     ) throws(ImageDecodingError) -> Code {
         let lengths = try Self.readLengths(alphabet, &input, in: bytes)
         guard let table = Self.table(lengths.span, rootBits: Self.rootBits, meaning: meaning) else {
@@ -133,7 +130,7 @@ struct LosslessCodes {
     }
 
     private static func table(
-        _ lengths: Span<UInt8>, rootBits: Int, meaning: (Int) -> (kind: UInt32, value: Int, extraBits: Int)
+        _ lengths: Span<UInt8>, rootBits: Int, meaning: (Int) -> InflateTable.Meaning
     ) -> InflateTable? {
         var longest = 0
         var used = 0
@@ -166,10 +163,7 @@ struct LosslessCodes {
         for index in 0..<4 + (try input.read(4, in: bytes)) {
             lengthCodeLengths[order[index]] = UInt8(try input.read(3, in: bytes))
         }
-        let literal: (Int) -> (kind: UInt32, value: Int, extraBits: Int) = {
-            (InflateTable.Kind.literal, $0, 0)
-        }
-        guard let lengthCode = table(lengthCodeLengths.span, rootBits: 7, meaning: literal) else {
+        guard let lengthCode = table(lengthCodeLengths.span, rootBits: 7, meaning: InflateTable.literal) else {
             throw input.corrupt("WebP code of code lengths")
         }
         // How many code lengths follow.

@@ -25,11 +25,13 @@ struct LosslessPixels {
     /// The greatest distance: symbol 39 with 18 extra bits, minus the codes of nearby pixels.
     private static let farthestCopy = 1 << 20
 
-    init(_ size: ImageSize, codes: LosslessCodes, input: LosslessInput) {
+    /// - Parameter isWhole: whether the window keeps all pixels. Default: false.
+    init(_ size: ImageSize, codes: LosslessCodes, input: LosslessInput, isWhole: Bool = false) {
         self.size = size
         self.codes = codes
         progress = Progress(input: input)
-        window = [UInt32](repeating: 0, count: Self.windowCount(for: size))
+        let count = isWhole ? size.width * size.height : Self.windowCount(for: size)
+        window = [UInt32](repeating: 0, count: count)
         cache = [UInt32](repeating: 0, count: codes.cacheBits > 0 ? 1 << codes.cacheBits : 0)
     }
 
@@ -49,12 +51,6 @@ struct LosslessPixels {
         try pixels.decode(upTo: size.width * size.height, in: bytes)
         input = pixels.progress.input
         return pixels.window
-    }
-
-    private init(_ size: ImageSize, codes: LosslessCodes, input: LosslessInput, isWhole: Bool) {
-        self.init(size, codes: codes, input: input)
-        let missing = size.width * size.height - window.count
-        if isWhole, missing > 0 { window += [UInt32](repeating: 0, count: missing) }
     }
 
     /// Decodes a row of the image, and copies it to the beginning of `row`.

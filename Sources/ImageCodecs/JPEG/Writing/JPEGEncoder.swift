@@ -105,9 +105,10 @@ enum JPEGHeader {
         }
         let components: [UInt8] = layout == .grey ? [1] : [1, 2, 3]
         let lumaSampling: UInt8 = layout == .quarter ? 0x22 : 0x11
+        let sides = [size.height, size.width].flatMap { UInt16($0).bigEndianBytes }
         append(
             0xC0,
-            [8] + bigEndian(size.height) + bigEndian(size.width) + [UInt8(components.count)]
+            [8] + sides + [UInt8(components.count)]
                 + components.flatMap { $0 == 1 ? [1, lumaSampling, 0] : [$0, 0x11, 1] },
             to: &file)
         for (index, code) in codes.prefix(tables * 2).enumerated() {
@@ -123,11 +124,7 @@ enum JPEGHeader {
 
     /// A segment: marker, length and body (T.81 B.1.1.4). The body has at most 65,533 bytes.
     static func append(_ marker: UInt8, _ body: [UInt8], to file: inout [UInt8]) {
-        file += [0xFF, marker] + bigEndian(body.count + 2) + body
-    }
-
-    private static func bigEndian(_ value: Int) -> [UInt8] {
-        [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)]
+        file += [0xFF, marker] + UInt16(truncatingIfNeeded: body.count + 2).bigEndianBytes + body
     }
 }
 

@@ -35,11 +35,12 @@ struct JPEGHuffmanCode {
     /// are merged repeatedly.
     private static func depths(_ frequencies: Span<UInt32>) -> [Int] {
         let unused = frequencies.count
-        var heap = TreeHeap()
+        var trees = [Tree(frequency: 1, symbol: unused)]
         for symbol in 0..<unused where frequencies[symbol] > 0 {
-            heap.insert(TreeHeap.Tree(frequency: Int(frequencies[symbol]), symbol: symbol))
+            trees.append(Tree(frequency: Int(frequencies[symbol]), symbol: symbol))
         }
-        heap.insert(TreeHeap.Tree(frequency: 1, symbol: unused))
+        // The rarest is last.
+        trees.sort { $1 < $0 }
         var depths = [Int](repeating: 0, count: unused + 1)
         // The symbols of each tree form a linked list.
         var next = [Int?](repeating: nil, count: unused + 1)
@@ -52,11 +53,12 @@ struct JPEGHuffmanCode {
             }
             return last
         }
-        while let rarest = heap.removeFirst(), let second = heap.removeFirst() {
+        while let rarest = trees.popLast(), let second = trees.popLast() {
             next[deepen(rarest.symbol)] = second.symbol
             _ = deepen(second.symbol)
-            heap.insert(
-                TreeHeap.Tree(frequency: rarest.frequency + second.frequency, symbol: rarest.symbol))
+            let merged = Tree(frequency: rarest.frequency + second.frequency, symbol: rarest.symbol)
+            let later = trees.lastIndex { merged < $0 }
+            trees.insert(merged, at: later.map { $0 + 1 } ?? 0)
         }
         return depths
     }
@@ -81,42 +83,13 @@ struct JPEGHuffmanCode {
     }
 }
 
-/// A heap of trees, rarest first; for equal frequencies the greatest symbol first.
-private struct TreeHeap {
-    struct Tree {
-        var frequency: Int
-        var symbol: Int
+/// A tree of symbols, named by one of them.
+private struct Tree {
+    var frequency: Int
+    var symbol: Int
 
-        static func < (one: Tree, other: Tree) -> Bool {
-            one.frequency != other.frequency ? one.frequency < other.frequency : one.symbol > other.symbol
-        }
-    }
-
-    private var trees: [Tree] = []
-
-    mutating func insert(_ tree: Tree) {
-        var place = trees.count
-        trees.append(tree)
-        while place > 0, tree < trees[(place - 1) / 2] {
-            trees[place] = trees[(place - 1) / 2]
-            place = (place - 1) / 2
-        }
-        trees[place] = tree
-    }
-
-    mutating func removeFirst() -> Tree? {
-        guard let first = trees.first, let last = trees.popLast() else { return nil }
-        guard !trees.isEmpty else { return first }
-        var place = 0
-        while true {
-            var child = 2 * place + 1
-            guard child < trees.count else { break }
-            if child + 1 < trees.count, trees[child + 1] < trees[child] { child += 1 }
-            guard trees[child] < last else { break }
-            trees[place] = trees[child]
-            place = child
-        }
-        trees[place] = last
-        return first
+    /// Whether it is merged earlier; for equal frequencies the greatest symbol is.
+    static func < (one: Tree, other: Tree) -> Bool {
+        one.frequency != other.frequency ? one.frequency < other.frequency : one.symbol > other.symbol
     }
 }

@@ -41,17 +41,13 @@ package struct Deflate {
         deflate.bits.alignToByte()
         switch container {
         case .zlib:
-            deflate.bits.append(bytes: Self.littleEndian(Adler32.checksum(of: input)).reversed())
+            deflate.bits.append(bytes: Adler32.checksum(of: input).bigEndianBytes)
         case .gzip:
             let length = UInt32(truncatingIfNeeded: input.count)
             deflate.bits.append(
-                bytes: Self.littleEndian(CRC32.checksum(of: input)) + Self.littleEndian(length))
+                bytes: CRC32.checksum(of: input).littleEndianBytes + length.littleEndianBytes)
         }
         return deflate.bits.bytes
-    }
-
-    private static func littleEndian(_ number: UInt32) -> [UInt8] {
-        [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
     }
 
     private mutating func compressAll(_ input: Span<UInt8>) {
@@ -339,19 +335,14 @@ struct DeflateCode {
     }
 
     private static func codes(_ lengths: [UInt8]) -> [UInt16] {
-        var counts = [Int](repeating: 0, count: 17)
+        var counts = [Int](repeating: 0, count: 16)
         for length in lengths where length > 0 { counts[Int(length)] += 1 }
-        var next = [Int](repeating: 0, count: 17)
-        for length in 1...16 { next[length] = (next[length - 1] + counts[length - 1]) << 1 }
+        var next = InflateTable.firstCodes(counts)
         return lengths.map { length in
             guard length > 0 else { return 0 }
             defer { next[Int(length)] += 1 }
-            return reversed(next[Int(length)], bits: Int(length))
+            return UInt16(InflateTable.reversed(next[Int(length)], bits: Int(length)))
         }
-    }
-
-    private static func reversed(_ code: Int, bits: Int) -> UInt16 {
-        (0..<bits).reduce(0) { $0 << 1 | UInt16(code >> $1 & 1) }
     }
 }
 

@@ -44,17 +44,15 @@ public struct PNGEncoder: Sendable {
     }
 
     private func header(_ bitmap: Bitmap, colourType: PNGHeader.ColourType) -> [UInt8] {
-        Self.bigEndian(bitmap.width) + Self.bigEndian(bitmap.height) + [8, colourType.rawValue, 0, 0, 0]
+        [bitmap.width, bitmap.height].flatMap { UInt32(truncatingIfNeeded: $0).bigEndianBytes }
+            + [8, colourType.rawValue, 0, 0, 0]
     }
 
     /// A chunk: length, type, body, and the CRC of the last two (PNG 5.3).
     static func append(_ type: String, _ body: [UInt8], to file: inout [UInt8]) {
         let checked = Array(type.utf8) + body
-        file += bigEndian(body.count) + checked + bigEndian(Int(CRC32.checksum(of: checked.span)))
-    }
-
-    private static func bigEndian(_ value: Int) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+        file += UInt32(truncatingIfNeeded: body.count).bigEndianBytes + checked
+        file += CRC32.checksum(of: checked.span).bigEndianBytes
     }
 }
 
