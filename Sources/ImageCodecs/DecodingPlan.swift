@@ -52,25 +52,17 @@ extension JPEGDecoder {
     ) throws(ImageDecodingError) -> DecodingPlan {
         var segments = JPEGSegments(offset: 2)
         var frame: JPEGFrame?
-        var orientation: ExifOrientation?
-        var hasJFIF = false
-        var adobeTransform: UInt8?
+        var application = JPEGApplicationData()
         while true {
             let segment = try segments.next(in: bytes)
-            if segment.marker == .application1, frame == nil, orientation == nil {
-                orientation = ExifOrientation(applicationSegment: segment.body, of: bytes)
-            } else if segment.marker == .application0 {
-                hasJFIF = hasJFIF || bytes.extracting(segment.body).hasBytes([0x4A, 0x46, 0x49, 0x46, 0x00])
-            } else if segment.marker == .application14 {
-                let body = bytes.extracting(segment.body)
-                if body.hasBytes("Adobe") { adobeTransform = body.byte(at: 11) }
-            } else if segment.marker.isStartOfFrame {
+            application.read(segment, of: bytes, isBeforeFrame: frame == nil)
+            if segment.marker.isStartOfFrame {
                 frame = try JPEGFrame(segment, of: bytes)
             } else if segment.marker == .startOfScan, let frame {
                 let scan = try JPEGScan(
                     bytes.extracting(segment.body), frame: frame, offset: segment.offset)
-                let colour = JPEGColour(frame: frame, hasJFIF: hasJFIF, adobeTransform: adobeTransform)
-                let upright = orientation ?? .upright
+                let colour = JPEGColour(frame: frame, application)
+                let upright = application.orientation ?? .upright
                 var plan = plan(for: frame, firstScan: scan, upright, notBelow: least)
                 if upright == .upright, colour == .grey || colour == .yCbCr {
                     plan.planes = planes(of: frame, notBelow: least)

@@ -44,21 +44,19 @@ public struct ImageHeader: Sendable, Hashable {
 
 extension ImageHeader {
     /// T.81 B.2.2: the frame header has precision, lines and samples per line.
-    ///
-    /// An orientation counts only before the frame header, as Exif 2.32, 4.5.4 requires.
     private static func sizeOfJPEG(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageSize {
         var segments = JPEGSegments(offset: 2)
-        var orientation: ExifOrientation?
+        var application = JPEGApplicationData()
         while true {
             let segment = try segments.next(in: bytes)
-            if segment.marker == .application1, orientation == nil {
-                orientation = ExifOrientation(applicationSegment: segment.body, of: bytes)
-            } else if segment.marker.isStartOfFrame {
+            application.read(segment, of: bytes, isBeforeFrame: true)
+            if segment.marker.isStartOfFrame {
                 guard segment.body.count >= 6, let height = try segment.height(in: bytes),
                     let width = bytes.bigEndian16(at: segment.body.lowerBound + 3)
                 else { throw .corrupt(segment: "frame header", offset: segment.offset) }
                 guard width > 0 else { throw .corrupt(segment: "frame width", offset: segment.offset) }
-                return (orientation ?? .upright).size(ofStored: ImageSize(width: width, height: height))
+                let stored = ImageSize(width: width, height: height)
+                return (application.orientation ?? .upright).size(ofStored: stored)
             } else if segment.marker == .startOfScan || segment.marker == .endOfImage {
                 throw .corrupt(segment: "JPEG without a frame header", offset: segment.offset)
             }

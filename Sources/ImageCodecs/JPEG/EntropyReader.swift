@@ -156,6 +156,20 @@ struct EntropyBits {
         return table[JPEGHuffmanTable.start(ofSecondLevel: entry) &+ rest]
     }
 
+    /// Adds the difference of the next DC coefficient to its prediction (T.81 F.2.2.1). False for an invalid code.
+    @inline(__always)
+    mutating func addDifference(to prediction: inout Int32, _ dc: Span<UInt32>) -> Bool {
+        typealias Entry = JPEGHuffmanTable.Entry
+        let entry = entry(in: dc)
+        skip(Entry.length(entry))
+        if Entry.hasCoefficient(entry) {
+            prediction &+= Entry.coefficient(entry)
+        } else if Entry.symbol(entry) > 0 {
+            prediction &+= takeSigned(Entry.symbol(entry))
+        }
+        return entry != 0
+    }
+
     /// Reads a signed number of `length` bits, at least 1, as in T.81 F.2.2.1: a leading zero bit means negative.
     @inline(__always)
     mutating func takeSigned(_ length: Int) -> Int32 {

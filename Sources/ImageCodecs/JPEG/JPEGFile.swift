@@ -13,9 +13,7 @@ struct JPEGFile {
     private var scale: JPEGScale?
     /// The requested part and size of the stored image.
     private var layout: PictureLayout?
-    private var orientation: ExifOrientation?
-    private var hasJFIF = false
-    private var adobeTransform: UInt8?
+    private var application = JPEGApplicationData()
     private(set) var scanCount = 0
     private var isTruncated = false
     /// How far a scan's data was searched for its end, for a file that arrives in pieces.
@@ -79,19 +77,12 @@ struct JPEGFile {
         case .quantisationTables: try tables.readQuantisation(body, offset: segment.offset)
         case .huffmanTables: try tables.readHuffman(body, offset: segment.offset)
         case .restartInterval: try tables.readRestartInterval(body, offset: segment.offset)
-        case .application0: hasJFIF = hasJFIF || body.hasBytes([0x4A, 0x46, 0x49, 0x46, 0x00])
-        case .application1:
-            // As in `ImageHeader`: only the first orientation before the frame header counts.
-            if frame == nil, orientation == nil {
-                orientation = ExifOrientation(applicationSegment: segment.body, of: bytes)
-            }
-        case .application14: if body.hasBytes("Adobe") { adobeTransform = body.byte(at: 11) }
         case .startOfScan: try readScan(segment, bytes)
         case .arithmeticConditioning: throw .unsupported(feature: "JPEG with arithmetic coding")
         case .hierarchicalProgression: throw .unsupported(feature: "hierarchical JPEG")
         case .startOfImage: throw .corrupt(segment: "second SOI", offset: segment.offset)
         case let marker where marker.isStartOfFrame: try readFrame(segment, bytes)
-        default: break
+        default: application.read(segment, of: bytes, isBeforeFrame: frame == nil)
         }
         return true
     }
@@ -104,7 +95,7 @@ struct JPEGFile {
         try limits.check(frame.size)
         self.frame = frame
         steps = Array(repeating: nil, count: frame.components.count)
-        let upright = orientation ?? .upright
+        let upright = application.orientation ?? .upright
         if sizing == nil, let least {
             let scale = JPEGScale(frame, target: upright.size(ofStored: least), isPlanar: isPlanar)
             (self.scale, layout) = (scale, PictureLayout(whole: scale.size))
@@ -168,9 +159,8 @@ struct JPEGFile {
     }
 
     private func makeRows(_ frame: JPEGFrame, _ scale: JPEGScale, _ planes: [JPEGPlanes.Plane]) -> JPEGRows {
-        let colour = JPEGColour(frame: frame, hasJFIF: hasJFIF, adobeTransform: adobeTransform)
-        return JPEGRows(
-            frame, scale: scale, colour: colour, planes: planes,
+        JPEGRows(
+            frame, scale: scale, colour: JPEGColour(frame: frame, application), planes: planes,
             layout: layout ?? PictureLayout(whole: scale.size))
     }
 
@@ -214,7 +204,7 @@ struct JPEGFile {
     func picture(isWhole: Bool = true) throws(ImageDecodingError) -> Bitmap {
         let (frame, scale) = try readableFrame()
         let isWhole = isWhole && !isTruncated
-        let upright = orientation ?? .upright
+        let upright = application.orientation ?? .upright
         if let rows { return rows.finish(isWhole: isWhole).turned(upright) }
         var planes = planes ?? JPEGPlanes(frame, scale: scale, isWindow: true)
         var rows = makeRows(frame, scale, planes.planes)

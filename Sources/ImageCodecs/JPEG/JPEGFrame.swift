@@ -135,14 +135,15 @@ enum JPEGColour: Equatable {
     /// Three components are YCbCr or RGB: JFIF means YCbCr; otherwise Adobe's APP14 decides; without both, components
     /// named R, G and B are RGB (as in libjpeg). Four components are inks. Adobe's programs, and all others that write
     /// APP14, store inks inverted.
-    init(frame: JPEGFrame, hasJFIF: Bool, adobeTransform: UInt8?) {
+    init(frame: JPEGFrame, _ application: JPEGApplicationData) {
+        let adobeTransform = application.adobeTransform
         switch frame.components.count {
         case 1: self = .grey
         case 4:
             let isInverted = adobeTransform != nil
             self = adobeTransform == 2 ? .ycck(isInverted: isInverted) : .cmyk(isInverted: isInverted)
         default:
-            if hasJFIF {
+            if application.hasJFIF {
                 self = .yCbCr
             } else if let adobeTransform {
                 self = adobeTransform == 0 ? .rgb : .yCbCr

@@ -152,3 +152,24 @@ extension JPEGSegment {
         }
     }
 }
+
+/// The orientation and the kind of colours, from the segments that applications add (T.81 B.2.4.6).
+struct JPEGApplicationData {
+    private(set) var orientation: ExifOrientation?
+    private(set) var hasJFIF = false
+    /// The colour transform of Adobe's APP14.
+    private(set) var adobeTransform: UInt8?
+
+    /// Reads a segment; ignores others than APP0, APP1 and APP14. Only the first orientation before the frame header
+    /// counts, as Exif 2.32, 4.5.4 requires.
+    mutating func read(_ segment: JPEGSegment, of bytes: Span<UInt8>, isBeforeFrame: Bool) {
+        let body = bytes.extracting(segment.body)
+        switch segment.marker {
+        case .application0: hasJFIF = hasJFIF || body.hasBytes([0x4A, 0x46, 0x49, 0x46, 0x00])
+        case .application1 where isBeforeFrame && orientation == nil:
+            orientation = ExifOrientation(applicationSegment: segment.body, of: bytes)
+        case .application14: if body.hasBytes("Adobe") { adobeTransform = body.byte(at: 11) }
+        default: break
+        }
+    }
+}

@@ -109,14 +109,7 @@ struct ProgressiveScan {
         _ block: JPEGCoefficients.Block, _ table: JPEGHuffmanTable, _ bits: inout EntropyBits,
         _ prediction: inout Int32, into coefficients: inout JPEGCoefficients
     ) -> Bool {
-        let entry = bits.entry(in: table.entries.span)
-        if entry == 0 { return false }
-        bits.skip(JPEGHuffmanTable.Entry.length(entry))
-        if JPEGHuffmanTable.Entry.hasCoefficient(entry) {
-            prediction &+= JPEGHuffmanTable.Entry.coefficient(entry)
-        } else if JPEGHuffmanTable.Entry.symbol(entry) > 0 {
-            prediction &+= bits.takeSigned(JPEGHuffmanTable.Entry.symbol(entry))
-        }
+        guard bits.addDifference(to: &prediction, table.entries.span) else { return false }
         coefficients.values[block.start] = Int16(
             truncatingIfNeeded: prediction &<< Int32(scan.approximationLow))
         coefficients.used[block.index] |= 1

@@ -164,7 +164,8 @@ enum SequentialBlock {
         var bits = reader
         defer { reader = bits }
         let (ac, dequantiser) = (coding.ac.entries.span, coding.dequantiser.entries.span)
-        guard decodeFirst(&bits, file, coding.dc.entries.span, &prediction) else { return -1 }
+        bits.refill(from: file)
+        guard bits.addDifference(to: &prediction, coding.dc.entries.span) else { return -1 }
         var positions = Dequantiser.store(prediction, at: 0, in: &block, dequantiser)
         var index = 0
         while index < 63 {
@@ -204,7 +205,8 @@ enum SequentialBlock {
         var bits = reader
         defer { reader = bits }
         let (ac, dequantiser) = (coding.ac.entries.span, coding.dequantiser.entries.span)
-        guard decodeFirst(&bits, file, coding.dc.entries.span, &prediction) else { return -1 }
+        bits.refill(from: file)
+        guard bits.addDifference(to: &prediction, coding.dc.entries.span) else { return -1 }
         let positions = Dequantiser.store(prediction, at: 0, in: &block, dequantiser)
         var index = 0
         while index < 63 {
@@ -223,22 +225,6 @@ enum SequentialBlock {
             if symbol == 0xF0 { index = min(index, 63) }
         }
         return index < 64 ? positions : -1
-    }
-
-    /// T.81 F.2.2.1. False for an invalid code.
-    @inline(__always)
-    private static func decodeFirst(
-        _ bits: inout EntropyBits, _ file: Span<UInt8>, _ dc: Span<UInt32>, _ prediction: inout Int32
-    ) -> Bool {
-        bits.refill(from: file)
-        let entry = bits.entry(in: dc)
-        bits.skip(Entry.length(entry))
-        if Entry.hasCoefficient(entry) {
-            prediction &+= Entry.coefficient(entry)
-        } else if Entry.symbol(entry) > 0 {
-            prediction &+= bits.takeSigned(Entry.symbol(entry))
-        }
-        return entry != 0
     }
 }
 
