@@ -411,8 +411,9 @@ struct InflateCodes {
             return (InflateTable.Kind.base, Self.lengthBases[index], Self.lengthExtraBits[index])
         }
         let distances = InflateTable(lengths: distanceLengths, rootBits: Self.distanceRootBits) { symbol in
-            guard symbol < Self.distanceBases.count else { return (InflateTable.Kind.invalid, 0, 0) }
-            return (InflateTable.Kind.base, Self.distanceBases[symbol], Self.distanceExtraBits[symbol])
+            guard symbol < Self.distanceCount else { return (InflateTable.Kind.invalid, 0, 0) }
+            let (base, extraBits) = Self.range(ofSymbol: symbol)
+            return (InflateTable.Kind.base, base, extraBits)
         }
         guard let literals, let distances else { return nil }
         self.literals = literals
@@ -439,11 +440,15 @@ struct InflateCodes {
         195,
         227, 258,
     ]
-    static let distanceExtraBits = [
-        0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13,
-    ]
-    static let distanceBases = [
-        1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193, 257, 385, 513, 769, 1025, 1537, 2049, 3073,
-        4097, 6145, 8193, 12289, 16385, 24577,
-    ]
+    /// The number of symbols for distances.
+    private static let distanceCount = 30
+
+    /// The least value of a symbol for a distance, and the number of its extra bits. Lossless WebP has the same for
+    /// distances and lengths, with more symbols (RFC 9649 section 5.2.2).
+    @inline(__always)
+    static func range(ofSymbol symbol: Int) -> (base: Int, extraBits: Int) {
+        if symbol < 4 { return (symbol &+ 1, 0) }
+        let extraBits = (symbol &- 2) &>> 1
+        return ((2 &+ symbol & 1) &<< extraBits &+ 1, extraBits)
+    }
 }

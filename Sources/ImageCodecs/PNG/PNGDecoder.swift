@@ -63,18 +63,14 @@ public struct PNGDecoder: ResizingDecoder {
         var builder = BitmapBuilder(
             source: header.size, layout: PictureLayout(header.size, to: sizing),
             isOpaque: structure.isOpaque)
-        let rowBytes = header.rowBytes(width: header.size.width)
-        var filters = PNGFilters(rowBytes: rowBytes, distance: header.filterDistance)
         var start = 0
-        for _ in 0..<header.size.height {
-            let stored = filtered.span.extracting(start..<start &+ rowBytes &+ 1)
-            let isKnown = try filters.undo(stored) { samples throws(ImageDecodingError) in
-                try builder.addRow { pixels, range throws(ImageDecodingError) in
-                    guard expander.expand(samples, into: &pixels, range) else { throw pastPalette(structure) }
+        try undoFilters(filtered, from: &start, of: structure, header.size) {
+            _, samples throws(ImageDecodingError) in
+            try builder.addRow { pixels, range throws(ImageDecodingError) in
+                guard expander.expand(samples, into: &pixels, range) else {
+                    throw corrupt("image data points past the palette", structure)
                 }
             }
-            guard isKnown else { throw unknownFilter(structure) }
-            start &+= rowBytes &+ 1
         }
         return builder.finish()
     }
@@ -89,37 +85,44 @@ public struct PNGDecoder: ResizingDecoder {
         var passRow = [UInt8](repeating: 0, count: header.size.width * 4)
         var start = 0
         for pass in header.passes {
-            let rowBytes = header.rowBytes(width: pass.size.width)
-            var filters = PNGFilters(rowBytes: rowBytes, distance: header.filterDistance)
-            for row in 0..<pass.size.height {
-                let stored = filtered.span.extracting(start..<start &+ rowBytes &+ 1)
-                let isKnown = try filters.undo(stored) { samples throws(ImageDecodingError) in
-                    var part = passRow.mutableSpan
-                    guard expander.expand(samples, into: &part, 0..<pass.size.width &* 4) else {
-                        throw pastPalette(structure)
-                    }
+            try undoFilters(filtered, from: &start, of: structure, pass.size) {
+                row, samples throws(ImageDecodingError) in
+                var part = passRow.mutableSpan
+                guard expander.expand(samples, into: &part, 0..<pass.size.width &* 4) else {
+                    throw corrupt("image data points past the palette", structure)
                 }
-                guard isKnown else { throw unknownFilter(structure) }
                 let rowStart = (pass.firstRow &+ row &* pass.rowStep) &* header.size.width
-                let part = passRow.span
+                let expanded = passRow.span
                 var output = pixels.mutableSpan
                 for column in 0..<pass.size.width {
                     let to = (rowStart &+ pass.firstColumn &+ column &* pass.columnStep) &* 4
-                    output.store(part.vector4(at: column &* 4), at: to)
+                    output.store(expanded.vector4(at: column &* 4), at: to)
                 }
-                start &+= rowBytes &+ 1
             }
         }
         return Bitmap(width: header.size.width, height: header.size.height, pixels: pixels)
             .resized(to: sizing)
     }
 
-    private static func unknownFilter(_ structure: PNGStructure) -> ImageDecodingError {
-        .corrupt(segment: "filter type in row data", offset: structure.imageData.first?.lowerBound ?? 0)
+    /// Calls `body` with the samples of each row of an image or a pass, whose filtered rows begin at `start`; moves
+    /// `start` behind them.
+    private static func undoFilters(
+        _ filtered: [UInt8], from start: inout Int, of structure: PNGStructure, _ size: ImageSize,
+        _ body: (_ row: Int, Span<UInt8>) throws(ImageDecodingError) -> Void
+    ) throws(ImageDecodingError) {
+        let rowBytes = structure.header.rowBytes(width: size.width)
+        var filters = PNGFilters(rowBytes: rowBytes, distance: structure.header.filterDistance)
+        for row in 0..<size.height {
+            let stored = filtered.span.extracting(start..<start &+ rowBytes &+ 1)
+            let isKnown = try filters.undo(stored) { samples throws(ImageDecodingError) in
+                try body(row, samples)
+            }
+            guard isKnown else { throw corrupt("filter type in row data", structure) }
+            start &+= rowBytes &+ 1
+        }
     }
 
-    private static func pastPalette(_ structure: PNGStructure) -> ImageDecodingError {
-        .corrupt(
-            segment: "image data points past the palette", offset: structure.imageData.first?.lowerBound ?? 0)
+    private static func corrupt(_ segment: String, _ structure: PNGStructure) -> ImageDecodingError {
+        .corrupt(segment: segment, offset: structure.imageData.first?.lowerBound ?? 0)
     }
 }

@@ -79,12 +79,22 @@ struct PictureLayout: Equatable {
     /// The size of the result.
     var size: ImageSize { ImageSize(width: columns.count, height: rows.count) }
 
-    init(scaled: ImageSize, columns: Range<Int>, rows: Range<Int>) {
-        self.scaled = scaled
-        self.columns = columns
-        self.rows = rows
+    /// The layout for the stored image, before its Exif rotation.
+    func stored(_ orientation: ExifOrientation) -> PictureLayout {
+        // Swapping sides is its own inverse.
+        let whole = orientation.size(ofStored: scaled)
+        let first = orientation.stored(
+            column: columns.lowerBound, row: rows.lowerBound, width: whole.width, height: whole.height)
+        let last = orientation.stored(
+            column: columns.upperBound - 1, row: rows.upperBound - 1, width: whole.width,
+            height: whole.height)
+        return PictureLayout(
+            scaled: whole, columns: min(first.x, last.x)..<max(first.x, last.x) + 1,
+            rows: min(first.y, last.y)..<max(first.y, last.y) + 1)
     }
+}
 
+extension PictureLayout {
     /// Keeps the whole image.
     init(whole size: ImageSize) {
         self.init(scaled: size, columns: 0..<size.width, rows: 0..<size.height)
@@ -102,20 +112,6 @@ struct PictureLayout: Equatable {
         let left = anchor.horizontal.start(of: size.width, in: scaled.width)
         let top = anchor.vertical.start(of: size.height, in: scaled.height)
         self.init(scaled: scaled, columns: left..<left + size.width, rows: top..<top + size.height)
-    }
-
-    /// The layout for the stored image, before its Exif rotation.
-    func stored(_ orientation: ExifOrientation) -> PictureLayout {
-        // Swapping sides is its own inverse.
-        let whole = orientation.size(ofStored: scaled)
-        let first = orientation.stored(
-            column: columns.lowerBound, row: rows.lowerBound, width: whole.width, height: whole.height)
-        let last = orientation.stored(
-            column: columns.upperBound - 1, row: rows.upperBound - 1, width: whole.width,
-            height: whole.height)
-        return PictureLayout(
-            scaled: whole, columns: min(first.x, last.x)..<max(first.x, last.x) + 1,
-            rows: min(first.y, last.y)..<max(first.y, last.y) + 1)
     }
 }
 

@@ -18,17 +18,12 @@ struct LanczosKernel {
     private static let one = 1 << Int(fractionBits)
     private static let lobes = 3.0
 
-    /// The kernel for a part of a line resampled from `source` to `target` pixels, both at least 1.
+    /// The kernel, from the cache if possible, for a part of a line resampled from `source` to `target` pixels, both at least 1.
     static func recent(from source: Int, to target: Int, for columns: Range<Int>) -> LanczosKernel {
-        recent(
-            from: source, scale: Double(source) / Double(target), first: Double(columns.lowerBound),
-            count: columns.count)
-    }
-
-    /// The kernel of the initialiser, from the cache if possible.
-    static func recent(from source: Int, scale: Double, first: Double, count: Int) -> LanczosKernel {
         KernelCache.shared.kernel(
-            KernelCache.Key(source: source, scale: scale, first: first, count: count))
+            KernelCache.Key(
+                source: source, scale: Double(source) / Double(target), first: Double(columns.lowerBound),
+                count: columns.count))
     }
 
     /// Creates the kernel that resamples a line of `source` pixels to `count` result pixels. Each result pixel is

@@ -246,15 +246,15 @@ extension PlanarPicture {
                 height: (layout.size.height + pixels - 1) / pixels)
             // Chroma samples are centred among the pixels that share them (JFIF 1.02), so all planes begin at the same
             // edge.
-            let across = LanczosKernel.recent(
-                from: plane.size.width,
+            let across = KernelCache.Key(
+                source: plane.size.width,
                 scale: Double(self.size.width * pixels) * plane.perPixel.across / Double(layout.scaled.width),
                 first: Double(layout.columns.lowerBound) / Double(pixels), count: size.width)
-            let down = LanczosKernel.recent(
-                from: plane.size.height,
+            let down = KernelCache.Key(
+                source: plane.size.height,
                 scale: Double(self.size.height * pixels) * plane.perPixel.down / Double(layout.scaled.height),
                 first: Double(layout.rows.lowerBound) / Double(pixels), count: size.height)
-            kernels.append((across, down))
+            kernels.append((KernelCache.shared.kernel(across), KernelCache.shared.kernel(down)))
             // Rows are padded to whole vectors and written in fours.
             let stride = (size.width + 7) / 8 * 8
             let perPixel = 1 / Double(pixels)

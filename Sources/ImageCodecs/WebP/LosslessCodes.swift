@@ -87,7 +87,7 @@ struct LosslessCodes {
         group.green = try readCode(greens, isUsed: isUsed, &input, in: bytes) { symbol in
             if symbol < 256 { return InflateTable.literal(symbol) }
             if symbol >= firstCacheCode { return (Self.cacheKind, symbol - firstCacheCode, 0) }
-            let (base, extraBits) = Self.range(ofSymbol: symbol - 256)
+            let (base, extraBits) = InflateCodes.range(ofSymbol: symbol - 256)
             return (InflateTable.Kind.base, base, extraBits)
         }
         group.red = try readCode(256, isUsed: isUsed, &input, in: bytes)
@@ -100,15 +100,6 @@ struct LosslessCodes {
                 | tables[group.blue.start] >> 16
         }
         return group
-    }
-
-    /// The least value of a symbol for a length or a distance, and the number of its extra bits (RFC 9649 section
-    /// 5.2.2).
-    @inline(__always)
-    static func range(ofSymbol symbol: Int) -> (base: Int, extraBits: Int) {
-        if symbol < 4 { return (symbol &+ 1, 0) }
-        let extraBits = (symbol &- 2) &>> 1
-        return ((2 &+ symbol & 1) &<< extraBits &+ 1, extraBits)
     }
 
     /// Reads one code. A code of a single symbol takes no bits, and its table has one entry.

@@ -145,7 +145,7 @@ struct LosslessPixels {
                     bits.refill(from: bytes)
                     let symbol = bits.entry(
                         in: tables, from: group.distance.start, rootBits: group.distance.rootBits)
-                    let (base, extraBits) = LosslessCodes.range(ofSymbol: Int(symbol >> 16))
+                    let (base, extraBits) = InflateCodes.range(ofSymbol: Int(symbol >> 16))
                     bits.refill(from: bytes)
                     let back = distance(ofCode: base &+ bits.take(extraBits), width: width)
                     guard bits.count >= 0 else { throw progress.input.truncated(bytes) }

@@ -17,12 +17,7 @@ package enum SixelGraphics {
     /// picture's cells. The cells must end above the last row of the screen, because terminals scroll when it is drawn
     /// to.
     package static func drawing(of picture: TerminalPicture) -> [UInt8] {
-        let bitmap = picture.bitmap
-        let pixels = SixelColours(of: bitmap)
-        return drawing(
-            SixelPixels(
-                colours: pixels.colours, indices: pixels.indices, width: bitmap.width,
-                height: bitmap.height / bandHeight * bandHeight))
+        drawing(SixelColours(of: picture.bitmap).pixels)
     }
 
     /// As above, for quantised pixels in whole bands.
@@ -144,10 +139,8 @@ struct SixelColours {
     private static let error = 10.0
     private static let clear = SixelPixels.clear
 
-    /// Red, green and blue, 0 to 100.
-    let colours: [SIMD3<Int>]
-    /// The colour index of each pixel, row by row.
-    private(set) var indices: [UInt16]
+    /// The quantised pixels, in whole bands.
+    private(set) var pixels: SixelPixels
 
     /// The colours as the terminal shows them, 0 to 255.
     private let shown: [SIMD4<Int32>]
@@ -156,11 +149,13 @@ struct SixelColours {
 
     init(of bitmap: Bitmap) {
         let palette = AdaptivePalette(of: bitmap, error: Self.error)
-        colours = palette.colours.map { colour in
+        let colours = palette.colours.map { colour in
             SIMD3(Int(colour.x), Int(colour.y), Int(colour.z)) &* 100 &+ 127
         }.map { SIMD3($0.x / 255, $0.y / 255, $0.z / 255) }
         shown = colours.map { SIMD4(Self.level($0.x), Self.level($0.y), Self.level($0.z), 0) }
-        indices = [UInt16](repeating: Self.clear, count: bitmap.width * bitmap.height)
+        pixels = SixelPixels(
+            colours: colours, indices: Array(repeating: Self.clear, count: bitmap.width * bitmap.height),
+            width: bitmap.width, height: bitmap.height / SixelGraphics.bandHeight * SixelGraphics.bandHeight)
         quantise(bitmap, palette)
     }
 
@@ -177,14 +172,14 @@ struct SixelColours {
                 guard pixel.w > 127 else { continue }
                 let place = row * width + column
                 if palette.isExact || Self.isFlat(column, row, in: bitmap) {
-                    indices[place] = UInt16(palette.index(of: pixel))
+                    pixels.indices[place] = UInt16(palette.index(of: pixel))
                     continue
                 }
                 let debt = errors[column + 1]
                 let wanted = (SIMD4<Int32>(truncatingIfNeeded: pixel) &+ (debt &+ 32) &>> 6)
                     .clamped(lowerBound: SIMD4(), upperBound: SIMD4(repeating: 255))
                 let number = nearest(to: wanted)
-                indices[place] = number
+                pixels.indices[place] = number
                 // Diffuse three quarters of the error: all of it would add more noise than it hides steps.
                 let error = (wanted &- shown[Int(number)]) &* 3
                 errors[column + 2] &+= error &* 7
@@ -237,7 +232,7 @@ struct SixelPixels {
     /// Red, green and blue, 0 to 100.
     private(set) var colours: [SIMD3<Int>]
     /// The colour index of each pixel, row by row.
-    private(set) var indices: [UInt16]
+    fileprivate(set) var indices: [UInt16]
     let width: Int
     let height: Int
 

@@ -54,7 +54,7 @@ public struct JPEGEncoder: Sendable {
         let quality = max(1, min(quality, 100))
         let luma = JPEGQuantiser(JPEGQuantiser.luminance, quality: quality)
         let colour = JPEGQuantiser(JPEGQuantiser.chrominance, quality: quality)
-        let symbols = try JPEGUnits(of: size, as: layout).symbols(luma, colour, read)
+        let symbols = try JPEGSymbols(of: size, as: layout, luma, colour, read)
         let frequencies = symbols.frequencies
         let codes = (0..<JPEGSymbols.Table.count).map { table in
             JPEGHuffmanCode(frequencies: frequencies.span.extracting(table * 256..<table * 256 + 256))
@@ -128,44 +128,27 @@ enum JPEGHeader {
     }
 }
 
-/// The MCUs of an image (T.81 A.2.3): one block of each component, or four of luma and one each of Cb and Cr.
-struct JPEGUnits {
-    private let layout: JPEGSamples.Layout
-    private let size: ImageSize
-    private let units: ImageSize
-    /// The luma blocks with pixels of the image.
-    private let blocks: ImageSize
-
-    init(of size: ImageSize, as layout: JPEGSamples.Layout) {
-        (self.layout, self.size) = (layout, size)
-        let side = layout.unitSide
-        units = ImageSize(width: (size.width + side - 1) / side, height: (size.height + side - 1) / side)
-        blocks = ImageSize(width: (size.width + 7) / 8, height: (size.height + 7) / 8)
-    }
-
-    /// The component of each block of an MCU.
-    private var components: [Int] {
-        switch layout {
-        case .grey: [0]
-        case .full: [0, 1, 2]
-        case .quarter: [0, 0, 0, 0, 1, 2]
-        }
-    }
-
-    /// The symbols of all MCUs. `read` provides one row of MCUs after another.
+/// The symbols of an image's MCUs (T.81 A.2.3): one block of each component, or four of luma and one each of Cb and Cr.
+extension JPEGSymbols {
+    /// `read` provides one row of MCUs after another.
     /// - Throws: `transparent` if a pixel is not opaque.
-    func symbols(
-        _ luma: borrowing JPEGQuantiser, _ colour: borrowing JPEGQuantiser,
-        _ read: (inout JPEGSamples, _ unitRow: Int) -> Void
-    ) throws(ImageEncodingError) -> JPEGSymbols {
-        var samples = JPEGSamples(of: size, as: layout)
-        let components = components
+    fileprivate init(
+        of size: ImageSize, as layout: JPEGSamples.Layout, _ luma: borrowing JPEGQuantiser,
+        _ colour: borrowing JPEGQuantiser, _ read: (inout JPEGSamples, _ unitRow: Int) -> Void
+    ) throws(ImageEncodingError) {
+        let side = layout.unitSide
+        let units = ImageSize(width: (size.width + side - 1) / side, height: (size.height + side - 1) / side)
+        // The luma blocks with pixels of the image.
+        let blocks = ImageSize(width: (size.width + 7) / 8, height: (size.height + 7) / 8)
         let lumaBlocks = layout == .quarter ? 4 : 1
-        var symbols = JPEGSymbols(blocks: units.width * units.height * components.count)
+        // The component of each block of an MCU.
+        let components = Array(repeating: 0, count: lumaBlocks) + (layout == .grey ? [] : [1, 2])
+        var samples = JPEGSamples(of: size, as: layout)
+        self.init(blocks: units.width * units.height * components.count)
         for row in 0..<units.height {
             read(&samples, row)
             guard samples.areOpaque else { throw .transparent }
-            symbols.addRow(units: units.width, components: components) { unit, part, block in
+            addRow(units: units.width, components: components) { unit, part, block in
                 if part == lumaBlocks {
                     return ForwardDCT.transform(samples.blue.span, at: unit &* 8, colour, into: &block)
                 }
@@ -181,7 +164,6 @@ struct JPEGUnits {
                     samples.luma.span, at: (unit &* lumaBlocks &+ part) &* 8, luma, into: &block)
             }
         }
-        return symbols
     }
 }
 

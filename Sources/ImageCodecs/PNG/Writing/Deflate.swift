@@ -167,9 +167,8 @@ struct DeflateBlock {
                 length - InflateCodes.lengthBases[entry], length: InflateCodes.lengthExtraBits[entry])
             let distanceSymbol = Self.distanceSymbol(distance)
             distances.write(distanceSymbol, to: &bits)
-            bits.append(
-                distance - InflateCodes.distanceBases[distanceSymbol],
-                length: InflateCodes.distanceExtraBits[distanceSymbol])
+            let (base, extraBits) = InflateCodes.range(ofSymbol: distanceSymbol)
+            bits.append(distance - base, length: extraBits)
         }
         literals.write(InflateCodes.endOfBlock, to: &bits)
     }
