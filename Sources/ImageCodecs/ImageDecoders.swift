@@ -38,10 +38,7 @@ public struct ImageDecoders: Sendable, Hashable {
 
     /// The format with a name, if a decoder reads it.
     package func format(named name: String) -> ImageFormat? {
-        for decoder in decoders {
-            for format in decoder.formats where format.name == name { return format }
-        }
-        return nil
+        decoders.lazy.flatMap(\.formats).first { $0.name == name }
     }
 
     /// The format of the file that begins with `bytes`, if a decoder or ``ImageFormat`` recognises it; otherwise nil.
@@ -85,8 +82,7 @@ public struct ImageDecoders: Sendable, Hashable {
     }
 
     func decoder(of bytes: Span<UInt8>) -> (any ImageDecoding)? {
-        for decoder in decoders where decoder.format(of: bytes) != nil { return decoder }
-        return nil
+        decoders.first { $0.format(of: bytes) != nil }
     }
 
     /// Decodes a file in a format detected from its first bytes. Throws as `decode(_:sizing:limits:)`.

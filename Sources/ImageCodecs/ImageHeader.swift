@@ -119,19 +119,12 @@ extension ImageHeader {
     /// The information header has 32-bit sides, with a negative height for top-down rows; the OS/2 header has 16-bit
     /// sides.
     private static func sizeOfBMP(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageSize {
-        let size: ImageSize
-        if bytes.littleEndian32(at: 14) == 12 {
-            guard let width = bytes.littleEndian16(at: 18), let height = bytes.littleEndian16(at: 20) else {
-                throw .truncated(offset: bytes.count)
-            }
-            size = ImageSize(width: width, height: height)
-        } else {
-            guard let width = bytes.littleEndian32(at: 18), let height = bytes.littleEndian32(at: 22) else {
-                throw .truncated(offset: bytes.count)
-            }
-            let rows = Int(Int32(truncatingIfNeeded: height)).magnitude
-            size = ImageSize(width: Int(Int32(truncatingIfNeeded: width)), height: Int(rows))
-        }
+        let isOld = bytes.littleEndian32(at: 14) == 12
+        guard let width = isOld ? bytes.littleEndian16(at: 18) : bytes.littleEndian32(at: 18),
+            let height = isOld ? bytes.littleEndian16(at: 20) : bytes.littleEndian32(at: 22)
+        else { throw .truncated(offset: bytes.count) }
+        let size = ImageSize(
+            width: Int(Int32(truncatingIfNeeded: width)), height: abs(Int(Int32(truncatingIfNeeded: height))))
         guard size.width > 0, size.height > 0 else {
             throw .corrupt(segment: "size in the BMP header", offset: 18)
         }

@@ -22,7 +22,7 @@ public struct JPEGDecoder: ResizingDecoder {
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
-        try decode(bytes, into: JPEGFile(sizing: sizing, limits: limits), limits)
+        try JPEGFile(reading: bytes, sizing: sizing, limits: limits).picture()
     }
 
     /// Decodes a JPEG at the smallest of 1/2, 1/4 and 1/8 that is not below `least`, without averaging, to make several
@@ -30,27 +30,14 @@ public struct JPEGDecoder: ResizingDecoder {
     func decode(
         _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
-        try decode(bytes, into: JPEGFile(sizing: nil, notBelow: least, limits: limits), limits)
+        try JPEGFile(reading: bytes, notBelow: least, limits: limits).picture()
     }
 
     /// Like `decode(_:notBelow:limits:)`, but to planes. Only for files whose plan has `planes`.
     func decodePlanes(
         _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> PlanarPicture {
-        try limits.check(inputBytes: bytes.count)
-        guard ImageFormat(detecting: bytes) == .jpeg else { throw .unrecognized }
-        var file = JPEGFile(sizing: nil, notBelow: least, isPlanar: true, limits: limits)
-        try file.read(bytes)
-        return try file.planarPicture()
-    }
-
-    private func decode(
-        _ bytes: Span<UInt8>, into file: consuming JPEGFile, _ limits: DecodingLimits
-    ) throws(ImageDecodingError) -> Bitmap {
-        try limits.check(inputBytes: bytes.count)
-        guard ImageFormat(detecting: bytes) == .jpeg else { throw .unrecognized }
-        try file.read(bytes)
-        return try file.picture()
+        try JPEGFile(reading: bytes, notBelow: least, isPlanar: true, limits: limits).planarPicture()
     }
 }
 

@@ -37,7 +37,13 @@ struct JPEGFile {
 
     /// Reads the whole file or, once a scan has begun, as much as there is. Checks the limits at the frame header,
     /// before allocating samples.
-    mutating func read(_ bytes: Span<UInt8>) throws(ImageDecodingError) {
+    init(
+        reading bytes: Span<UInt8>, sizing: ImageSizing? = nil, notBelow least: ImageSize? = nil,
+        isPlanar: Bool = false, limits: DecodingLimits
+    ) throws(ImageDecodingError) {
+        self.init(sizing: sizing, notBelow: least, isPlanar: isPlanar, limits: limits)
+        try limits.check(inputBytes: bytes.count)
+        guard ImageFormat(detecting: bytes) == .jpeg else { throw .unrecognized }
         while !isTruncated {
             do throws(ImageDecodingError) {
                 guard try readSegment(bytes) else { return }

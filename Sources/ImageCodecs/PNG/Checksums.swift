@@ -1,10 +1,8 @@
 /// The CRC of a PNG chunk: CRC-32 of ISO 3309 (PNG 5.5), eight bytes at a time.
 enum CRC32 {
-    static func checksum(of bytes: Span<UInt8>) -> UInt32 { ~update(0xFFFF_FFFF, with: bytes) }
-
-    private static func update(_ start: UInt32, with bytes: Span<UInt8>) -> UInt32 {
+    static func checksum(of bytes: Span<UInt8>) -> UInt32 {
         let tables = tables.span
-        var crc = start
+        var crc: UInt32 = 0xFFFF_FFFF
         var offset = 0
         while offset &+ 8 <= bytes.count {
             let word = bytes.littleEndianWord(at: offset) ^ UInt64(crc)
@@ -25,7 +23,7 @@ enum CRC32 {
             crc = tables[Int((crc ^ UInt32(bytes[offset])) & 0xFF)] ^ crc >> 8
             offset &+= 1
         }
-        return crc
+        return ~crc
     }
 
     /// Eight tables of 256 entries: the effect of a byte followed by 0 to 7 others.

@@ -96,7 +96,7 @@ private struct LinesOfPixels {
                 let place = start &+ index &* along &+ min(number, lines &- 1) &* across
                 for channel in 0..<4 { vector[number &* 4 &+ channel] = Float(pixels[place &+ channel]) }
             }
-            line[index] = isOpaque ? vector : Self.premultiplied(vector)
+            line[index] = isOpaque ? vector : Self.scaled(vector) { $0 / 255 }
         }
         for _ in 0..<ExtendedBox.passes {
             let source = line
@@ -105,7 +105,7 @@ private struct LinesOfPixels {
             (line, other) = (other, source)
         }
         for index in 0..<count {
-            let vector = isOpaque ? line[index] : Self.straight(line[index])
+            let vector = isOpaque ? line[index] : Self.scaled(line[index]) { $0 > 0 ? 255 / $0 : 0 }
             for number in 0..<lines {
                 let place = start &+ index &* along &+ number &* across
                 for channel in 0..<4 {
@@ -116,20 +116,14 @@ private struct LinesOfPixels {
         }
     }
 
-    private static func premultiplied(_ vector: ExtendedBox.Vector) -> ExtendedBox.Vector {
+    /// Multiplies the colors of each pixel by a factor that depends on its alpha.
+    @inline(__always)
+    private static func scaled(
+        _ vector: ExtendedBox.Vector, by factor: (_ alpha: Float) -> Float
+    ) -> ExtendedBox.Vector {
         var result = vector
         for number in 0..<4 {
-            let scale = vector[number * 4 + 3] / 255
-            for channel in 0..<3 { result[number * 4 + channel] *= scale }
-        }
-        return result
-    }
-
-    private static func straight(_ vector: ExtendedBox.Vector) -> ExtendedBox.Vector {
-        var result = vector
-        for number in 0..<4 {
-            let alpha = vector[number * 4 + 3]
-            let scale = alpha > 0 ? 255 / alpha : 0
+            let scale = factor(vector[number * 4 + 3])
             for channel in 0..<3 { result[number * 4 + channel] *= scale }
         }
         return result

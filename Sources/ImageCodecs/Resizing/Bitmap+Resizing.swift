@@ -109,39 +109,26 @@ extension PictureLayout {
         }
         let wanted = ImageSize(width: max(1, sizing.target.width), height: max(1, sizing.target.height))
         let size = wanted.fitted(into: scaled)
-        let left = anchor.horizontal.start(of: size.width, in: scaled.width)
-        let top = anchor.vertical.start(of: size.height, in: scaled.height)
+        let halves = anchor.halvesBefore
+        let left = (scaled.width - size.width) * halves.columns / 2
+        let top = (scaled.height - size.height) * halves.rows / 2
         self.init(scaled: scaled, columns: left..<left + size.width, rows: top..<top + size.height)
     }
 }
 
-/// The position of the kept part along one axis.
-private enum Alignment {
-    case start, middle, end
-
-    func start(of part: Int, in length: Int) -> Int {
-        switch self {
-        case .start: 0
-        case .middle: (length - part) / 2
-        case .end: length - part
-        }
-    }
-}
-
 extension ContentMode.Anchor {
-    fileprivate var horizontal: Alignment {
+    /// How much of the dropped columns and rows lies before the kept part, in halves.
+    fileprivate var halvesBefore: (columns: Int, rows: Int) {
         switch self {
-        case .left, .topLeft, .bottomLeft: .start
-        case .center, .top, .bottom: .middle
-        case .right, .topRight, .bottomRight: .end
-        }
-    }
-
-    fileprivate var vertical: Alignment {
-        switch self {
-        case .top, .topLeft, .topRight: .start
-        case .center, .left, .right: .middle
-        case .bottom, .bottomLeft, .bottomRight: .end
+        case .topLeft: (0, 0)
+        case .top: (1, 0)
+        case .topRight: (2, 0)
+        case .left: (0, 1)
+        case .center: (1, 1)
+        case .right: (2, 1)
+        case .bottomLeft: (0, 2)
+        case .bottom: (1, 2)
+        case .bottomRight: (2, 2)
         }
     }
 }

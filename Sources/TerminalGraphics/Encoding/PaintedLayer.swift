@@ -19,6 +19,7 @@ struct PaintedLayer: PictureLayer {
         let part: CellRectangle
     }
 
+    /// Sixels or iTerm2's.
     private let pictureProtocol: PictureProtocol
     private let keepsPictures: Bool
     /// The pictures on the screen.
@@ -118,23 +119,17 @@ struct PaintedLayer: PictureLayer {
                 partsSize += encoded.count
             }
         }
-        return switch pictureProtocol {
-        case .sixel: encoded
-        case .iterm2: ITerm2Graphics.drawing(ofFile: encoded, over: placement.visible.size)
-        // Drawn by the other layer.
-        case .kitty, .kittyPlaceholders: []
-        }
+        return pictureProtocol == .iterm2
+            ? ITerm2Graphics.drawing(ofFile: encoded, over: placement.visible.size) : encoded
     }
 
     private func part(_ part: CellRectangle, of picture: Picture) -> [UInt8] {
-        switch pictureProtocol {
-        case .sixel:
-            let pixels = SixelPixels(reading: picture.encoded)
-            let rest = pixels.part(part, cellWidth: picture.cell.width, cellHeight: picture.cell.height)
-            return rest.height == 0 ? [] : SixelGraphics.drawing(rest)
-        case .iterm2: return ITerm2Graphics.part(part, ofFile: picture.encoded, cell: picture.cell)
-        case .kitty, .kittyPlaceholders: return []
+        if pictureProtocol == .iterm2 {
+            return ITerm2Graphics.part(part, ofFile: picture.encoded, cell: picture.cell)
         }
+        let pixels = SixelPixels(reading: picture.encoded)
+        let rest = pixels.part(part, cellWidth: picture.cell.width, cellHeight: picture.cell.height)
+        return rest.height == 0 ? [] : SixelGraphics.drawing(rest)
     }
 }
 

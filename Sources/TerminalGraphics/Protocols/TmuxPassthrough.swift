@@ -6,24 +6,17 @@ package enum TmuxPassthrough {
     /// Wraps sequences that end with `ESC \` one by one, because tmux drops any longer than a mebibyte.
     package static func wrapped(_ sequences: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
-        var isInside = false
-        var previous: UInt8 = 0
-        for byte in sequences {
-            if !isInside { output += Array("\u{1B}Ptmux;".utf8) }
-            isInside = true
-            output.append(byte)
-            if byte == escape { output.append(byte) }
-            if previous == escape, byte == UInt8(ascii: "\\") {
-                output += Array("\u{1B}\\".utf8)
-                isInside = false
-            }
-            previous = byte
+        var start = 0
+        for end in sequences.indices.dropFirst()
+        where sequences[end] == UInt8(ascii: "\\") && sequences[end - 1] == escape {
+            output += envelope(sequences[start...end])
+            start = end + 1
         }
         return output
     }
 
     /// Wraps all bytes at once: complete sequences of at most a mebibyte in total.
-    package static func envelope(_ bytes: [UInt8]) -> [UInt8] {
+    package static func envelope(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         Array("\u{1B}Ptmux;".utf8) + bytes.flatMap { $0 == escape ? [$0, $0] : [$0] } + Array("\u{1B}\\".utf8)
     }
 }
