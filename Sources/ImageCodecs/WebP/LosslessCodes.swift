@@ -154,7 +154,8 @@ struct LosslessCodes {
         for index in 0..<4 + (try input.read(4, in: bytes)) {
             lengthCodeLengths[order[index]] = UInt8(try input.read(3, in: bytes))
         }
-        guard let lengthCode = table(lengthCodeLengths.span, rootBits: 7, meaning: InflateTable.literal) else {
+        guard let lengthCode = table(lengthCodeLengths.span, rootBits: 7, meaning: InflateTable.literal)
+        else {
             throw input.corrupt("WebP code of code lengths")
         }
         // How many code lengths follow.

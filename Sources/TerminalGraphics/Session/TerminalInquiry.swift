@@ -9,10 +9,6 @@ internal import SystemSupport
 package enum TerminalInquiry {
     private static let late = Lock<Task<Void, Never>?>(nil)
 
-    /// How long to wait for the terminal around tmux after tmux itself has answered: it gets no queries if
-    /// `allow-passthrough` is off.
-    fileprivate static let outerLimit = Duration.milliseconds(200)
-
     /// Sends the queries and waits for the last answer until the limit. Pushes keys typed meanwhile back into the
     /// input. Where the kernel forbids that (`dev.tty.legacy_tiocsti`), keys typed before the last answer are lost; keys
     /// typed behind it are not read.
@@ -27,7 +23,7 @@ package enum TerminalInquiry {
             ask(path: path, isInTmux: isInTmux, limit: limit, lateLimit: lateLimit ?? limit)
         }
         guard let asked = asked ?? nil else { return nil }
-        if !asked.isOver {
+        if !asked.answers.isComplete {
             let task = Task.detached {
                 await BlockingThreads.runOnOwnThread {
                     var asked = asked
@@ -54,7 +50,7 @@ package enum TerminalInquiry {
             let end = ContinuousClock.now + limit
             var asked = PendingInquiry(
                 session: session, sorter: AnswerSorter(isInTmux: isInTmux), lateEnd: end + lateLimit)
-            asked.read(until: end, outer: outerLimit)
+            asked.read(until: end)
             if asked.answers.isComplete { asked.finish() }
             return asked
         } catch {
@@ -70,29 +66,29 @@ private struct PendingInquiry: Sendable {
     var sorter: AnswerSorter
     /// When to stop reading late answers.
     let lateEnd: ContinuousClock.Instant
-    var isOver = false
 
     /// Input this soon after the last answer still belongs to it: some terminals answer twice.
     private static let echoLimit = Duration.milliseconds(10)
+    /// How long to wait for the terminal around tmux after tmux itself has answered: it gets no queries if
+    /// `allow-passthrough` is off.
+    private static let outerLimit = Duration.milliseconds(200)
 
     var answers: TerminalAnswers { sorter.answers }
 
-    /// Reads until the last answer, or the deadline, or `outer` after tmux's own answer.
-    mutating func read(until deadline: ContinuousClock.Instant, outer: Duration) {
+    /// Reads until the last answer, or the deadline, or the limit after tmux's own answer.
+    mutating func read(until deadline: ContinuousClock.Instant) {
         var deadline = deadline
         // Byte by byte: nothing behind the last answer is read.
         while !answers.isComplete, let bytes = session.read(until: deadline, atMost: 1), !bytes.isEmpty {
             let awaited = answers.awaitsOuterTerminal
             sorter.take(bytes)
-            if answers.awaitsOuterTerminal, !awaited { deadline = min(deadline, .now + outer) }
+            if answers.awaitsOuterTerminal, !awaited { deadline = min(deadline, .now + Self.outerLimit) }
         }
     }
 
     /// Waits for the last answer until the end of the late ones, and restores the terminal with the typed keys.
     mutating func finish() {
-        read(
-            until: answers.awaitsOuterTerminal ? .now + Self.echoLimit : lateEnd,
-            outer: TerminalInquiry.outerLimit)
+        read(until: answers.awaitsOuterTerminal ? .now + Self.echoLimit : lateEnd)
         // Keys that cannot be pushed back are not read.
         while answers.isComplete, TerminalSession.canPutBack || sorter.keys.isEmpty,
             let bytes = session.read(
@@ -106,6 +102,5 @@ private struct PendingInquiry: Sendable {
         // Before echo is switched on again.
         session.putBack(sorter.keys)
         session.leave()
-        isOver = true
     }
 }

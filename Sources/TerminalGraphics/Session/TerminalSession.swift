@@ -60,10 +60,7 @@ public final class TerminalSession: Sendable {
     /// Makes input raw and switches the modes on, after installing a handler that undoes both on a fatal signal. Does
     /// nothing if already entered.
     public func enter() throws(TerminalError) {
-        guard
-            isEntered.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent)
-                .exchanged
-        else { return }
+        guard !isEntered.exchange(true, ordering: .sequentiallyConsistent) else { return }
         do {
             try installGuard()
             var raw = modes.input(from: original)
@@ -84,10 +81,7 @@ public final class TerminalSession: Sendable {
     /// removal reads the input and pushes the keys back. Where the kernel forbids that (`dev.tty.legacy_tiocsti`), only
     /// the missing answers are read, and keys typed before them are lost.
     public func leave() {
-        guard
-            isEntered.compareExchange(expected: true, desired: false, ordering: .sequentiallyConsistent)
-                .exchanged
-        else { return }
+        guard isEntered.exchange(false, ordering: .sequentiallyConsistent) else { return }
         // Ignored: a terminal that is gone needs no restoring, and for another failure there is no
         // remedy.
         try? write(exitSequence)
