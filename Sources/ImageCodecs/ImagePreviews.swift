@@ -34,8 +34,9 @@ package struct ImagePreviews: Sendable {
     /// append no more after an error.
     /// - Parameter piece: the next bytes.
     package mutating func append(_ piece: [UInt8]) throws(ImageDecodingError) -> Bitmap? {
+        if case .jpeg = source { return try append(toJPEG: piece) }
+        bytes += piece
         if case .unknown = source {
-            bytes += piece
             // A WebP shows its format last, in byte 12.
             guard bytes.count >= 12 else { return nil }
             switch ImageFormat(detecting: bytes.span) {
@@ -46,10 +47,7 @@ package struct ImagePreviews: Sendable {
             case .gif: source = .rows(GIFDecoder())
             default: throw .unrecognized
             }
-            return try decodeRows()
         }
-        if case .jpeg = source { return try append(toJPEG: piece) }
-        bytes += piece
         return try decodeRows()
     }
 

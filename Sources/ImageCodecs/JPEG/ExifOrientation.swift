@@ -91,10 +91,7 @@ extension Bitmap {
                 var from = stored(left, row)
                 var target = (row &* size.width &+ left) &* 4
                 for _ in left..<right {
-                    output[target] = source[from]
-                    output[target &+ 1] = source[from &+ 1]
-                    output[target &+ 2] = source[from &+ 2]
-                    output[target &+ 3] = source[from &+ 3]
+                    output.store(source.vector4(at: from), at: target)
                     target &+= 4
                     from &+= across
                 }

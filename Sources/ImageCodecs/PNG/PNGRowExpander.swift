@@ -45,7 +45,7 @@ struct PNGRowExpander {
         while target &+ 4 <= range.upperBound {
             let value = Int(row[bit &>> 3]) &>> (8 &- bitDepth &- bit & 7) & mask
             guard value < lookup.count else { return false }
-            Self.store(lookup[value], in: &pixels, at: target)
+            pixels.store(lookup[value], at: target)
             bit &+= bitDepth
             target &+= 4
         }
@@ -60,7 +60,7 @@ struct PNGRowExpander {
         var source = 0
         var target = range.lowerBound
         while target &+ 4 <= range.upperBound, source &+ 3 <= row.count {
-            Self.store(SIMD4(row[source], row[source &+ 1], row[source &+ 2], 255), in: &pixels, at: target)
+            pixels.store(SIMD4(row[source], row[source &+ 1], row[source &+ 2], 255), at: target)
             source &+= 3
             target &+= 4
         }
@@ -90,17 +90,9 @@ struct PNGRowExpander {
                 }
             }
             if matches { pixel.w = 0 }
-            Self.store(pixel, in: &pixels, at: target)
+            pixels.store(pixel, at: target)
             source &+= channels &* bytes
             target &+= 4
         }
-    }
-
-    @inline(__always)
-    private static func store(_ pixel: SIMD4<UInt8>, in pixels: inout MutableSpan<UInt8>, at target: Int) {
-        pixels[target] = pixel.x
-        pixels[target &+ 1] = pixel.y
-        pixels[target &+ 2] = pixel.z
-        pixels[target &+ 3] = pixel.w
     }
 }

@@ -236,28 +236,20 @@ struct LosslessRows {
     /// - Parameter stream: the chunk's body.
     /// - Parameter origin: its offset in the file, for errors.
     /// - Parameter size: the size that the container has; the stream must have the same.
-    init(_ stream: Span<UInt8>, origin: Int, size: ImageSize) throws(ImageDecodingError) {
-        var input = LosslessInput(origin: origin)
-        guard try input.read(8, in: stream) == 0x2F else { throw input.corrupt("signature of VP8L") }
-        let width = try input.read(14, in: stream) + 1
-        let height = try input.read(14, in: stream) + 1
-        let hasAlpha = try input.read(1, in: stream) == 1
-        guard try input.read(3, in: stream) == 0 else { throw input.corrupt("version of VP8L") }
-        guard size == ImageSize(width: width, height: height) else { throw input.corrupt("size of VP8L") }
-        try self.init(size, hasAlpha: hasAlpha, &input, in: stream)
-    }
-
-    /// Reads the transforms and codes of a stream without header.
+    /// - Parameter hasHeader: false for the stream of an ALPH chunk. Default: true.
     init(
-        alpha stream: Span<UInt8>, origin: Int, size: ImageSize
+        _ stream: Span<UInt8>, origin: Int, size: ImageSize, hasHeader: Bool = true
     ) throws(ImageDecodingError) {
         var input = LosslessInput(origin: origin)
-        try self.init(size, hasAlpha: false, &input, in: stream)
-    }
-
-    private init(
-        _ size: ImageSize, hasAlpha: Bool, _ input: inout LosslessInput, in stream: Span<UInt8>
-    ) throws(ImageDecodingError) {
+        var hasAlpha = false
+        if hasHeader {
+            guard try input.read(8, in: stream) == 0x2F else { throw input.corrupt("signature of VP8L") }
+            let width = try input.read(14, in: stream) + 1
+            let height = try input.read(14, in: stream) + 1
+            hasAlpha = try input.read(1, in: stream) == 1
+            guard try input.read(3, in: stream) == 0 else { throw input.corrupt("version of VP8L") }
+            guard size == ImageSize(width: width, height: height) else { throw input.corrupt("size of VP8L") }
+        }
         self.size = size
         self.hasAlpha = hasAlpha
         var packed = size

@@ -302,7 +302,8 @@ struct AlphaRows {
         data = chunk.lowerBound + 1..<chunk.upperBound
         row = [UInt8](repeating: 0, count: size.width)
         if flags & 3 == 1 {
-            lossless = try LosslessRows(alpha: file.extracting(data), origin: data.lowerBound, size: size)
+            lossless = try LosslessRows(
+                file.extracting(data), origin: data.lowerBound, size: size, hasHeader: false)
         } else if data.count < size.width * size.height {
             throw .corrupt(segment: "alpha of a WebP", offset: chunk.lowerBound)
         }
@@ -311,9 +312,7 @@ struct AlphaRows {
     /// Decodes the next row to `row`.
     mutating func readRow(in file: Span<UInt8>) throws(ImageDecodingError) {
         let previous = row
-        if lossless != nil {
-            try lossless?.readRow(file.extracting(data))
-        }
+        try lossless?.readRow(file.extracting(data))
         if let pixels = lossless?.row {
             for column in row.indices { row[column] = UInt8(truncatingIfNeeded: pixels[column] >> 8) }
         } else {

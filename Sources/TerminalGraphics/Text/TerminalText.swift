@@ -204,14 +204,12 @@ extension TerminalText {
     ///
     /// Invalid UTF-8 is U+FFFD, a visible character, once it is in a `String`.
     public static func visible(_ text: String, keepingNewlines: Bool = false) -> String {
-        if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
+        if isPlainASCII(text) { return text }
         var writer = VisibleWriter(keepingNewlines: keepingNewlines)
-        let scalars = text.unicodeScalars
-        var index = scalars.startIndex
-        while index < scalars.endIndex {
-            let scalar = scalars[index]
-            index = scalars.index(after: index)
-            let next = index < scalars.endIndex ? scalars[index] : nil
+        var scalars = text.unicodeScalars.makeIterator()
+        var next = scalars.next()
+        while let scalar = next {
+            next = scalars.next()
             writer.write(scalar, before: next)
         }
         return String(writer.output)
