@@ -1,5 +1,8 @@
 /// Reads a JPEG file marker by marker (T.81 B.2) and decodes its scans.
 struct JPEGFile {
+    /// The frame header, the scale, and the requested part and size of the stored image.
+    private typealias Frame = (header: JPEGFrame, scale: JPEGScale, layout: PictureLayout)
+
     private let limits: DecodingLimits
     /// The requested size of the upright image.
     private let sizing: ImageSizing?
@@ -9,10 +12,8 @@ struct JPEGFile {
     private let isPlanar: Bool
     private var segments = JPEGSegments(offset: 2)
     private var tables = JPEGTables()
-    private var frame: JPEGFrame?
-    private var scale: JPEGScale?
-    /// The requested part and size of the stored image.
-    private var layout: PictureLayout?
+    /// Nil before the frame header.
+    private var frame: Frame?
     private var application = JPEGApplicationData()
     private(set) var scanCount = 0
     private var isTruncated = false
@@ -99,28 +100,28 @@ struct JPEGFile {
         guard frame == nil else { throw .corrupt(segment: "second frame header", offset: segment.offset) }
         let frame = try JPEGFrame(segment, of: bytes)
         try limits.check(frame.size)
-        self.frame = frame
         steps = Array(repeating: nil, count: frame.components.count)
         let upright = application.orientation ?? .upright
         if sizing == nil, let least {
             let scale = JPEGScale(frame, target: upright.size(ofStored: least), isPlanar: isPlanar)
-            (self.scale, layout) = (scale, PictureLayout(whole: scale.size))
+            self.frame = (frame, scale, PictureLayout(whole: scale.size))
             return
         }
         let layout = PictureLayout(upright.size(ofStored: frame.size), to: sizing).stored(upright)
-        self.layout = layout
-        scale = JPEGScale(frame, target: sizing == nil ? nil : layout.scaled, isPlanar: isPlanar)
+        let scale = JPEGScale(frame, target: sizing == nil ? nil : layout.scaled, isPlanar: isPlanar)
+        self.frame = (frame, scale, layout)
     }
 
     private mutating func readScan(
         _ segment: JPEGSegment, _ bytes: Span<UInt8>
     ) throws(ImageDecodingError) {
-        guard let frame, let scale else {
+        guard let known = self.frame else {
             throw .corrupt(segment: "scan ahead of the frame header", offset: segment.offset)
         }
         guard scanCount < limits.scans else {
             throw .tooLarge(.scans, value: scanCount + 1, maximum: limits.scans)
         }
+        let frame = known.header
         let scan = try JPEGScan(bytes.extracting(segment.body), frame: frame, offset: segment.offset)
         for component in scan.components {
             if steps[component.index] == nil {
@@ -141,20 +142,20 @@ struct JPEGFile {
             try decoder.decode(from: bytes, into: &coefficients)
             (segments.offset, isTruncated) = (decoder.end, decoder.isTruncated)
         } else {
-            try readSequential(scan, frame, scale, segment, bytes)
+            try readSequential(scan, known, segment, bytes)
         }
     }
 
     /// A scan of all components gives finished rows at once, so only a few rows of samples are kept; not when decoding
     /// to planes.
     private mutating func readSequential(
-        _ scan: JPEGScan, _ frame: JPEGFrame, _ scale: JPEGScale, _ segment: JPEGSegment, _ bytes: Span<UInt8>
+        _ scan: JPEGScan, _ frame: Frame, _ segment: JPEGSegment, _ bytes: Span<UInt8>
     ) throws(ImageDecodingError) {
-        let givesRows = scan.components.count == frame.components.count && !isPlanar
-        var planes = self.planes.take() ?? JPEGPlanes(frame, scale: scale, isWindow: givesRows)
+        let givesRows = scan.components.count == frame.header.components.count && !isPlanar
+        var planes = self.planes.take() ?? JPEGPlanes(frame.header, scale: frame.scale, isWindow: givesRows)
         var decoder = try SequentialScan(
-            scan, of: frame, tables: tables, planes: planes.planes, segment: segment)
-        var rows = givesRows ? makeRows(frame, scale, planes.planes) : nil
+            scan, of: frame.header, tables: tables, planes: planes.planes, segment: segment)
+        var rows = givesRows ? makeRows(frame, planes.planes) : nil
         for row in 0..<decoder.units.height {
             try decoder.decodeRow(row, from: bytes, into: &planes)
             try rows?.add(upToUnitRow: row, of: planes)
@@ -164,30 +165,30 @@ struct JPEGFile {
         if !givesRows { self.planes = planes }
     }
 
-    private func makeRows(_ frame: JPEGFrame, _ scale: JPEGScale, _ planes: [JPEGPlanes.Plane]) -> JPEGRows {
+    private func makeRows(_ frame: Frame, _ planes: [JPEGPlanes.Plane]) -> JPEGRows {
         JPEGRows(
-            frame, scale: scale, colour: JPEGColour(frame: frame, application), planes: planes,
-            layout: layout ?? PictureLayout(whole: scale.size))
+            frame.header, scale: frame.scale, colour: JPEGColour(frame: frame.header, application),
+            planes: planes, layout: frame.layout)
     }
 
     /// The planes of the image so far; at least one scan must have been read.
     func planarPicture() throws(ImageDecodingError) -> PlanarPicture {
-        let (frame, scale) = try readableFrame()
+        let (frame, scale, _) = try readableFrame()
         var planes = planes ?? JPEGPlanes(frame, scale: scale, isWindow: false)
         let dequantisers = dequantisers
         for row in 0..<frame.unitRows { transformCoefficients(row, of: frame, dequantisers, into: &planes) }
         return PlanarPicture(frame, scale: scale, planes: planes, isWhole: !isTruncated)
     }
 
-    /// The frame and scale; at least one scan must have been read.
-    private func readableFrame() throws(ImageDecodingError) -> (JPEGFrame, JPEGScale) {
-        guard let frame, let scale else {
+    /// The frame; at least one scan must have been read.
+    private func readableFrame() throws(ImageDecodingError) -> Frame {
+        guard let frame else {
             throw .corrupt(segment: "JPEG without a frame header", offset: segments.offset)
         }
         guard scanCount > 0 else {
             throw .corrupt(segment: "JPEG without a scan", offset: segments.offset)
         }
-        return (frame, scale)
+        return frame
     }
 
     /// The dequantiser of each component. A component without a scan has no coefficients, so any steps will do.
@@ -208,15 +209,15 @@ struct JPEGFile {
 
     /// The upright image so far; at least one scan must have been read. It is complete only if the file `isWhole`.
     func picture(isWhole: Bool = true) throws(ImageDecodingError) -> Bitmap {
-        let (frame, scale) = try readableFrame()
+        let frame = try readableFrame()
         let isWhole = isWhole && !isTruncated
         let upright = application.orientation ?? .upright
         if let rows { return rows.finish(isWhole: isWhole).turned(upright) }
-        var planes = planes ?? JPEGPlanes(frame, scale: scale, isWindow: true)
-        var rows = makeRows(frame, scale, planes.planes)
+        var planes = planes ?? JPEGPlanes(frame.header, scale: frame.scale, isWindow: true)
+        var rows = makeRows(frame, planes.planes)
         let dequantisers = dequantisers
-        for row in 0..<frame.unitRows {
-            transformCoefficients(row, of: frame, dequantisers, into: &planes)
+        for row in 0..<frame.header.unitRows {
+            transformCoefficients(row, of: frame.header, dequantisers, into: &planes)
             try rows.add(upToUnitRow: row, of: planes)
         }
         return rows.finish(isWhole: isWhole).turned(upright)

@@ -111,19 +111,18 @@ private struct FramePen {
                 let cell = next.cells[start + column]
                 let end = column + (isWide ? 2 : 1)
                 move(to: position, in: next)
-                if let width = uncertainWidth(cell, of: next) {
+                let uncertainWidth = uncertainWidth(cell, of: next)
+                if let uncertainWidth {
                     // A terminal that takes the cluster for narrower would keep the old text behind it.
                     for _ in column..<end { writer.write(Cell(.space, style: cell.style), of: next) }
                     cursor = nil
                     move(to: position, in: next)
-                    disturbed = max(disturbed, column + width)
-                    writer.write(cell, of: next)
-                    cursor = nil
-                } else {
-                    writer.write(cell, of: next)
-                    // At the right edge terminals disagree whether the cursor has wrapped.
-                    cursor = end < columns ? CellPosition(column: end, row: row) : nil
+                    disturbed = max(disturbed, column + uncertainWidth)
                 }
+                writer.write(cell, of: next)
+                // At the right edge terminals disagree whether the cursor has wrapped.
+                let isKnown = uncertainWidth == nil && end < columns
+                cursor = isKnown ? CellPosition(column: end, row: row) : nil
                 column = end
             }
         }
