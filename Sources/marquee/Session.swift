@@ -75,6 +75,11 @@ struct Session: Sendable {
         output.paged(isWanted: !arguments.has("no-pager"), interruption, print)
     }
 
+    /// Prints a result: an object for programs, or a line for people.
+    func print(_ record: some Encodable, orLine line: String) {
+        if settings.wantsJSON { output.json(record) } else { output.line(line) }
+    }
+
     /// The same session without messages on standard error.
     func silent() -> Session {
         var session = self

@@ -26,22 +26,12 @@ enum CacheCommand: Command {
             throw UsageError("cache needs the disk cache: leave out --no-disk-cache")
         }
         let action = session.arguments.operands[0]
-        if session.arguments.has("to"), action != "trim" {
-            throw UsageError("--to works only with cache trim")
-        }
-        if session.arguments.has("host"), action != "clear" {
-            throw UsageError("--host works only with cache clear")
-        }
-        for option in Confirmation.options where session.arguments.has(option.name) && action != "clear" {
-            throw UsageError("--\(option.name) works only with cache clear")
+        for option in specification.options where session.arguments.has(option.name) {
+            let owner = option.name == "to" ? "trim" : "clear"
+            if action != owner { throw UsageError("--\(option.name) works only with cache \(owner)") }
         }
         switch action {
-        case "path":
-            if session.settings.wantsJSON {
-                session.output.json(PathRecord(path: disk.path))
-            } else {
-                session.output.line(disk.path)
-            }
+        case "path": session.print(["path": disk.path], orLine: disk.path)
         case "info": await info(disk, session)
         case "verify":
             let report = await disk.verify()
@@ -115,11 +105,11 @@ enum CacheCommand: Command {
         let (hosts, sizes, ages) = found.withLock { $0 }
         let ordered = hosts.values.sorted { ($0.bytes, $1.host) > ($1.bytes, $0.host) }
         let days = statistics.days.sorted { $0.key < $1.key }.map { DayRecord(number: $0, $1) }
-        let counters = disk.counters
+        func sum(_ count: (HostRecord) -> Int) -> Int { ordered.reduce(0) { $0 + count($1) } }
         let record = InfoRecord(
             path: disk.path, entries: report.entries, bytes: report.bytes, limit: disk.limit,
-            newerEntries: report.newerEntries, faults: counters.faults, hosts: ordered,
-            sizes: sizes, ages: ages, days: days)
+            newerEntries: report.newerEntries, hits: sum(\.hits), misses: sum(\.misses), corrupt: sum(\.corrupt),
+            faults: disk.counters.faults, hosts: ordered, sizes: sizes, ages: ages, days: days)
         if session.settings.wantsJSON {
             session.output.json(record)
             return
@@ -153,13 +143,14 @@ enum CacheCommand: Command {
     }
 
     private static func show(_ report: DiskCache.ScanReport, _ session: Session, verb: String) {
-        if session.settings.wantsJSON {
-            session.output.json(ScanRecord(report))
-        } else {
-            session.output.line(
+        session.print(
+            [
+                "entries": report.entries, "bytes": report.bytes,
+                "removedEntries": report.removedEntries, "removedBytes": report.removedBytes,
+            ],
+            orLine:
                 "\(entries(report.entries)), \(ByteCount.text(report.bytes)); \(report.removedEntries) \(verb), "
-                    + ByteCount.text(report.removedBytes))
-        }
+                + ByteCount.text(report.removedBytes))
     }
 }
 
@@ -215,34 +206,6 @@ struct InfoRecord: Encodable, LookupCounts {
     let sizes: EntryHistogram
     let ages: EntryHistogram
     let days: [DayRecord]
-
-    init(
-        path: String, entries: Int, bytes: Int, limit: Int, newerEntries: Int, faults: Int,
-        hosts: [HostRecord], sizes: EntryHistogram, ages: EntryHistogram, days: [DayRecord]
-    ) {
-        (self.sizes, self.ages, self.days) = (sizes, ages, days)
-        (self.path, self.entries, self.bytes, self.limit) = (path, entries, bytes, limit)
-        (self.newerEntries, self.faults, self.hosts) = (newerEntries, faults, hosts)
-        hits = hosts.reduce(0) { $0 + $1.hits }
-        misses = hosts.reduce(0) { $0 + $1.misses }
-        corrupt = hosts.reduce(0) { $0 + $1.corrupt }
-    }
-}
-
-struct PathRecord: Encodable {
-    let path: String
-}
-
-struct ScanRecord: Encodable {
-    let entries: Int
-    let bytes: Int
-    let removedEntries: Int
-    let removedBytes: Int
-
-    init(_ report: DiskCache.ScanReport) {
-        (entries, bytes) = (report.entries, report.bytes)
-        (removedEntries, removedBytes) = (report.removedEntries, report.removedBytes)
-    }
 }
 
 /// How many entries there are of each size or age. A part holds the entries from the part before it up to its own
@@ -308,25 +271,20 @@ struct BarChart {
     private static let width = 24
     private static let eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-    private var rows: [(label: String, value: String, share: Double)] = []
-
-    /// - Parameter share: the bar's part of the longest one, 0 to 1.
-    mutating func add(_ label: String, _ value: String, share: Double) { rows.append((label, value, share)) }
+    /// The share is the bar's part of the longest one, 0 to 1.
+    private let rows: [(label: String, value: String, share: Double)]
 
     /// A chart of a histogram's entries. The largest part has the longest bar.
     init(_ histogram: EntryHistogram) {
         let most = histogram.parts.map(\.entries).max() ?? 0
-        for part in histogram.parts {
-            let share = most == 0 ? 0 : Double(part.entries) / Double(most)
-            add(part.label, "\(part.entries)", share: share)
+        rows = histogram.parts.map { part in
+            (part.label, "\(part.entries)", most == 0 ? 0 : Double(part.entries) / Double(most))
         }
     }
 
     /// A chart of the hit rates of days; a full bar is 100 %.
     init(_ days: [DayRecord]) {
-        for day in days {
-            add(day.day, "\(day.hits) of \(day.hits + day.misses) hit", share: day.hitRate ?? 0)
-        }
+        rows = days.map { ($0.day, "\($0.hits) of \($0.hits + $0.misses) hit", $0.hitRate ?? 0) }
     }
 
     var lines: [String] {

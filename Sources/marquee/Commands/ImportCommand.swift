@@ -91,12 +91,11 @@ enum ImportCommand: Command {
         }
         let more = warnings.count - warningsShown
         if more > 0 { session.output.notice("\(films.label): and \(more) more of the kind") }
-        if session.settings.wantsJSON {
-            session.output.json(Record(library: path, report))
-        } else {
-            session.output.line(
-                "\(path): " + (isRehearsal ? report.plan + "; --dry-run wrote nothing" : report.summary))
-        }
+        session.print(
+            Record(
+                library: path, added: report.added, replaced: report.replaced, unchanged: report.unchanged,
+                skipped: report.skipped, leftOut: report.leftOut, posters: report.posters),
+            orLine: "\(path): " + (isRehearsal ? report.plan + "; --dry-run wrote nothing" : report.summary))
         return report.leftOut > 0 || report.failedPosters > 0 ? .someFailed : .done
     }
 
@@ -118,12 +117,6 @@ enum ImportCommand: Command {
         let skipped: Int
         let leftOut: Int
         let posters: Int
-
-        init(library: String, _ report: FilmImporter.Report) {
-            self.library = library
-            (added, replaced, unchanged) = (report.added, report.replaced, report.unchanged)
-            (skipped, leftOut, posters) = (report.skipped, report.leftOut, report.posters)
-        }
     }
 }
 

@@ -115,11 +115,8 @@ enum ServeCommand: Command {
         // Before the address: whoever reads it may ask at once whether the service is ready.
         operations.becomeReady()
         let address = text(listen, port: service.port)
-        if session.settings.wantsJSON {
-            output.json(Record(url: address, admin: operations.address))
-        } else {
-            output.line(address)
-        }
+        session.print(
+            ["url": address, "admin": operations.address].compactMapValues(\.self), orLine: address)
         output.flush()
         if let token { output.notice(invitation(token, configuration.films, listen)) }
         if configuration.films.writers.trustsLocal {
@@ -308,12 +305,6 @@ enum ServeCommand: Command {
             "http://\(address.contains(":") ? "[\(address)]" : address):\(port)/"
         case .local(let path): "unix:\(path)"
         }
-    }
-
-    /// The output of `--json`. `JSONHelp` lists its member.
-    private struct Record: Encodable {
-        let url: String
-        let admin: String?
     }
 
     /// `GET /posters/a.jpg 200, 42250 bytes in 0.4 ms`; without the query and other secrets, as in the log.

@@ -19,10 +19,6 @@ enum SignCommand: Command {
             Option(name: "base", value: "URL", help: "the service's address, to print before the path"),
         ], readsEnvironment: true)
 
-    private struct Record: Encodable {
-        let url: String
-    }
-
     static func run(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
         guard let path = arguments.value("sign-key-file") else {
@@ -32,12 +28,8 @@ enum SignCommand: Command {
         let base =
             try arguments.value("base").map { text throws(UsageError) in try service(text, "base") } ?? ""
         let keys = try await keys(path)
-        let address = try address(arguments.operands[0], arguments.operands[1], keys).path
-        if session.settings.wantsJSON {
-            session.output.json(Record(url: base + address))
-        } else {
-            session.output.line(base + address)
-        }
+        let url = base + (try address(arguments.operands[0], arguments.operands[1], keys).path)
+        session.print(["url": url], orLine: url)
         return .done
     }
 

@@ -13,16 +13,6 @@ enum StatusCommand: Command {
         ],
         options: [Option(name: "watch", help: "keep running, and print a line for each change")])
 
-    private struct Record: Encodable {
-        let reach: String
-        let link: String?
-        let interface: String?
-
-        init(_ path: NetworkPath) {
-            (reach, link, interface) = (path.reach.rawValue, path.link?.rawValue, path.interface)
-        }
-    }
-
     static func run(_ session: Session) async throws -> ExitStatus {
         guard session.arguments.has("watch") else {
             show(PathMonitor.currentPath(), session)
@@ -36,10 +26,9 @@ enum StatusCommand: Command {
     }
 
     private static func show(_ path: NetworkPath, _ session: Session) {
-        if session.settings.wantsJSON {
-            session.output.json(Record(path))
-        } else {
-            session.output.line(path.description)
-        }
+        let record = [
+            "reach": path.reach.rawValue, "link": path.link?.rawValue, "interface": path.interface,
+        ]
+        session.print(record.compactMapValues(\.self), orLine: path.description)
     }
 }

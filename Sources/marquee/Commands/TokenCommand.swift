@@ -15,19 +15,9 @@ enum TokenCommand: Command {
             "A service that was started without --token-file makes a token and keeps it in a file that only you can read, until it ends."
         ])
 
-    /// The output of `--json`. `JSONHelp` lists its members.
-    private struct Record: Encodable {
-        let address: String
-        let token: String
-    }
-
     static func run(_ session: Session) async throws -> ExitStatus {
         let token = try token(session.arguments.operands.first, among: KeptToken.all())
-        if session.settings.wantsJSON {
-            session.output.json(Record(address: token.address, token: token.value))
-        } else {
-            session.output.line(token.value)
-        }
+        session.print(["address": token.address, "token": token.value], orLine: token.value)
         return .done
     }
 

@@ -37,13 +37,7 @@ enum JobsCommand: Command {
     private static func list(_ session: Session) throws(BackgroundJobsError) -> ExitStatus {
         let jobs = try BackgroundJobs().list()
         if jobs.isEmpty { session.output.notice("there are no jobs; marquee prewarm --detach starts one") }
-        for job in jobs {
-            if session.settings.wantsJSON {
-                session.output.json(JobRecord(job))
-            } else {
-                session.output.line(job.line)
-            }
-        }
+        for job in jobs { session.print(JobRecord(job), orLine: job.line) }
         return .done
     }
 
