@@ -77,12 +77,8 @@ enum ContactSheet {
         let report = BatchReport(session)
         let opened = session.makeLoader(keepsFiles: false)
         for picture in folder.pictures where !Task.isCancelled {
-            do throws(ImageLoadingError) {
-                let request = try session.request(for: picture.address, relativeTo: folder.base)
-                report.add(await FetchRecord.fetching(request, with: opened.loader, session).record)
-            } catch {
-                report.add(FetchRecord(error, of: picture.address))
-            }
+            let target = FetchTarget(address: picture.address, base: folder.base, name: picture.name)
+            report.add(await FetchCommand.job(target, nil, .keep, opened.loader, session)())
         }
         await opened.close()
         session.reportFaults()

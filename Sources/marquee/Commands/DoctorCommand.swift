@@ -18,10 +18,6 @@ enum DoctorCommand: Command {
         notes: ["The exit status is 1 if there is a problem; warnings do not count."],
         worksWithoutFile: true)
 
-    private struct Report: Encodable {
-        let findings: [Finding]
-    }
-
     static func run(_ session: Session) async throws -> ExitStatus {
         let quiet = session.silent()
         var findings: [Finding] = []
@@ -38,7 +34,7 @@ enum DoctorCommand: Command {
         report(await SharedStoreCheck.findings(quiet.settings.shared?.tier))
         report([pressure, network(), proxy(quiet.settings)])
         report(await CatalogueCheck.findings(quiet))
-        if session.settings.wantsJSON { session.output.json(Report(findings: findings)) }
+        if session.settings.wantsJSON { session.output.json(["findings": findings]) }
         return findings.contains { $0.level == .problem } ? .someFailed : .done
     }
 

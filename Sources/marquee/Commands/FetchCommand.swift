@@ -65,10 +65,7 @@ enum FetchCommand: Command {
                 let count = await targets.count
                 total.withLock { $0 = count }
             },
-            job: { target in
-                let job = Job(target, place, existing, session)
-                return { await job.run(with: opened.loader, session) }
-            })
+            job: { job($0, place, existing, opened.loader, session) })
         if Task.isCancelled, session.settings.wantsJSON {
             for record in await targets.rest() { report.add(record) }
         }
@@ -84,42 +81,30 @@ enum FetchCommand: Command {
         return (try? URL(typed: target.address))?.isOfThisMachine ?? true
     }
 
-    /// One address, and where its file is written.
-    private struct Job {
-        private let request: Result<ImageRequest, ImageLoadingError>
-        private let target: FetchTarget
-        private let write: (@Sendable (LoadedFile) async throws(Failure) -> WrittenFile)?
-
-        init(_ target: FetchTarget, _ place: OutputPlace?, _ existing: ExistingFile, _ session: Session) {
-            self.target = target
-            request = Result { () throws(ImageLoadingError) in
-                try session.request(for: target.address, relativeTo: target.base)
-            }
-            write =
-                if case .success(let request) = request {
-                    place?.writer(of: request, target.name, existing)
-                } else { nil }
+    /// The job of one address. Its file's name is claimed at once.
+    /// - Parameter place: where the file is written; nil for nowhere.
+    static func job(
+        _ target: FetchTarget, _ place: OutputPlace?, _ existing: ExistingFile, _ loader: FileLoader,
+        _ session: Session
+    ) -> Batch.Job {
+        let request: ImageRequest
+        do throws(ImageLoadingError) {
+            request = try session.request(for: target.address, relativeTo: target.base)
+        } catch {
+            let record = FetchRecord(error, of: target.address).naming(target)
+            return { record }
         }
-
-        func run(with loader: FileLoader, _ session: Session) async -> FetchRecord {
-            await load(with: loader, session).naming(target)
-        }
-
-        private func load(with loader: FileLoader, _ session: Session) async -> FetchRecord {
-            let request: ImageRequest
-            do {
-                request = try self.request.get()
-            } catch {
-                return FetchRecord(error, of: target.address)
-            }
+        let write = place?.writer(of: request, target.name, existing)
+        return {
             var (record, image) = await FetchRecord.fetching(request, with: loader, session)
-            guard let write, let image else { return record }
-            do throws(Failure) {
-                record.setFile(try await write(image))
-            } catch {
-                record.fail(error)
+            if let write, let image {
+                do throws(Failure) {
+                    record.setFile(try await write(image))
+                } catch {
+                    record.fail(error)
+                }
             }
-            return record
+            return record.naming(target)
         }
     }
 }

@@ -10,6 +10,10 @@ struct FetchRecord: Encodable, Sendable {
     struct ErrorRecord: Encodable, Sendable {
         let code: String
         let message: String
+
+        init(_ failure: Failure) { (code, message) = (failure.code, failure.description) }
+
+        init(code: String, message: String) { (self.code, self.message) = (code, message) }
     }
 
     private(set) var url: String
@@ -30,28 +34,25 @@ struct FetchRecord: Encodable, Sendable {
     private var isKept = false
     private(set) var error: ErrorRecord?
 
-    init(_ image: LoadedFile, of url: String, timing: LoadTiming, wantsChecksum: Bool) {
-        self.url = url
-        outcome = "\(image.source)"
-        status = image.status
-        bytes = image.bytes.count
-        format = image.header?.format.name
-        width = image.header?.size?.width
-        height = image.header?.size?.height
+    private init(_ url: String, _ outcome: String, _ header: ImageHeader?, _ timing: LoadTiming) {
+        (self.url, self.outcome) = (url, outcome)
+        format = header?.format.name
+        width = header?.size?.width
+        height = header?.size?.height
         milliseconds = timing.own.milliseconds
         queued = timing.queued.milliseconds
+    }
+
+    init(_ image: LoadedFile, of url: String, timing: LoadTiming, wantsChecksum: Bool) {
+        self.init(url, "\(image.source)", image.header, timing)
+        status = image.status
+        bytes = image.bytes.count
         sha256 = wantsChecksum ? image.bytes.checksum : nil
     }
 
     /// A picture from memory. Nothing more is known of its file.
     init(_ image: LoadedImage, of url: String, timing: LoadTiming) {
-        self.url = url
-        outcome = "\(image.source)"
-        format = image.header.format.name
-        width = image.header.size?.width
-        height = image.header.size?.height
-        milliseconds = timing.own.milliseconds
-        queued = timing.queued.milliseconds
+        self.init(url, "\(image.source)", image.header, timing)
     }
 
     /// The result of one image of a job.
@@ -70,21 +71,15 @@ struct FetchRecord: Encodable, Sendable {
     }
 
     init(_ failure: ImageLoadingError, of url: String, timing: LoadTiming = .none) {
-        self.url = url
-        outcome = "failed"
+        self.init(url, "failed", nil, timing)
         if case .httpStatus(_, let status) = failure { self.status = status }
-        milliseconds = timing.own.milliseconds
-        queued = timing.queued.milliseconds
-        error = ErrorRecord(code: failure.code, message: failure.advised)
+        error = ErrorRecord(Failure(failure))
     }
 
     /// The catalogue has no such film, so there is only the user's word and no address.
     init(_ failure: Failure, of word: String) {
-        url = word
-        outcome = "failed"
-        milliseconds = 0
-        queued = 0
-        error = ErrorRecord(code: failure.code, message: failure.description)
+        self.init(word, "failed", nil, .none)
+        error = ErrorRecord(failure)
     }
 
     /// Describes the picture made from the file instead of the file.
@@ -123,7 +118,7 @@ struct FetchRecord: Encodable, Sendable {
     /// Marks a loaded file as failed, because it could not be written.
     mutating func fail(_ failure: Failure) {
         outcome = "failed"
-        error = ErrorRecord(code: failure.code, message: failure.description)
+        error = ErrorRecord(failure)
     }
 
     /// Whether it was cancelled because the program is ending.

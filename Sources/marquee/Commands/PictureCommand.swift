@@ -50,10 +50,7 @@ enum PictureCommand: Command {
             // Pictures are shown in the order of the words.
             atOnce: output == nil ? 1 : session.settings.downloads.transfers, report,
             next: { () throws(Failure) in try await words.next().map { .item($0) } },
-            job: { word in
-                let job = maker.job(for: word)
-                return { await job.run(with: opened.loader) }
-            })
+            job: { maker.job(for: $0, with: opened.loader) })
         await opened.close()
         session.reportFaults()
         return try report.status(ifNothing: "nothing to make: standard input names no picture")
@@ -114,17 +111,39 @@ extension PictureCommand {
             threads = BlockingThreads(count: workers ?? ProcessInfo.processInfo.activeProcessorCount)
         }
 
-        func job(for word: String) -> Job {
+        func job(for word: String, with loader: FileLoader) -> Batch.Job {
             let address = FetchTarget.isAddress(word) ? word : CommandLineWords.address(ofFile: word)
-            let request = Result { () throws(ImageLoadingError) in
-                try session.request(for: address, relativeTo: nil)
+            let request: ImageRequest
+            do throws(ImageLoadingError) {
+                request = try session.request(for: address, relativeTo: nil)
+            } catch {
+                let record = FetchRecord(error, of: address)
+                return { record }
             }
             // The address gives the name; the picture's format gives the ending.
-            let writer: Writer? =
-                if case .success(let request) = request {
-                    output?.writer(of: request, OutputFolder.name(of: request.url, name: nil).stem, existing)
-                } else { nil }
-            return Job(maker: self, address: address, request: request, write: writer)
+            let write = output?.writer(
+                of: request, OutputFolder.name(of: request.url, name: nil).stem, existing)
+            return {
+                var (record, file) = await FetchRecord.fetching(request, with: loader, session)
+                guard let file else { return record }
+                do {
+                    let picture = try await file.picture(recipe, on: threads)
+                    record.describe(picture, wantsChecksum: session.settings.wantsChecksum)
+                    if let write {
+                        record.setFile(
+                            try await write(
+                                LoadedFile(bytes: picture.bytes, header: picture.header, url: file.url)))
+                        if let warning = disagreement(picture.format) { session.output.notice(warning) }
+                    } else {
+                        try await show(picture)
+                    }
+                } catch let error as ImageLoadingError {
+                    record.fail(Failure(error))
+                } catch {
+                    record.fail(error as? Failure ?? Failure("\(address): \(error)"))
+                }
+                return record
+            }
         }
 
         /// Why a picture has another format than its file's name says; nil if it has not.
@@ -145,8 +164,6 @@ extension PictureCommand {
             return "\(file.path()) is a \(isJPEG ? "JPEG" : "PNG"), \(reason)"
         }
 
-        typealias Writer = @Sendable (LoadedFile) async throws(Failure) -> WrittenFile
-
         /// Shows a picture, or writes its bytes to standard output.
         func show(_ picture: Picture) async throws {
             if output != nil { return session.output.bytes(picture.bytes) }
@@ -159,45 +176,6 @@ extension PictureCommand {
             }
             session.output.picture(
                 inline.draw(try bitmap.get(), shape: picture.size, within: inline.room(room)))
-        }
-    }
-
-    /// One picture.
-    private struct Job: Sendable {
-        let maker: Maker
-        let address: String
-        let request: Result<ImageRequest, ImageLoadingError>
-        /// Writes the picture's file; nil if it is shown, or is printed.
-        let write: Maker.Writer?
-
-        func run(with loader: FileLoader) async -> FetchRecord {
-            let request: ImageRequest
-            do {
-                request = try self.request.get()
-            } catch {
-                return FetchRecord(error, of: address)
-            }
-            var (record, file) = await FetchRecord.fetching(request, with: loader, maker.session)
-            guard let file else { return record }
-            do {
-                let picture = try await file.picture(maker.recipe, on: maker.threads)
-                record.describe(picture, wantsChecksum: maker.session.settings.wantsChecksum)
-                if let write {
-                    record.setFile(
-                        try await write(
-                            LoadedFile(bytes: picture.bytes, header: picture.header, url: file.url)))
-                    if let warning = maker.disagreement(picture.format) {
-                        maker.session.output.notice(warning)
-                    }
-                } else {
-                    try await maker.show(picture)
-                }
-            } catch let error as ImageLoadingError {
-                record.fail(Failure(error.advised, code: error.code))
-            } catch {
-                record.fail(error as? Failure ?? Failure("\(address): \(error)"))
-            }
-            return record
         }
     }
 }

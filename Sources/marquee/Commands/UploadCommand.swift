@@ -374,7 +374,7 @@ struct UploadRecord: Encodable, Sendable {
     init(_ method: HTTPMethod, to url: String, _ failure: Failure) {
         self.url = url
         self.method = method.rawValue
-        error = FetchRecord.ErrorRecord(code: failure.code, message: failure.description)
+        error = FetchRecord.ErrorRecord(failure)
     }
 
     /// An answer. Only 2xx means success.
@@ -394,8 +394,7 @@ struct UploadRecord: Encodable, Sendable {
         if (200..<300).contains(response.status) {
             outcome = "sent"
         } else {
-            let failure = Failure(ImageLoadingError.httpStatus(url: url, status: response.status))
-            error = FetchRecord.ErrorRecord(code: failure.code, message: failure.description)
+            error = FetchRecord.ErrorRecord(Failure(.httpStatus(url: url, status: response.status)))
         }
     }
 
