@@ -408,6 +408,13 @@ struct Failure: Error, CustomStringConvertible {
         self.lines = lines
     }
 
+    /// Calls `body`. Its error becomes a failure that names the place.
+    static func naming<Value>(
+        _ place: @autoclosure () -> String, _ body: () throws -> Value
+    ) throws(Failure) -> Value {
+        do { return try body() } catch { throw Failure("\(place()): \(error)") }
+    }
+
     /// The system lacks a resource that `work` needs.
     init(_ shortage: ResourceShortage, doing work: String) {
         self.init("\(work): \(shortage); try again later", code: "resources-short")
@@ -550,10 +557,8 @@ extension Session {
         guard let page = try await CataloguePages.readIfThere(url, opened, self)?.pages.first else {
             return nil
         }
-        do throws(CatalogueError) {
-            return (try FilmDocument(json: try JSONText(parsing: page.bytes)).movie(), page.base)
-        } catch {
-            throw Failure("\(url.displayText): the answer is not a film: \(error)")
+        return try Failure.naming("\(url.displayText): the answer is not a film") {
+            (try FilmDocument(json: try JSONText(parsing: page.bytes)).movie(), page.base)
         }
     }
 

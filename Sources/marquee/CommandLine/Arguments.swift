@@ -151,6 +151,17 @@ struct Arguments: Sendable {
         return product
     }
 
+    /// The value of an option that takes one of several words.
+    /// - Parameter others: words that the caller has looked for already.
+    func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ name: String, besides others: [String] = []
+    ) throws(UsageError) -> Choice? {
+        guard let text = value(name) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        let words = (others + Choice.allCases.map(\.rawValue)).joined(separator: ", ")
+        throw UsageError("--\(name) needs one of \(words), not \"\(text)\"")
+    }
+
     /// The option's values as networks.
     func networks(_ name: String) throws(UsageError) -> [AddressRange] {
         var networks: [AddressRange] = []

@@ -124,6 +124,11 @@ struct UsageError: Error, CustomStringConvertible {
     init(_ description: String, strangeCommand: String? = nil) {
         (self.description, self.strangeCommand) = (description, strangeCommand)
     }
+
+    /// Calls `body`. Its error becomes one that names the place.
+    static func naming<Value>(_ place: String, _ body: () throws -> Value) throws(UsageError) -> Value {
+        do { return try body() } catch { throw UsageError("\(place): \(error)") }
+    }
 }
 
 extension Option {

@@ -63,7 +63,7 @@ struct ConfigurationFile: Sendable {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw UsageError("\(path): it is not text in UTF-8")
         }
-        let options = Dictionary(known.map { ($0.name, $0) }) { first, _ in first }
+        let options = Dictionary(known.filter(\.isForEveryRun).map { ($0.name, $0) }) { first, _ in first }
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             .enumerated()
         {
@@ -73,24 +73,27 @@ struct ConfigurationFile: Sendable {
 
     private mutating func read(_ line: Substring, number: Int, _ options: [String: Option]) throws(UsageError)
     {
-        let line = Self.trimmed(line)
+        let line = line.trimmed
         guard let first = line.first, first != "#" else { return }
         let word = line.prefix { !$0.isWhitespace && $0 != "=" }
-        var value = Self.trimmed(line.dropFirst(word.count))
-        if value.first == "=" { value = Self.trimmed(value.dropFirst()) }
+        var value = line.dropFirst(word.count).trimmed
+        if value.first == "=" { value = value.dropFirst().trimmed }
         let name = String(word.hasPrefix("--") ? word.dropFirst(2) : word)
         if try readLook(name, String(Self.unquoted(value)), number) { return }
-        guard let option = options[name], !Self.never.contains(name) else {
-            let names = options.keys.filter { !Self.never.contains($0) }.sorted()
+        guard let option = options[name] else {
             let nearest =
-                Self.never.contains(name) ? nil : Suggestions.nearest(to: name, among: names, count: 1).first
+                Option.onlyTyped.contains(name)
+                ? nil : Suggestions.nearest(to: name, among: options.keys.sorted(), count: 1).first
             throw UsageError(
                 "\(path):\(number): no command has an option \(name)"
                     + (nearest.map { "; did you mean \($0)?" } ?? ""))
         }
         if option.value == nil {
-            guard try isOn(value, name, number) else { return entries[name] = nil }
-            return entries[name] = Entry(values: [""], line: number)
+            guard let isOn = value.isEmpty ? true : Option.isOn(String(value)) else {
+                throw UsageError(
+                    "\(path):\(number): \(name) takes no value, or else yes or no, not \"\(value)\"")
+            }
+            return entries[name] = isOn ? Entry(values: [""], line: number) : nil
         }
         if value.isEmpty {
             throw UsageError("\(path):\(number): \(name) needs a value: \(option.value ?? "")")
@@ -120,23 +123,6 @@ struct ConfigurationFile: Sendable {
         }
     }
 
-    /// Options that only a command line has.
-    private static let never: Set<String> = ["help", "version"]
-
-    private func isOn(_ value: Substring, _ name: String, _ number: Int) throws(UsageError) -> Bool {
-        switch value.lowercased() {
-        case "", "1", "true", "yes", "on": return true
-        case "0", "false", "no", "off": return false
-        default:
-            throw UsageError("\(path):\(number): \(name) takes no value, or else yes or no, not \"\(value)\"")
-        }
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        let start = text.drop { $0.isWhitespace }
-        return start.lastIndex { !$0.isWhitespace }.map { start[...$0] } ?? ""
-    }
-
     private static func unquoted(_ text: Substring) -> String {
         let isQuoted = text.count >= 2 && text.first == text.last && (text.first == "\"" || text.first == "'")
         return String(isQuoted ? text.dropFirst().dropLast() : text)
@@ -162,13 +148,16 @@ struct EnvironmentOptions {
     private(set) var values: [String: [String]] = [:]
 
     init(_ options: [Option], _ environment: [String: String]) throws(UsageError) {
-        for option in options where !Self.never.contains(option.name) {
+        for option in options where option.isForEveryRun {
             let variable = Self.variable(option.name)
             guard let text = environment[variable], !text.isEmpty, !Self.isLink(text, option) else {
                 continue
             }
             if option.value == nil {
-                if try Self.isOn(text, variable) { values[option.name] = [""] }
+                guard let isOn = Option.isOn(text) else {
+                    throw UsageError("\(variable) needs 1, true, yes or on, or else 0, not \"\(text)\"")
+                }
+                if isOn { values[option.name] = [""] }
             } else if option.isRepeatable {
                 let isSeparator: (Character) -> Bool =
                     option.isText ? \.isNewline : { $0.isWhitespace || $0 == "," }
@@ -185,20 +174,25 @@ struct EnvironmentOptions {
         "MARQUEE_" + name.uppercased().replacing("-", with: "_")
     }
 
-    /// Options without a variable. Container images often set `MARQUEE_VERSION` to their own version.
-    private static let never: Set<String> = ["help", "version"]
-
     /// Whether the variable is Kubernetes' own. For a service called `marquee` it sets
     /// `MARQUEE_PORT=tcp://10.0.0.11:80`.
     private static func isLink(_ text: String, _ option: Option) -> Bool {
         option.name == "port" && (text.hasPrefix("tcp://") || text.hasPrefix("udp://"))
     }
+}
 
-    private static func isOn(_ text: String, _ variable: String) throws(UsageError) -> Bool {
+extension Option {
+    /// Options that only a command line has. Container images often set `MARQUEE_VERSION` to their own version.
+    fileprivate static let onlyTyped: Set<String> = ["help", "version"]
+
+    fileprivate var isForEveryRun: Bool { !Self.onlyTyped.contains(name) }
+
+    /// Whether a text sets a flag; nil if it says neither yes nor no.
+    fileprivate static func isOn(_ text: String) -> Bool? {
         switch text.lowercased() {
-        case "1", "true", "yes", "on": return true
-        case "0", "false", "no", "off": return false
-        default: throw UsageError("\(variable) needs 1, true, yes or on, or else 0, not \"\(text)\"")
+        case "1", "true", "yes", "on": true
+        case "0", "false", "no", "off": false
+        default: nil
         }
     }
 }

@@ -156,16 +156,16 @@ actor InputLines {
         // Skips a byte order mark, which some editors write before the first line.
         if !hasBegun, text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
         hasBegun = true
-        lines += text.split(whereSeparator: \.isNewline).map { $0.trimmingWhitespace() }
+        lines += text.split(whereSeparator: \.isNewline).map { String($0.trimmed) }
             .filter { !$0.isEmpty && !$0.hasPrefix("#") }
     }
 }
 
 extension Substring {
-    fileprivate func trimmingWhitespace() -> String {
+    /// Without white space at its ends.
+    var trimmed: Substring {
         let start = drop { $0.isWhitespace }
-        guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-        return String(start[...last])
+        return start.lastIndex { !$0.isWhitespace }.map { start[...$0] } ?? ""
     }
 }
 

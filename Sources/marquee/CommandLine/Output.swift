@@ -397,9 +397,11 @@ enum Terminal {
     static var isKonsole: Bool { ProcessInfo.processInfo.environment["KONSOLE_VERSION"] != nil }
 
     /// Whether the terminal may be asked for its features: it is a person's.
-    static var canBeAsked: Bool {
-        let term = ProcessInfo.processInfo.environment["TERM"] ?? ""
-        return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !term.isEmpty && term != "dumb"
+    static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && isCapable }
+
+    /// Whether the terminal's type is known, and can move the cursor.
+    private static var isCapable: Bool {
+        !["", "dumb"].contains(ProcessInfo.processInfo.environment["TERM"] ?? "")
     }
 
     /// How long to wait for its answers.
@@ -428,8 +430,5 @@ enum Terminal {
     static var isRemote: Bool { ProcessInfo.processInfo.environment["SSH_TTY"] != nil }
 
     /// Whether messages go to a person's terminal that can redraw a line.
-    static var showsProgress: Bool {
-        let term = ProcessInfo.processInfo.environment["TERM"] ?? ""
-        return isatty(STDERR_FILENO) == 1 && !term.isEmpty && term != "dumb"
-    }
+    static var showsProgress: Bool { isatty(STDERR_FILENO) == 1 && isCapable }
 }

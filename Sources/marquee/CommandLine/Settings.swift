@@ -54,13 +54,13 @@ struct Settings: Sendable {
 
         pictureSize = try Self.pictureSize(arguments, environment)
         colourDepth = ColourDepth.decided(
-            by: try Self.choice("color", arguments) ?? ColourChoice.auto, environment: environment,
+            by: try arguments.choice("color") ?? ColourChoice.auto, environment: environment,
             // A program that asks for a size in cells shows the output on a terminal.
             isTerminal: Output.isTerminal || pictureSize != nil)
         asksForGraphics = [nil, "auto"].contains(arguments.value("graphics"))
         let graphics =
             asksForGraphics
-            ? .blocks : try Self.choice("graphics", arguments, besides: ["auto"]) ?? GraphicsMode.blocks
+            ? .blocks : try arguments.choice("graphics", besides: ["auto"]) ?? GraphicsMode.blocks
         self.graphics = graphics.isBlocks && Terminal.showsOnlyASCII(STDOUT_FILENO) ? .ascii : graphics
 
         downloads.userAgent = "Marquee/\(Marquee.version)"
@@ -96,16 +96,6 @@ struct Settings: Sendable {
 
     /// Enough for a thousand posters of a list in a large window.
     private static let standardMemoryLimit = 64 << 20
-
-    /// The value of an option that takes one of several words.
-    private static func choice<Choice: CaseIterable & RawRepresentable<String>>(
-        _ name: String, _ arguments: Arguments, besides others: [String] = []
-    ) throws(UsageError) -> Choice? {
-        guard let text = arguments.value(name) else { return nil }
-        if let choice = Choice(rawValue: text) { return choice }
-        let words = (others + Choice.allCases.map(\.rawValue)).joined(separator: ", ")
-        throw UsageError("--\(name) needs one of \(words), not \"\(text)\"")
-    }
 
     /// The size of `--size`, or of the preview window in which fzf runs the command.
     private static func pictureSize(

@@ -33,11 +33,8 @@ struct SharedStore: Sendable {
         configuration.isReadOnly = text.hasSuffix(Self.readOnly)
         configuration.security = security
         let url = configuration.isReadOnly ? String(text.dropLast(Self.readOnly.count)) : text
-        let address: SharedTier.Address
-        do throws(SharedTierError) {
-            address = try SharedTier.Address(url, environment: environment)
-        } catch {
-            throw UsageError("--shared: \(error)")
+        let address = try UsageError.naming("--shared") {
+            try SharedTier.Address(url, environment: environment)
         }
         guard let keyFile = value("shared-key-file") else {
             throw UsageError(
@@ -46,10 +43,8 @@ struct SharedStore: Sendable {
         }
         self.keyFile = keyFile
         let keys = try Self.keys(keyFile)
-        do throws(SharedTierError) {
-            tier = try SharedTier(address, keys: keys, configuration: configuration)
-        } catch {
-            throw UsageError("--shared: \(error)")
+        tier = try UsageError.naming("--shared") {
+            try SharedTier(address, keys: keys, configuration: configuration)
         }
     }
 
@@ -64,10 +59,6 @@ struct SharedStore: Sendable {
         } catch {
             throw UsageError("--shared-key-file: \(error.explanation)")
         }
-        do throws(PictureRefusal) {
-            return try SigningKeys(content).secrets
-        } catch {
-            throw UsageError("--shared-key-file \(path): \(error)")
-        }
+        return try UsageError.naming("--shared-key-file \(path)") { try SigningKeys(content).secrets }
     }
 }

@@ -16,14 +16,10 @@ enum BrowseCommand: Command {
             ("marquee films.json --player mpv", "Enter on a film's page plays its member media"),
         ])
 
-    /// Whether there is a terminal to browse on.
-    static var isPossible: Bool {
-        let term = ProcessInfo.processInfo.environment["TERM"] ?? ""
-        return isatty(STDIN_FILENO) == 1 && Output.isTerminal && !term.isEmpty && term != "dumb"
-    }
-
     static func run(_ session: Session) async throws -> ExitStatus {
-        guard isPossible else { throw Failure("browsing needs a terminal; marquee list works without one") }
+        guard Terminal.canBeAsked else {
+            throw Failure("browsing needs a terminal; marquee list works without one")
+        }
         let player = try Player.chosen(session.arguments, ProcessInfo.processInfo.environment)
         // Large blocks (64 KiB and more), above all pictures, go back to the system when they are freed. Otherwise the
         // heaps of all threads would keep a fifth of the program's memory when the memory tier is full.

@@ -28,10 +28,7 @@ enum ExportCommand: Command {
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let arguments = session.arguments
-        let word = arguments.value("format") ?? CatalogueWriter.Format.json.rawValue
-        guard let format = CatalogueWriter.Format(rawValue: word) else {
-            throw UsageError("--format needs one of json, xml, not \"\(word)\"")
-        }
+        let format = try arguments.choice("format") ?? CatalogueWriter.Format.json
         let path = arguments.value("output") ?? "-"
         if path.isEmpty || path.hasSuffix("/") || FileKind(path) == .folder {
             throw UsageError("--output needs a file, not a folder")

@@ -151,11 +151,8 @@ private struct ImportedFilms: Sendable {
         let source = CatalogueSource(name)
         let reading = source.server == nil ? session : session.reading(source)
         let pages = try await source.read(with: reading, limit: CatalogueDocuments.maximumBytes).pages
-        let documents: [CatalogueDocuments]
-        do {
-            documents = try pages.map { try CatalogueDocuments(parsing: $0.bytes) }
-        } catch {
-            throw Failure("\(source.name): \(error)")
+        let documents = try Failure.naming(source.name) {
+            try pages.map { try CatalogueDocuments(parsing: $0.bytes) }
         }
         label = source.name
         problems = pages.flatMap(\.problems)

@@ -43,7 +43,7 @@ enum ListCommand: Command {
         let arguments = session.arguments
         let top = try arguments.number("top", in: 1...Int.max)
         let limit = try arguments.number("limit", in: 1...Int.max)
-        let order = try order(arguments)
+        let order: Catalogue.Sort? = try arguments.choice("sort")
         let markWords = MarkWords(arguments.value("search") ?? "")
         let words = try words(arguments, markWords)
         if arguments.has("plain"), session.settings.wantsJSON {
@@ -66,13 +66,14 @@ enum ListCommand: Command {
                 return row
             }
         } else if arguments.has("plain") {
-            let rows = rows(for: movies, open, session)
-            session.paged { for row in rows { session.output.line(fields: plain(row)) } }
+            session.paged {
+                for movie in movies { session.output.line(fields: plain(row(for: movie, open: open, session))) }
+            }
         } else if arguments.has("posters"), let inline = await InlinePoster.make(session.settings) {
             let status = try await PosterList.print(movies, open, inline, session)
             return open.outage == nil ? status : .someFailed
         } else {
-            let rows = rows(for: movies, open, session)
+            let rows = movies.map { row(for: $0, open: open, session) }
             session.paged {
                 if let width = Terminal.width {
                     FilmTable(rows, width: width).print(session)
@@ -157,21 +158,6 @@ enum ListCommand: Command {
             top: order ?? .score == .score ? top : nil, orCached: true)
         if let top { return (open, open.catalogue.first(top, by: order ?? .score)) }
         return (open, order.map { open.catalogue.sorted(by: $0) } ?? open.catalogue.movies)
-    }
-
-    private static func order(_ arguments: Arguments) throws(UsageError) -> Catalogue.Sort? {
-        guard let text = arguments.value("sort") else { return nil }
-        guard let order = Catalogue.Sort(rawValue: text) else {
-            let names = Catalogue.Sort.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError("--sort needs one of \(names), not \"\(text)\"")
-        }
-        return order
-    }
-
-    private static func rows(
-        for movies: [Movie], _ open: OpenCatalogue, _ session: Session
-    ) -> [FilmRecord] {
-        movies.map { row(for: $0, open: open, session) }
     }
 
     private static func row(for movie: Movie, open: OpenCatalogue, _ session: Session) -> FilmRecord {

@@ -158,11 +158,10 @@ enum PrewarmCommand: Command {
         case .some(let name):
             pages = [(try await Input.file(name), session.source.base(ofFile: name))]
         }
-        do {
-            return try pages.map { (try Manifest(parsing: $0.bytes), $0.base) }
-        } catch {
-            let source = name.map { $0 == "-" ? "standard input" : CatalogueSource($0).name }
-            throw Failure("\(source ?? session.source.name): \(error)")
+        return try Failure.naming(
+            name.map { $0 == "-" ? "standard input" : CatalogueSource($0).name } ?? session.source.name
+        ) {
+            try pages.map { (try Manifest(parsing: $0.bytes), $0.base) }
         }
     }
 }
@@ -205,11 +204,7 @@ extension PrewarmCommand {
             throw UsageError("prewarm --through needs the sizes to ask for, such as --sizes w154,w342")
         }
         return try words.map { word throws(UsageError) in
-            do {
-                return try PictureRecipe(word)
-            } catch {
-                throw UsageError("--sizes: \(error)")
-            }
+            try UsageError.naming("--sizes") { try PictureRecipe(word) }
         }
     }
 
@@ -223,12 +218,7 @@ extension PrewarmCommand {
             )
         }
         let pages = try await CatalogueSource.read(url: service + "/films", with: session)
-        let catalogue: Catalogue
-        do {
-            catalogue = try pages.catalogue().catalogue
-        } catch {
-            throw Failure("\(service)/films: \(error)")
-        }
+        let catalogue = try Failure.naming("\(service)/films") { try pages.catalogue().catalogue }
         guard let address = FilmsAddress(catalogue: try URL(typed: service + "/films")) else {
             throw Failure("\(service) has no films; name a manifest")
         }

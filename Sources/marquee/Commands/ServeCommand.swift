@@ -171,11 +171,7 @@ enum ServeCommand: Command {
 
     private static func tokens(_ path: String) async throws -> [WriteAccess.Token] {
         let bytes = try await Input.file(path)
-        do throws(TokenFile.Failure) {
-            return try TokenFile.tokens(in: bytes)
-        } catch {
-            throw Failure("\(path): \(error)")
-        }
+        return try Failure.naming(path) { try TokenFile.tokens(in: bytes) }
     }
 
     /// The files that SIGHUP reads anew. What is wrong in one leaves the old content standing.
@@ -413,19 +409,13 @@ extension ServeCommand {
         if let path = arguments.value("sizes-file") {
             guard sizes.isEmpty else { throw UsageError("--sizes and --sizes-file exclude each other") }
             let file = try await Input.file(path)
-            do throws(PictureRefusal) {
-                sizes = try PictureRules.sizes(inFile: file)
-            } catch {
-                throw Failure("\(path): \(error)")
-            }
+            sizes = try Failure.naming(path) { try PictureRules.sizes(inFile: file) }
         }
         var keys: SigningKeys?
         if let path = arguments.value("sign-key-file") { keys = try await SignCommand.keys(path) }
-        do throws(PictureRefusal) {
-            return try PictureRules(
+        return try UsageError.naming("--sizes") {
+            try PictureRules(
                 sources: Set(sources), sizes: sizes.isEmpty ? PictureRules.standardSizes : sizes, keys: keys)
-        } catch {
-            throw UsageError("--sizes: \(error)")
         }
     }
 }

@@ -36,11 +36,7 @@ enum SignCommand: Command {
     /// The keys of a file.
     static func keys(_ path: String) async throws -> SigningKeys {
         let file = try await Input.file(path)
-        do throws(PictureRefusal) {
-            return try SigningKeys(file)
-        } catch {
-            throw Failure("\(path): \(error)")
-        }
+        return try Failure.naming(path) { try SigningKeys(file) }
     }
 
     /// The signed address. An address that a service would refuse anyway is refused here.

@@ -224,9 +224,7 @@ extension UploadContent.Order {
         }
         if let text = arguments.value("recipe") {
             if type != nil { throw UsageError("leave out --type: the picture of --recipe has its own type") }
-            do throws(PictureError) { recipe = try PictureRecipe(text) } catch {
-                throw UsageError("--recipe: \(error)")
-            }
+            recipe = try UsageError.naming("--recipe") { try PictureRecipe(text) }
         } else {
             recipe = nil
         }
