@@ -68,14 +68,8 @@ enum CatalogueSource: Sendable {
     private static func isLibrary(_ path: String) -> Bool {
         if path.lowercased().hasSuffix(".db") { return true }
         // Only for a regular file: bytes read from a pipe would be lost.
-        var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        let magic = Array("SQLite format 3\0".utf8)
-        var beginning = [UInt8](repeating: 0, count: magic.count)
-        return unsafe Glibc.read(descriptor, &beginning, beginning.count) == magic.count && beginning == magic
+        guard FileKind(path) == .file else { return false }
+        return (try? Input.beginning(of: path).starts(with: "SQLite format 3\0".utf8)) ?? false
     }
 
     var isLibrary: Bool { if case .library = self { true } else { false } }

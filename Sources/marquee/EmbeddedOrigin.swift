@@ -5,14 +5,9 @@ import SystemSupport
 /// The network with the origin of the sample catalogue in it, on a port chosen by the system, under a constant name.
 /// The origin starts with the first transfer; cached posters do not need it.
 final class EmbeddedOrigin: Transport {
-    private struct Running {
-        let service: CatalogueService
-        let network: CurlTransport
-    }
-
     private let folder: String
     private let configuration: CurlTransport.Configuration
-    private let running = Lock<Running?>(nil)
+    private let running = Lock<(service: CatalogueService, network: CurlTransport)?>(nil)
 
     init(folder: String, transport configuration: CurlTransport.Configuration) {
         self.folder = folder
@@ -39,13 +34,12 @@ final class EmbeddedOrigin: Transport {
     private func started() throws -> CurlTransport {
         try running.withLock { running in
             if let running { return running.network }
-            let service = try CatalogueService(
-                .folder(path: folder))
+            let service = try CatalogueService(.folder(path: folder))
             try service.start()
             var configuration = configuration
             configuration.connectTo["\(CatalogueSource.sampleHost):80"] = "127.0.0.1:\(service.port)"
             let network = CurlTransport(configuration: configuration)
-            running = Running(service: service, network: network)
+            running = (service, network)
             return network
         }
     }

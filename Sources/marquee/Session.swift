@@ -43,31 +43,18 @@ struct Session: Sendable {
     }
 
     /// The same session while the program uses the whole screen.
-    func besideScreen() -> Session {
-        var session = self
-        session.output = output.besideScreen()
-        return session
-    }
+    func besideScreen() -> Session { changed { $0.output = output.besideScreen() } }
 
     /// The same session with another source, to which its credential goes.
-    func reading(_ source: CatalogueSource) -> Session {
-        var session = self
-        session.source = source
-        return session
-    }
+    func reading(_ source: CatalogueSource) -> Session { changed { $0.source = source } }
 
     /// The same session for these pages of a source that has too many.
-    func reading(pages: Range<Int>) -> Session {
-        var session = self
-        session.pages = pages
-        return session
-    }
+    func reading(pages: Range<Int>) -> Session { changed { $0.pages = pages } }
 
     /// The same session for requests that write: it authenticates at the user's own services too.
     func writing() -> Session {
-        var session = self
-        session.settings.downloads.authenticator = WritingCredentials(named: settings.downloads.authenticator)
-        return session
+        let credentials = WritingCredentials(named: settings.downloads.authenticator)
+        return changed { $0.settings.downloads.authenticator = credentials }
     }
 
     /// Lets `print` write to standard output, through a pager where that is longer than the terminal.
@@ -81,9 +68,11 @@ struct Session: Sendable {
     }
 
     /// The same session without messages on standard error.
-    func silent() -> Session {
+    func silent() -> Session { changed { $0.output = Output(isQuiet: true) } }
+
+    private func changed(_ change: (inout Session) -> Void) -> Session {
         var session = self
-        session.output = Output(isQuiet: true)
+        change(&session)
         return session
     }
 
@@ -306,8 +295,7 @@ struct Session: Sendable {
 
     /// The cached films of the last reading; nil if not all pages are cached.
     private func cachedCatalogue(top: Int?, because outage: ImageLoadingError) async -> OpenCatalogue? {
-        var offline = self
-        offline.settings.isOffline = true
+        let offline = changed { $0.settings.isOffline = true }
         // Ignored: the server's own error says more.
         var cached = try? await offline.read(top: top) { _ in }
         cached?.outage = outage
@@ -351,6 +339,9 @@ struct OpenLoader: Sendable {
     let origin: EmbeddedOrigin?
     let log: Task<Void, Never>?
     let output: Output
+
+    /// The bytes received so far, and those to come.
+    var traffic: NetworkActivity.Traffic { loader.downloader.activity.traffic }
 
     /// Waits until everything is on disk, and stops the origin. Reports why interrupted downloads cannot be resumed, if
     /// so.
@@ -604,7 +595,7 @@ extension Session {
     ) async throws -> Value {
         let opened = makeLoader(keepsFiles: false, acceptsAnyContent: true)
         let work = output.progress.begin {
-            JobProgress(label: name, bytes: opened.loader.downloader.activity.traffic)
+            JobProgress(label: name, bytes: opened.traffic)
         }
         defer { output.progress.end(work) }
         return try await Self.closing(opened.close) { try await body(opened) }

@@ -55,8 +55,7 @@ enum FetchCommand: Command {
         let total = Lock(words.contains("-") ? nil : words.count)
         // The progress would disturb a person who types addresses on the same terminal.
         if !words.contains("-") || isatty(STDIN_FILENO) == 0 {
-            let activity = opened.loader.downloader.activity
-            report.beginProgress(total: { total.withLock { $0 } }, traffic: { activity.traffic })
+            report.beginProgress(total: { total.withLock { $0 } }, traffic: { opened.traffic })
         }
         defer { report.endProgress() }
         await Batch.run(
@@ -157,8 +156,7 @@ extension Session {
     ) async -> ExitStatus {
         let opened = makeLoader()
         let status: ExitStatus
-        let activity = opened.loader.downloader.activity
-        let work = output.progress.begin { JobProgress(bytes: activity.traffic) }
+        let work = output.progress.begin { JobProgress(bytes: opened.traffic) }
         do throws(ImageLoadingError) {
             let request = try request(for: target.address, relativeTo: target.base)
             let file = try await opened.loader.file(for: request)

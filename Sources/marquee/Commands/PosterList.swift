@@ -24,10 +24,8 @@ enum PosterList {
             }
         }
         let printed = Atomic(0)
-        let activity = opened.loader.downloader.activity
         let work = session.output.progress.begin {
-            JobProgress(
-                done: printed.load(ordering: .relaxed), total: movies.count, bytes: activity.traffic)
+            JobProgress(done: printed.load(ordering: .relaxed), total: movies.count, bytes: opened.traffic)
         }
         defer { session.output.progress.end(work) }
         for index in movies.indices {

@@ -70,9 +70,8 @@ enum PrewarmCommand: Command {
     /// Loads everything of the list, reports it, and closes the loader.
     static func fill(_ list: List, with opened: OpenLoader, _ session: Session) async -> ExitStatus {
         let requests = list.requests.map(\.request)
-        let activity = opened.loader.downloader.activity
         let report = BatchReport(session, named: list.names, isBarEnough: true)
-        report.beginProgress(total: { requests.count }, traffic: { activity.traffic })
+        report.beginProgress(total: { requests.count }, traffic: { opened.traffic })
         let clock = ContinuousClock()
         let start = clock.now
         let summary = await Prewarmer(opened.loader, concurrency: session.settings.downloads.transfers)

@@ -94,13 +94,14 @@ enum ServeCommand: Command {
         } else if configuration.films.isWritable {
             throw Failure("only a library is writable; make one with: marquee import CATALOGUE LIBRARY.db")
         }
-        configuration.clients = try ServeOperations.clients(arguments)
+        configuration.clients = ForwardedClient(trusting: try arguments.networks("trusted-proxy"))
         configuration.requestsPerClient = try arguments.number("per-client", in: 1...1_000_000)
         let pictures = Lock<PictureServer?>(nil)
+        let madePictures = { @Sendable in pictures.withLock { $0 } }
         let operations = try ServeOperations(
             arguments, clients: configuration.clients,
-            files: files(arguments, writers: configuration.films.writers) { pictures.withLock { $0 } },
-            output: output)
+            files: files(arguments, writers: configuration.films.writers, pictures: madePictures),
+            pictures: madePictures, output: output)
         configuration.readiness = operations.readiness
         let service = try CatalogueService(content, configuration: configuration) { answer in
             operations.record(answer)
@@ -243,27 +244,17 @@ enum ServeCommand: Command {
     ) async throws -> (content: CatalogueService.Content, source: ServedSource?) {
         var source = session.source
         if let path = session.arguments.operands.first {
-            var isFolder: Bool = false
-            if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
-                return (.folder(path: path), nil)
-            }
+            if FileKind(path) == .folder { return (.folder(path: path), nil) }
             source = CatalogueSource(path)
         }
-        if let server = source.server {
+        switch source {
+        case .server(let server):
             let served = try await ServedSource(server, session)
             return (.films(served.library), served)
-        }
-        return (try content(source, unpacked), nil)
-    }
-
-    private static func content(
-        _ source: CatalogueSource, _ unpacked: TemporarySample
-    ) throws -> CatalogueService.Content {
-        switch source {
-        case .sample(.folder(let folder)): return .folder(path: folder)
-        case .sample(.program): return .folder(path: try unpacked.folder())
-        case .library(let path): return .library(path: path)
-        case .folder(let path): return .folder(path: path)
+        case .sample(.folder(let path)), .folder(let path): return (.folder(path: path), nil)
+        case .sample(.program): return (.folder(path: try unpacked.folder()), nil)
+        case .films(let folder): return (.folder(path: folder.path), nil)
+        case .library(let path): return (.library(path: path), nil)
         case .file(let path):
             guard FileManager.default.fileExists(atPath: path) else {
                 throw Failure("there is no \(path); name a folder, a catalogue or a library")
@@ -273,11 +264,9 @@ enum ServeCommand: Command {
             guard let first = start.first(where: { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }),
                 "{[<".utf8.contains(first)
             else { throw Failure("\(path) is not a catalogue; name JSON, XML, a library or a folder") }
-            return .catalogue(path: path)
+            return (.catalogue(path: path), nil)
         case .url(let text):
             throw Failure("\(text) is on the network; import it: marquee import \(text) LIBRARY.db")
-        case .films(let folder): return .folder(path: folder.path)
-        case .server(let source): preconditionFailure("\(source.name) is no file")
         case .invalid(let failure): throw failure
         case .missing: throw Failure("no catalogue is named; name the folder to serve")
         }
@@ -312,12 +301,8 @@ enum ServeCommand: Command {
 
     /// Returns when Ctrl-C or SIGTERM cancels the task.
     private static func untilCancelled() async {
-        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-        await withTaskCancellationHandler {
-            for await _ in stream {}
-        } onCancel: {
-            continuation.finish()
-        }
+        // A stream without elements ends when the task is cancelled.
+        for await _ in AsyncStream.makeStream(of: Never.self).stream {}
     }
 }
 

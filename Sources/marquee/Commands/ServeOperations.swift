@@ -43,8 +43,6 @@ final class ServeOperations: Sendable {
     private let log: RequestLog?
     /// How long requests take, in the order of the routes; empty without --admin.
     private let times: [Histogram]
-    /// The picture service; nil until it is made.
-    private let pictures: Pictures
     private let admin: HTTPServer?
     private let listen: ListenAddress?
     private let drain: Duration
@@ -54,16 +52,14 @@ final class ServeOperations: Sendable {
     private static let answerGrace = Duration.seconds(10)
     private static let defaultDrain = 5
 
-    private final class Pictures: Sendable {
-        let service = Lock<PictureServer?>(nil)
-    }
-
     /// Listens, but serves nothing yet.
     /// - Parameters:
     ///   - clients: finds the client of a request, for the log.
     ///   - files: the files that SIGHUP reads anew.
+    ///   - pictures: the picture service; nil until it is made.
     init(
-        _ arguments: Arguments, clients: ForwardedClient, files: [FileReloader.File], output: Output
+        _ arguments: Arguments, clients: ForwardedClient, files: [FileReloader.File],
+        pictures: @escaping @Sendable () -> PictureServer?, output: Output
     ) throws {
         reloader = FileReloader(files) { report in
             switch report {
@@ -71,11 +67,8 @@ final class ServeOperations: Sendable {
             case .failed(let line): output.failure(line)
             }
         }
-        let pictures = Pictures()
-        self.pictures = pictures
         let purge: AdminHandler.Purge = { text in
-            guard let service = pictures.service.withLock({ $0 }) else { return false }
-            return await service.purge(try PictureSource(text))
+            try await pictures()?.purge(PictureSource(text)) ?? false
         }
         listen = try arguments.value("admin").map(Self.address)
         let seconds = try arguments.number("drain", in: 0...86_400)
@@ -128,10 +121,7 @@ final class ServeOperations: Sendable {
     func start(_ service: CatalogueService) throws {
         metrics.watchProcess(version: Marquee.version)
         metrics.watch(server: { service.statistics })
-        if let pictures = service.pictures {
-            metrics.watch(pictures: pictures)
-            self.pictures.service.withLock { $0 = pictures }
-        }
+        if let pictures = service.pictures { metrics.watch(pictures: pictures) }
         if service.libraryWrites != nil {
             metrics.watch(library: { service.libraryWrites ?? WriteCounts() })
         }
@@ -170,11 +160,6 @@ final class ServeOperations: Sendable {
         }
         admin?.stop()
         log?.close()
-    }
-
-    /// The proxies that are trusted to name the client.
-    static func clients(_ arguments: Arguments) throws(UsageError) -> ForwardedClient {
-        ForwardedClient(trusting: try arguments.networks("trusted-proxy"))
     }
 
     /// The permissions of local sockets; nil without `--socket-mode`.

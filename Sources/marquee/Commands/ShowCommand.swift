@@ -162,8 +162,7 @@ enum ShowCommand: Command {
         _ target: FetchTarget, _ drawing: Drawing?, _ session: Session
     ) async -> (FetchRecord, Result<InlinePicture, Failure>?) {
         let opened = session.makeLoader(keepsFiles: false)
-        let activity = opened.loader.downloader.activity
-        let work = session.output.progress.begin { JobProgress(bytes: activity.traffic) }
+        let work = session.output.progress.begin { JobProgress(bytes: opened.traffic) }
         let (record, picture) = await load(target, drawing, opened, session)
         session.output.progress.end(work)
         await opened.close()
