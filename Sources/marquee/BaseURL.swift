@@ -42,7 +42,7 @@ struct BaseURL: Sendable {
             let resolved = try resolve(address)
             // Ignored: what is not whole by itself has the credentials of the list.
             let isWhole = (try? URL(typed: address)) != nil
-            return (isWhole ? resolved : resolved.withoutCredentials).absoluteString
+            return (isWhole ? resolved : resolved.with(user: nil, password: nil)).absoluteString
         } catch .unsupportedScheme {
             return address
         } catch {
@@ -57,20 +57,17 @@ struct BaseURL: Sendable {
     }
 
     private static func adding(_ origin: URL, to url: URL) -> URL {
-        guard origin.user() != nil || origin.password() != nil,
-            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
-        else { return url }
-        components.user = origin.user(percentEncoded: false)
-        components.password = origin.password(percentEncoded: false)
-        return components.url ?? url
+        guard origin.user() != nil || origin.password() != nil else { return url }
+        return url.with(
+            user: origin.user(percentEncoded: false), password: origin.password(percentEncoded: false))
     }
 }
 
 extension URL {
-    fileprivate var withoutCredentials: URL {
+    fileprivate func with(user: String?, password: String?) -> URL {
         var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
-        components?.user = nil
-        components?.password = nil
+        components?.user = user
+        components?.password = password
         return components?.url ?? self
     }
 }

@@ -174,17 +174,10 @@ enum CatalogueSource: Sendable {
                 return try await session.soap(address, opened).pages(top: top, onPage: onPage)
             }
             if let address, address.isWhole {
-                if let top,
-                    let best = try await CataloguePages.readIfThere(
-                        address.top(top), opened, session, onPage: onPage)
-                {
-                    return best
-                }
-                if address.isNamed,
-                    let all = try await CataloguePages.readIfThere(
-                        address.pages(), opened, session, onPage: onPage)
-                {
-                    return all
+                let addresses = [top.map(address.top), address.isNamed ? address.pages() : nil]
+                for url in addresses.compactMap(\.self) {
+                    let pages = try await CataloguePages.readIfThere(url, opened, session, onPage: onPage)
+                    if let pages { return pages }
                 }
             }
             return try await CataloguePages.read(url, opened, session, onPage: onPage)

@@ -168,6 +168,11 @@ struct Session: Sendable {
         let url = try Self.url(text, relativeTo: base)
         var fields = fields
         if base?.sharesFields(with: url) ?? true { fields.replace(with: settings.fields) }
+        return request(for: url, fields, checksum)
+    }
+
+    /// The request for a URL with exactly these header fields.
+    func request(for url: URL, _ fields: HeaderFields, _ checksum: String?) -> ImageRequest {
         var request = ImageRequest(
             .url(url), options: .init(fields: fields, checksum: checksum, ignoredQuery: settings.ignoredQuery)
         )

@@ -131,7 +131,14 @@ struct UsageError: Error, CustomStringConvertible {
     }
 }
 
+/// Options of several commands.
 extension Option {
+    static let concurrency = Option(
+        name: "concurrency", value: "N", help: "transfers at once (default: 32)")
+    static let perHost = Option(
+        name: "per-host", value: "N", help: "transfers at once to one host (default: 6)")
+    static let anyContent = Option(name: "any-content", help: "accept files that are not images")
+
     /// `--size`: for the commands that print pictures.
     static let size = Option(
         name: "size", letter: "s", value: "COLUMNSxROWS",

@@ -20,9 +20,10 @@ enum ReadableText {
             return type == nil || type?.mediaType == "application/octet-stream" ? unlabelled(bytes) : nil
         }
         switch type.parameters["charset"]?.lowercased() {
-        case nil: return String(validating: bytes, as: UTF8.self) ?? latin(bytes)
+        case nil: return String(validating: bytes, as: UTF8.self) ?? String(bytes: bytes, encoding: .isoLatin1)
         case "utf-8", "utf8", "us-ascii", "ascii": return String(decoding: bytes, as: UTF8.self)
-        case "iso-8859-1", "latin1", "windows-1252", "cp1252": return latin(bytes)
+        case "iso-8859-1", "latin1", "windows-1252", "cp1252":
+            return String(bytes: bytes, encoding: .isoLatin1)
         case "utf-16le": return String(bytes: bytes, encoding: .utf16LittleEndian)
         // The default is big endian (RFC 2781 section 4.3).
         case "utf-16", "utf-16be": return String(bytes: bytes, encoding: .utf16BigEndian)
@@ -43,10 +44,5 @@ enum ReadableText {
         let layout: [UInt8] = [0x09, 0x0A, 0x0C, 0x0D]
         guard bytes.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || layout.contains($0) }) else { return nil }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    /// Each byte becomes the scalar of the same number.
-    private static func latin(_ bytes: [UInt8]) -> String {
-        String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 }

@@ -157,13 +157,7 @@ final class BatchReport: Sendable {
         progress.withLock { $0 = number }
     }
 
-    func endProgress() {
-        session.output.progress.end(
-            progress.withLock { number in
-                defer { number = nil }
-                return number
-            })
-    }
+    func endProgress() { session.output.progress.end(progress.withLock { $0 }) }
 
     /// How many items have ended, and how many of them failed.
     var counts: (ended: Int, failed: Int) { state.withLock { ($0.ended.count, $0.failed.count) } }

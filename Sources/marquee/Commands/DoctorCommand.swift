@@ -241,10 +241,8 @@ struct Finding: Encodable, Equatable {
 
     /// `warning  cache     1 GiB free, ...; make room`
     var line: String {
-        func padded(_ text: String, _ width: Int) -> String {
-            text + String(repeating: " ", count: max(0, width - text.count))
-        }
-        return padded(level.rawValue, 9) + padded(name, 12) + text + (advice.map { "; " + $0 } ?? "")
+        TerminalText.padded(level.rawValue, toWidth: 9) + TerminalText.padded(name, toWidth: 12) + text
+            + (advice.map { "; " + $0 } ?? "")
     }
 }
 

@@ -24,14 +24,8 @@ enum FetchCommand: Command {
                 help:
                     "also write the files to this folder, or one file of this name: poster.jpg; - writes one file to standard output"
             ),
-            Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
-            Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
-            Option(name: "any-content", help: "accept files that are not images"),
-            .noCellular,
-            Option(
-                name: "include",
-                help:
-                    "print one answer with its status line and header"),
+            .concurrency, .perHost, .anyContent, .noCellular,
+            Option(name: "include", help: "print one answer with its status line and header"),
         ] + ExistingFile.options,
         notes: [
             "A file that is there with other content stays. In a folder the new file gets a number; a file that "

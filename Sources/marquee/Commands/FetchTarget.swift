@@ -229,7 +229,8 @@ actor FetchTargets {
         count += 1
         if let target = FetchTarget(word) { return .item(try await target.readingPipe(session)) }
         if catalogue == nil {
-            let opened = await opened()
+            let opened: Result<OpenCatalogue, any Error>
+            do { opened = .success(try await session.catalogue()) } catch { opened = .failure(error) }
             if !Task.isCancelled { catalogue = opened }
         }
         return item(film: word)
@@ -243,14 +244,6 @@ actor FetchTargets {
                 return FetchRecord(.cancelled(url: target.displayText), of: target.displayText)
             case .failure(let record): return record
             }
-        }
-    }
-
-    private func opened() async -> Result<OpenCatalogue, any Error> {
-        do {
-            return .success(try await session.catalogue())
-        } catch {
-            return .failure(error)
         }
     }
 

@@ -59,20 +59,6 @@ struct OutputFile: Sendable {
     /// `.jpg`, or empty.
     let ending: String
 
-    init(folder: String, stem: String, ending: String) {
-        (self.folder, self.stem, self.ending) = (folder, stem, ending)
-    }
-
-    /// The file at a path.
-    init(_ path: String) {
-        let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
-        let folder = path.dropLast(name.count)
-        let dot = OutputFolder.dot(in: String(name)).map { _ in name.lastIndex(of: ".") ?? name.endIndex }
-        self.folder = folder.isEmpty ? "." : folder == "/" ? "/" : String(folder.dropLast())
-        stem = String(name[..<(dot ?? name.endIndex)])
-        ending = String(name[(dot ?? name.endIndex)...])
-    }
-
     /// The path with a number; 1 stands for none.
     func path(_ number: Int = 1) -> String {
         let prefix = folder == "." ? "" : folder == "/" ? "/" : folder + "/"
@@ -143,11 +129,12 @@ struct OutputFile: Sendable {
         return WrittenFile(path: file)
     }
 
-    /// Opens a pipe or a device, which the caller closes; nil if the path is neither. A named pipe has to wait for its
+    /// Opens a pipe or a device, such as `/dev/null`, which the caller closes; nil if the path is neither. It is written
+    /// to, never replaced. A named pipe has to wait for its
     /// reader. It does so on a thread of its own, because only the end of the program interrupts that wait.
     func openIfStream() async throws(Failure) -> Int32? {
         let file = path()
-        guard Self.isStream(file) else { return nil }
+        guard FileKind(file) == .stream else { return nil }
         return try await Input.reading { () throws(Failure) in
             let number = unsafe csystem_open(file, O_WRONLY, 0)
             guard number >= 0 else { throw Self.unwritable(file, errno) }
@@ -228,9 +215,6 @@ struct OutputFile: Sendable {
         return beginning.isEmpty || ImageFormat(detecting: beginning.span) != nil
     }
 
-    /// Whether a path is a pipe or a device, such as `/dev/null`: it is written to, never replaced.
-    private static func isStream(_ file: String) -> Bool { FileKind(file) == .stream }
-
     /// Writes a new file. Its path is left as it is: Foundation would complete it with the working folder, whose name
     /// need not be UTF-8.
     private static func write(_ bytes: Data, to path: String, for file: String) throws(Failure) {
@@ -252,6 +236,18 @@ struct OutputFile: Sendable {
         if claim < 0 { return errno }
         close(claim)
         return unsafe rename(part, path) == 0 ? 0 : errno
+    }
+}
+
+extension OutputFile {
+    /// The file at a path.
+    init(_ path: String) {
+        let name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+        let folder = path.dropLast(name.count)
+        let dot = OutputFolder.dot(in: name) ?? name.endIndex
+        self.init(
+            folder: folder.isEmpty ? "." : folder == "/" ? "/" : String(folder.dropLast()),
+            stem: String(name[..<dot]), ending: String(name[dot...]))
     }
 }
 

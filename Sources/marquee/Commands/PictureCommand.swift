@@ -25,8 +25,7 @@ enum PictureCommand: Command {
             Option(
                 name: "workers", value: "N",
                 help: "threads that decode and encode (default: one for each processor)"),
-            Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
-            Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
+            .concurrency, .perHost,
         ] + ExistingFile.options,
         notes: [
             "A picture that is there is replaced, unless --no-clobber is given. Any other file is replaced only with "

@@ -55,18 +55,17 @@ enum PosterList {
         if let picture { grid.place(picture.cells, at: CellPosition(column: 0, row: 0)) }
         let column = poster.columns + 2
         let room = width - column - 1
-        guard room > 0 else {
-            return InlinePicture(cells: grid, drawing: picture?.drawing ?? [], depth: depth)
-        }
         func put(_ text: String, _ row: Int, _ style: CellStyle = CellStyle()) {
             grid.put(
                 TerminalText.truncated(text, toWidth: room), at: CellPosition(column: column, row: row),
                 style: style)
         }
-        put(TerminalText.visible(movie.title), 0, BrowserScreen.bold)
-        put(MovieText.facts(movie), 1)
-        let lines = MovieText.overview(movie, width: min(room, 76), lines: poster.rows - 3)
-        for (index, line) in lines.enumerated() { put(line, 3 + index) }
+        if room > 0 {
+            put(TerminalText.visible(movie.title), 0, BrowserScreen.bold)
+            put(MovieText.facts(movie), 1)
+            let lines = MovieText.overview(movie, width: min(room, 76), lines: poster.rows - 3)
+            for (index, line) in lines.enumerated() { put(line, 3 + index) }
+        }
         return InlinePicture(cells: grid, drawing: picture?.drawing ?? [], depth: depth)
     }
 }

@@ -21,10 +21,7 @@ enum PrewarmCommand: Command {
             ("marquee prewarm --sizes w154,w342 --through http://pictures/", "all pictures of a service"),
         ],
         options: [
-            Option(name: "concurrency", value: "N", help: "transfers at once (default: 32)"),
-            Option(name: "per-host", value: "N", help: "transfers at once to one host (default: 6)"),
-            Option(name: "any-content", help: "accept files that are not images"),
-            .noCellular,
+            .concurrency, .perHost, .anyContent, .noCellular,
             Option(
                 name: "detach", help: "run in the background, as a job that outlives this terminal"),
             Option(name: "name", value: "NAME", help: "the job's name (default: the manifest's)"),
@@ -76,9 +73,8 @@ enum PrewarmCommand: Command {
         let start = clock.now
         let summary = await Prewarmer(opened.loader, concurrency: session.settings.downloads.transfers)
             .run(requests) { result in
-                FetchRecord(result, wantsChecksum: session.settings.wantsChecksum).map {
-                    report.add($0, index: result.index)
-                }
+                report.add(
+                    FetchRecord(result, wantsChecksum: session.settings.wantsChecksum), index: result.index)
             }
         await opened.close()
         finish(
@@ -142,24 +138,16 @@ enum PrewarmCommand: Command {
         _ session: Session
     ) async throws -> [(manifest: Manifest, base: BaseURL?)] {
         let name = namedSource(session) == nil ? session.arguments.operands.first : nil
-        let pages: [(bytes: [UInt8], base: BaseURL?)]
-        switch name {
-        case nil:
-            if case .library(let path) = session.source {
-                return [try await libraryManifest(path, session.output)]
+        let source = name.map { CatalogueSource($0) } ?? session.source
+        if case .library(let path) = source { return [try await libraryManifest(path, session.output)] }
+        let pages: [(bytes: [UInt8], base: BaseURL?)] =
+            switch name {
+            case "-": [(try await Input.standard(), nil)]
+            case let name? where !name.contains("://"):
+                [(try await Input.file(name), session.source.base(ofFile: name))]
+            default: try await source.read(with: session).pages.map { ($0.bytes, $0.base) }
             }
-            pages = try await session.source.read(with: session).pages.map { ($0.bytes, $0.base) }
-        case "-": pages = [(try await Input.standard(), nil)]
-        case .some(let name) where name.contains("://"):
-            pages = try await CatalogueSource.read(url: name, with: session).pages.map { ($0.bytes, $0.base) }
-        case .some(let name) where CatalogueSource(name).isLibrary:
-            return [try await libraryManifest(name, session.output)]
-        case .some(let name):
-            pages = [(try await Input.file(name), session.source.base(ofFile: name))]
-        }
-        return try Failure.naming(
-            name.map { $0 == "-" ? "standard input" : CatalogueSource($0).name } ?? session.source.name
-        ) {
+        return try Failure.naming(source.name) {
             try pages.map { (try Manifest(parsing: $0.bytes), $0.base) }
         }
     }
@@ -309,14 +297,14 @@ extension PrewarmCommand {
 }
 
 extension FetchRecord {
-    /// The result of an image of a prewarm; nil for one that went into memory only, which the command never asks for.
-    fileprivate init?(_ result: Prewarmer.ItemResult, wantsChecksum: Bool) {
+    /// The result of an image of a prewarm.
+    fileprivate init(_ result: Prewarmer.ItemResult, wantsChecksum: Bool) {
         let url = result.request.url.displayText
         let timing = LoadTiming(total: result.duration, queued: result.queued)
         switch result.outcome {
         case .alreadyCached(let image), .fetched(let image):
             self.init(image, of: url, timing: timing, wantsChecksum: wantsChecksum)
-        case .alreadyDecoded: return nil
+        case .alreadyDecoded(let image): self.init(image, of: url, timing: timing)
         case .failed(let error): self.init(error, of: url, timing: timing)
         }
     }

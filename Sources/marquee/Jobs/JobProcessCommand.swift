@@ -20,7 +20,9 @@ enum JobProcessCommand {
         do {
             let session = try JobSettings.session(process, interruption)
             let requests = try process.plan.items.map { item throws(ImageLoadingError) in
-                try session.request(for: item)
+                session.request(
+                    for: try URL(typed: item.url), item.sendsFields ? session.settings.fields : HeaderFields(),
+                    item.checksum)
             }
             let opened = session.makeLoader(keepsFiles: false)
             let status = await process.run(
@@ -33,20 +35,6 @@ enum JobProcessCommand {
             process.refuse(ImageLoadingError.advised(error))
             return .nothingDone
         }
-    }
-}
-
-extension Session {
-    /// The request of an item of a job.
-    fileprivate func request(for item: JobPlan.Item) throws(ImageLoadingError) -> ImageRequest {
-        let url = try URL(typed: item.url)
-        var request = ImageRequest(
-            .url(url),
-            options: .init(
-                fields: item.sendsFields ? settings.fields : HeaderFields(), checksum: item.checksum,
-                ignoredQuery: settings.ignoredQuery))
-        if settings.isOffline, !LibraryTransport.serves(url) { request.cachePolicy = .cacheOnly }
-        return request
     }
 }
 
