@@ -62,11 +62,8 @@ struct Marquee {
         {
             return try await BrowseCommand.run(session)
         }
-        guard let command = commands.first(where: { $0.specification.name == arguments.command.name })
-        else {
-            return .nothingDone
-        }
-        return try await command.run(session)
+        let command = commands.first { $0.specification.name == arguments.command.name }
+        return try await command?.run(session) ?? .nothingDone
     }
 
     /// The same error. If a word in a command's place is a film of this machine's catalogue, it names the command that

@@ -119,11 +119,9 @@ struct Arguments: Sendable {
     func number(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
         guard let text = value(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
+            let end = range.upperBound == .max && !Self.isTooLarge(text) ? "on" : "to \(range.upperBound)"
             throw UsageError(
-                range.upperBound == .max && !Self.isTooLarge(text)
-                    ? "--\(name) needs a whole number from \(range.lowerBound) on, not \"\(text)\""
-                    : "--\(name) needs a whole number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\""
-            )
+                "--\(name) needs a whole number from \(range.lowerBound) \(end), not \"\(text)\"")
         }
         return number
     }
@@ -164,14 +162,12 @@ struct Arguments: Sendable {
 
     /// The option's values as networks.
     func networks(_ name: String) throws(UsageError) -> [AddressRange] {
-        var networks: [AddressRange] = []
-        for text in values(name) {
+        try values(name).map { text throws(UsageError) in
             guard let network = AddressRange(text) else {
                 throw UsageError("--\(name) needs a network such as 192.168.1.0/24, not \"\(text)\"")
             }
-            networks.append(network)
+            return network
         }
-        return networks
     }
 
     /// The option's value in seconds, with fractions.

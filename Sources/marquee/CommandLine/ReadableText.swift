@@ -20,7 +20,8 @@ enum ReadableText {
             return type == nil || type?.mediaType == "application/octet-stream" ? unlabelled(bytes) : nil
         }
         switch type.parameters["charset"]?.lowercased() {
-        case nil: return String(validating: bytes, as: UTF8.self) ?? String(bytes: bytes, encoding: .isoLatin1)
+        case nil:
+            return String(validating: bytes, as: UTF8.self) ?? String(bytes: bytes, encoding: .isoLatin1)
         case "utf-8", "utf8", "us-ascii", "ascii": return String(decoding: bytes, as: UTF8.self)
         case "iso-8859-1", "latin1", "windows-1252", "cp1252":
             return String(bytes: bytes, encoding: .isoLatin1)

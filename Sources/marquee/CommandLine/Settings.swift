@@ -173,15 +173,13 @@ extension Settings {
     private static func byHost(
         _ option: String, _ value: String, _ arguments: Arguments
     ) throws(UsageError) -> [(host: String, value: String)] {
-        var values: [(host: String, value: String)] = []
-        for text in arguments.values(option) {
+        try arguments.values(option).map { text throws(UsageError) in
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
                 throw UsageError("--\(option) needs HOST=\(value), not \"\(text)\"")
             }
-            values.append((parts[0].lowercased(), String(parts[1])))
+            return (parts[0].lowercased(), String(parts[1]))
         }
-        return values
     }
 
     /// The credentials for servers that ask. Those of the file come before those of the environment.

@@ -118,9 +118,16 @@ final class BatchReport: Sendable {
         /// The items that have ended, by their numbers.
         var ended: Set<Int> = []
         var failed: Set<Int> = []
-        /// The items that were cancelled.
-        var cancelled = 0
         var failures: FailureReport
+
+        /// - Parameter message: why the item failed; nil if it did not.
+        mutating func end(_ index: Int, failing message: String?) {
+            ended.insert(index)
+            failed.remove(index)
+            guard let message else { return }
+            failed.insert(index)
+            failures.add(message)
+        }
     }
 
     private let session: Session
@@ -173,26 +180,19 @@ final class BatchReport: Sendable {
         }
         session.output.flush()
         state.withLock { state in
-            if record.isCancelled, index == nil { return state.cancelled += 1 }
+            if record.isCancelled, index == nil { return }
             let index = index ?? state.ended.count
-            state.ended.insert(index)
-            state.failed.remove(index)
-            guard let error = record.error else { return }
-            state.failed.insert(index)
-            state.failures.add(
-                names.isEmpty
-                    ? error.message : names[index] + ": " + ImageLoadingError.withoutAddress(error.message))
+            let message = record.error?.message
+            state.end(
+                index,
+                failing: names.isEmpty
+                    ? message : message.map { names[index] + ": " + ImageLoadingError.withoutAddress($0) })
         }
     }
 
     /// Takes a failure that has no address.
     func add(_ failure: Failure) {
-        state.withLock { state in
-            let index = state.ended.count
-            state.ended.insert(index)
-            state.failed.insert(index)
-            state.failures.add(failure.description)
-        }
+        state.withLock { $0.end($0.ended.count, failing: failure.description) }
     }
 
     /// The numbers below `count` of the items that have not ended.

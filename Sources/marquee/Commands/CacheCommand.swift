@@ -108,7 +108,8 @@ enum CacheCommand: Command {
         func sum(_ count: (HostRecord) -> Int) -> Int { ordered.reduce(0) { $0 + count($1) } }
         let record = InfoRecord(
             path: disk.path, entries: report.entries, bytes: report.bytes, limit: disk.limit,
-            newerEntries: report.newerEntries, hits: sum(\.hits), misses: sum(\.misses), corrupt: sum(\.corrupt),
+            newerEntries: report.newerEntries, hits: sum(\.hits), misses: sum(\.misses),
+            corrupt: sum(\.corrupt),
             faults: disk.counters.faults, hosts: ordered, sizes: sizes, ages: ages, days: days)
         if session.settings.wantsJSON {
             session.output.json(record)

@@ -41,11 +41,7 @@ enum CompletionsCommand: Command {
         var candidates = completion.candidates
         if completion.wantsFilm { candidates += await films(words, session.interruption) }
         for candidate in candidates { session.output.line(fields: [candidate.text, candidate.meaning]) }
-        switch completion.paths {
-        case .none: break
-        case .files: session.output.line(":files")
-        case .folders: session.output.line(":folders")
-        }
+        if completion.paths != .none { session.output.line(":\(completion.paths)") }
     }
 
     /// The films whose ids begin with the last word. Fetches nothing; an unreadable catalogue gives no films.
@@ -190,10 +186,8 @@ struct Completion: Equatable {
     ) {
         let operands = command.operands.split(separator: " ").map { $0.filter { !"[]".contains($0) } }
         guard let last = operands.last else { return }
-        if number < operands.count {
-            add(alternatives: operands[number], behind: "")
-        } else if last.hasSuffix("...") {
-            add(alternatives: last, behind: "")
+        if number < operands.count || last.hasSuffix("...") {
+            add(alternatives: number < operands.count ? operands[number] : last, behind: "")
         }
         if last == "COMMAND|TOPIC" {
             candidates =

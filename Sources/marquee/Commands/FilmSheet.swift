@@ -43,16 +43,15 @@ struct FilmSheet {
         of movie: Movie, _ summary: String?, _ picture: InlinePicture?, depth: ColourDepth
     ) -> [InlinePicture] {
         let depth = picture?.depth ?? depth
+        func text(_ lines: ArraySlice<Line>, from column: Int = 0) -> InlinePicture {
+            InlinePicture(cells: grid(lines, from: column), depth: depth)
+        }
         guard let picture, picture.cells.size.rows > 0 else {
-            let lines = lines(of: movie, summary, width: min(Self.widestText, width))
-            return [InlinePicture(cells: grid(lines[...], from: 0), depth: depth)]
+            return [text(lines(of: movie, summary, width: min(Self.widestText, width))[...])]
         }
         guard room.columns + Self.gap + Self.narrowestText <= width else {
             let lines = lines(of: movie, summary, width: min(Self.widestText, width))
-            return [
-                picture,
-                InlinePicture(cells: grid([Line(label: "", text: "")] + lines, from: 0), depth: depth),
-            ]
+            return [picture, text([Line(label: "", text: "")] + lines)]
         }
         let size = picture.cells.size
         let column = size.columns + Self.gap
@@ -61,8 +60,7 @@ struct FilmSheet {
         cells.place(picture.cells, at: CellPosition(column: 0, row: 0))
         let beside = InlinePicture(cells: cells, drawing: picture.drawing, depth: depth)
         let rest = lines.dropFirst(size.rows)
-        return rest.isEmpty
-            ? [beside] : [beside, InlinePicture(cells: grid(rest, from: column), depth: depth)]
+        return rest.isEmpty ? [beside] : [beside, text(rest, from: column)]
     }
 
     private func grid(_ lines: ArraySlice<Line>, from column: Int, rows: Int? = nil) -> CellGrid {

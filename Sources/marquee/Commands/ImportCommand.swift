@@ -133,10 +133,8 @@ private struct ImportedFilms: Sendable {
     private let films: Films
 
     private enum Films: Sendable {
-        /// The pages of a catalogue.
-        case documents([CatalogueDocuments])
-        /// The program's own sample, with posters from the program.
-        case sample(CatalogueDocuments)
+        /// The pages of a catalogue. Those of the program's own sample have posters from the program.
+        case documents([CatalogueDocuments], areOwn: Bool)
         case library(FilmLibrary)
     }
 
@@ -158,19 +156,15 @@ private struct ImportedFilms: Sendable {
         problems = pages.flatMap(\.problems)
         self.name = documents[0].name
         count = documents.reduce(0) { $0 + $1.count }
-        switch source {
-        case .sample(.program):
-            base = pages[0].base
-            films = .sample(documents[0])
-        case .sample(.folder):
+        if case .sample(.folder) = source {
             // The posters are read from the folder. The address of its embedded origin works in this run only.
             base = BaseURL(URL(filePath: source.name))
-            films = .documents(documents)
-        default:
+        } else {
             // The pages of a service have the same path and differ in their queries.
             base = pages[0].base
-            films = .documents(documents)
         }
+        let areOwn = if case .sample(.program) = source { true } else { false }
+        films = .documents(documents, areOwn: areOwn)
     }
 
     /// These films as those that complete others. Their addresses are made absolute.
@@ -195,17 +189,15 @@ private struct ImportedFilms: Sendable {
         _ body: (Int, Result<FilmDocument, CatalogueError>, PosterBytes?) throws -> Void
     ) throws {
         switch films {
-        case .documents(let pages):
+        case .documents(let pages, let areOwn):
             var before = 0
             for page in pages {
-                try page.forEach { try body(before + $0, $1, nil) }
+                try page.forEach { position, film in
+                    // Ignored: `body` gets the error.
+                    let path = areOwn ? try? film.get()["poster"]?.string : nil
+                    try body(before + position, film, path.flatMap { SampleCatalogue.poster($0) })
+                }
                 before += page.count
-            }
-        case .sample(let sample):
-            try sample.forEach { position, film in
-                // Ignored: `body` gets the error.
-                let path = try? film.get()["poster"]?.string
-                try body(position, film, path.flatMap { SampleCatalogue.poster($0) })
             }
         case .library(let library):
             var (position, failure) = (0, (any Error)?.none)

@@ -67,7 +67,9 @@ enum ListCommand: Command {
             }
         } else if arguments.has("plain") {
             session.paged {
-                for movie in movies { session.output.line(fields: plain(row(for: movie, open: open, session))) }
+                for movie in movies {
+                    session.output.line(fields: plain(row(for: movie, open: open, session)))
+                }
             }
         } else if arguments.has("posters"), let inline = await InlinePoster.make(session.settings) {
             let status = try await PosterList.print(movies, open, inline, session)
@@ -133,6 +135,10 @@ enum ListCommand: Command {
         _ words: FilterWords, _ marks: (words: MarkWords, book: MarkBook), top: Int?, order: Catalogue.Sort?,
         _ session: Session
     ) async throws -> (OpenCatalogue, [Movie]) {
+        func ordered(_ catalogue: Catalogue) -> [Movie] {
+            if let top { return catalogue.first(top, by: order ?? .score) }
+            return order.map { catalogue.sorted(by: $0) } ?? catalogue.movies
+        }
         guard words.isEmpty, marks.words.isEmpty else {
             let open = try await session.catalogue(orCached: true)
             let all = open.catalogue.movies.filter {
@@ -146,9 +152,7 @@ enum ListCommand: Command {
             // Without an order, similar titles stay in theirs: the nearest first.
             let numbers = hits.groups.flatMap(\.self)
             let found = (hits.areSimilar ? numbers : numbers.sorted()).map { all[$0] }
-            let catalogue = Catalogue(name: open.catalogue.name, movies: found)
-            if let top { return (open, catalogue.first(top, by: order ?? .score)) }
-            return (open, order.map { catalogue.sorted(by: $0) } ?? found)
+            return (open, ordered(Catalogue(name: open.catalogue.name, movies: found)))
         }
         if let top, case .library(let path) = session.source {
             let open = try await LibrarySource.first(top, by: order ?? .score, path, session.output)
@@ -156,8 +160,7 @@ enum ListCommand: Command {
         }
         let open = try await session.catalogue(
             top: order ?? .score == .score ? top : nil, orCached: true)
-        if let top { return (open, open.catalogue.first(top, by: order ?? .score)) }
-        return (open, order.map { open.catalogue.sorted(by: $0) } ?? open.catalogue.movies)
+        return (open, ordered(open.catalogue))
     }
 
     private static func row(for movie: Movie, open: OpenCatalogue, _ session: Session) -> FilmRecord {

@@ -193,15 +193,13 @@ extension UploadContent.Order {
 
     init(_ arguments: Arguments) throws(UsageError) {
         file = arguments.operands.count == 2 ? arguments.operands[0] : nil
-        var fields: [(name: String, value: String)] = []
-        for text in arguments.values("form") {
+        fields = try arguments.values("form").map { text throws(UsageError) in
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
                 throw UsageError("--form needs NAME=VALUE, not \"\(text)\"")
             }
-            fields.append((String(parts[0]), String(parts[1])))
+            return (String(parts[0]), String(parts[1]))
         }
-        self.fields = fields
         guard file != nil || !fields.isEmpty else {
             throw UsageError("upload needs FILE or -, and URL; or URL and --form NAME=VALUE")
         }
@@ -263,11 +261,10 @@ struct UploadedFile: Sendable {
     /// Replaces the file by a picture of it. Name and type then follow from the picture's bytes.
     /// - Parameter limit: the most bytes of the file.
     fileprivate mutating func replaceByPicture(by recipe: PictureRecipe, limit: Int) throws(Failure) {
-        let bytes = try all(limit: limit) { limit in
-            Failure(
-                "\(title): larger than \(ByteCount.text(limit)), the limit for making a picture; "
-                    + "allow more with --max-bytes", code: "too-large")
-        }
+        let bytes = try all(
+            limit: limit,
+            tooLarge: "larger than \(ByteCount.text(limit)), the limit for making a picture; "
+                + "allow more with --max-bytes")
         do throws(PictureError) {
             let picture = try Picture.picture(of: ImageBytes(bytes), recipe)
             content = .bytes(picture.bytes.array)
@@ -287,11 +284,10 @@ struct UploadedFile: Sendable {
         guard let grammar = ContentType(mediaType).flatMap({ DocumentGrammar(mediaType: $0.mediaType) })
         else { return }
         let unchecked = "send it unchecked with --type application/octet-stream"
-        let bytes = try all(limit: Self.checkedLimit) { limit in
-            Failure(
-                "\(title): \(grammar.rawValue) can only be checked up to \(ByteCount.text(limit)); "
-                    + unchecked, code: "too-large")
-        }
+        let limit = Self.checkedLimit
+        let bytes = try all(
+            limit: limit,
+            tooLarge: "\(grammar.rawValue) can only be checked up to \(ByteCount.text(limit)); \(unchecked)")
         do throws(CatalogueError) {
             try grammar.check(bytes)
         } catch .empty {
@@ -336,14 +332,14 @@ struct UploadedFile: Sendable {
     }
 
     /// The whole file, in memory.
-    private func all(limit: Int, tooLarge: (Int) -> Failure) throws(Failure) -> [UInt8] {
+    private func all(limit: Int, tooLarge: String) throws(Failure) -> [UInt8] {
         do throws(ImageLoadingError) {
             let body = try body.open()
             if body.count <= limit { return try body.bytes(at: 0, limit: limit) }
         } catch {
             throw Failure(error)
         }
-        throw tooLarge(limit)
+        throw Failure("\(title): \(tooLarge)", code: "too-large")
     }
 }
 

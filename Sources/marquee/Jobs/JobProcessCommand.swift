@@ -21,7 +21,8 @@ enum JobProcessCommand {
             let session = try JobSettings.session(process, interruption)
             let requests = try process.plan.items.map { item throws(ImageLoadingError) in
                 session.request(
-                    for: try URL(typed: item.url), item.sendsFields ? session.settings.fields : HeaderFields(),
+                    for: try URL(typed: item.url),
+                    item.sendsFields ? session.settings.fields : HeaderFields(),
                     item.checksum)
             }
             let opened = session.makeLoader(keepsFiles: false)
@@ -41,13 +42,7 @@ enum JobProcessCommand {
 extension ExitStatus {
     /// The exit status of a job.
     init(job status: Int32) {
-        self =
-            switch status {
-            case 0: .done
-            case 1: .someFailed
-            case 130: .interrupted
-            default: .nothingDone
-            }
+        self = [.done, .someFailed, .interrupted].first { $0.code == status } ?? .nothingDone
     }
 }
 
