@@ -227,9 +227,8 @@ private struct Scan {
     init(_ specifications: [CommandSpecification]) { self.specifications = specifications }
 
     mutating func take(_ word: String) {
-        if word == "=", awaitingValue != nil { return }
         if awaitingValue != nil {
-            awaitingValue = nil
+            if word != "=" { awaitingValue = nil }
         } else if !hasEnded, word == "--" {
             hasEnded = true
         } else if !hasEnded, word.hasPrefix("-"), word != "-" {

@@ -19,16 +19,12 @@ enum EditCommand: Command {
         if members.contains(where: { $0.name == "title" && $0.value.isNull }) {
             throw UsageError("a film needs a title; leave out --title to keep it")
         }
-        var poster: PosterArgument?
-        if let text = arguments.value("poster") {
-            let argument = try PosterArgument(text)
-            poster = argument
-            switch argument {
-            case .address(let address):
-                members.append(JSONText.Member(name: "poster", value: JSONText(address)))
-            case .none: members.append(JSONText.Member(name: "poster", value: .null))
-            case .file: break
-            }
+        let poster = try arguments.value("poster").map { try PosterArgument($0) }
+        switch poster {
+        case .address(let address)?:
+            members.append(JSONText.Member(name: "poster", value: JSONText(address)))
+        case PosterArgument.none?: members.append(JSONText.Member(name: "poster", value: .null))
+        case .file?, nil: break
         }
         guard !members.isEmpty || poster != nil else {
             throw UsageError("edit needs something to change, such as --year 1922; see marquee edit --help")

@@ -53,11 +53,9 @@ struct InlinePoster {
         let depth = settings.colourDepth
         // Blocks need to know whether there are 24-bit colours.
         let asks = settings.asksForGraphics || (settings.graphics.isBlocks && depth < .trueColour)
-        guard asks, depth > .none, Terminal.canBeAsked else {
-            return InlinePoster(settings, TerminalAnswers())
-        }
-        let limit = Terminal.answerLimit
-        let answers = await TerminalInquiry.answers(isInTmux: Terminal.isInTmux, limit: limit)
+        let answers =
+            asks && depth > .none && Terminal.canBeAsked
+            ? await TerminalInquiry.answers(isInTmux: Terminal.isInTmux, limit: Terminal.answerLimit) : nil
         return InlinePoster(settings, answers ?? TerminalAnswers())
     }
 

@@ -72,7 +72,7 @@ enum ListCommand: Command {
                 }
             }
         } else if arguments.has("posters"), let inline = await InlinePoster.make(session.settings) {
-            let status = try await PosterList.print(movies, open, inline, session)
+            let status = await PosterList.print(movies, open, inline, session)
             return open.outage == nil ? status : .someFailed
         } else {
             let rows = movies.map { row(for: $0, open: open, session) }

@@ -11,7 +11,7 @@ enum PosterList {
 
     static func print(
         _ movies: [Movie], _ open: OpenCatalogue, _ inline: InlinePoster, _ session: Session
-    ) async throws -> ExitStatus {
+    ) async -> ExitStatus {
         var inline = inline
         let room = inline.room(largest)
         let size = inline.pictureSize(in: room)
@@ -27,7 +27,6 @@ enum PosterList {
         let work = session.output.progress.begin {
             JobProgress(done: printed.load(ordering: .relaxed), total: movies.count, bytes: opened.traffic)
         }
-        defer { session.output.progress.end(work) }
         for index in movies.indices {
             let image = await ahead.picture(index)
             if Task.isCancelled { break }

@@ -24,26 +24,27 @@ extension Metrics {
     /// Registers the metrics of a picture service.
     func watch(pictures service: PictureServer) {
         let counters = service.counters
+        @Sendable func number(of event: PictureCounters.Event) -> Double {
+            Double(counters.number(of: event))
+        }
         counter("marquee_pictures_total", "Requested pictures, by how they were served.", label: "how") {
             [
-                ("memory", counters.number(of: .memoryHit)), ("disk", counters.number(of: .diskHit)),
-                ("made", counters.number(of: .made)), ("stale", counters.number(of: .stale)),
-                ("joined", counters.number(of: .joined)), ("abandoned", counters.number(of: .abandoned)),
-            ].map { ($0.0, Double($0.1)) }
+                ("memory", number(of: .memoryHit)), ("disk", number(of: .diskHit)),
+                ("made", number(of: .made)),
+                ("stale", number(of: .stale)), ("joined", number(of: .joined)),
+                ("abandoned", number(of: .abandoned)),
+            ]
         }
         counter("marquee_picture_refusals_total", "Refusals, by rule.", label: "rule") {
             counters.refusals.sorted { $0.key < $1.key }.map { ($0.key, Double($0.value)) }
         }
         counter("marquee_sources_total", "Sources, by how they were loaded.", label: "how") {
             [
-                ("fetched", Double(counters.number(of: .fetched))),
-                ("confirmed", Double(counters.number(of: .confirmed))),
-                ("shared", Double(counters.number(of: .shared))),
+                ("fetched", number(of: .fetched)), ("confirmed", number(of: .confirmed)),
+                ("shared", number(of: .shared)),
             ]
         }
-        counter("marquee_source_decodes_total", "Decoded sources.") {
-            Double(counters.number(of: .decoded))
-        }
+        counter("marquee_source_decodes_total", "Decoded sources.") { number(of: .decoded) }
         counter("marquee_picture_seconds_total", "Time spent making pictures.") {
             counters.makingTime.seconds
         }

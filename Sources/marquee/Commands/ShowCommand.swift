@@ -163,34 +163,31 @@ enum ShowCommand: Command {
     ) async -> (FetchRecord, Result<InlinePicture, Failure>?) {
         let opened = session.makeLoader(keepsFiles: false)
         let work = session.output.progress.begin { JobProgress(bytes: opened.traffic) }
-        let (record, picture) = await load(target, drawing, opened, session)
+        let size = drawing.map { $0.inline.pictureSize(in: $0.room) }
+        let record: FetchRecord
+        var picture: Result<InlinePicture, ImageLoadingError>?
+        do throws(ImageLoadingError) {
+            var request = try session.posterRequest(
+                for: target.address, relativeTo: target.base, decodedAt: size)
+            request.targetSize = size
+            if let drawing {
+                var inline = drawing.inline
+                let loader = session.imageLoader(over: opened)
+                let (loaded, image) = await FetchRecord.fetching(request, with: loader, session)
+                record = loaded
+                if record.error == nil { picture = image.map { inline.draw($0, within: drawing.room) } }
+            } else {
+                record = await FetchRecord.fetching(request, with: opened.loader, session).record
+            }
+        } catch {
+            record = FetchRecord(error, of: target.address)
+        }
         session.output.progress.end(work)
         await opened.close()
         session.reportFaults()
         return (
             record.naming(target), picture?.mapError { Failure(target.naming($0.advised), code: $0.code) }
         )
-    }
-
-    private static func load(
-        _ target: FetchTarget, _ drawing: Drawing?, _ opened: OpenLoader, _ session: Session
-    ) async -> (FetchRecord, Result<InlinePicture, ImageLoadingError>?) {
-        let size = drawing.map { $0.inline.pictureSize(in: $0.room) }
-        var request: ImageRequest
-        do throws(ImageLoadingError) {
-            request = try session.posterRequest(
-                for: target.address, relativeTo: target.base, decodedAt: size)
-        } catch {
-            return (FetchRecord(error, of: target.address), nil)
-        }
-        guard let drawing else {
-            return (await FetchRecord.fetching(request, with: opened.loader, session).record, nil)
-        }
-        var inline = drawing.inline
-        request.targetSize = size
-        let loader = session.imageLoader(over: opened)
-        let (record, image) = await FetchRecord.fetching(request, with: loader, session)
-        return (record, record.error == nil ? image.map { inline.draw($0, within: drawing.room) } : nil)
     }
 
     private static func print(_ picture: Result<InlinePicture, Failure>?, _ session: Session) {
@@ -200,17 +197,13 @@ enum ShowCommand: Command {
     }
 
     private static func facts(_ movie: Movie, _ output: Output) {
-        let titles = movie.originalTitle.map { "\(movie.title)  (\($0))" } ?? movie.title
-        output.line(titles)
+        output.line(movie.title + (movie.originalTitle.map { "  (\($0))" } ?? ""))
         output.line("")
         for (label, value) in FilmFacts.all(of: movie) { fact(label, value, output) }
         guard let overview = movie.overview else { return }
         output.line("")
-        for line in TerminalText.wrapped(
-            TerminalText.visible(overview), toWidth: 80)
-        {
-            output.line(line)
-        }
+        let lines = TerminalText.wrapped(TerminalText.visible(overview), toWidth: 80)
+        for line in lines { output.line(line) }
         output.line("")
     }
 

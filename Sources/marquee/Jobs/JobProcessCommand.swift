@@ -224,8 +224,7 @@ struct JobSettings: Sendable {
     }
 
     private static func absolute(_ path: String) -> String {
-        if path.hasPrefix("/") || path.contains("://") { return path }
-        return FileManager.default.currentDirectoryPath + "/" + path
+        path.contains("://") ? path : TokenCommand.absolute(path)
     }
 }
 
