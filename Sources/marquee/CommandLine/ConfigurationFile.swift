@@ -99,11 +99,8 @@ struct ConfigurationFile: Sendable {
             throw UsageError("\(path):\(number): \(name) needs a value: \(option.value ?? "")")
         }
         let text = Self.homed(Self.unquoted(value), option)
-        if option.isRepeatable, let before = entries[name] {
-            entries[name] = Entry(values: before.values + [text], line: number)
-        } else {
-            entries[name] = Entry(values: [text], line: number)
-        }
+        let before = option.isRepeatable ? entries[name]?.values ?? [] : []
+        entries[name] = Entry(values: before + [text], line: number)
     }
 
     /// Reads a key or a colour of the browser; false for another line.

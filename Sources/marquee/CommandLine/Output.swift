@@ -11,30 +11,26 @@ struct Output: Sendable {
     let isQuiet: Bool
     let isVerbose: Bool
     /// The progress of the work. Shown only on a terminal, and not with --quiet.
-    let progress: ProgressLine
+    private(set) var progress: ProgressLine
     private let buffer: OutputBuffer
     /// Messages held back; nil if messages are written at once.
-    private let held: HeldMessages?
+    private var held: HeldMessages?
 
     init(isQuiet: Bool = false, isVerbose: Bool = false) {
         self.isQuiet = isQuiet
         self.isVerbose = isVerbose
         progress = ProgressLine(isWanted: !isQuiet && Terminal.showsProgress)
         buffer = OutputBuffer(above: progress)
-        held = nil
-    }
-
-    private init(beside output: Output) {
-        isQuiet = output.isQuiet
-        isVerbose = output.isVerbose
-        progress = ProgressLine(isWanted: true, isDrawn: false)
-        buffer = output.buffer
-        held = isatty(STDERR_FILENO) == 1 ? HeldMessages() : nil
     }
 
     /// The output of a program that uses the whole screen. Messages to that terminal wait for `releaseMessages`, and
     /// progress is read from `progress`.
-    func besideScreen() -> Output { Output(beside: self) }
+    func besideScreen() -> Output {
+        var output = self
+        output.progress = ProgressLine(isWanted: true, isDrawn: false)
+        output.held = isatty(STDERR_FILENO) == 1 ? HeldMessages() : nil
+        return output
+    }
 
     /// Writes the messages that were held back.
     func releaseMessages() {

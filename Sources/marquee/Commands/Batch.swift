@@ -30,7 +30,12 @@ enum Batch {
         await withTaskGroup(of: Step<Item>.self) { group in
             var slots = slots
             func ask() {
-                if !Task.isCancelled { group.addTask { await Step(asking: next) } }
+                if Task.isCancelled { return }
+                group.addTask {
+                    do throws(Failure) { return try await next().map { .next($0) } ?? .end } catch {
+                        return .fault(error)
+                    }
+                }
             }
             ask()
             while let step = await group.next() {
@@ -64,14 +69,6 @@ enum Batch {
         /// The list cannot be read here.
         case fault(Failure)
         case end
-
-        init(asking next: () async throws(Failure) -> Entry<Item>?) async {
-            do throws(Failure) {
-                self = if let entry = try await next() { .next(entry) } else { .end }
-            } catch {
-                self = .fault(error)
-            }
-        }
     }
 }
 

@@ -42,7 +42,12 @@ enum CacheCommand: Command {
             let host = session.arguments.value("host")?.lowercased()
             if let status = try await statusWithoutClearing(disk, host, session) { return status }
             let report = await disk.removeAll { host == nil || CacheKey.host(ofURL: $0.url[...]) == host }
-            if host == nil { await removeParts(besides: disk) }
+            if host == nil {
+                // The partial bodies of interrupted downloads belong to the cache too.
+                await BlockingThreads.runOnOwnThread {
+                    PartialStore(path: PartialStore.path(besides: disk), limit: .max).removeAll()
+                }
+            }
             show(report, session, verb: "removed")
         case "trim":
             guard let target = try session.arguments.bytes("to") else {
@@ -78,13 +83,6 @@ enum CacheCommand: Command {
 
     /// `1 entry`, `2 entries`.
     static func entries(_ count: Int) -> String { count == 1 ? "1 entry" : "\(count) entries" }
-
-    /// The partial bodies of interrupted downloads belong to the cache too.
-    private static func removeParts(besides disk: DiskCache) async {
-        await BlockingThreads.runOnOwnThread {
-            PartialStore(path: PartialStore.path(besides: disk), limit: .max).removeAll()
-        }
-    }
 
     private static func info(_ disk: DiskCache, _ session: Session) async {
         let now = FileTime.coarseNow
@@ -124,24 +122,20 @@ enum CacheCommand: Command {
             session.output.line(
                 "  \(name): \(entries(host.entries)), \(ByteCount.text(host.bytes))\(host.hitRateText)")
         }
-        charts(record).forEach { session.output.line($0) }
+        func show(_ title: String, _ chart: BarChart) {
+            for line in ["", title] + chart.lines { session.output.line(line) }
+        }
+        if record.entries > 0 {
+            show("Entries by size", BarChart(record.sizes))
+            show("Entries by last use", BarChart(record.ages))
+        }
+        if !record.days.isEmpty {
+            show("Hits by day (UTC)", BarChart(Array(record.days.suffix(shownDays))))
+        }
     }
 
     /// The number of days whose hits are shown; `--json` has all stored days.
     private static let shownDays = 14
-
-    /// The histograms, and the hits of the latest days with any look-up, as lines of text.
-    private static func charts(_ record: InfoRecord) -> [String] {
-        var lines: [String] = []
-        if record.entries > 0 {
-            lines += ["", "Entries by size"] + BarChart(record.sizes).lines
-            lines += ["", "Entries by last use"] + BarChart(record.ages).lines
-        }
-        if !record.days.isEmpty {
-            lines += ["", "Hits by day (UTC)"] + BarChart(Array(record.days.suffix(shownDays))).lines
-        }
-        return lines
-    }
 
     private static func show(_ report: DiskCache.ScanReport, _ session: Session, verb: String) {
         session.print(

@@ -83,11 +83,6 @@ struct FetchTarget: Sendable {
         return unsafe stat(word, &status) == 0 ? nil : SystemError.text(errno, ofPath: Array(word.utf8))
     }
 
-    /// Whether a word can only mean a file, although there is none: it has a slash, or the suffix of a picture.
-    fileprivate static func looksLikeFile(_ word: String) -> Bool {
-        word.contains("/") || looksLikePicture(word)
-    }
-
     /// Whether a word may be an address without its scheme: `example.org/a.jpg`.
     fileprivate static func looksLikeAddress(_ word: String) -> Bool {
         guard let slash = word.firstIndex(of: "/"), slash != word.startIndex else { return false }
@@ -198,9 +193,9 @@ extension Session {
     ) throws(Failure) -> Movie? {
         if isFile { return nil }
         let fault = FetchTarget.faultOfLink(word)
-        guard error.code == "no-such-film", fault != nil || FetchTarget.looksLikeFile(word) else {
-            throw error
-        }
+        // A word with a slash, or with the suffix of a picture, can only mean a file.
+        let isForFile = fault != nil || word.contains("/") || FetchTarget.looksLikePicture(word)
+        guard error.code == "no-such-film", isForFile else { throw error }
         let advice =
             FetchTarget.looksLikeAddress(word) ? "for the address, write https://\(word)" : "check the path"
         throw Failure("\(word): \(fault ?? "there is no such file"); \(advice)", code: "no-such-file")
