@@ -31,8 +31,7 @@ struct Marquee {
             if words == JobProcessCommand.words { return await JobProcessCommand.run(interruption) }
             let environment = ProcessInfo.processInfo.environment
             let arguments = try Arguments(
-                words, commands: commands.map { $0.specification }, environment: environment,
-                file: ConfigurationFile.standard)
+                words, environment: environment, file: ConfigurationFile.standard)
             output = Output(isQuiet: arguments.has("quiet"), isVerbose: arguments.has("verbose"))
             if let text = information(arguments) {
                 output.paged(isWanted: !arguments.has("no-pager"), interruption) { output.text(text) }
@@ -76,8 +75,8 @@ struct Marquee {
         let usual = error
         do {
             let arguments = try Arguments(
-                [ShowCommand.specification.name] + words, commands: commands.map { $0.specification },
-                environment: environment, file: ConfigurationFile.standard)
+                [ShowCommand.specification.name] + words, environment: environment,
+                file: ConfigurationFile.standard)
             let session = Session(
                 arguments: arguments, settings: try Settings(arguments, environment: environment),
                 output: Output(isQuiet: true), interruption: interruption)
@@ -111,8 +110,6 @@ struct Marquee {
     private static func information(_ arguments: Arguments) -> String? {
         if arguments.has("version") { return "marquee \(version)" }
         guard arguments.has("help") else { return nil }
-        return arguments.isCommandNamed
-            ? Help.text(for: arguments.command)
-            : Help.overview(commands.map { $0.specification })
+        return arguments.isCommandNamed ? Help.text(for: arguments.command) : Help.overview
     }
 }

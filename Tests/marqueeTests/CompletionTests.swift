@@ -7,7 +7,7 @@ import Testing
 @Suite("Completion of command lines", .bounded)
 struct CompletionTests {
     private func completion(_ words: [String]) -> Completion {
-        Completion(words, commands.map { $0.specification })
+        Completion(words)
     }
 
     private func texts(_ words: [String]) -> [String] { completion(words).candidates.map(\.text) }

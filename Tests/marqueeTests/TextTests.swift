@@ -38,9 +38,9 @@ struct HelpTests {
 
     @Test("every command has a page with its options, which refers to the common options")
     func pages() throws {
-        let overview = Help.overview(specifications)
+        let overview = Help.overview
         for specification in specifications {
-            let help = try Help.page(specification.name, specifications)
+            let help = try Help.page(specification.name)
             #expect(help == Help.text(for: specification))
             #expect(overview.contains("\n  \(specification.name) "))
             for option in specification.options {
@@ -51,7 +51,7 @@ struct HelpTests {
             #expect(help.contains("marquee help options"))
             #expect(!help.contains("--cache-dir"))
         }
-        let common = try Help.page("options", specifications)
+        let common = try Help.page("options")
         for option in CommandSpecification.global {
             #expect(common.contains("--\(option.name)"))
             #expect(words(common).contains(words(option.help)))
@@ -61,7 +61,7 @@ struct HelpTests {
 
     @Test("the first line says that plain marquee opens the browser, and examples follow")
     func beginning() {
-        let lines = Help.overview(specifications).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = Help.overview.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.first?.hasPrefix("marquee opens a browser") == true)
         #expect(lines.dropFirst().first == "" && lines.dropFirst(2).first == "Examples")
     }
@@ -69,7 +69,7 @@ struct HelpTests {
     @Test("no line of any page is wider than 80 columns")
     func width() throws {
         let names = specifications.map(\.name) + Help.topics.map(\.name)
-        let pages = try names.map { try Help.page($0, specifications) } + [Help.overview(specifications)]
+        let pages = try names.map { try Help.page($0) } + [Help.overview]
         for line in pages.flatMap({ $0.split(separator: "\n") }) { #expect(line.count <= 80, "\(line)") }
     }
 

@@ -25,10 +25,12 @@ struct Arguments: Sendable {
     /// Parses a command line. The default command is the first of `commands`. A file in the command's place is the
     /// catalogue.
     /// - Parameters:
+    ///   - commands: Default: all commands of the program.
     ///   - environment: gives options that the command line does not, if the command's specification allows it.
     ///   - file: gives options that neither gives. Default: none.
     init(
-        _ words: [String], commands: [CommandSpecification], environment: [String: String] = [:],
+        _ words: [String], commands: [CommandSpecification] = CommandSpecification.all,
+        environment: [String: String] = [:],
         file: () throws(UsageError) -> ConfigurationFile? = { () throws(UsageError) in nil }
     ) throws(UsageError) {
         let chosen = try Self.command(in: words, of: commands)

@@ -37,7 +37,7 @@ struct ConfigurationFile: Sendable {
     /// The user's file, for the options of every command; nil if there is none.
     static func standard() throws(UsageError) -> ConfigurationFile? {
         try ConfigurationFile(
-            known: CommandSpecification.global + commands.flatMap { $0.specification.options })
+            known: CommandSpecification.global + CommandSpecification.all.flatMap(\.options))
     }
 
     /// Reads the file. Nil if there is none.

@@ -17,3 +17,8 @@ let commands: [any Command.Type] = [
     CompletionsCommand.self, ManCommand.self,
     HelpCommand.self, VersionCommand.self,
 ]
+
+extension CommandSpecification {
+    /// The specifications of every command, the default first.
+    static let all = commands.map { $0.specification }
+}

@@ -37,7 +37,7 @@ enum CompletionsCommand: Command {
     }
 
     private static func complete(_ words: [String], _ session: Session) async {
-        let completion = Completion(words, commands.map { $0.specification })
+        let completion = Completion(words)
         var candidates = completion.candidates
         if completion.wantsFilm { candidates += await films(words, session.interruption) }
         for candidate in candidates { session.output.line(fields: [candidate.text, candidate.meaning]) }
@@ -53,8 +53,7 @@ enum CompletionsCommand: Command {
             if word.hasPrefix("--catalogue=") { line.append(word) }
         }
         do {
-            let arguments = try Arguments(
-                line, commands: commands.map { $0.specification }, file: ConfigurationFile.standard)
+            let arguments = try Arguments(line, file: ConfigurationFile.standard)
             let session = Session(
                 arguments: arguments,
                 settings: try Settings(arguments, environment: ProcessInfo.processInfo.environment),
@@ -152,8 +151,8 @@ struct Completion: Equatable {
     private(set) var wantsFilm = false
 
     /// - Parameter words: the words after the program's name. The last one is completed, and may be empty.
-    init(_ words: [String], _ specifications: [CommandSpecification]) {
-        var scan = Scan(specifications)
+    init(_ words: [String]) {
+        var scan = Scan()
         for word in words.dropLast() { scan.take(word) }
         let word = words.last ?? ""
         if let option = scan.awaitingValue {
@@ -167,9 +166,9 @@ struct Completion: Equatable {
         } else if !scan.hasEnded, word.hasPrefix("-") {
             candidates = scan.openOptions.map { Candidate(text: "--" + $0.name, meaning: $0.help) }
         } else if let command = scan.command {
-            addOperand(of: command, number: scan.operands, specifications)
+            addOperand(of: command, number: scan.operands)
         } else {
-            candidates = specifications.map { Candidate(text: $0.name, meaning: $0.summary) }
+            candidates = Self.commands
             // A catalogue may be in the command's place.
             paths = .files
         }
@@ -181,9 +180,11 @@ struct Completion: Equatable {
         candidates += option.choices.map { Candidate(text: start + $0) }
     }
 
-    private mutating func addOperand(
-        of command: CommandSpecification, number: Int, _ specifications: [CommandSpecification]
-    ) {
+    private static var commands: [Candidate] {
+        CommandSpecification.all.map { Candidate(text: $0.name, meaning: $0.summary) }
+    }
+
+    private mutating func addOperand(of command: CommandSpecification, number: Int) {
         let operands = command.operands.split(separator: " ").map { $0.filter { !"[]".contains($0) } }
         guard let last = operands.last else { return }
         if number < operands.count || last.hasSuffix("...") {
@@ -191,8 +192,7 @@ struct Completion: Equatable {
         }
         if last == "COMMAND|TOPIC" {
             candidates =
-                specifications.map { Candidate(text: $0.name, meaning: $0.summary) }
-                + Help.topics.map { Candidate(text: $0.name, meaning: $0.summary) }
+                Self.commands + Help.topics.map { Candidate(text: $0.name, meaning: $0.summary) }
         }
     }
 
@@ -214,7 +214,6 @@ struct Completion: Equatable {
 
 /// Parses the words before the completed one, as `Arguments` does, but ignores errors.
 private struct Scan {
-    private let specifications: [CommandSpecification]
     private(set) var command: CommandSpecification?
     /// The number of operands so far.
     private(set) var operands = 0
@@ -223,8 +222,6 @@ private struct Scan {
     /// Whether no more options may follow.
     private(set) var hasEnded = false
     private var used: Set<String> = []
-
-    init(_ specifications: [CommandSpecification]) { self.specifications = specifications }
 
     mutating func take(_ word: String) {
         if awaitingValue != nil {
@@ -239,7 +236,7 @@ private struct Scan {
             }
         } else if command == nil {
             // A file in the command's place is the catalogue of the default command.
-            command = specifications.first { $0.name == word } ?? specifications.first
+            command = CommandSpecification.all.first { $0.name == word } ?? CommandSpecification.all.first
         } else {
             operands += 1
         }
@@ -255,12 +252,12 @@ private struct Scan {
     }
 
     private var options: [Option] {
-        (command?.options ?? specifications.flatMap(\.options)) + CommandSpecification.global
+        (command?.options ?? CommandSpecification.all.flatMap(\.options)) + CommandSpecification.global
     }
 
     /// The options that may still be given, the command's own first.
     fileprivate var openOptions: [Option] {
-        ((command ?? specifications.first)?.options ?? []).filter(isOpen)
+        ((command ?? CommandSpecification.all.first)?.options ?? []).filter(isOpen)
             + CommandSpecification.global.filter(isOpen)
     }
 

@@ -55,8 +55,8 @@ enum Help {
     ]
 
     /// `marquee --help` and `marquee help`.
-    static func overview(_ specifications: [CommandSpecification]) -> String {
-        let commands = specifications.map {
+    static var overview: String {
+        let commands = CommandSpecification.all.map {
             ([$0.name, $0.operands].filter { !$0.isEmpty }.joined(separator: " "), $0.summary)
         }
         return [
@@ -109,10 +109,12 @@ enum Help {
     }
 
     /// `marquee help NAME` for a command or a topic.
-    static func page(_ name: String, _ specifications: [CommandSpecification]) throws(UsageError) -> String {
-        if let command = specifications.first(where: { $0.name == name }) { return text(for: command) }
+    static func page(_ name: String) throws(UsageError) -> String {
+        if let command = CommandSpecification.all.first(where: { $0.name == name }) {
+            return text(for: command)
+        }
         if let topic = topics.first(where: { $0.name == name }) { return topic.text() }
-        let names = specifications.map(\.name) + topics.map(\.name)
+        let names = CommandSpecification.all.map(\.name) + topics.map(\.name)
         let nearest = Suggestions.nearest(to: name, among: names, count: 1).first
         throw UsageError(
             "there is no help on \"\(name)\""
@@ -171,11 +173,8 @@ enum HelpCommand: Command {
         ], worksWithoutFile: true)
 
     static func run(_ session: Session) async throws -> ExitStatus {
-        let specifications = commands.map { $0.specification }
-        let page = try session.arguments.operands.first.map { name throws(UsageError) in
-            try Help.page(name, specifications)
-        }
-        session.paged { session.output.text(page ?? Help.overview(specifications)) }
+        let page = try session.arguments.operands.first.map { try Help.page($0) } ?? Help.overview
+        session.paged { session.output.text(page) }
         return .done
     }
 }

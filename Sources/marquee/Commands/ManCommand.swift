@@ -11,14 +11,14 @@ enum ManCommand: Command {
         ], worksWithoutFile: true)
 
     static func run(_ session: Session) async throws -> ExitStatus {
-        Output.write(ManualPage.text(commands.map { $0.specification }), to: STDOUT_FILENO)
+        Output.write(ManualPage.text, to: STDOUT_FILENO)
         return .done
     }
 }
 
 /// The manual page in mdoc(7), made from the same specifications as the help.
 enum ManualPage {
-    static func text(_ specifications: [CommandSpecification]) -> String {
+    static var text: String {
         let lines =
             [
                 ".Dd \(Marquee.date)", ".Dt MARQUEE 1", ".Os", ".Sh NAME", ".Nm marquee",
@@ -29,7 +29,7 @@ enum ManualPage {
             + paragraph(
                 "marquee opens a browser of films and their posters. In a pipe it lists the films. Each command has its "
                     + "own options; OPTIONS has those of every command.")
-            + [".Sh COMMANDS"] + specifications.flatMap(section)
+            + [".Sh COMMANDS"] + CommandSpecification.all.flatMap(section)
             + [".Sh OPTIONS"] + list(CommandSpecification.global.map(Help.line))
             + [".Sh ENVIRONMENT"] + list(Help.environment.map { ($0.name, $0.meaning) })
             + [".Sh FILES"]

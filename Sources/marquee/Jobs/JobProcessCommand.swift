@@ -178,7 +178,7 @@ struct JobSettings: Sendable {
         var environment = ProcessInfo.processInfo.environment
         environment["MARQUEE_CREDENTIALS"] = secrets.credentials
         if let variables = secrets.storeVariables { environment.merge(variables) { _, own in own } }
-        let arguments = try Arguments(words, commands: commands.map { $0.specification })
+        let arguments = try Arguments(words)
         let source: CatalogueSource?
         switch process.plan.settings.first ?? "" {
         case "": source = arguments.has("catalogue") ? nil : .missing
