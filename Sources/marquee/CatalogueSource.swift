@@ -1,6 +1,5 @@
 import Films
 import FoundationEssentials
-import Glibc
 import LazyImages
 
 /// The source of the films: the sample catalogue, a file, a library or the network.

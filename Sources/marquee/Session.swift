@@ -84,12 +84,9 @@ struct Session: Sendable {
     func makeLoader(
         keepsFiles: Bool = true, acceptsAnyContent: Bool = false, total: Duration? = nil
     ) -> OpenLoader {
-        var configuration = settings.downloads
-        configuration.beforeSending = authorization
-        if let total, !arguments.has("max-time") { configuration.timeouts.total = total }
-        if acceptsAnyContent { configuration.acceptsAnyContent = true }
-        return open { [settings, disk] network in
-            var configuration = configuration
+        open { [settings, disk] configuration, network in
+            if let total, !arguments.has("max-time") { configuration.timeouts.total = total }
+            if acceptsAnyContent { configuration.acceptsAnyContent = true }
             let shared = settings.shared?.tier
             if disk == nil {
                 if shared == nil { return .ephemeral(configuration: configuration, transport: network) }
@@ -103,21 +100,21 @@ struct Session: Sendable {
 
     /// A loader for servers' answers with any status and content. It caches nothing.
     func makeAnswerLoader() -> OpenLoader {
-        var configuration = settings.downloads
-        configuration.beforeSending = authorization
-        configuration.acceptsAnyContent = true
-        configuration.acceptsAnyStatus = true
-        return open { .ephemeral(configuration: configuration, transport: $0) }
+        open { configuration, network in
+            configuration.acceptsAnyContent = true
+            configuration.acceptsAnyStatus = true
+            return .ephemeral(configuration: configuration, transport: network)
+        }
     }
 
     /// A loader of what a picture service makes. It keeps nothing, and the service alone may have all transfers. A
     /// picture may wait a minute for its turn there.
     func makePictureLoader() -> OpenLoader {
-        var configuration = settings.downloads
-        configuration.beforeSending = authorization
-        if !arguments.has("timeout") { configuration.timeouts.firstByte = .seconds(60) }
-        if !arguments.has("per-host") { configuration.transfersPerHost = configuration.transfers }
-        return open { .ephemeral(memory: nil, configuration: configuration, transport: $0) }
+        open { configuration, network in
+            if !arguments.has("timeout") { configuration.timeouts.firstByte = .seconds(60) }
+            if !arguments.has("per-host") { configuration.transfersPerHost = configuration.transfers }
+            return .ephemeral(memory: nil, configuration: configuration, transport: network)
+        }
     }
 
     /// Adds the user's credential to requests for the source's own server: last of all, so that it is in no cache key, no
@@ -132,7 +129,9 @@ struct Session: Sendable {
         }
     }
 
-    private func open(_ makeLoader: (any Transport) -> FileLoader) -> OpenLoader {
+    private func open(
+        _ makeLoader: (inout ImageDownloader.Configuration, any Transport) -> FileLoader
+    ) -> OpenLoader {
         var origin: EmbeddedOrigin?
         var network: any Transport = CurlTransport(configuration: settings.transport)
         switch source {
@@ -140,12 +139,12 @@ struct Session: Sendable {
             let embedded = EmbeddedOrigin(folder: folder, transport: settings.transport)
             (origin, network) = (embedded, embedded)
         case .sample(.program) where !settings.isOffline: network = SampleTransport(network: network)
+        case .library(let path): network = LibraryTransport(path: path, network: network)
         default: break
         }
-        if case .library(let path) = source {
-            network = LibraryTransport(path: path, network: network)
-        }
-        let loader = makeLoader(network)
+        var configuration = settings.downloads
+        configuration.beforeSending = authorization
+        let loader = makeLoader(&configuration, network)
         let log = output.isVerbose ? TransferLog.follow(loader.downloader.activity, output) : nil
         return OpenLoader(loader: loader, origin: origin, log: log, output: output)
     }

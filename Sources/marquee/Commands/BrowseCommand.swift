@@ -1,6 +1,5 @@
 import CSystem
 import FoundationEssentials
-import Glibc
 import LazyImages
 import SystemSupport
 import TerminalGraphics

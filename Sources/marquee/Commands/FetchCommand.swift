@@ -138,7 +138,6 @@ extension FetchCommand {
                 "\(target.displayText): \(file.bytes.count) bytes that are not text; "
                     + "save them with -o DIR or > FILE")
             return .nothingDone
-        } failure: { _ in
         }
     }
 }
@@ -146,7 +145,8 @@ extension FetchCommand {
 extension Session {
     /// Fetches one file and passes it to `body`. An error is printed, after `failure` has seen it.
     fileprivate func withFile(
-        of target: FetchTarget, body: (LoadedFile) -> ExitStatus, failure: (ImageLoadingError) -> Void
+        of target: FetchTarget, body: (LoadedFile) -> ExitStatus,
+        failure: (ImageLoadingError) -> Void = { _ in }
     ) async -> ExitStatus {
         let opened = makeLoader()
         let status: ExitStatus
