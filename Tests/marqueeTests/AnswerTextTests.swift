@@ -11,7 +11,7 @@ struct AnswerTextTests {
         AnswerText(
             address: "http://a/b", because: .httpStatus(url: "http://a/b", status: 404),
             head: ResponseHead(status: 404), body: Array(body.utf8), type: type
-        ).lines(width: 80).map(\.text)
+        ).lines(width: 80).flatMap { $0 }.map(\.text)
     }
 
     @Test("the lines are the address, the reason, the status and the source, in this order")

@@ -32,10 +32,10 @@ struct BrowserScreenTests {
     }
 
     private func draw(_ state: BrowserState, status: BrowserStatus = BrowserStatus()) -> CellGrid {
-        BrowserScreen(
+        var screen = BrowserScreen(
             state: state, status: status, accent: Self.accent, source: "films", progress: { _ in nil },
-            poster: { _, _ in .placeholder }, posterInFull: { _, _ in .placeholder }
-        ).draw()
+            poster: { _, _, _ in .card(.waiting) })
+        return screen.draw()
     }
 
     private func rows(_ grid: CellGrid) -> [String] { (0..<grid.size.rows).map { grid.text(ofRow: $0) } }

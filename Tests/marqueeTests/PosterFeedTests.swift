@@ -32,11 +32,11 @@ struct PosterFeedTests {
 
     private mutating func view(_ row: Int) -> String {
         switch feed.view(ofRow: row, size: Self.size, loader: loader, isMoving: false) {
-        case .placeholder: "placeholder"
-        case .loading: "loading"
+        case .card(.waiting): "placeholder"
+        case .card(.loading): "loading"
         case .picture: "picture"
-        case .failed: "failed"
-        case .missing: "missing"
+        case .card(.failed): "failed"
+        case .card(.missing): "missing"
         }
     }
 

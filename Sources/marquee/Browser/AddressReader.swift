@@ -112,15 +112,7 @@ final class Opening {
 struct AnswerText: Sendable, Equatable {
     /// The most characters of a body that are shown.
     static let longestBody = 32 * 1024
-    /// The empty columns at each side of the text.
-    private static let margin = BrowserLayout.margin
-
-    private struct Paragraph: Equatable {
-        let text: String
-        var style = CellStyle()
-    }
-
-    private var paragraphs: [Paragraph]
+    private var paragraphs: [StyledText]
 
     /// - Parameters:
     ///   - address: the address without credentials.
@@ -128,11 +120,10 @@ struct AnswerText: Sendable, Equatable {
     ///   - head: nil if there was no answer, or the address is of a file.
     init(address: String, because error: ImageLoadingError, head: ResponseHead?, body: [UInt8], type: String?)
     {
-        paragraphs = [
-            Paragraph(text: TerminalText.visible(address), style: BrowserScreen.bold),
-            Paragraph(text: TerminalText.visible(ImageLoadingError.withoutAddress(error.advised))),
-            Paragraph(text: ""),
-        ]
+        paragraphs = []
+        add(address, BrowserScreen.bold)
+        add(ImageLoadingError.withoutAddress(error.advised))
+        add("")
         if let head {
             let reason = HTTPStatus(rawValue: head.status).reason
             add("HTTP \(head.status) \(reason)", BrowserScreen.bold)
@@ -146,34 +137,23 @@ struct AnswerText: Sendable, Equatable {
             return
         }
         let beginning = text.prefix(Self.longestBody)
-        for line in TerminalText.visible(String(beginning), keepingNewlines: true).split(
-            separator: "\n", omittingEmptySubsequences: false)
-        {
-            paragraphs.append(Paragraph(text: String(line)))
-        }
+        let lines = TerminalText.visible(String(beginning), keepingNewlines: true)
+        paragraphs.append(StyledText(lines))
         if beginning.endIndex < text.endIndex {
             add("(cut: the body has \(body.count) bytes)", BrowserScreen.dim)
         }
     }
 
     private mutating func add(_ text: String, _ style: CellStyle = CellStyle()) {
-        paragraphs.append(Paragraph(text: TerminalText.visible(text), style: style))
+        paragraphs.append(StyledText(TerminalText.visible(text), style))
     }
 
-    /// The text in lines of at most this width, in cells.
-    func lines(width: Int) -> [StyledText] {
+    /// The text in lines.
+    /// - Parameter width: the window's width in cells. The lines leave its margins empty.
+    func lines(width: Int) -> [[StyledText]] {
         paragraphs.flatMap { paragraph in
-            TerminalText.wrapped(paragraph.text, toWidth: max(1, width - 2 * Self.margin))
-                .map { StyledText($0, paragraph.style) }
-        }
-    }
-
-    /// Draws the lines, beginning with line number `top`.
-    func draw(on grid: inout CellGrid, in body: CellRectangle, from top: Int) {
-        let lines = lines(width: body.size.columns).dropFirst(top).prefix(body.size.rows)
-        for (index, line) in lines.enumerated() {
-            let position = CellPosition(column: Self.margin, row: body.origin.row + index)
-            grid.put(line.text, at: position, style: line.style, clip: body)
+            TerminalText.wrapped(paragraph.text, toWidth: max(1, width - 2 * BrowserLayout.margin))
+                .map { [StyledText($0, paragraph.style)] }
         }
     }
 }

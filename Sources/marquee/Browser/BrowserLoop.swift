@@ -276,12 +276,9 @@ final class BrowserLoop {
     private func draw() {
         state.failure = failure
         if state.catalogue.isReading || state.isOpening { turns += 1 }
-        let screen = BrowserScreen(
+        var screen = BrowserScreen(
             state: state, status: status, accent: accent, source: environment.name,
-            progress: environment.progress,
-            poster: { [self] in view(.list, ofRow: $0, size: $1) },
-            posterInFull: { [self] in view(.film, ofRow: $0, size: $1) },
-            openedPicture: { [self] in picture(of: $0, size: $1) })
+            progress: environment.progress, poster: view, openedPicture: picture)
         let bytes = encoder.frame(
             screen.draw(), isMoving: state.motion.isDragging || state.motion.isGliding)
         guard !bytes.isEmpty else { return }
@@ -306,14 +303,14 @@ final class BrowserLoop {
     }
 
     /// Draws the picture once for each size and picture protocol.
-    private func picture(of image: LoadedImage, size: CellSize) -> CellGrid? {
+    private func picture(of image: LoadedImage, _ size: CellSize) -> CellGrid? {
         if let opened, opened.image === image, opened.cells.size == size { return opened.cells }
         let cells = graphics.canvas?.draw(image.bitmap, size: size)
         opened = cells.map { (image, $0) }
         return cells
     }
 
-    private func view(_ pane: PosterFeed.Pane, ofRow row: Int, size: CellSize) -> PosterView {
+    private func view(_ pane: PosterFeed.Pane, _ row: Int, _ size: CellSize) -> PosterView {
         feeds[pane].view(
             ofRow: row, size: size, loader: loader,
             isMoving: state.motion.isDragging || state.motion.isGliding)

@@ -5,13 +5,9 @@ import TerminalGraphics
 
 /// The present look of a row's poster.
 enum PosterView {
-    case placeholder
-    /// The poster loads, and there is no preview yet. The part that has arrived, 0 to 1; nil if the length is unknown.
-    case loading(Double?)
     case picture(CellGrid)
-    case failed
-    /// The film has no poster.
-    case missing
+    /// There is no picture, and no preview yet.
+    case card(TitleCard.State)
 }
 
 /// Draws the browser's state as cells: a title line, the films or one film or the help, a status line.
@@ -24,11 +20,12 @@ struct BrowserScreen {
     let source: String
     /// The progress of reading it, in a text of at most `width` cells; nil if it is not being read.
     let progress: (_ width: Int) -> String?
-    /// The look of a row's poster at this size in cells, in the list and in full.
-    let poster: (_ row: Int, _ size: CellSize) -> PosterView
-    let posterInFull: (_ row: Int, _ size: CellSize) -> PosterView
+    /// The look of a row's poster at this size in cells.
+    let poster: (PosterFeed.Pane, _ row: Int, _ size: CellSize) -> PosterView
     /// The picture of an address, drawn at this size in cells; nil if pictures are switched off.
     var openedPicture: (LoadedImage, _ size: CellSize) -> CellGrid? = { _, _ in nil }
+    /// What is drawn so far.
+    private(set) var grid = CellGrid(size: CellSize(columns: 0, rows: 0))
 
     static let dim = CellStyle(attributes: .dim)
     static let bold = CellStyle(attributes: .bold)
@@ -40,21 +37,23 @@ struct BrowserScreen {
     /// The style of the selected film's title.
     var selected: CellStyle { CellStyle(foreground: accent, attributes: .bold) }
 
-    func draw() -> CellGrid {
-        var grid = CellGrid(size: size)
+    mutating func draw() -> CellGrid {
+        grid = CellGrid(size: size)
         if state.isTooSmall {
-            drawTooSmall(&grid)
+            drawTooSmall()
             return grid
         }
-        switch state.overlay {
-        case .help: HelpPage.draw(on: &grid, in: page, from: textTop, own: state.keys.summary)
-        case .answer(let answer): answer.draw(on: &grid, in: page, from: textTop)
-        case .picture(let image, _): drawOpened(image, &grid)
-        case .address, .opening, .question, nil:
-            if state.page == .films { drawFilms(&grid) }
-            drawFilmInFull(&grid)
+        if let text = state.overlayText {
+            let origin = CellPosition(column: BrowserLayout.margin, row: page.origin.row)
+            let room = CellSize(columns: page.size.columns - origin.column, rows: page.size.rows)
+            draw(text, in: CellRectangle(at: origin, size: room))
+        } else if case .picture(let image, _) = state.overlay {
+            drawOpened(image)
+        } else {
+            if state.page == .films { drawFilms() }
+            drawFilmInFull()
         }
-        drawTitleLine(&grid)
+        drawTitleLine()
         let line = StatusLine(
             film: list.selectedMovie, status: status, showsFigures: state.showsFigures, hints: state.hints,
             accent: accent)
@@ -62,13 +61,24 @@ struct BrowserScreen {
         return grid
     }
 
-    /// The first line of the present text that is on the screen.
-    private var textTop: Int { state.textPosition?.shown.lowerBound ?? 0 }
+    /// Draws the lines of the present text that are on the screen.
+    private mutating func draw(_ lines: [[StyledText]], in area: CellRectangle) {
+        let top = state.textPosition?.shown.lowerBound ?? 0
+        for (row, line) in zip(area.rows, lines.dropFirst(top)) {
+            let position = CellPosition(column: area.origin.column, row: row)
+            line.put(on: &grid, at: position, width: area.size.columns, clip: area)
+        }
+    }
+
+    /// Puts text among the films.
+    private mutating func put(_ parts: [StyledText], _ column: Int, _ row: Int, width: Int = .max) {
+        parts.put(on: &grid, at: CellPosition(column: column, row: row), width: width, clip: body)
+    }
 
     // MARK: The edges
 
     /// Says that the window is too small, in as many words as fit.
-    private func drawTooSmall(_ grid: inout CellGrid) {
+    private mutating func drawTooSmall() {
         let minimum = BrowserLayout.minimum
         let smallest = "\(minimum.columns)x\(minimum.rows)"
         let texts = [
@@ -82,7 +92,7 @@ struct BrowserScreen {
     }
 
     ///     Silent Season · best first · /moon▏          out of date, 3 hours old   2/36
-    private func drawTitleLine(_ grid: inout CellGrid) {
+    private mutating func drawTitleLine() {
         let margin = BrowserLayout.margin
         let room = size.columns - 2 * margin
         let offline = state.reach == NetworkPath.Reach.none ? "offline" : ""
@@ -153,27 +163,23 @@ struct BrowserScreen {
 
     // MARK: The films
 
-    private func drawFilms(_ grid: inout CellGrid) {
-        if list.rows.isEmpty {
-            drawNoFilms(&grid)
-            return
-        }
+    private mutating func drawFilms() {
+        if list.rows.isEmpty { return drawNoFilms() }
         for row in state.shown {
             let area = state.layout.rectangle(ofRow: row, scroll: state.motion.offset)
             switch state.layout.style {
-            case .list: drawListItem(row, in: area, on: &grid)
-            case .lines: drawLine(row, in: area, on: &grid)
-            case .wall: drawTile(row, in: area, on: &grid)
+            case .list: drawListItem(row, in: area)
+            case .lines: drawLine(row, in: area)
+            case .wall: drawTile(row, in: area)
             }
         }
     }
 
     /// Says why there are no films: the catalogue is being read, no film matches, or it has none.
-    private func drawNoFilms(_ grid: inout CellGrid) {
+    private mutating func drawNoFilms() {
         func put(_ text: String, _ line: Int, _ style: CellStyle = Self.dim) {
-            let text = TerminalText.truncated(TerminalText.visible(text), toWidth: size.columns - 4)
-            grid.put(
-                text, at: CellPosition(column: 2, row: body.origin.row + line), style: style, clip: body)
+            let text = StyledText(TerminalText.visible(text), style)
+            self.put([text], 2, body.origin.row + line, width: size.columns - 4)
         }
         switch state.catalogue {
         case _ where !list.catalogue.movies.isEmpty:
@@ -192,29 +198,22 @@ struct BrowserScreen {
 
     // MARK: One film
 
-    private func drawFilmInFull(_ grid: inout CellGrid) {
+    private mutating func drawFilmInFull() {
         guard let page = state.filmPage, let movie = list.selectedMovie else { return }
-        drawPoster(posterInFull(list.selected, page.poster.size), of: movie, in: page.poster, on: &grid)
-        let lines = page.lines(of: movie, state.context, accent: accent)
-        for (index, line) in lines.dropFirst(textTop).prefix(page.text.size.rows).enumerated() {
-            let position = CellPosition(column: page.text.origin.column, row: page.text.origin.row + index)
-            line.put(on: &grid, at: position, width: page.text.size.columns, clip: page.text)
-        }
+        drawPoster(.film, list.selected, in: page.poster)
+        var lines = page.lines(of: movie, state.context, accent: accent)
+        let last = page.text.size.rows - 1
         // A page of its own scrolls. Beside the list, the last line says that there is more.
-        guard state.page == .films, lines.count > page.text.size.rows, let last = page.text.rows.last else {
-            return
+        if state.page == .films, last >= 0, lines.count > last + 1 {
+            lines[last] = [StyledText("… Enter shows all of it", Self.dim)]
         }
-        let room = CellRectangle(
-            at: CellPosition(column: page.text.origin.column, row: last),
-            size: CellSize(columns: page.text.size.columns, rows: 1))
-        grid.fill(room, style: CellStyle())
-        grid.put("… Enter shows all of it", at: room.origin, style: Self.dim, clip: room)
+        draw(lines, in: page.text)
     }
 
     // MARK: The picture of an address
 
     /// Draws the picture as large as it fits, in the middle.
-    private func drawOpened(_ image: LoadedImage, _ grid: inout CellGrid) {
+    private mutating func drawOpened(_ image: LoadedImage) {
         let size = image.header.size ?? image.bitmap.size
         let cells = page.size.fitting(
             imageWidth: size.width, imageHeight: size.height, cellAspect: state.cellAspect)
@@ -239,22 +238,16 @@ struct BrowserScreen {
     // MARK: Posters
 
     /// Draws a poster, or a card in its place.
-    private func drawPoster(
-        _ view: PosterView, of movie: Movie, in area: CellRectangle, on grid: inout CellGrid
-    ) {
-        let state: TitleCard.State
+    private mutating func drawPoster(_ pane: PosterFeed.Pane, _ row: Int, in area: CellRectangle) {
         guard area.size.columns > 0 else { return }
-        switch view {
-        case .picture(let picture):
-            grid.place(picture, at: area.origin, clip: body)
-            return
-        case .placeholder: state = .waiting
-        case .loading(let part): state = .loading(part)
-        case .failed: state = .failed
-        case .missing: state = .missing
+        let cells: CellGrid
+        switch poster(pane, row, area.size) {
+        case .picture(let picture): cells = picture
+        case .card(let state):
+            let movie = list.movie(inRow: row)
+            cells = TitleCard(title: movie.title, year: movie.year, state: state).cells(size: area.size)
         }
-        let card = TitleCard(title: movie.title, year: movie.year, state: state)
-        grid.place(card.cells(size: area.size), at: area.origin, clip: body)
+        grid.place(cells, at: area.origin, clip: body)
     }
 }
 
@@ -278,21 +271,16 @@ extension BrowserScreen {
     ///
     ///     Metropolis  Fritz Lang                                    1927   ★ 8.9
     ///     In a city of two levels, the son of its master follows a teacher down …
-    private func drawListItem(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
+    private mutating func drawListItem(_ row: Int, in area: CellRectangle) {
         let movie = list.movie(inRow: row)
         let (top, poster) = (area.origin.row, state.layout.poster)
-        drawBar(row, in: area, lines: poster.rows, on: &grid)
+        drawBar(row, in: area, lines: poster.rows)
         let left = BrowserLayout.margin
         drawPoster(
-            self.poster(row, poster), of: movie,
-            in: CellRectangle(at: CellPosition(column: left, row: top), size: poster), on: &grid)
+            .list, row, in: CellRectangle(at: CellPosition(column: left, row: top), size: poster))
         let column = left + poster.columns + (poster.columns > 0 ? Self.gap : 0)
         let width = area.size.columns - column - BrowserLayout.margin
         guard width > 0 else { return }
-        func put(_ parts: [StyledText], _ line: Int) {
-            parts.put(
-                on: &grid, at: CellPosition(column: column, row: top + line), width: width, clip: body)
-        }
         let overview: (first: Int, lines: Int)
         let measure = min(width, Self.measure)
         let note = hitNote(movie, width: poster.rows > 2 ? measure : measure - MovieText.scoreWidth)
@@ -300,35 +288,37 @@ extension BrowserScreen {
         if width >= Self.widthForFacts, !isBesideFilm {
             let facts = yearAndScore(movie)
             let room = width - facts.width - Self.gap
-            put([StyledText(TerminalText.padded("", toWidth: room + Self.gap))] + facts, 0)
+            put(facts, column + room + Self.gap, top)
             var title = titleParts(row)
             if let director = movie.director {
                 title += StyledText("  " + TerminalText.visible(director), Self.dim)
                     .marked(state.hits, .director)
             }
-            title.put(on: &grid, at: CellPosition(column: column, row: top), width: room, clip: body)
+            put(title, column, top, width: room)
             overview = (1, poster.rows - 1)
         } else {
-            put(titleParts(row), 0)
-            let score = MovieText.scoreColumn(movie)
-            put([StyledText(TerminalText.padded("", toWidth: width - score.count) + score, Self.dim)], 1)
+            put(titleParts(row), column, top, width: width)
+            let room = max(0, width - MovieText.scoreWidth)
+            put([StyledText(MovieText.scoreColumn(movie), Self.dim)], column + room, top + 1, width: width)
             let space = movie.year == nil || movie.director == nil ? "" : " · "
             let director = TerminalText.visible(movie.director ?? "")
             let facts =
                 StyledText(movie.year.map(String.init) ?? "", Self.dim).marked(state.hits, .year)
                 + [StyledText(space, Self.dim)] + StyledText(director, Self.dim).marked(state.hits, .director)
             // A poster of at most two rows leaves no line for the note. The note then replaces the facts.
-            (poster.rows > 2 ? facts : note ?? facts).put(
-                on: &grid, at: CellPosition(column: column, row: top + 1),
-                width: max(0, width - score.count), clip: body)
+            put(poster.rows > 2 ? facts : note ?? facts, column, top + 1, width: room)
             // The film in full shows the overview already.
             overview = (2, isBesideFilm ? 0 : poster.rows - 2)
         }
-        if let note, overview.first < poster.rows { put(note, overview.first) }
+        var line = top + overview.first
+        if let note {
+            if overview.first < poster.rows { put(note, column, line, width: width) }
+            line += 1
+        }
         let taken = note == nil ? 0 : 1
-        let lines = MovieText.overview(movie, width: measure, lines: overview.lines - taken)
-        for (index, line) in lines.enumerated() {
-            put(StyledText(line, Self.dim).marked(state.hits, .overview), overview.first + taken + index)
+        for text in MovieText.overview(movie, width: measure, lines: overview.lines - taken) {
+            put(StyledText(text, Self.dim).marked(state.hits, .overview), column, line, width: width)
+            line += 1
         }
     }
 
@@ -337,33 +327,27 @@ extension BrowserScreen {
     /// One film in one line, in columns:
     ///
     ///     Metropolis                                  1927  Fritz Lang       ★ 8.9
-    private func drawLine(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
+    private mutating func drawLine(_ row: Int, in area: CellRectangle) {
         let movie = list.movie(inRow: row)
-        drawBar(row, in: area, lines: 1, on: &grid)
+        drawBar(row, in: area, lines: 1)
         let left = BrowserLayout.margin
         let width = area.size.columns - 2 * left
         let facts = Self.gap + Self.yearWidth + Self.gap + MovieText.scoreWidth
         var director = min(max(width / 4, Self.narrowestDirector), Self.widestDirector)
         if width - facts - director - Self.gap < Self.narrowestTitle { director = 0 }
         let title = max(0, width - facts - (director > 0 ? director + Self.gap : 0))
-        let line = area.origin.row
-        titleParts(row).put(
-            on: &grid, at: CellPosition(column: left, row: line), width: title, clip: body)
-        let space = String(repeating: " ", count: Self.gap)
-        var column = left + title
+        var column = left
         func put(_ parts: [StyledText], _ width: Int) {
-            parts.put(on: &grid, at: CellPosition(column: column, row: line), width: width, clip: body)
-            column += width
+            self.put(parts, column, area.origin.row, width: width)
+            column += width + Self.gap
         }
-        put([StyledText(space)], Self.gap)
+        put(titleParts(row), title)
         put(StyledText(yearColumn(movie), Self.dim).marked(state.hits, .year), Self.yearWidth)
-        put([StyledText(space)], Self.gap)
         if director > 0 {
             let name = StyledText(TerminalText.visible(movie.director ?? ""), Self.dim)
             put(
                 hitNote(movie, width: director, besides: [.director, .year])
                     ?? name.marked(state.hits, .director), director)
-            put([StyledText(space)], Self.gap)
         }
         put([StyledText(MovieText.scoreColumn(movie), Self.dim)], MovieText.scoreWidth)
     }
@@ -373,33 +357,26 @@ extension BrowserScreen {
     /// The title. Before it stand `● ` for a film that is selected with others, `+ ` or `~ ` for one that the refresh has
     /// added or changed, and the signs of the person's marks.
     private func titleParts(_ row: Int) -> [StyledText] {
-        let title = TerminalText.visible(list.movie(inRow: row).title)
-        let mark = mark(ofRow: row)
-        let style = row == list.selected ? selected : state.layout.style == .list ? Self.bold : CellStyle()
         let movie = list.movie(inRow: row)
-        let signs = MovieText.signs(of: list.marks(of: movie))
-        return (list.isSelected(movie) ? [StyledText("● ", selected)] : [])
-            + (mark.isEmpty
-                ? [] : [StyledText(mark, CellStyle(foreground: state.colours.changed, attributes: .bold))])
-            + (signs.isEmpty ? [] : [StyledText(signs + " ", CellStyle(foreground: state.colours.marks))])
-            + StyledText(title, style).marked(state.hits, .title)
-    }
-
-    private func mark(ofRow row: Int) -> String {
-        switch list.change(inRow: row) {
-        case .new: "+ "
-        case .changed: "~ "
-        case nil: ""
+        var parts: [StyledText] = []
+        if list.isSelected(movie) { parts.append(StyledText("● ", selected)) }
+        if let change = list.change(inRow: row) {
+            let style = CellStyle(foreground: state.colours.changed, attributes: .bold)
+            parts.append(StyledText(change == .new ? "+ " : "~ ", style))
         }
+        let signs = MovieText.signs(of: list.marks(of: movie))
+        if !signs.isEmpty {
+            parts.append(StyledText(signs + " ", CellStyle(foreground: state.colours.marks)))
+        }
+        let style = row == list.selected ? selected : state.layout.style == .list ? Self.bold : CellStyle()
+        return parts + StyledText(TerminalText.visible(movie.title), style).marked(state.hits, .title)
     }
 
     /// The bar at the left of the selected film.
-    private func drawBar(_ row: Int, in area: CellRectangle, lines: Int, on grid: inout CellGrid) {
+    private mutating func drawBar(_ row: Int, in area: CellRectangle, lines: Int) {
         guard row == list.selected else { return }
         for line in 0..<lines {
-            grid.put(
-                "▌", at: CellPosition(column: 0, row: area.origin.row + line),
-                style: CellStyle(foreground: accent), clip: body)
+            put([StyledText("▌", CellStyle(foreground: accent))], 0, area.origin.row + line)
         }
     }
 
@@ -425,45 +402,31 @@ extension BrowserScreen {
     ///     ┃            ┃
     ///     ┗Metropolis━━┛
     ///      1927   ★ 8.9
-    private func drawTile(_ row: Int, in area: CellRectangle, on grid: inout CellGrid) {
+    private mutating func drawTile(_ row: Int, in area: CellRectangle) {
         let movie = list.movie(inRow: row)
-        let poster = state.layout.poster
         let origin = CellPosition(column: area.origin.column, row: area.origin.row + 1)
-        drawPoster(
-            self.poster(row, poster), of: movie, in: CellRectangle(at: origin, size: poster), on: &grid)
-        let foot = origin.row + poster.rows
-        if row == list.selected {
-            drawFrame(around: CellRectangle(at: origin, size: poster), on: &grid)
-        }
-        titleParts(row).put(
-            on: &grid, at: CellPosition(column: origin.column, row: foot), width: poster.columns, clip: body)
-        if let note = hitNote(movie, width: poster.columns, besides: [.year]) {
-            note.put(
-                on: &grid, at: CellPosition(column: origin.column, row: foot + 1), width: poster.columns,
-                clip: body)
-            return
+        let poster = CellRectangle(at: origin, size: state.layout.poster)
+        drawPoster(.list, row, in: poster)
+        if row == list.selected { drawFrame(around: poster) }
+        let (foot, width) = (poster.rows.upperBound, poster.size.columns)
+        put(titleParts(row), origin.column, foot, width: width)
+        if let note = hitNote(movie, width: width, besides: [.year]) {
+            return put(note, origin.column, foot + 1, width: width)
         }
         let year = movie.year.map(String.init) ?? ""
-        let score = MovieText.score(movie) ?? ""
-        var room = poster.columns - TerminalText.width(year)
-        StyledText(year, Self.dim).marked(state.hits, .year).put(
-            on: &grid, at: CellPosition(column: origin.column, row: foot + 1), width: poster.columns,
-            clip: body)
+        put(StyledText(year, Self.dim).marked(state.hits, .year), origin.column, foot + 1, width: width)
+        let room = width - TerminalText.width(year)
         // Where the star has no room, the number is enough.
-        let number = movie.rankingScore?.formatted(decimals: 1) ?? ""
-        let shown = TerminalText.width(score) < room ? score : TerminalText.width(number) < room ? number : ""
-        room -= TerminalText.width(shown)
-        grid.put(
-            shown, at: CellPosition(column: origin.column + TerminalText.width(year) + room, row: foot + 1),
-            style: Self.dim, clip: body)
+        let scores = [MovieText.score(movie), movie.rankingScore?.formatted(decimals: 1)].compactMap(\.self)
+        let score = scores.first { TerminalText.width($0) < room } ?? ""
+        put([StyledText(score, Self.dim)], poster.columns.upperBound - TerminalText.width(score), foot + 1)
     }
 
     /// A frame in the cells around a poster.
-    private func drawFrame(around poster: CellRectangle, on grid: inout CellGrid) {
-        let style = CellStyle(foreground: accent)
+    private mutating func drawFrame(around poster: CellRectangle) {
         let (left, right) = (poster.columns.lowerBound - 1, poster.columns.upperBound)
         func put(_ text: String, _ column: Int, _ row: Int) {
-            grid.put(text, at: CellPosition(column: column, row: row), style: style, clip: body)
+            self.put([StyledText(text, CellStyle(foreground: accent))], column, row)
         }
         let line = String(repeating: "━", count: poster.size.columns)
         put("┏\(line)┓", left, poster.rows.lowerBound - 1)

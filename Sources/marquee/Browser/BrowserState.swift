@@ -110,14 +110,18 @@ struct BrowserState {
 
     // MARK: Text longer than the window
 
+    /// The text that covers the page; nil where there is none.
+    var overlayText: [[StyledText]]? {
+        switch overlay {
+        case .help: HelpPage.lines(width: layout.size.columns, own: keys.summary)
+        case .answer(let answer): answer.lines(width: layout.size.columns)
+        case .address, .opening, .picture, .question, nil: nil
+        }
+    }
+
     /// The number of lines of the overlay's text, or of the film on its page; nil where there is no text.
     private var textLines: Int? {
-        switch overlay {
-        case .help: return HelpPage.lines(width: layout.size.columns, own: keys.summary).count
-        case .answer(let answer): return answer.lines(width: layout.size.columns).count
-        case .picture: return nil
-        case .address, .opening, .question, nil: break
-        }
+        if overlay?.hidesFilms == true { return overlayText?.count }
         guard page == .film, let movie = list.selectedMovie else { return nil }
         return layout.filmAlone.lines(of: movie, context).count
     }

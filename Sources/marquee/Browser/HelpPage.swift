@@ -25,45 +25,28 @@ enum HelpPage {
         ("q", "back from a page; from the list quit, as Ctrl-C does"),
     ]
     private static let keyWidth = keys.map { TerminalText.width($0.0) }.max() ?? 0
-    private static let margin = 2
+    private static let margin = BrowserLayout.margin
     /// The fewest columns of a meaning beside its key; with less room the meaning goes below.
     private static let narrowestMeaning = 30
 
-    /// One line: a key, a part of its meaning, or both.
-    struct Line: Equatable {
-        var key = ""
-        var meaning = ""
-        /// Where the meaning begins.
-        let column: Int
-    }
-
-    /// The help in lines of at most this width, in cells.
-    /// - Parameter own: the keys that the person has set; empty for none.
-    static func lines(width: Int, own: String) -> [Line] {
+    /// The help in lines: each has a key, a part of its meaning, or both.
+    /// - Parameters:
+    ///   - width: the window's width in cells. The lines begin behind its margin.
+    ///   - own: the keys that the person has set; empty for none.
+    static func lines(width: Int, own: String) -> [[StyledText]] {
         let keys = own.isEmpty ? keys : [("your own keys", own)] + keys
-        let beside = margin + keyWidth + 3
-        let isBeside = width - beside - 1 >= narrowestMeaning
-        let column = isBeside ? beside : 2 * margin
-        return [Line(column: column)]
+        let isBeside = width - margin - keyWidth - 4 >= narrowestMeaning
+        // Where the meaning begins.
+        let column = isBeside ? keyWidth + 3 : margin
+        return [[]]
             + keys.flatMap { key, meaning in
-                let parts = TerminalText.wrapped(meaning, toWidth: width - column - 1)
-                    .map { Line(meaning: $0, column: column) }
-                guard isBeside, let first = parts.first else {
-                    return [Line(key: key, column: column)] + parts
+                let parts = TerminalText.wrapped(meaning, toWidth: width - margin - column - 1)
+                let lines = parts.enumerated().map { number, part in
+                    let name = isBeside && number == 0 ? key : ""
+                    let space = TerminalText.padded("", toWidth: column - TerminalText.width(name))
+                    return [StyledText(name, BrowserScreen.bold), StyledText(space), StyledText(part)]
                 }
-                return [Line(key: key, meaning: first.meaning, column: column)] + parts.dropFirst()
+                return isBeside ? lines : [[StyledText(key, BrowserScreen.bold)]] + lines
             }
-    }
-
-    /// Draws the lines, beginning with line number `top`.
-    static func draw(on grid: inout CellGrid, in body: CellRectangle, from top: Int, own: String) {
-        for (index, line) in lines(width: body.size.columns, own: own).dropFirst(top).prefix(body.size.rows)
-            .enumerated()
-        {
-            let row = body.origin.row + index
-            grid.put(
-                line.key, at: CellPosition(column: margin, row: row), style: BrowserScreen.bold, clip: body)
-            grid.put(line.meaning, at: CellPosition(column: line.column, row: row), clip: body)
-        }
     }
 }

@@ -102,27 +102,28 @@ struct PosterFeed {
     /// the row.
     /// - Parameter isMoving: whether the films move. Large pictures wait until they rest.
     mutating func view(ofRow row: Int, size: CellSize, loader: ImageLoader, isMoving: Bool) -> PosterView {
-        guard let request = rows[row] else { return .missing }
+        guard let request = rows[row] else { return .card(.missing) }
         let old = drawing(of: request.key, size)
         let image: (bitmap: Bitmap, content: Content)
         switch model.state(of: request) {
-        case .failed: return .failed
+        case .failed: return .card(.failed)
         case .loaded(let loaded): image = (loaded.bitmap, Content(image: loaded))
         case .loading(_, let preview?): image = (preview.bitmap, Content(preview: preview.number))
         case .loading(let progress, nil):
             if let old { return .picture(old.cells) }
-            return .loading(progress.expected.map { Double(progress.received) / Double(max(1, $0)) })
+            let part = progress.expected.map { Double(progress.received) / Double(max(1, $0)) }
+            return .card(.loading(part))
         case .placeholder:
             if let old, !old.isSketch { return .picture(old.cells) }
             guard let cached = loader.cachedImage(for: request) else {
-                return old.map { .picture($0.cells) } ?? .placeholder
+                return old.map { .picture($0.cells) } ?? .card(.waiting)
             }
             image = (cached.bitmap, Content(image: cached))
         }
         if old?.content != image.content || old?.isSketch == true {
             draw(image.bitmap, image.content, row, request.key, size, isMoving: isMoving)
         }
-        return drawing(of: request.key, size).map { .picture($0.cells) } ?? .placeholder
+        return drawing(of: request.key, size).map { .picture($0.cells) } ?? .card(.waiting)
     }
 
     /// A row's image, if the model has it.
