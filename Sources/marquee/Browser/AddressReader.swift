@@ -54,14 +54,13 @@ extension ImageLoadingError {
 
 /// One address whose picture or answer is loading. Used by the browser's thread only.
 final class Opening {
-    private let environment: Browser.Environment
+    private let reader: AddressReader
     private let mailbox: Mailbox<Browser.Message>
     private var task: Task<Void, Never>?
     private var number = 0
 
-    init(_ environment: Browser.Environment, mailbox: Mailbox<Browser.Message>) {
-        self.environment = environment
-        self.mailbox = mailbox
+    init(_ reader: AddressReader, mailbox: Mailbox<Browser.Message>) {
+        (self.reader, self.mailbox) = (reader, mailbox)
     }
 
     /// Begins to load the picture of a typed address.
@@ -73,13 +72,15 @@ final class Opening {
             throw Failure("\(text) is not a URL; begin with https://, or with ./ or / for a file")
         }
         // A person may name any file, whatever the list.
-        let isFile = target.filePath != nil
-        switch environment.poster(target.address, isFile ? BaseURL(URL(filePath: "/")) : base, nil) {
-        case .failure(let error): throw Failure(error.advised)
-        case .success(var request):
+        let base = target.filePath == nil ? base : BaseURL(URL(filePath: "/"))
+        do throws(ImageLoadingError) {
+            var request = try reader.session.posterRequest(
+                for: target.address, relativeTo: base, decodedAt: nil)
             request.targetSize = size
             begin { [request] in await $0.picture(request) }
             return request.url.displayText
+        } catch {
+            throw Failure(error.advised)
         }
     }
 
@@ -93,7 +94,7 @@ final class Opening {
 
     private func begin(_ read: @escaping @Sendable (AddressReader) async -> Overlay) {
         stop()
-        task = Task { [number, reader = environment.reader, mailbox] in
+        task = Task { [number, reader, mailbox] in
             mailbox.send(.opened(number, await read(reader)))
         }
     }

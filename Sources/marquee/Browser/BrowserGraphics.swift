@@ -17,25 +17,24 @@ struct BrowserGraphics {
         var keepsPictures: Bool
     }
 
-    private let environment: Browser.Environment
-    private let isInTmux: Bool
+    private let settings: Settings
+    private let isInTmux = Terminal.isInTmux
     private var answers: TerminalAnswers
     private var cell: ImageSize?
 
-    init(_ environment: Browser.Environment, isInTmux: Bool = Terminal.isInTmux) {
-        self.environment = environment
-        self.isInTmux = isInTmux
+    init(_ settings: Settings) {
+        self.settings = settings
         answers = TerminalAnswers(isInTmux: isInTmux)
     }
 
     /// Asks the terminal, unless the user and the environment have answered every question.
     func ask(_ terminal: TerminalSession) throws(TerminalError) {
-        if environment.depth == .none { return }
+        if settings.colourDepth == .none { return }
         let limit = Terminal.answerLimit
-        if environment.asksForGraphics, Terminal.canBeAsked {
+        if settings.asksForGraphics, Terminal.canBeAsked {
             let questions = isInTmux ? TerminalAnswers.questionsInTmux : TerminalAnswers.questions
             try terminal.ask(questions, barriers: isInTmux ? 2 : 1, limit: limit)
-        } else if environment.depth < .trueColour {
+        } else if settings.colourDepth < .trueColour {
             try terminal.ask(TerminalVersion.question, limit: limit)
         }
     }
@@ -52,7 +51,7 @@ struct BrowserGraphics {
     mutating func take(cell: ImageSize?) { self.cell = cell }
 
     var appearance: Appearance {
-        let depth = environment.depth > .none && answers.showsTrueColour ? .trueColour : environment.depth
+        let depth = settings.colourDepth > .none && answers.showsTrueColour ? .trueColour : settings.colourDepth
         return Appearance(
             depth: depth, pictureProtocol: pictureProtocol(depth),
             cell: cell ?? answers.cell ?? PictureProtocol.usualCell,
@@ -60,8 +59,8 @@ struct BrowserGraphics {
     }
 
     private func pictureProtocol(_ depth: ColourDepth) -> PictureProtocol? {
-        let answered = environment.asksForGraphics && answers.isComplete ? answers.graphics : nil
-        let chosen = PictureProtocol(answered ?? environment.graphics, depth: depth, isInTmux: isInTmux)
+        let answered = settings.asksForGraphics && answers.isComplete ? answers.graphics : nil
+        let chosen = PictureProtocol(answered ?? settings.graphics, depth: depth, isInTmux: isInTmux)
         let hasCell = answered == nil || cell != nil || answers.cell != nil
         return hasCell || chosen?.needsCellSize == false ? chosen : nil
     }
@@ -69,7 +68,7 @@ struct BrowserGraphics {
     /// The canvas that draws pictures; nil if none are drawn.
     var canvas: (any Canvas)? {
         let appearance = appearance
-        guard let cells = environment.graphics.canvas(depth: appearance.depth) else { return nil }
+        guard let cells = settings.graphics.canvas(depth: appearance.depth) else { return nil }
         return appearance.pictureProtocol.map { PixelCanvas($0, cell: appearance.cell, blocks: cells) }
             ?? cells
     }

@@ -12,20 +12,19 @@ final class BrowserLoop {
     /// The time between two frames while the screen shows an age, in seconds.
     private static let ageInterval = 1.0
 
-    let terminal: TerminalSession
-    private let loader: ImageLoader
-    let environment: Browser.Environment
-    let mailbox: Mailbox<Browser.Message>
-    private var feeds: Browser.Feeds
+    private let terminal: TerminalSession
+    private let environment: Browser.Environment
+    private let mailbox: Mailbox<Browser.Message>
+    private var feeds: PosterFeeds
     private let marks: MarkKeeper
     /// Orders a reading of the catalogue.
     private let order: (CatalogueOrder) -> Void
-    var state: BrowserState
-    let playing: Playing
-    let opening: Opening
+    private var state: BrowserState
+    private let playing: Playing
+    private let opening: Opening
     /// The last drawn picture of an address.
     private var opened: (image: LoadedImage, cells: CellGrid)?
-    var graphics: BrowserGraphics
+    private var graphics: BrowserGraphics
     private var encoder: FrameEncoder
     private var arrivals = 0
     /// The frames drawn while the catalogue is read. They turn the sign in the status line.
@@ -35,35 +34,33 @@ final class BrowserLoop {
     /// The ids of the films whose own page was asked for.
     private var completed: Set<String> = []
     private let onlyASCII = Terminal.showsOnlyASCII(STDOUT_FILENO)
-    var isDone = false
+    private var isDone = false
     /// Why there is nothing to show.
     private var failureToOpen: (any Error)?
 
     init(
-        terminal: TerminalSession, loader: ImageLoader, environment: Browser.Environment,
-        mailbox: Mailbox<Browser.Message>, feeds: Browser.Feeds, marks: MarkKeeper,
-        order: @escaping (CatalogueOrder) -> Void
+        terminal: TerminalSession, environment: Browser.Environment, mailbox: Mailbox<Browser.Message>,
+        marks: MarkKeeper, order: @escaping (CatalogueOrder) -> Void
     ) {
         self.terminal = terminal
-        self.loader = loader
         self.environment = environment
         self.mailbox = mailbox
-        self.feeds = feeds
         self.marks = marks
         self.order = order
+        let session = environment.session
         state = BrowserState(
-            size: CellSize(columns: 80, rows: 24), hasPosters: environment.graphics != .none)
-        state.notice = environment.welcome
-        state.attribution = environment.attribution
-        state.canSearch = environment.canSearch
+            size: CellSize(columns: 80, rows: 24), hasPosters: session.settings.graphics != .none)
+        state.notice = session.welcome
+        state.attribution = session.source.attribution
+        state.canSearch = session.source.server?.searching("film") != nil
         state.hasPlayer = environment.player != nil
-        state.keys = environment.keys
-        state.colours = environment.colours
-        playing = Playing(terminal: terminal, interruption: environment.interruption, mailbox: mailbox)
-        opening = Opening(environment, mailbox: mailbox)
-        graphics = BrowserGraphics(environment)
+        state.keys = session.arguments.keys
+        state.colours = session.arguments.colours
+        playing = Playing(terminal: terminal, interruption: session.interruption, mailbox: mailbox)
+        opening = Opening(AddressReader(session: session, images: environment.images), mailbox: mailbox)
+        graphics = BrowserGraphics(session.settings)
         encoder = graphics.encoder(onlyASCII: onlyASCII)
-        for pane in PosterFeed.Pane.allCases { self.feeds[pane].use(graphics.canvas) }
+        feeds = PosterFeeds(environment.images, graphics.canvas, mailbox: mailbox)
     }
 
     /// Runs until the person quits or the terminal closes.
@@ -229,11 +226,12 @@ final class BrowserLoop {
         return ListRows(count: state.list.rows.count) {
             [
                 processors, size, rows = state.list.rows, films = state.list.films,
-                poster = environment.poster,
-                hasPosters = state.layout.hasPosters
+                session = environment.session, hasPosters = state.layout.hasPosters
             ] row in
             guard hasPosters, let address = films.catalogue.movies[rows[row]].poster,
-                case .success(var request) = poster(address, films.base, size)
+                // Ignored: `failure` says why the address is invalid.
+                var request = try? session.posterRequest(
+                    for: address, relativeTo: films.base, decodedAt: size)
             else { return nil }
             request.processors = processors
             return request
@@ -248,8 +246,8 @@ final class BrowserLoop {
         guard state.page == .film, let movie = state.list.selectedMovie,
             completed.insert(movie.id).inserted
         else { return }
-        Task { [environment, mailbox] in
-            let whole = await environment.complete(movie)
+        Task { [session = environment.session, mailbox] in
+            let whole = await session.whole(movie)
             if whole != movie { mailbox.send(.completed(whole)) }
         }
     }
@@ -265,10 +263,14 @@ final class BrowserLoop {
         guard state.layout.hasPosters, let movie = state.list.selectedMovie else { return nil }
         let pane: PosterFeed.Pane = state.filmPage == nil ? .list : .film
         if feeds[pane].hasRequest(forRow: row) { return feeds[pane].failure(ofRow: row) }
-        guard let address = movie.poster,
-            case .failure(let error) = environment.poster(address, state.list.films.base, nil)
-        else { return PosterFailure(nil) }
-        return PosterFailure(error)
+        do throws(ImageLoadingError) {
+            guard let address = movie.poster else { return PosterFailure(nil) }
+            _ = try environment.session.posterRequest(
+                for: address, relativeTo: state.list.films.base, decodedAt: nil)
+            return PosterFailure(nil)
+        } catch {
+            return PosterFailure(error)
+        }
     }
 
     // MARK: Drawing
@@ -277,8 +279,8 @@ final class BrowserLoop {
         state.failure = failure
         if state.catalogue.isReading || state.isOpening { turns += 1 }
         var screen = BrowserScreen(
-            state: state, status: status, accent: accent, source: environment.name,
-            progress: environment.progress, poster: view, openedPicture: picture)
+            state: state, status: status, accent: accent, source: environment.session.source.name,
+            progress: environment.session.output.progress.present, poster: view, openedPicture: picture)
         let bytes = encoder.frame(
             screen.draw(), isMoving: state.motion.isDragging || state.motion.isGliding)
         guard !bytes.isEmpty else { return }
@@ -312,7 +314,7 @@ final class BrowserLoop {
 
     private func view(_ pane: PosterFeed.Pane, _ row: Int, _ size: CellSize) -> PosterView {
         feeds[pane].view(
-            ofRow: row, size: size, loader: loader,
+            ofRow: row, size: size, loader: environment.images,
             isMoving: state.motion.isDragging || state.motion.isGliding)
     }
 
@@ -325,8 +327,8 @@ final class BrowserLoop {
             // A film shown in both panes has one poster.
             status.failed = max(status.failed, counters.failed)
         }
-        status.memoryHits = loader.memory.counters.hits
-        status.diskHits = loader.disk?.counters.hits ?? 0
+        status.memoryHits = environment.images.memory.counters.hits
+        status.diskHits = environment.images.disk?.counters.hits ?? 0
         status.arrivals =
             status.loading > 0 || state.catalogue.isReading || state.isOpening ? arrivals + turns : nil
         status.message = state.message
@@ -339,7 +341,7 @@ final class BrowserLoop {
 
 /// The commands for the selected film, and for an address.
 extension BrowserLoop {
-    func play() {
+    private func play() {
         guard !playing.isUnderWay, let media = state.list.selectedMovie?.media else { return }
         do {
             let base = state.list.films.base
@@ -362,10 +364,10 @@ extension BrowserLoop {
         }
     }
 
-    func copyAddress() {
+    private func copyAddress() {
         do {
             guard let movie = state.list.selectedMovie else { throw Failure("No film is selected") }
-            let poster = try SelectedPoster(movie, of: state.list.films.base, environment)
+            let poster = try SelectedPoster(movie, of: state.list.films.base, environment.session)
             let copying = try poster.copying()
             try terminal.write(copying.bytes)
             state.notice = copying.notice
@@ -377,10 +379,10 @@ extension BrowserLoop {
     }
 
     /// Saves the posters of the films that are selected together, or of the selected film.
-    func savePosters() {
+    private func savePosters() {
         let posters = state.list.targets.map { movie in
             Result { () throws(Failure) in
-                try SelectedPoster(movie, of: state.list.films.base, environment)
+                try SelectedPoster(movie, of: state.list.films.base, environment.session)
             }
         }
         if posters.count == 1, case .failure(let failure) = posters[0] {
@@ -388,28 +390,27 @@ extension BrowserLoop {
             return
         }
         state.notice = posters.count == 1 ? "Saving the poster…" : "Saving \(posters.count) posters…"
-        Task { [environment, mailbox] in
-            var (saved, problems) = ([SavedPoster](), [String]())
+        Task { [files = environment.files, mailbox] in
+            var (saved, problems) = ([String](), [String]())
             for poster in posters {
-                switch poster {
-                case .success(let poster):
-                    let result = await poster.save(environment)
-                    if result.isSaved { saved.append(result) } else { problems.append(result.line) }
-                case .failure(let failure): problems.append(failure.description)
+                do throws(Failure) {
+                    saved.append(try await poster.get().save(with: files))
+                } catch {
+                    problems.append(error.description)
                 }
             }
-            mailbox.send(.notice(SavedPoster.summary(saved, problems)))
+            mailbox.send(.notice(SelectedPoster.summary(saved, problems)))
         }
     }
 
     /// Saves the films that are selected together, or the selected film, as a catalogue.
-    func export() {
+    private func export() {
         let (movies, films) = (state.list.targets, state.list.films)
         if movies.isEmpty { return }
-        Task { [environment, mailbox] in mailbox.send(.notice(await environment.export(movies, films))) }
+        Task { [mailbox] in mailbox.send(.notice(await SavedFilms.save(movies, of: films))) }
     }
 
-    func open(_ text: String) {
+    private func open(_ text: String) {
         do {
             let size = graphics.canvas?.pictureSize(for: state.layout.page.size)
             state.show(.opening(try opening.open(text, relativeTo: state.list.films.base, size: size)))
@@ -418,7 +419,7 @@ extension BrowserLoop {
         }
     }
 
-    func showAnswer() {
+    private func showAnswer() {
         guard let address = state.failure.flatMap(opening.showAnswer) else { return }
         state.show(.opening(address))
     }

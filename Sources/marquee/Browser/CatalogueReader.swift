@@ -36,11 +36,6 @@ final class CatalogueReader: Sendable {
     /// - Parameter session: a session that does not write to the screen.
     init(_ session: Session) { self.session = session }
 
-    /// Whether the server can be searched.
-    var canSearch: Bool {
-        session.source.server?.searching("film") != nil
-    }
-
     /// Reads films.
     /// - Parameter onNews: receives the news. The last is `whole` or `failed`.
     func read(_ order: CatalogueOrder, onNews: @escaping @Sendable (CatalogueNews) -> Void) async {

@@ -1,5 +1,6 @@
 import ImageCodecs
 import LazyImages
+import SystemSupport
 import TerminalGraphics
 
 /// One list model as the browser's thread uses it: the model's rows, and the pictures drawn of its images. Each picture is drawn once for its size. The model knows the state of every row. A picture stays until it is
@@ -172,6 +173,38 @@ struct PosterFeed {
         guard !isDrawingElsewhere, !isLarge || !isMoving else { return }
         isDrawingElsewhere = true
         drawElsewhere { draw(canvas, false) }
+    }
+}
+
+/// The feeds of both panes. Their large pictures are drawn on a thread of their own.
+struct PosterFeeds {
+    var list: PosterFeed
+    var film: PosterFeed
+    /// They end with the feeds.
+    private let observations: [RowObservation]
+
+    init(_ loader: ImageLoader, _ canvas: (any Canvas)?, mailbox: Mailbox<Browser.Message>) {
+        let drawing = BlockingThreads(count: 1, name: "Drawing")
+        func feed(_ pane: PosterFeed.Pane) -> PosterFeed {
+            PosterFeed(ImageListModel(loader: loader, wantsPreviews: true), canvas: canvas) { draw in
+                do {
+                    try drawing.enqueue { mailbox.send(.drawn(pane, draw())) }
+                } catch {
+                    // Ignored: without a thread the picture is drawn on this one.
+                    mailbox.send(.drawn(pane, draw()))
+                }
+            }
+        }
+        (list, film) = (feed(.list), feed(.film))
+        observations = [list, film].map { $0.model.observe { mailbox.send(.poster($0.state)) } }
+    }
+
+    /// How many images are in each state.
+    var counters: [ImageListCounters] { [list.model.counters, film.model.counters] }
+
+    subscript(pane: PosterFeed.Pane) -> PosterFeed {
+        get { pane == .list ? list : film }
+        set { if pane == .list { list = newValue } else { film = newValue } }
     }
 }
 

@@ -10,14 +10,15 @@ struct SelectedPoster {
     private let request: ImageRequest
 
     /// - Throws: why the film has no poster.
-    init(_ movie: Movie, of base: BaseURL, _ environment: Browser.Environment) throws(Failure) {
+    init(_ movie: Movie, of base: BaseURL, _ session: Session) throws(Failure) {
         guard let address = movie.poster else {
             throw Failure("The catalogue names no poster of this film")
         }
         self.movie = movie
-        switch environment.poster(address, base, nil) {
-        case .success(let request): self.request = request
-        case .failure(let error): throw Failure(error.advised)
+        do throws(ImageLoadingError) {
+            request = try session.posterRequest(for: address, relativeTo: base, decodedAt: nil)
+        } catch {
+            throw Failure(error.advised)
         }
     }
 
@@ -38,30 +39,10 @@ struct SelectedPoster {
         return (bytes, "Address copied: \(url.displayText)")
     }
 
-    /// Saves the file.
-    func save(_ environment: Browser.Environment) async -> SavedPoster {
-        await environment.save(movie, request)
-    }
-}
-
-/// A poster that was saved as a file in the working directory, or was not.
-struct SavedPoster: Sendable {
-    let isSaved: Bool
-    /// The result in one line.
-    let line: String
-
-    /// The results of several posters in one line.
-    static func summary(_ saved: [SavedPoster], _ problems: [String]) -> String {
-        if saved.count + problems.count == 1 { return saved.first?.line ?? problems[0] }
-        let posters = saved.count == 1 ? "1 poster saved" : "\(saved.count) posters saved"
-        return problems.isEmpty ? posters : "\(posters), \(problems.count) not: \(problems[0])"
-    }
-
-    /// Saves a poster's file as it is in the cache; if it is not there, it is loaded first. Never overwrites a file. A
-    /// file appears whole or not at all. Blocks no thread of the cooperative pool.
-    static func save(
-        _ movie: Movie, _ request: ImageRequest, _ loader: FileLoader, in folder: String
-    ) async -> SavedPoster {
+    /// Saves the poster's file in the working directory as it is in the cache; if it is not there, it is loaded first.
+    /// Never overwrites a file. A file appears whole or not at all. Blocks no thread of the cooperative pool.
+    /// - Returns: the result in one line.
+    func save(with loader: FileLoader) async throws(Failure) -> String {
         var request = request
         if request.cachePolicy != .cacheOnly { request.cachePolicy = .returnCacheElseLoad }
         request.targetSize = nil
@@ -69,16 +50,23 @@ struct SavedPoster: Sendable {
             let file = try await loader.file(for: request)
             let name = FilmID.make(title: movie.title, year: movie.year)
             let ending = file.header.map { "." + $0.format.fileExtension } ?? ""
-            let output = OutputFile(folder: folder, stem: name, ending: ending)
+            let output = OutputFile(
+                folder: FileManager.default.currentDirectoryPath, stem: name, ending: ending)
             let threads = BlockingThreads(count: 1, name: "Saving")
             let saved = try await output.write(file, .number, on: threads)
-            return SavedPoster(
-                isSaved: true, line: (saved.outcome == .same ? "Saved already: " : "Saved as ") + saved.path)
+            return (saved.outcome == .same ? "Saved already: " : "Saved as ") + saved.path
         } catch let error as Failure {
-            return SavedPoster(isSaved: false, line: error.description)
+            throw error
         } catch {
-            return SavedPoster(isSaved: false, line: ImageLoadingError.advised(error))
+            throw Failure(ImageLoadingError.advised(error))
         }
+    }
+
+    /// The results of saving several posters in one line.
+    static func summary(_ saved: [String], _ problems: [String]) -> String {
+        if saved.count + problems.count == 1 { return saved.first ?? problems[0] }
+        let posters = saved.count == 1 ? "1 poster saved" : "\(saved.count) posters saved"
+        return problems.isEmpty ? posters : "\(posters), \(problems.count) not: \(problems[0])"
     }
 }
 
@@ -87,7 +75,7 @@ enum SavedFilms {
     /// Saves films as JSON, with the members that Marquee knows and their ids. Never overwrites a file.
     /// - Parameter films: the films that they are from.
     /// - Returns: the result in one line.
-    static func save(_ movies: [Movie], of films: FilmSet, in folder: String) async -> String {
+    static func save(_ movies: [Movie], of films: FilmSet) async -> String {
         var isWithoutPosters = false
         let texts = movies.map { movie in
             var document = SourceFilm(movie, ids: films.ids[movie.id] ?? [:]).document
@@ -101,7 +89,8 @@ enum SavedFilms {
             return document.json()
         }
         let bytes = Data("{\"movies\":[\(texts.joined(separator: ",\n"))]}\n".utf8)
-        let output = OutputFile(folder: folder, stem: "films", ending: ".json")
+        let output = OutputFile(
+            folder: FileManager.default.currentDirectoryPath, stem: "films", ending: ".json")
         do throws(Failure) {
             let written = try await BlockingThreads(count: 1, name: "Saving").run({
                 Failure($0, doing: "saving")

@@ -32,32 +32,9 @@ enum BrowseCommand: Command {
         let session = session.besideScreen()
         let opened = session.makeLoader(keepsFiles: false)
         let images = session.imageLoader(over: opened, pressure: .system)
-        let reader = CatalogueReader(session)
         let environment = Browser.Environment(
-            name: session.source.name, welcome: session.welcome,
-            read: { await reader.read($0, onNews: $1) }, canSearch: reader.canSearch,
-            marks: { MarkKeeper(session, onNews: $0) },
-            watch: { onChange in
-                guard case .films(let folder) = session.source else { return nil }
-                // Ignored: without a thread or a descriptor, R reads the folder again.
-                return try? FolderWatch(folder.path, onChange: onChange)
-            },
-            progress: { session.output.progress.present(width: $0) },
-            poster: { address, base, size in
-                Result { () throws(ImageLoadingError) in
-                    try session.posterRequest(for: address, relativeTo: base, decodedAt: size)
-                }
-            },
-            reader: AddressReader(session: session, images: images),
-            save: {
-                await SavedPoster.save($0, $1, opened.loader, in: FileManager.default.currentDirectoryPath)
-            },
-            export: { await SavedFilms.save($0, of: $1, in: FileManager.default.currentDirectoryPath) },
-            depth: session.settings.colourDepth, graphics: session.settings.graphics,
-            asksForGraphics: session.settings.asksForGraphics, complete: { await session.whole($0) },
-            player: player, keys: session.arguments.keys, colours: session.arguments.colours,
-            attribution: session.source.attribution, interruption: session.interruption)
-        let browser = try Browser(terminal: terminal, loader: images, environment: environment)
+            session: session, files: opened.loader, images: images, player: player)
+        let browser = try Browser(terminal: terminal, environment: environment)
         let failure: (any Error)?
         do {
             failure = try await browser.run()
