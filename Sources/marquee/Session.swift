@@ -588,9 +588,7 @@ extension Session {
         if settings.isOffline {
             throw UsageError("leave out --offline: answers in SOAP are not cached")
         }
-        return SoapCaller(
-            url: address.soap, uploader: Uploader(opened.loader),
-            fields: settings.fields, name: address.soap.displayText)
+        return SoapCaller(url: address.soap, uploader: Uploader(opened.loader), fields: settings.fields)
     }
 
     /// Opens a loader for catalogues, calls `body`, and closes the loader.

@@ -51,7 +51,8 @@ struct BrowserGraphics {
     mutating func take(cell: ImageSize?) { self.cell = cell }
 
     var appearance: Appearance {
-        let depth = settings.colourDepth > .none && answers.showsTrueColour ? .trueColour : settings.colourDepth
+        let usual = settings.colourDepth
+        let depth = usual > .none && answers.showsTrueColour ? .trueColour : usual
         return Appearance(
             depth: depth, pictureProtocol: pictureProtocol(depth),
             cell: cell ?? answers.cell ?? PictureProtocol.usualCell,

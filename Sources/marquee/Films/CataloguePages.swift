@@ -60,13 +60,16 @@ struct CataloguePages: Sendable {
     /// The most pages and bytes of a catalogue.
     static let (maximumPages, maximumBytes) = (10_000, 512 << 20)
 
-    private init() {}
+    private let onPage: Listener?
 
-    /// Pages that are already loaded, at least one.
-    init(_ pages: [Page]) { self.pages = pages }
+    /// Pages that are already loaded.
+    /// - Parameter onPage: called with each page that is appended.
+    init(_ pages: [Page], onPage: Listener? = nil) { (self.pages, self.onPage) = (pages, onPage) }
 
-    /// One page.
-    init(_ bytes: [UInt8], _ base: BaseURL) { pages = [Page(bytes: bytes, base: base)] }
+    mutating func append(_ page: Page) async throws {
+        pages.append(page)
+        try await onPage?(page)
+    }
 
     /// Like `read`; nil if there is no such address, or if it is not cached while offline.
     static func readIfThere(
@@ -95,41 +98,33 @@ struct CataloguePages: Sendable {
         _ first: Answer, from url: URL, _ opened: OpenLoader, _ session: Session, onPage: Listener?
     ) async throws -> CataloguePages {
         var replaced: [(file: LoadedFile, request: ImageRequest)] = []
-        do {
-            return try await read(first, from: url, opened, session, &replaced, onPage: onPage)
-        } catch {
-            for (file, request) in replaced { await opened.loader.restore(file, for: request) }
-            throw error
-        }
-    }
-
-    private static func read(
-        _ first: Answer, from url: URL, _ opened: OpenLoader, _ session: Session,
-        _ replaced: inout [(file: LoadedFile, request: ImageRequest)], onPage: Listener?
-    ) async throws -> CataloguePages {
-        var result = CataloguePages()
+        var result = CataloguePages([], onPage: onPage)
         var visited: Set<String> = [CacheKey(url: url).text]
         var (url, answer) = (url, first)
         var bytes = 0
-        while true {
-            let file = answer.file
-            if let before = answer.before { replaced.append((before, answer.request)) }
-            let base = BaseURL(origin: url, redirectedTo: file.url)
-            let next = try following(file, base.url, visited, session)
-            let page = Page(
-                bytes: file.bytes.array, base: base,
-                confirmed: file.freshness.map { $0.received - $0.initialAge }, isLast: next == nil)
-            result.pages.append(page)
-            try await onPage?(page)
-            bytes += file.bytes.count
-            guard result.pages.count <= maximumPages, bytes <= maximumBytes else {
-                throw Failure("\(url.displayText): the catalogue is too large; name a smaller one")
+        do {
+            while true {
+                let file = answer.file
+                if let before = answer.before { replaced.append((before, answer.request)) }
+                let base = BaseURL(origin: url, redirectedTo: file.url)
+                let next = try following(file, base.url, visited, session)
+                try await result.append(
+                    Page(
+                        bytes: file.bytes.array, base: base,
+                        confirmed: file.freshness.map { $0.received - $0.initialAge }, isLast: next == nil))
+                bytes += file.bytes.count
+                guard result.pages.count <= maximumPages, bytes <= maximumBytes else {
+                    throw Failure("\(url.displayText): the catalogue is too large; name a smaller one")
+                }
+                guard let next else { return result }
+                guard visited.insert(CacheKey(url: next).text).inserted else {
+                    throw Failure("\(next.displayText): the links of the catalogue's pages form a loop")
+                }
+                (url, answer) = (next, try await self.answer(next, opened, session))
             }
-            guard let next else { return result }
-            guard visited.insert(CacheKey(url: next).text).inserted else {
-                throw Failure("\(next.displayText): the links of the catalogue's pages form a loop")
-            }
-            (url, answer) = (next, try await self.answer(next, opened, session))
+        } catch {
+            for (file, request) in replaced { await opened.loader.restore(file, for: request) }
+            throw error
         }
     }
 

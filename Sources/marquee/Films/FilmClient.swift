@@ -56,8 +56,7 @@ struct FilmClient: Sendable {
         self.fields = fields
         soap =
             address.isSoap && local == nil
-            ? SoapCaller(
-                url: address.soap, uploader: uploader, fields: fields, name: address.soap.displayText) : nil
+            ? SoapCaller(url: address.soap, uploader: uploader, fields: fields) : nil
         log = opened.output.isVerbose ? TransferLog.follow(uploader.activity, opened.output) : nil
     }
 

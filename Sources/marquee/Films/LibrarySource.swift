@@ -7,38 +7,32 @@ enum LibrarySource {
     /// All films, in the library's order.
     static func all(_ path: String, _ output: Output) async throws -> OpenCatalogue {
         let label = "reading " + URL(filePath: path).lastPathComponent
-        return try await LibraryWork.run(label, total: nil, output) { try all(path, $0) }
-    }
-
-    private static func all(_ path: String, _ progress: LibraryWork.Progress) throws -> OpenCatalogue {
-        let library = try FilmLibrary(path: path, access: .reading)
-        var films: [StoredFilm] = []
-        try library.forEach { film throws(FilmLibraryError) in
-            films.append(film)
-            return true
+        return try await LibraryWork.run(label, total: nil, output) { _ in
+            let library = try FilmLibrary(path: path, access: .reading)
+            var films: [StoredFilm] = []
+            try library.forEach { film throws(FilmLibraryError) in
+                films.append(film)
+                return true
+            }
+            return opened(films, name: try library.name, path)
         }
-        return opened(films, name: try library.name, path)
     }
 
     /// The first films in an order.
     static func first(
         _ count: Int, by order: Catalogue.Sort, _ path: String, _ output: Output
     ) async throws -> OpenCatalogue {
-        try await LibraryWork.run("reading", total: nil, output) { _ in try first(count, by: order, path) }
-    }
-
-    private static func first(
-        _ count: Int, by order: Catalogue.Sort, _ path: String
-    ) throws(FilmLibraryError) -> OpenCatalogue {
-        let library = try FilmLibrary(path: path, access: .reading)
         let sort: FilmQuery.Sort =
             switch order {
             case .score: .score
             case .year: .year
             case .title: .title
             }
-        let page = try library.films(FilmQuery(sort: sort, limit: count))
-        return opened(page.films, name: try library.name, path)
+        return try await LibraryWork.run("reading", total: nil, output) { _ in
+            let library = try FilmLibrary(path: path, access: .reading)
+            let page = try library.films(FilmQuery(sort: sort, limit: count))
+            return opened(page.films, name: try library.name, path)
+        }
     }
 
     /// The most films that a search by title reads.
@@ -47,17 +41,16 @@ enum LibrarySource {
     /// The film with the id `text`, or the films whose titles have its words; nil if there are none, or too many to
     /// choose from.
     static func few(_ text: String, _ path: String, _ output: Output) async throws -> OpenCatalogue? {
-        try await LibraryWork.run("reading", total: nil, output) { _ in try few(text, path) }
-    }
-
-    private static func few(_ text: String, _ path: String) throws(FilmLibraryError) -> OpenCatalogue? {
-        let library = try FilmLibrary(path: path, access: .reading)
-        if let film = try library.film(text) { return opened([film], name: nil, path) }
-        let page = try library.films(FilmQuery(search: text, limit: mostAlike))
-        let few = opened(page.films, name: nil, path)
-        // The words may be outside the title.
-        if page.next == nil, case .none = few.catalogue.match(text) { return nil }
-        return page.next == nil ? few : nil
+        try await LibraryWork.run("reading", total: nil, output) { _ in
+            let library = try FilmLibrary(path: path, access: .reading)
+            if let film = try library.film(text) { return opened([film], name: nil, path) }
+            let page = try library.films(FilmQuery(search: text, limit: mostAlike))
+            guard page.next == nil else { return nil }
+            let few = opened(page.films, name: nil, path)
+            // The words may be outside the title.
+            if case .none = few.catalogue.match(text) { return nil }
+            return few
+        }
     }
 
     private static func opened(_ films: [StoredFilm], name: String?, _ path: String) -> OpenCatalogue {

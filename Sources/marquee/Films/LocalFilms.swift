@@ -1,5 +1,6 @@
 import CatalogueService
 import Films
+import HTTPSemantics
 import SystemSupport
 
 /// The films of a library file, for the commands that change them. No service is between them and the file.
@@ -17,90 +18,60 @@ struct LocalFilms: Sendable {
 
     /// The film with an id; nil if there is none.
     func film(_ id: String) async throws(Failure) -> FilmClient.Film? {
-        try await run { operations throws(FilmError) in
-            do throws(FilmError) {
-                return FilmClient.Film(try operations.film(id))
-            } catch {
-                if case .noFilm = error { return nil }
-                throw error
-            }
+        try await run(expecting: .notFound) { operations throws(FilmError) in
+            FilmClient.Film(try operations.film(id))
         }
     }
 
     /// Adds a film that has an id, and its poster.
     func create(_ film: FilmDocument, _ poster: PosterFile?) async throws(Failure) -> FilmClient.Creation {
         let picture = try await bytes(poster)
-        return try await run { operations throws(FilmError) in
+        let added = try await run(expecting: .conflict) { operations throws(FilmError) in
             var document = film
             document["id"] = nil
-            do throws(FilmError) {
-                let added = try operations.add(document, id: film["id"]?.string, poster: picture)
-                return .added(FilmClient.Film(added, toRoot: ""))
-            } catch {
-                if case .idTaken = error { return .taken(isRepeated: false) }
-                throw error
-            }
+            let added = try operations.add(document, id: film["id"]?.string, poster: picture)
+            return FilmClient.Film(added, toRoot: "")
         }
+        return added.map { .added($0) } ?? .taken(isRepeated: false)
     }
 
     /// Merges a patch into a film; nil if the film has changed since it was read.
     func change(_ film: FilmClient.Film, _ patch: FilmDocument) async throws(Failure) -> FilmClient.Film? {
-        try await run { operations throws(FilmError) in
-            do throws(FilmError) {
-                return FilmClient.Film(try operations.change(film.id, patch, if: film.isUnchanged))
-            } catch {
-                if case .conditionFailed = error { return nil }
-                throw error
-            }
+        try await run(expecting: .preconditionFailed) { operations throws(FilmError) in
+            FilmClient.Film(try operations.change(film.id, patch, if: film.isUnchanged))
         }
     }
 
     /// Removes a film. A missing film counts as removed.
     /// - Returns: false if it has changed since it was read.
     func remove(_ film: FilmClient.Film) async throws(Failure) -> Bool {
-        try await run { operations throws(FilmError) in
+        try await run(expecting: .preconditionFailed) { operations throws(FilmError) in
             do throws(FilmError) {
                 try operations.remove(film.id, if: film.isUnchanged)
-            } catch {
-                if case .conditionFailed = error { return false }
-                guard case .noFilm = error else { throw error }
-            }
+            } catch .noFilm {}
             return true
-        }
+        } ?? false
     }
 
     /// Sets a film's poster, or removes it. A missing poster counts as removed.
     func setPoster(of film: FilmClient.Film, _ poster: PosterFile?) async throws(Failure) {
         let picture = try await bytes(poster)
-        try await run { operations throws(FilmError) in
-            guard let picture else {
-                return try Self.ignoringMissing { () throws(FilmError) in
-                    try operations.removePoster(of: film.id)
-                }
+        _ = try await run(expecting: picture == nil ? .notFound : nil) { operations throws(FilmError) in
+            if let picture {
+                _ = try operations.setPoster(of: film.id, picture)
+            } else {
+                try operations.removePoster(of: film.id)
             }
-            _ = try operations.setPoster(of: film.id, picture)
         }
     }
 
     /// Sets a vote, or removes it if the value is nil. A missing vote counts as removed.
     func rate(_ film: FilmClient.Film, by rater: String, _ value: Double?) async throws(Failure) {
-        try await run { operations throws(FilmError) in
-            guard let value else {
-                return try Self.ignoringMissing { () throws(FilmError) in
-                    try operations.unrate(film.id, by: rater)
-                }
-            }
-            _ = try operations.rate(film.id, by: rater, value)
-        }
-    }
-
-    private static func ignoringMissing(_ removal: () throws(FilmError) -> Void) throws(FilmError) {
-        do throws(FilmError) {
-            try removal()
-        } catch {
-            switch error {
-            case .noFilm, .noPoster, .noRating: break
-            default: throw error
+        _ = try await run(expecting: value == nil ? .notFound : nil) { operations throws(FilmError) in
+            if let value {
+                _ = try operations.rate(film.id, by: rater, value)
+            } else {
+                try operations.unrate(film.id, by: rater)
             }
         }
     }
@@ -110,13 +81,17 @@ struct LocalFilms: Sendable {
         return try await Input.file(poster.path, limit: FilmOperations.posterBytes)
     }
 
+    /// - Parameter expected: the status of a refusal that is not a failure.
+    /// - Returns: nil after such a refusal.
     private func run<Value: Sendable>(
+        expecting expected: HTTPStatus?,
         _ work: @escaping @Sendable (FilmOperations) throws(FilmError) -> Value
-    ) async throws(Failure) -> Value {
+    ) async throws(Failure) -> Value? {
         try await threads.run({ Failure($0, doing: name) }) { [self] () throws(Failure) in
             do throws(FilmError) {
                 return try work(operations)
             } catch {
+                if error.problem().status == expected { return nil }
                 throw failure(error)
             }
         }

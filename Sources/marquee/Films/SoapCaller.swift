@@ -10,8 +10,9 @@ struct SoapCaller: Sendable {
     let uploader: Uploader
     /// The user's own header fields.
     let fields: HeaderFields
+
     /// The service's name in messages.
-    let name: String
+    private var name: String { url.displayText }
 
     /// The service's answer.
     private enum Reply {
@@ -80,16 +81,15 @@ struct SoapCaller: Sendable {
     func pages(
         searching text: String? = nil, top: Int? = nil, onPage: CataloguePages.Listener? = nil
     ) async throws -> CataloguePages {
+        var pages = CataloguePages([], onPage: onPage)
         if top == 3 {
-            let page = try page(try await result(.top3AsXml, ""), .top3AsXml)
-            try await onPage?(page)
-            return CataloguePages([page])
+            try await pages.append(try page(try await result(.top3AsXml, ""), .top3AsXml))
+            return pages
         }
         let isOnePage = top.map { $0 <= Self.pageLimit } ?? false
         var parameters = Self.element("limit", "\(isOnePage ? top ?? 0 : Self.pageLimit)")
         let rest =
             (text.map { Self.element("q", $0) } ?? "") + (isOnePage ? Self.element("sort", "score") : "")
-        var pages: [CataloguePages.Page] = []
         var visited: Set<String> = []
         var after = ""
         while true {
@@ -97,16 +97,14 @@ struct SoapCaller: Sendable {
             var page = try page(result, .filmsAsXml)
             let next = isOnePage ? "" : result.child("next")?.text ?? ""
             page.isLast = next.isEmpty
-            pages.append(page)
-            try await onPage?(page)
-            if page.isLast { break }
-            guard visited.insert(next).inserted, pages.count < CataloguePages.maximumPages else {
+            try await pages.append(page)
+            if page.isLast { return pages }
+            guard visited.insert(next).inserted, pages.pages.count < CataloguePages.maximumPages else {
                 throw Failure("\(name): the pages of the catalogue do not end")
             }
             parameters = Self.element("limit", "\(Self.pageLimit)")
             after = Self.element("after", next)
         }
-        return CataloguePages(pages)
     }
 
     // MARK: Messages

@@ -23,23 +23,21 @@ struct SourceReader: SourceAnswers {
     /// - Parameter onPage: called with each page.
     func pages(onPage: CataloguePages.Listener?) async throws -> CataloguePages {
         let base = BaseURL(source.server)
-        var pages: [CataloguePages.Page] = []
+        var result = CataloguePages([], onPage: onPage)
+        let (first, most) = source.isEndless ? (session.pages.lowerBound, session.pages.count) : (0, .max)
         do {
-            let wanted = session.pages
-            try await source.readPages(after: source.isEndless ? wanted.lowerBound : 0, self) { page in
-                let isEnough = source.isEndless && pages.count + 1 >= wanted.count
-                pages.append(CataloguePages.Page(page, base: base, isEnough: isEnough))
-                try await onPage?(pages[pages.count - 1])
+            try await source.readPages(after: first, self) { page in
+                let isEnough = result.pages.count + 1 >= most
+                try await result.append(CataloguePages.Page(page, base: base, isEnough: isEnough))
                 if isEnough { throw Enough() }
             }
         } catch is Enough {
         } catch let error as FilmSourceError {
             throw Failure("\(source.name): \(error)", code: error.code)
         } catch let error as CatalogueError {
-            let number = (source.isEndless ? session.pages.lowerBound : 0) + pages.count + 1
-            throw Failure("\(source.name): page \(number): \(error)")
+            throw Failure("\(source.name): page \(first + result.pages.count + 1): \(error)")
         }
-        return CataloguePages(pages)
+        return result
     }
 
     /// Ends the reading of an endless source.
@@ -68,10 +66,9 @@ struct SourceReader: SourceAnswers {
     private var refusal: FilmSourceError {
         let host = source.server.host() ?? ""
         let place = source.server.port.map { "\(host):\($0)" } ?? host
-        let hasToken = Self.token(for: source, session.settings) != nil
-        let hasPassword =
-            (session.settings.downloads.authenticator as? NamedCredentials)?
-            .hasCredential(for: source.server) ?? false
+        let named = session.settings.downloads.authenticator as? NamedCredentials
+        let hasToken = named?.token(for: source.server) != nil
+        let hasPassword = named?.hasCredential(for: source.server) ?? false
         let setting = "set MARQUEE_CREDENTIALS to \"\(place) Bearer TOKEN\""
         let advice =
             hasToken
@@ -98,16 +95,13 @@ struct SourceReader: SourceAnswers {
                 continuation.finish(throwing: error)
             }
         }
-        var pages: [CataloguePages.Page] = []
+        var result = CataloguePages([], onPage: onPage)
         do {
-            for try await page in stream {
-                pages.append(CataloguePages.Page(page, base: base))
-                try await onPage?(pages[pages.count - 1])
-            }
+            for try await page in stream { try await result.append(CataloguePages.Page(page, base: base)) }
         } catch let fault as FileFault {
             throw Failure("\(folder.path): the folder cannot be read: \(fault.explanation)")
         }
-        return CataloguePages(pages)
+        return result
     }
 }
 
