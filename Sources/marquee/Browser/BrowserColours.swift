@@ -9,22 +9,21 @@ import TerminalGraphics
 ///     color-accent = #ffaf00
 ///     color-marks = 208
 struct BrowserColours: Sendable, Equatable {
-    /// The colour of the selected film; nil for that of its poster.
-    private(set) var accent: CellColour?
-    private var ownFound: CellColour?
-    private var ownMarks: CellColour?
-    private var ownChanged: CellColour?
+    private enum Part: String, CaseIterable { case accent, found, marks, changed }
+
+    /// The colours that the person has set.
+    private var own: [Part: CellColour] = [:]
     /// Whether the terminal's background is light.
     var isOnLight = false
 
+    /// The colour of the selected film; nil for that of its poster.
+    var accent: CellColour? { own[.accent] }
     /// The text that the filter has found.
-    var found: CellColour { ownFound ?? .palette(isOnLight ? 5 : 3) }
+    var found: CellColour { own[.found] ?? .palette(isOnLight ? 5 : 3) }
     /// The signs of the person's marks.
-    var marks: CellColour { ownMarks ?? .palette(isOnLight ? 4 : 3) }
+    var marks: CellColour { own[.marks] ?? .palette(isOnLight ? 4 : 3) }
     /// Films that a refresh has added or changed.
-    var changed: CellColour { ownChanged ?? .palette(2) }
-
-    private static let names = ["accent", "found", "marks", "changed"]
+    var changed: CellColour { own[.changed] ?? .palette(2) }
     /// The terminal's first eight colours; with `bright-` the next eight.
     private static let palette = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
 
@@ -35,15 +34,11 @@ struct BrowserColours: Sendable, Equatable {
             throw UsageError(
                 "color-\(name) needs a colour such as red, bright-blue, 208 or #ffaf00, not \"\(text)\"")
         }
-        switch name {
-        case "accent": accent = colour
-        case "found": ownFound = colour
-        case "marks": ownMarks = colour
-        case "changed": ownChanged = colour
-        default:
-            let all = Self.names.map { "color-\($0)" }.joined(separator: ", ")
+        guard let part = Part(rawValue: name) else {
+            let all = Part.allCases.map { "color-\($0.rawValue)" }.joined(separator: ", ")
             throw UsageError("there is no color-\(name); there are \(all)")
         }
+        own[part] = colour
     }
 
     private static func colour(_ text: String) -> CellColour? {

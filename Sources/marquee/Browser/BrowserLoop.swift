@@ -56,7 +56,8 @@ final class BrowserLoop {
         state.hasPlayer = environment.player != nil
         state.keys = session.arguments.keys
         state.colours = session.arguments.colours
-        playing = Playing(terminal: terminal, interruption: session.interruption, mailbox: mailbox)
+        playing = Playing(
+            environment.player, terminal: terminal, interruption: session.interruption, mailbox: mailbox)
         opening = Opening(AddressReader(session: session, images: environment.images), mailbox: mailbox)
         graphics = BrowserGraphics(session.settings)
         encoder = graphics.encoder(onlyASCII: onlyASCII)
@@ -344,10 +345,7 @@ extension BrowserLoop {
     private func play() {
         guard !playing.isUnderWay, let media = state.list.selectedMovie?.media else { return }
         do {
-            let base = state.list.films.base
-            guard let fault = try playing.begin(media, relativeTo: base, with: environment.player) else {
-                return
-            }
+            guard let fault = try playing.begin(media, relativeTo: state.list.films.base) else { return }
             state.notice = fault
             startOver()
         } catch {

@@ -159,8 +159,7 @@ struct BrowserState {
 
     /// What is wrong with the filter, or that its spelling was forgiven; nil if neither.
     private var searchNote: String? {
-        if let problem = list.problem { return problem }
-        return list.areSimilar ? "No film has these words; these titles are similar" : nil
+        list.problem ?? (list.areSimilar ? "No film has these words; these titles are similar" : nil)
     }
 
     /// The lines of the present text that are on the screen, and how many there are; nil if all of them are.
@@ -227,8 +226,6 @@ struct BrowserState {
         let next = layout.style.next
         return !layout.hasPosters && next == .wall ? next.next : next
     }
-
-    private mutating func showNextStyle() { setLayout(layout.size, nextStyle) }
 
     private mutating func setLayout(_ size: CellSize, _ style: BrowserLayout.Style) {
         layout = BrowserLayout(
@@ -348,14 +345,11 @@ extension BrowserState {
     }
 
     private mutating func handleFilmsKey(_ key: TerminalKey, now: Double) -> [Effect] {
+        let isWall = layout.style == .wall
         switch key.code {
         case .character("q"): return [.quit]
-        case .left where layout.style == .wall, .character("h") where layout.style == .wall:
-            return move(-1, now: now)
-        case .right where layout.style == .wall, .character("l") where layout.style == .wall:
-            return move(1, now: now)
-        case .character("N"): return move(-1, now: now)
-        case .character("n"): return move(1, now: now)
+        case .left where isWall, .character("h") where isWall, .character("N"): return move(-1, now: now)
+        case .right where isWall, .character("l") where isWall, .character("n"): return move(1, now: now)
         case .enter, .right, .character("l"): return open()
         case .escape:
             if !list.selection.isEmpty {
@@ -365,7 +359,7 @@ extension BrowserState {
             if !list.filter.isEmpty { return filter("") }
             return searched == nil ? [] : search(nil)
         case .character("v"):
-            showNextStyle()
+            setLayout(layout.size, nextStyle)
             return [.rowsChanged] + showSelection()
         case .character(let letter): return handleCommand(letter)
         default: return []

@@ -146,12 +146,10 @@ final class CatalogueReader: Sendable {
         var open = open
         open.confirmed = min(open.confirmed ?? began, began)
         guard Terminal.isInTmux else { return open }
-        let catalogue = open.catalogue.mapTexts {
+        open.catalogue = open.catalogue.mapTexts {
             TerminalText.separated($0, clustersLongerThan: TerminalText.longestClusterInTmux)
         }
-        var shown = open
-        shown.catalogue = catalogue
-        return shown
+        return open
     }
 }
 

@@ -60,14 +60,10 @@ extension FilmPage {
             ]
         }
         if let failure = context.failure {
-            lines.append([])
-            lines += wrapped(failure.line, BrowserScreen.dim)
+            lines += [[]] + wrapped(failure.line, BrowserScreen.dim)
             if let address = failure.address { lines += wrapped(address, BrowserScreen.dim) }
         }
-        if let attribution = context.attribution {
-            lines.append([])
-            lines += wrapped(attribution, BrowserScreen.dim)
-        }
+        if let attribution = context.attribution { lines += [[]] + wrapped(attribution, BrowserScreen.dim) }
         let lower = others(context) + neighbours(context)
         guard !lower.isEmpty else { return lines }
         let space = max(1, poster.size.rows - lines.count - lower.count)
@@ -88,15 +84,9 @@ extension FilmPage {
         if let original = movie.originalTitle {
             lines += wrapped(original, BrowserScreen.dim).marked(hits, .originalTitle)
         }
-        switch context.change {
-        case .new:
-            lines += wrapped(
-                "+ new since the refresh", CellStyle(foreground: context.changed, attributes: .bold))
-        case .changed:
-            lines += wrapped(
-                "~ changed since the refresh before",
-                CellStyle(foreground: context.changed, attributes: .bold))
-        case nil: break
+        if let change = context.change {
+            let note = change == .new ? "+ new since the refresh" : "~ changed since the refresh before"
+            lines += wrapped(note, CellStyle(foreground: context.changed, attributes: .bold))
         }
         return lines + [[]]
     }
@@ -172,17 +162,14 @@ extension FilmPage {
     /// `Next      Nosferatu  1922`, or `1922  Nosferatu`.
     private func film(_ movie: Movie, named name: String? = nil) -> Line {
         let year = movie.year.map(String.init) ?? ""
-        guard let name else {
-            let years = TerminalText.padded(year, toWidth: 4, alignment: .trailing) + "  "
-            let title = TerminalText.truncated(
-                TerminalText.visible(movie.title), toWidth: max(0, text.size.columns - years.count))
-            return [StyledText(years, BrowserScreen.dim), StyledText(title)]
-        }
-        let room = max(0, text.size.columns - Self.names - (year.isEmpty ? 0 : year.count + 2))
+        let before =
+            name.map { TerminalText.padded($0, toWidth: Self.names) }
+            ?? TerminalText.padded(year, toWidth: 4, alignment: .trailing) + "  "
+        let after = name == nil || year.isEmpty ? "" : "  " + year
+        let room = max(0, text.size.columns - before.count - after.count)
         let title = TerminalText.truncated(TerminalText.visible(movie.title), toWidth: room)
         return [
-            StyledText(TerminalText.padded(name, toWidth: Self.names), BrowserScreen.dim),
-            StyledText(title), StyledText(year.isEmpty ? "" : "  " + year, BrowserScreen.dim),
+            StyledText(before, BrowserScreen.dim), StyledText(title), StyledText(after, BrowserScreen.dim),
         ]
     }
 }
@@ -208,6 +195,4 @@ struct FilmContext {
     var hits = FilterHits(FilterWords(""), .standard)
     /// The colour of films that a refresh has added or changed.
     var changed = CellColour.standard
-
-    init(failure: PosterFailure? = nil) { self.failure = failure }
 }

@@ -21,15 +21,13 @@ struct LineEditor: Equatable {
             .filter { character in
                 !character.unicodeScalars.allSatisfy { $0.properties.generalCategory == .control }
             }
-        let rest = after
         before += String(typed)
         // A combining mark joins the character before it, and some characters join the next one: the cursor goes behind
         // them.
-        let whole = before + rest
         let bytes = before.utf8.count
-        let cursor = whole.indices.first { whole.utf8.distance(from: whole.startIndex, to: $0) >= bytes }
-        before = String(whole[..<(cursor ?? whole.endIndex)])
-        after = String(whole[(cursor ?? whole.endIndex)...])
+        move { whole in
+            whole.indices.first { whole.utf8.distance(from: whole.startIndex, to: $0) >= bytes }
+        }
     }
 
     /// Takes a key that edits a line; false for other keys.
@@ -65,11 +63,14 @@ struct LineEditor: Equatable {
     }
 
     private mutating func move(to position: Int) {
+        move { $0.index($0.startIndex, offsetBy: position, limitedBy: $0.endIndex) }
+    }
+
+    /// Moves the cursor to a place in the whole text; nil is its end.
+    private mutating func move(to place: (String) -> String.Index?) {
         let whole = text
-        let cursor =
-            whole.index(whole.startIndex, offsetBy: position, limitedBy: whole.endIndex) ?? whole.endIndex
-        before = String(whole[..<cursor])
-        after = String(whole[cursor...])
+        let cursor = place(whole) ?? whole.endIndex
+        (before, after) = (String(whole[..<cursor]), String(whole[cursor...]))
     }
 
     private mutating func eraseWord() { before = String(before.prefix(wordStart)) }
@@ -162,7 +163,7 @@ struct TypedAhead: Equatable {
     /// Where the kept keys lead to.
     enum Place { case list, film, line }
 
-    private(set) var events: [TerminalEvent] = []
+    var events: [TerminalEvent] = []
 
     /// The place of the next key.
     var place: Place {
@@ -183,11 +184,6 @@ struct TypedAhead: Equatable {
 
     /// Keeps an event; drops it if there are too many.
     mutating func append(_ event: TerminalEvent) { if events.count < Self.longest { events.append(event) } }
-
-    mutating func removeAll() { events = [] }
-
-    /// Takes the oldest event; nil if there is none.
-    mutating func next() -> TerminalEvent? { events.isEmpty ? nil : events.removeFirst() }
 }
 
 extension BrowserState {
@@ -218,7 +214,7 @@ extension BrowserState {
                 return false
             }
             if typedAhead.place == .list, [.escape, .character("q")].contains(key.code) {
-                typedAhead.removeAll()
+                typedAhead.events = []
                 return false
             }
         }
@@ -242,7 +238,7 @@ extension BrowserState {
         guard overlay == nil else { return [] }
         var effects: [Effect] = []
         while let event = typedAhead.events.first, !awaitsFilms || !needsFilm(event) {
-            _ = typedAhead.next()
+            typedAhead.events.removeFirst()
             switch event {
             case .key(let key): effects += handle(key, now: now)
             case .paste(let text): effects += paste(text)

@@ -107,15 +107,12 @@ struct TerminalProgram: Sendable {
         defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
         var process = pid_t()
         let program = words.first ?? ""
-        let environment: [UnsafeMutablePointer<CChar>?] =
+        let own: [UnsafeMutablePointer<CChar>?] =
             unsafe (variables ?? []).map { unsafe strdup($0) } + [nil]
-        defer { for index in unsafe environment.indices { unsafe free(environment[index]) } }
-        let failure =
-            if variables == nil {
-                unsafe posix_spawnp(&process, program, &actions, &attributes, arguments, Self.usualVariables)
-            } else {
-                unsafe posix_spawnp(&process, program, &actions, &attributes, arguments, environment)
-            }
+        defer { for index in unsafe own.indices { unsafe free(own[index]) } }
+        let environment = unsafe variables == nil ? Self.usualVariables : own
+        let failure = unsafe posix_spawnp(
+            &process, program, &actions, &attributes, arguments, environment)
         guard failure == 0 else {
             throw Failure(
                 failure == ENOENT
@@ -151,25 +148,26 @@ struct TerminalProgram: Sendable {
 /// A film that a player plays in the browser's terminal. Used by the browser's thread only.
 final class Playing {
     private let terminal: TerminalSession
+    private let player: Player?
     private let interruption: Interruption
     private let mailbox: Mailbox<Browser.Message>
     private var process: TerminalProgram?
-    private var name = ""
 
-    init(terminal: TerminalSession, interruption: Interruption, mailbox: Mailbox<Browser.Message>) {
-        self.terminal = terminal
-        self.interruption = interruption
-        self.mailbox = mailbox
+    /// - Parameter player: nil if there is none.
+    init(
+        _ player: Player?, terminal: TerminalSession, interruption: Interruption,
+        mailbox: Mailbox<Browser.Message>
+    ) {
+        (self.player, self.terminal) = (player, terminal)
+        (self.interruption, self.mailbox) = (interruption, mailbox)
     }
 
     /// Whether another program has the terminal now.
     var isUnderWay: Bool { process != nil }
 
-    /// Hands the terminal to a player. `.played` is sent when it ends.
+    /// Hands the terminal to the player. `.played` is sent when it ends.
     /// - Returns: why the film does not play; nil if the player runs.
-    func begin(_ media: String, relativeTo base: BaseURL, with player: Player?) throws(TerminalError)
-        -> String?
-    {
+    func begin(_ media: String, relativeTo base: BaseURL) throws(TerminalError) -> String? {
         guard let player else { return "no player: use --player mpv or \(Player.variable)" }
         let address: String
         do {
@@ -177,16 +175,15 @@ final class Playing {
         } catch {
             return error.description
         }
-        name = player.name
         interruption.share()
         do {
             try terminal.handOver()
         } catch {
             interruption.unshare()
-            return "\(name) cannot have the terminal: \(error)"
+            return "\(player.name) cannot have the terminal: \(error)"
         }
         do {
-            let text = "marquee: \(name) plays \(address); the films come back when it ends"
+            let text = "marquee: \(player.name) plays \(address); the films come back when it ends"
             try terminal.write(Array((TerminalText.visible(text) + "\n").utf8))
             let process = try TerminalProgram(player.words + [address])
             self.process = process
@@ -195,12 +192,8 @@ final class Playing {
             }
             return nil
         } catch {
-            if let process {
-                // Without a thread to wait for the player, this thread waits.
-                self.process = nil
-                let ending = process.wait()
-                return try end(ending)
-            }
+            // Without a thread to wait for the player, this thread waits.
+            if let process { return try end(process.wait()) }
             interruption.unshare()
             try terminal.reclaim()
             return (error as? Failure)?.description ?? "\(error)"
@@ -213,7 +206,7 @@ final class Playing {
         process = nil
         interruption.unshare()
         try terminal.reclaim()
-        return ending.complaint(of: name)
+        return ending.complaint(of: player?.name ?? "")
     }
 
     /// Ends the player when the browser ends.

@@ -49,28 +49,31 @@ struct StatusLine {
             } else {
                 film.map(filmTexts) ?? []
             }
-        // Beside figures or a message, only a few keys are shown.
-        let hints =
-            said || showsFigures
-            ? Array(self.hints.prefix(1)) : fittingHints(beside: text.last?.width ?? 0, room: room)
-        let hintWidth = Self.width(hints)
-        let left = max(0, room - hintWidth - (hintWidth > 0 ? Self.gap : 0))
+        // Beside figures or a message, only one key is shown; beside a film as many as fit, at least one.
+        var shown = said || showsFigures ? hints.prefix(1) : hints[...]
+        let beside = Self.gap + (text.last?.width ?? 0)
+        while shown.count > 1, Self.line(shown).width + beside > room { shown.removeLast() }
+        let keys = Self.line(shown)
+        let left = max(0, room - keys.width - (keys.isEmpty ? 0 : Self.gap))
         let fitting = text.first { $0.width <= left } ?? text.last ?? []
         fitting.put(on: &grid, at: CellPosition(column: margin, row: row), width: left)
-        var column = margin + room - hintWidth
-        for hint in hints.reversed() {
-            let at = CellPosition(column: column, row: row)
-            grid.put(hint.key, at: at)
-            grid.put(
-                hint.meaning,
-                at: CellPosition(column: column + TerminalText.width(hint.key) + 1, row: row),
-                style: BrowserScreen.dim)
-            column += hint.width + Self.gap
-        }
+        keys.put(
+            on: &grid, at: CellPosition(column: margin + room - keys.width, row: row), width: keys.width)
     }
 
     /// The cells beside a message in the last line.
-    private var roomForHint: Int { hints.first.map { $0.width + Self.gap } ?? 0 }
+    private var roomForHint: Int { hints.isEmpty ? 0 : Self.line(hints.prefix(1)).width + Self.gap }
+
+    /// Hints side by side, the most important one last.
+    private static func line(_ hints: ArraySlice<KeyHint>) -> [StyledText] {
+        Array(
+            hints.reversed().flatMap { hint in
+                [
+                    StyledText(String(repeating: " ", count: gap)), StyledText(hint.key + " "),
+                    StyledText(hint.meaning, BrowserScreen.dim),
+                ]
+            }.dropFirst())
+    }
 
     /// A message in the lines above the last one. One that the next key removes may cover half of the screen.
     private func drawLong(_ message: String, on grid: inout CellGrid, above row: Int, room: Int) {
@@ -121,16 +124,6 @@ struct StatusLine {
         }
     }
 
-    /// As many hints as fit beside a text, at least one.
-    private func fittingHints(beside text: Int, room: Int) -> [KeyHint] {
-        var count = hints.count
-        while count > 1, Self.width(Array(hints.prefix(count))) + Self.gap + text > room { count -= 1 }
-        return Array(hints.prefix(count))
-    }
-
-    private static func width(_ hints: [KeyHint]) -> Int {
-        hints.isEmpty ? 0 : hints.reduce(-gap) { $0 + $1.width + gap }
-    }
 }
 
 /// The browser's activity, for the status line.
@@ -170,12 +163,7 @@ struct KeyHint: Equatable {
     let key: String
     let meaning: String
 
-    init(_ key: String, _ meaning: String) {
-        self.key = key
-        self.meaning = meaning
-    }
-
-    var width: Int { TerminalText.width(key) + 1 + TerminalText.width(meaning) }
+    init(_ key: String, _ meaning: String) { (self.key, self.meaning) = (key, meaning) }
 }
 
 extension BrowserState {

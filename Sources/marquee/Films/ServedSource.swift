@@ -54,9 +54,9 @@ struct ServedSource: Sendable {
     private func replace(_ library: FilmLibrary, by movies: [Movie]) throws {
         try library.importFilms { importing in
             for movie in movies where FilmID.fault(movie.id) == nil {
-                _ = try importing.add(
-                    SourceFilm(movie, ids: [:]).document.without("id"), id: movie.id, poster: nil,
-                    replaces: true)
+                var document = SourceFilm(movie, ids: [:]).document
+                document["id"] = nil
+                _ = try importing.add(document, id: movie.id, poster: nil, replaces: true)
             }
         }
         let present = Set(movies.map(\.id))
@@ -66,13 +66,5 @@ struct ServedSource: Sendable {
             return true
         }
         for id in gone { _ = try library.remove(id) { _ in } }
-    }
-}
-
-extension FilmDocument {
-    fileprivate func without(_ member: String) -> FilmDocument {
-        var document = self
-        document[member] = nil
-        return document
     }
 }
