@@ -15,18 +15,25 @@ final class MarkKeeper: Sendable {
         var store: MarkStore?
         /// The highest revision that the browser has.
         var revision = 0
-        var sending: Task<Void, Never>?
-        /// Whether there is something to send after the present sending.
-        var mustSendAgain = false
+        /// Sends what waits, after each wake-up.
+        var sender: Task<Void, Never>?
         /// Sends what waits after a while.
         var retry: Task<Void, Never>?
     }
+
+    /// Wakes the sender. Calls during one sending are one wake-up.
+    private let wake: AsyncStream<Void>.Continuation
 
     /// - Parameters:
     ///   - session: a session that does not write to the screen.
     ///   - onNews: receives the marks that have changed, in order.
     init(_ session: Session, onNews: @escaping @Sendable (MarkNews) -> Void) {
         (self.session, self.onNews) = (session, onNews)
+        let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.wake = wake
+        guard let source else { return }
+        let sender = Task { for await _ in wakes { await sendAll(to: source) } }
+        state.withLock { $0.sender = sender }
     }
 
     /// The name of the films' server, and of its user, in the store; nil for other sources.
@@ -82,13 +89,14 @@ final class MarkKeeper: Sendable {
     func close() async {
         state.withLock { $0.retry.take() }?.cancel()
         await done()
-        if let sending = state.withLock({ $0.sending }) {
+        wake.finish()
+        if let sender = state.withLock({ $0.sender }) {
             let limit = Task {
                 // Ignored: without a wait there is nothing to cancel.
                 try? await Task.sleep(for: Self.longestEnd)
-                sending.cancel()
+                sender.cancel()
             }
-            await sending.value
+            await sender.value
             limit.cancel()
         }
         await done()
@@ -146,28 +154,7 @@ final class MarkKeeper: Sendable {
     // MARK: Sending
 
     /// Sends what waits for the films' server. If that does not answer, the marks wait for the next call.
-    func send() {
-        guard let source else { return }
-        state.withLock { present in
-            if present.sending != nil {
-                present.mustSendAgain = true
-            } else {
-                present.sending = Task { await sendRepeatedly(to: source) }
-            }
-        }
-    }
-
-    private func sendRepeatedly(to source: any FilmSource) async {
-        while true {
-            await sendAll(to: source)
-            let isDone = state.withLock { present in
-                defer { present.mustSendAgain = false }
-                if !present.mustSendAgain { present.sending = nil }
-                return !present.mustSendAgain
-            }
-            if isDone || Task.isCancelled { return }
-        }
-    }
+    func send() { wake.yield() }
 
     private func sendAll(to source: any FilmSource) async {
         await done()
