@@ -209,7 +209,13 @@ extension ImageLoadingError {
             .resourcesShort:
             true
         case .httpStatus(_, let status): HTTPStatus(rawValue: status).isTemporary
-        default: false
+        case .cancelled, .invalidURL, .unsupportedScheme, .insecureConnection, .addressRefused,
+            .secureConnectionFailed,
+            .malformedResponse, .tooManyRedirects, .redirectLoop, .redirectRefused, .encodedContent, .empty,
+            .tooLarge,
+            .notAnImage, .undecodable, .processingFailed, .checksumMismatch, .notCached, .storageFailed,
+            .transportUnavailable, .unreadableFile, .fileChanged, .dataFailed:
+            false
         }
     }
 }
