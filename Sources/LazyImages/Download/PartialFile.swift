@@ -199,8 +199,8 @@ import SystemSupport
 /// Integers have the machine's byte order: a partial file is resumed only in the boot in which it was written.
 ///
 /// A block's checksum is appended after the block. So a process that dies leaves a valid beginning, which lacks less
-/// than one block and its checksum. A transfer that fails also appends the checksum of its last, shorter block; the
-/// next transfer begins a new block there.
+/// than two blocks: the one that was being written, and the beginning of the next one. A transfer that fails also
+/// appends the checksum of its last, shorter block; the next transfer begins a new block there.
 ///
 /// Only the process that has locked the partial file uses the second one. Not safe for concurrent use.
 struct BlockChecksums: ~Copyable {
