@@ -37,6 +37,7 @@ final class PictureClient: Sendable {
         configuration.workers = 2
         configuration.downloads.retry = .never
         // No test depends on the speed of the machine.
+        configuration.downloads.timeouts = .patient
         configuration.queueTime = .seconds(600)
         configure(&configuration)
         service = PictureServer(configuration)
