@@ -223,6 +223,24 @@ struct SourceProgramTests {
         #expect(beside[1]["media"] as? String == "b%20b.mkv")
     }
 
+    @Test("the address of a file that is no picture is kept whole in a library that lies elsewhere")
+    func keptAddress() async throws {
+        try FileManager.default.createDirectory(atPath: home.file("list"), withIntermediateDirectories: true)
+        try Data("no picture".utf8).write(to: URL(filePath: home.file("list/a.jpg")))
+        try Data(#"{"movies":[{"id":"a","title":"A","poster":"a.jpg"}]}"#.utf8)
+            .write(to: URL(filePath: home.file("list/films.json")))
+        for (library, poster) in [
+            ("films.db", "file://\(home.file("list"))/a.jpg"), ("list/films.db", "a.jpg"),
+        ] {
+            let path = home.file(library)
+            let outcome = try await run(["import", home.file("list/films.json"), path])
+            #expect(outcome.errorText.contains("is not a picture; its address is kept"))
+            let exported = try await run(["export", path, "--format", "json"])
+            let films = try #require(JSON.object(exported.text)["movies"] as? [[String: Any]])
+            #expect(films.first?["poster"] as? String == poster)
+        }
+    }
+
     @Test("serve hands out a source's films as REST and as pages, and their posters at a size")
     func serve() async throws {
         let server = try SourceServer(films: 205, token: "right")
@@ -300,6 +318,28 @@ struct SourceProgramTests {
         #expect(films.map { $0["id"] as? String } == ["x", "y", "z"])
         #expect(films[0]["director"] as? String == "F. W. Murnau" && films[0]["score"] as? Double == 8)
         #expect(films[1]["score"] as? Double == 8.3 && films[2]["score"] == nil)
+    }
+
+    @Test("a join fills in no address that cannot be read, and no credentials of its list")
+    func joinedAddresses() async throws {
+        let films = #"{"movies":[{"id":"a","title":"A","poster":"ftp://x/a.jpg","page":"about.html"}]}"#
+        let server = try ScriptedOrigin([
+            .forever([.readHead, .send(FilmServer.response("200 OK", films))])
+        ])
+        let address = server.url("/films/all.json").absoluteString
+        try Data(#"{"movies":[{"id":"a","title":"A"}]}"#.utf8)
+            .write(to: URL(filePath: home.file("films.json")))
+        let library = home.file("joined.db")
+        let outcome = try await run([
+            "import", home.file("films.json"), library,
+            "--join", address.replacing("http://", with: "http://anna:c4n4ry@"),
+        ])
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        let list = try await run(["list", "--json", "--catalogue", library])
+        let film = try #require(try JSON.array(list.text).first)
+        #expect(film["poster"] == nil)
+        #expect(film["page"] as? String == server.url("/films/about.html").absoluteString)
+        #expect(try !Data(contentsOf: URL(filePath: library)).contains(Data("c4n4ry".utf8)))
     }
 
     @Test(

@@ -176,7 +176,9 @@ private struct ImportedFilms: Sendable {
                 guard var document = try? film.get() else { return }
                 for member in [FilmMember.poster, .page] {
                     guard let address = document[member.name]?.string else { continue }
-                    document[member.name] = base.whole(address).map { JSONText($0) }
+                    // Ignored: an address that cannot be read completes no film.
+                    let isReadable = (try? base.resolve(address)) != nil
+                    document[member.name] = isReadable ? base.whole(address).map { JSONText($0) } : nil
                 }
                 join.add(document)
             }
