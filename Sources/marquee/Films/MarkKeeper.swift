@@ -32,7 +32,7 @@ final class MarkKeeper: Sendable {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.wake = wake
         guard let source else { return }
-        let sender = Task { for await _ in wakes { await sendAll(to: source) } }
+        let sender = Task { for await _ in wakes where !Task.isCancelled { await sendAll(to: source) } }
         state.withLock { $0.sender = sender }
     }
 
