@@ -17,6 +17,11 @@ package enum TmuxPassthrough {
 
     /// Wraps all bytes at once: complete sequences of at most a mebibyte in total.
     package static func envelope(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        Array("\u{1B}Ptmux;".utf8) + bytes.flatMap { $0 == escape ? [$0, $0] : [$0] } + Array("\u{1B}\\".utf8)
+        var output = Array("\u{1B}Ptmux;".utf8)
+        for byte in bytes {
+            if byte == escape { output.append(escape) }
+            output.append(byte)
+        }
+        return output + Array("\u{1B}\\".utf8)
     }
 }
