@@ -47,11 +47,9 @@ struct JobFolder: Sendable {
     /// Whether a process works on the job.
     func isRunning() throws(BackgroundJobsError) -> Bool {
         try opened { folder throws(FileFault) in
-            do throws(FileFault) {
-                return try calls.isLocked(calls.openForReading(Self.lock, in: folder))
-            } catch let error where error.isAbsence {
-                return false
-            }
+            try calls.unlessAbsent { () throws(FileFault) in
+                try calls.isLocked(calls.openForReading(Self.lock, in: folder))
+            } ?? false
         }
     }
 

@@ -147,8 +147,15 @@ extension FileCalls {
     package func statusUnlessAbsent(of name: String, in folder: borrowing Descriptor) throws(FileFault)
         -> FileStatus?
     {
+        try unlessAbsent { () throws(FileFault) in try status(of: name, in: folder) }
+    }
+
+    /// The result of `body`; nil if its file does not exist.
+    package func unlessAbsent<Value: ~Copyable>(
+        _ body: () throws(FileFault) -> Value
+    ) throws(FileFault) -> Value? {
         do {
-            return try status(of: name, in: folder)
+            return try body()
         } catch let error where error.isAbsence { return nil }
     }
 

@@ -259,9 +259,9 @@ final class PartialFolder: Sendable {
     @discardableResult
     func remove(_ name: String) -> Bool {
         faults.counting { () throws(FileFault) in
-            do throws(FileFault) {
+            _ = try calls.unlessAbsent { () throws(FileFault) in
                 try calls.remove(BlockChecksums.name(for: name), in: descriptor)
-            } catch let error where error.isAbsence {}
+            }
             try calls.remove(name, in: descriptor)
             return true
         } ?? false

@@ -159,15 +159,6 @@ final class CacheFolder: Sendable {
     }
 }
 
-extension FileCalls {
-    /// The result of `body`; nil if its file does not exist.
-    func unlessAbsent<Value: ~Copyable>(_ body: () throws(FileFault) -> Value) throws(FileFault) -> Value? {
-        do {
-            return try body()
-        } catch let error where error.isAbsence { return nil }
-    }
-}
-
 extension CacheFolder {
     /// The result of a lookup.
     enum Lookup {
@@ -293,7 +284,7 @@ extension CacheFolder {
     /// The entries in one of the 256 subfolders. Corrects its counts. Skips files whose names are not those of entries.
     func scan(_ index: Int) throws(FileFault) -> [ScannedEntry] {
         let folderName = Self.name(ofIndex: index)
-        guard let folder = try openFolder(index) else {
+        guard let folder = try openFolder(folderName) else {
             usage?.correct(index, to: UsageFile.Amount())
             return []
         }
@@ -317,14 +308,9 @@ extension CacheFolder {
 
     /// The names of the entries in one of the 256 subfolders.
     func names(_ index: Int) throws(FileFault) -> [String] {
-        guard let folder = try openFolder(index) else { return [] }
         let folderName = Self.name(ofIndex: index)
+        guard let folder = try openFolder(folderName) else { return [] }
         return try calls.names(in: folder).filter { Self.isEntryName($0, inFolder: folderName) }
-    }
-
-    /// One of the 256 subfolders; nil if it does not exist.
-    private func openFolder(_ index: Int) throws(FileFault) -> Descriptor? {
-        try openFolder(Self.name(ofIndex: index))
     }
 
     private static func isEntryName(_ name: String, inFolder folder: String) -> Bool {
