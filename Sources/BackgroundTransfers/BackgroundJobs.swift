@@ -137,9 +137,7 @@ public struct BackgroundJobs: Sendable {
     /// Whether a text is a valid job name.
     public static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, text.utf8.count <= 64 else { return false }
-        func isLetterOrDigit(_ byte: UInt8) -> Bool {
-            byte.isDigit || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
-        }
+        func isLetterOrDigit(_ byte: UInt8) -> Bool { byte.isLetter || byte.isDigit }
         return isLetterOrDigit(first)
             && text.utf8.allSatisfy { isLetterOrDigit($0) || "._-".utf8.contains($0) }
     }

@@ -42,10 +42,6 @@ int csystem_open_noatime(int folder, const char *path) {
     return openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOATIME);
 }
 
-int csystem_open_entry(int folder, const char *name, int flags) {
-    return openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW);
-}
-
 void csystem_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
 
 int csystem_connect_local(const char *path) {

@@ -206,7 +206,7 @@ final class CatalogueFolder: Sendable {
 
     private static func openEntry(of folder: Int32, _ name: [UInt8], _ flags: Int32) -> Int32 {
         let terminated = name.map(CChar.init(bitPattern:)) + [0]
-        return unsafe csystem_open_entry(folder, terminated, flags)
+        return unsafe openat(folder, terminated, flags | O_NOFOLLOW | O_CLOEXEC)
     }
 
     private static func failure(_ errno: Int32) -> Failure {

@@ -137,7 +137,7 @@ public struct AddressRange: Sendable, Hashable {
         var length = address.width
         if parts.count == 2 {
             let digits = parts[1]
-            guard digits.utf8.count <= 3, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
+            guard digits.utf8.count <= 3, digits.utf8.allSatisfy(\.isDigit),
                 digits == "0" || digits.first != "0", let number = Int(digits), number <= length
             else { return nil }
             length = number

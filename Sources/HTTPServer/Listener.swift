@@ -206,7 +206,7 @@ extension Peer {
         }
         // A socket that listens on both families reports IPv4 addresses inside IPv6.
         let text = "\(address.withoutMapping)"
-        self.init(address: text, isLocal: text == "::1" || text.hasPrefix("127."))
+        self.init(address: text, isLocal: HostAndPort(host: text, port: nil).isLoopback)
     }
 }
 

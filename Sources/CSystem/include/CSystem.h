@@ -39,9 +39,6 @@ int csystem_open_temporary(char *path);
 /// time (O_NOATIME): a descriptor, or -1 and errno.
 int csystem_open_noatime(int folder, const char *path);
 
-/// openat of a directory entry with O_CLOEXEC and O_NOFOLLOW added: a descriptor, or -1 and errno.
-int csystem_open_entry(int folder, const char *name, int flags);
-
 /// Names the calling thread for ps, perf and debuggers; Linux keeps the first 15 bytes.
 void csystem_name_thread(const char *name);
 

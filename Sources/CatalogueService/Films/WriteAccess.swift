@@ -245,8 +245,8 @@ package enum TokenFile {
         var name = ""
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
-            var token = line.drop { $0 == 0x20 || $0 == 0x09 }
-            while let last = token.last, [0x20, 0x09, 0x0D].contains(last) { token = token.dropLast() }
+            var token = line.drop(while: \.isBlank)
+            while let last = token.last, last.isBlank || last == 0x0D { token.removeLast() }
             guard let first = token.first, first != UInt8(ascii: "#") else {
                 let comment = String(Substring(token)).drop { $0 == "#" || $0 == " " }
                 name = comment.utf8.count <= longestName ? String(comment) : ""

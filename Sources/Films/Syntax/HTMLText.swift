@@ -1,3 +1,5 @@
+import HTTPSemantics
+
 /// The plain text of HTML in a feed: without tags, scripts and styles, and with references resolved. It is meant to be
 /// read, not to be put into HTML again.
 enum HTMLText {
@@ -105,8 +107,7 @@ enum HTMLText {
         }
 
         private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            byte.isLetter || byte.isDigit
         }
     }
 

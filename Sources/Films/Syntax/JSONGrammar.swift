@@ -62,7 +62,7 @@ struct JSONGrammar {
             case UInt8(ascii: "\""): return .string
             case UInt8(ascii: "t"), UInt8(ascii: "f"): return .flag
             case UInt8(ascii: "n"): return .null
-            case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): return .number
+            case let byte? where byte == UInt8(ascii: "-") || byte.isDigit: return .number
             default: return .none
             }
         }
@@ -249,18 +249,14 @@ struct JSONGrammar {
             try digits(from: start)
         }
         // Leading zeros: the rest of `01` is not a value.
-        if let byte = peek, Self.isDigit(byte) { throw fault("an invalid number", at: start) }
+        if let byte = peek, byte.isDigit { throw fault("an invalid number", at: start) }
     }
 
     private mutating func digits(from start: Int) throws(CatalogueError) {
-        guard let first = peek, Self.isDigit(first) else {
+        guard let first = peek, first.isDigit else {
             throw fault("an invalid number", at: start)
         }
-        while let byte = peek, Self.isDigit(byte) { index += 1 }
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        while let byte = peek, byte.isDigit { index += 1 }
     }
 
     private mutating func word(_ word: StaticString) throws(CatalogueError) {
