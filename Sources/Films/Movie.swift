@@ -145,6 +145,15 @@ public enum FilmMember: Int, CaseIterable, Sendable {
         case number(ClosedRange<Double>)
         /// A list of texts. In XML each is an element with the given name.
         case texts(element: String)
+
+        /// Whether a number is in the range; false for a member that is no number.
+        func contains(_ number: Double) -> Bool {
+            switch self {
+            case .whole(let range): (Double(range.lowerBound)...Double(range.upperBound)).contains(number)
+            case .number(let range): range.contains(number)
+            case .required, .text, .paragraphs, .address, .texts: false
+            }
+        }
     }
 
     /// Who sets a member, and what becomes of a wrong value.
@@ -487,13 +496,12 @@ struct MovieFields {
             let text = text.trimmed
             return text.isEmpty ? nil : .text(text)
         case (.required, _), (.text, _), (.paragraphs, _), (.address, _): throw wrong(member, "text")
-        case (.whole(let range), .number(let number))
-        where (Double(range.lowerBound)...Double(range.upperBound)).contains(number):
+        case (.whole, .number(let number)) where member.kind.contains(number):
             guard let whole = Int(exactly: number) else { throw wrong(member, "a whole number") }
             return .whole(whole)
         case (.whole(let range), _):
             throw wrong(member, "a number from \(range.lowerBound) to \(range.upperBound)")
-        case (.number(let range), .number(let number)) where range.contains(number):
+        case (.number, .number(let number)) where member.kind.contains(number):
             return .number(number)
         case (.number(let range), _):
             throw wrong(member, "a number from \(Int(range.lowerBound)) to \(Int(range.upperBound))")

@@ -115,7 +115,6 @@ package struct SourcePage: Sendable {
     package func catalogue(name: String?) -> Catalogue {
         Catalogue(name: name, movies: films.map(\.movie), problems: problems)
     }
-
 }
 
 extension SourcePage {
@@ -198,15 +197,7 @@ extension MovieFields.Values {
 
     /// Sets a number. One that is out of range, as a year of 0 or a score of 15.5, is left out.
     mutating func set(_ member: FilmMember, _ number: Double?) {
-        guard let number else { return }
-        let isInRange =
-            switch member.kind {
-            case .whole(let range):
-                number.isFinite && Double(range.lowerBound)...Double(range.upperBound) ~= number
-            case .number(let range): range.contains(number)
-            default: false
-            }
-        if isInRange { self[member] = .number(number) }
+        if let number, member.kind.contains(number) { self[member] = .number(number) }
     }
 
     mutating func set(_ member: FilmMember, _ number: Int?) { set(member, number.map { Double($0) }) }
