@@ -157,9 +157,9 @@ enum CatalogueSource: Sendable {
     private static func onePage(
         _ bytes: [UInt8], _ base: BaseURL, _ onPage: CataloguePages.Listener?
     ) async throws -> CataloguePages {
-        let page = CataloguePages.Page(bytes: bytes, base: base)
-        try await onPage?(page)
-        return CataloguePages([page])
+        var pages = CataloguePages(onPage: onPage)
+        try await pages.append(CataloguePages.Page(bytes: bytes, base: base))
+        return pages
     }
 
     /// Reads from the network, or from the cache when offline.

@@ -106,7 +106,7 @@ struct ConfigurationFile: Sendable {
     /// Reads a key or a colour of the browser; false for another line.
     private mutating func readLook(_ name: String, _ value: String, _ number: Int) throws(UsageError) -> Bool
     {
-        do throws(UsageError) {
+        try UsageError.naming("\(path):\(number)") {
             if name.hasPrefix("key-") {
                 try keys.set(String(name.dropFirst(4)), to: value)
             } else if name.hasPrefix("color-") || name.hasPrefix("colour-") {
@@ -115,8 +115,6 @@ struct ConfigurationFile: Sendable {
                 return false
             }
             return true
-        } catch {
-            throw UsageError("\(path):\(number): \(error)")
         }
     }
 

@@ -62,9 +62,9 @@ struct CataloguePages: Sendable {
 
     private let onPage: Listener?
 
-    /// Pages that are already loaded.
+    /// No pages yet.
     /// - Parameter onPage: called with each page that is appended.
-    init(_ pages: [Page], onPage: Listener? = nil) { (self.pages, self.onPage) = (pages, onPage) }
+    init(onPage: Listener?) { self.onPage = onPage }
 
     mutating func append(_ page: Page) async throws {
         pages.append(page)
@@ -98,7 +98,7 @@ struct CataloguePages: Sendable {
         _ first: Answer, from url: URL, _ opened: OpenLoader, _ session: Session, onPage: Listener?
     ) async throws -> CataloguePages {
         var replaced: [(file: LoadedFile, request: ImageRequest)] = []
-        var result = CataloguePages([], onPage: onPage)
+        var result = CataloguePages(onPage: onPage)
         var visited: Set<String> = [CacheKey(url: url).text]
         var (url, answer) = (url, first)
         var bytes = 0

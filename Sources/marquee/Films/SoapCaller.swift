@@ -81,7 +81,7 @@ struct SoapCaller: Sendable {
     func pages(
         searching text: String? = nil, top: Int? = nil, onPage: CataloguePages.Listener? = nil
     ) async throws -> CataloguePages {
-        var pages = CataloguePages([], onPage: onPage)
+        var pages = CataloguePages(onPage: onPage)
         if top == 3 {
             try await pages.append(try page(try await result(.top3AsXml, ""), .top3AsXml))
             return pages

@@ -23,7 +23,7 @@ struct SourceReader: SourceAnswers {
     /// - Parameter onPage: called with each page.
     func pages(onPage: CataloguePages.Listener?) async throws -> CataloguePages {
         let base = BaseURL(source.server)
-        var result = CataloguePages([], onPage: onPage)
+        var result = CataloguePages(onPage: onPage)
         let (first, most) = source.isEndless ? (session.pages.lowerBound, session.pages.count) : (0, .max)
         do {
             try await source.readPages(after: first, self) { page in
@@ -95,7 +95,7 @@ struct SourceReader: SourceAnswers {
                 continuation.finish(throwing: error)
             }
         }
-        var result = CataloguePages([], onPage: onPage)
+        var result = CataloguePages(onPage: onPage)
         do {
             for try await page in stream { try await result.append(CataloguePages.Page(page, base: base)) }
         } catch let fault as FileFault {
