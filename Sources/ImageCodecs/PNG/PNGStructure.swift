@@ -331,23 +331,3 @@ extension PNGAnimation.Frame {
         self.init(size: ImageSize(width: width, height: height), column: column, row: row)
     }
 }
-
-extension Bitmap {
-    /// The image at a place on a canvas of one color, such as the transparent one with which an animation begins.
-    package func placed(
-        column: Int, row: Int, in size: ImageSize, on background: ImageColor = .clear
-    ) -> Bitmap {
-        guard self.size != size else { return self }
-        var canvas = [UInt8](repeating: 0, count: size.bitmapBytes)
-        if background != .clear {
-            let color = [background.red, background.green, background.blue, background.alpha]
-            for index in canvas.indices { canvas[index] = color[index & 3] }
-        }
-        for line in 0..<height {
-            let target = ((row + line) * size.width + column) * 4
-            canvas.replaceSubrange(
-                target..<target + width * 4, with: pixels[line * width * 4..<(line + 1) * width * 4])
-        }
-        return Bitmap(width: size.width, height: size.height, pixels: canvas, isComplete: isComplete)
-    }
-}
