@@ -1,7 +1,8 @@
-@testable import Films
 import FoundationEssentials
 import TestTraits
 import Testing
+
+@testable import Films
 
 @Suite("Catalogue", .bounded)
 struct CatalogueTests {

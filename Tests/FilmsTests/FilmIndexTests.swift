@@ -1,6 +1,7 @@
-@testable import Films
 import TestTraits
 import Testing
+
+@testable import Films
 
 @Suite("FilmIndex", .bounded)
 struct FilmIndexTests {

@@ -1,6 +1,7 @@
-@testable import Films
 import TestTraits
 import Testing
+
+@testable import Films
 
 @Suite("FilterWords", .bounded)
 struct FilterWordsTests {

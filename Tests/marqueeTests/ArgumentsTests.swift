@@ -7,12 +7,12 @@ import Testing
 @Suite("Parsing the command line", .bounded)
 struct ArgumentsTests {
     private func read(_ words: String...) throws -> Arguments {
-        try Arguments(words, commands: commands.map { $0.specification })
+        try Arguments(words)
     }
 
     private func fault(_ words: String...) -> String {
         do {
-            _ = try Arguments(words, commands: commands.map { $0.specification })
+            _ = try Arguments(words)
             return "no fault"
         } catch {
             return error.description
@@ -32,7 +32,7 @@ struct ArgumentsTests {
             ["-o", "out", "fetch", "a", "--json", "b"], ["--output=out", "--json", "fetch", "a", "b"],
             ["fetch", "--output", "out", "a", "b", "--json"], ["-qo", "out", "fetch", "a", "b", "--json"],
         ] {
-            let arguments = try Arguments(words, commands: commands.map { $0.specification })
+            let arguments = try Arguments(words)
             #expect(arguments.command.name == "fetch", "\(words)")
             #expect(arguments.operands == ["a", "b"], "\(words)")
             #expect(arguments.value("output") == "out", "\(words)")

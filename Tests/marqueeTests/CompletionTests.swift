@@ -132,7 +132,7 @@ struct ManualPageTests {
         let page = Shell.output("\(program) man | mandoc -Tutf8 -O width=400 | col -b")
         // A line may break anywhere, and two spaces end a sentence.
         let words = spaced(page)
-        for command in commands.map({ $0.specification }) {
+        for command in CommandSpecification.all {
             #expect(page.contains("\n   \(command.name)"), "\(command.name)")
             for option in command.options { #expect(page.contains("--\(option.name)"), "\(option.name)") }
             for note in command.notes {

@@ -21,12 +21,12 @@ struct ConfigurationFileTests {
     }
 
     private func arguments(_ words: String..., environment: [String: String] = [:]) throws -> Arguments {
-        let specifications = commands.map { $0.specification }
         let path = folder.file("marquee/config")
-        return try Arguments(words, commands: specifications, environment: environment) {
+        return try Arguments(words, environment: environment) {
             () throws(UsageError) in
             try ConfigurationFile(
-                path: path, known: CommandSpecification.global + specifications.flatMap(\.options))
+                path: path,
+                known: CommandSpecification.global + CommandSpecification.all.flatMap(\.options))
         }
     }
 

@@ -93,7 +93,7 @@ struct EnvironmentOptionsTests {
     @Test("only commands that say so read the environment")
     func others() throws {
         let list = try Arguments(
-            ["list"], commands: commands.map { $0.specification }, environment: ["MARQUEE_TOP": "x"])
+            ["list"], environment: ["MARQUEE_TOP": "x"])
         #expect(list.value("top") == nil)
         for command in [ServeCommand.specification, SignCommand.specification] {
             #expect(command.readsEnvironment)

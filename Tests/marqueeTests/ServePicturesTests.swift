@@ -24,7 +24,7 @@ struct ServePicturesTests {
     }
 
     private func arguments(_ words: String...) throws -> Arguments {
-        try Arguments(["serve"] + words, commands: commands.map { $0.specification })
+        try Arguments(["serve"] + words)
     }
 
     @Test("sources and files that are wrong end with one line that says what to write")

@@ -10,7 +10,7 @@ import Testing
 struct SettingsTests {
     private func settings(_ words: String..., environment: [String: String] = [:]) throws -> Settings {
         try Settings(
-            Arguments(words, commands: commands.map { $0.specification }), environment: environment)
+            Arguments(words), environment: environment)
     }
 
     @Test("options override the environment, which overrides the defaults")

@@ -20,7 +20,7 @@ struct SharedStoreOptionTests {
 
     private func settings(_ words: [String], _ environment: [String: String] = [:]) throws -> Settings {
         try Settings(
-            Arguments(words, commands: commands.map { $0.specification }), environment: environment)
+            Arguments(words), environment: environment)
     }
 
     @Test("the environment can name a store too")
@@ -152,7 +152,7 @@ struct SharedStoreOptionTests {
     func jobs() throws {
         func session(_ words: [String], _ environment: [String: String] = [:]) throws -> Session {
             let arguments = try Arguments(
-                ["prewarm"] + words, commands: commands.map { $0.specification })
+                ["prewarm"] + words)
             return Session(
                 arguments: arguments, settings: try Settings(arguments, environment: environment),
                 output: Output(isQuiet: true), interruption: Interruption())

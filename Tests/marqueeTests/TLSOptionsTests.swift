@@ -10,7 +10,7 @@ import Testing
 struct TLSOptionsTests {
     private func policy(_ words: String..., environment: [String: String] = [:]) throws -> SecurityPolicy {
         let arguments = try Arguments(
-            words, commands: commands.map { $0.specification }, environment: environment)
+            words, environment: environment)
         return try Settings(arguments, environment: environment).downloads.security
     }
 
@@ -56,7 +56,7 @@ struct TLSOptionsTests {
             ["--cert", "a=/nowhere.pem"], ["--key", "a=/etc/passwd"], ["--cert", "a="],
         ])
     func errors(words: [String]) throws {
-        let arguments = try Arguments(["list"] + words, commands: commands.map { $0.specification })
+        let arguments = try Arguments(["list"] + words)
         #expect(throws: UsageError.self) { try Settings(arguments, environment: [:]) }
     }
 

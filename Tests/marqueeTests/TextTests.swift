@@ -29,7 +29,7 @@ struct TextTests {
 
 @Suite("Help", .bounded)
 struct HelpTests {
-    private let specifications = commands.map { $0.specification }
+    private let specifications = CommandSpecification.all
 
     /// Joins the words, whatever the line breaks.
     private func words(_ text: String) -> String {
