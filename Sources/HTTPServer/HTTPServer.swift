@@ -55,6 +55,7 @@ package final class HTTPServer: Sendable {
             listeners.append(try Listener(address, mode: configuration.socketMode))
         }
         do throws(ResourceShortage) {
+            // Not `??`: Swift 6.3 crashes on a function with typed throws in an autoclosure.
             threads =
                 if let startThread { try ServerThreads(startThread: startThread) } else {
                     try ServerThreads(startThread: BlockingThreads.startThread(name:_:))

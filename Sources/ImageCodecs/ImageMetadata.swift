@@ -73,7 +73,7 @@ package enum ImageMetadata {
 
     /// Decides what is kept of the segments APP0 to APP15 (T.81 B.2.4.6).
     private struct KeptApplicationData {
-        /// Whether the frame header is still ahead. As in `ImageHeader`, an orientation counts only then.
+        /// Whether the frame header is still ahead. As in `JPEGApplicationData`, an orientation counts only then.
         var isBeforeFrame = true
         private var hasJFIF = false
         private var hasOrientation = false

@@ -84,7 +84,7 @@ struct Session: Sendable {
     func makeLoader(
         keepsFiles: Bool = true, acceptsAnyContent: Bool = false, total: Duration? = nil
     ) -> OpenLoader {
-        open { [settings, disk] configuration, network in
+        open { configuration, network in
             if let total, !arguments.has("max-time") { configuration.timeouts.total = total }
             if acceptsAnyContent { configuration.acceptsAnyContent = true }
             let shared = settings.shared?.tier

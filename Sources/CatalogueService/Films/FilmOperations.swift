@@ -89,6 +89,7 @@ package final class FilmOperations: Sendable {
         if condition: (StoredFilm?) throws(FilmError) -> Void = { _ in }
     ) throws(FilmError) -> (film: StoredFilm, isNew: Bool) {
         try Self.check(id: id)
+        // The addresses are checked below, with those of the present film: they may stay.
         if !document.problems.isEmpty { throw .invalid(document.problems) }
         let poster = try change(poster)
         return try run {

@@ -6,7 +6,7 @@ struct DetailPage {
     let page: Page
     let film: ShownFilm
     /// The vote as typed, and its faults.
-    var vote = SentForm()
+    let vote: SentForm
 
     private static let sizes = "(min-width: 60rem) 26rem, (min-width: 44rem) 40vw, 90vw"
 

@@ -193,9 +193,7 @@ extension FilmService {
             poster: ShownPoster(of: film, at: page.address(of: film.id), hasSizes: pictures != nil))
     }
 
-    private func detail(_ film: StoredFilm, _ call: FilmCall, _ vote: SentForm) throws
-        -> DetailPage
-    {
+    private func detail(_ film: StoredFilm, _ call: FilmCall, _ vote: SentForm) throws -> DetailPage {
         var page = try page(call, title: "", alternate: "films/\(PercentEncoding.encoded(film.id))")
         let shown = shown(film, page)
         page.title = shown.title

@@ -106,7 +106,6 @@ package struct SoapFault: Error, Sendable {
     package let text: String
     /// Nil if the body did not cause the fault.
     package let problem: ProblemDetails?
-
 }
 
 extension SoapFault {

@@ -8,7 +8,6 @@ public struct Catalogue: Sendable, Hashable {
     public let movies: [Movie]
     /// The errors of the films that were skipped, in catalogue order.
     public let problems: [CatalogueError]
-
 }
 
 extension Catalogue {

@@ -294,7 +294,8 @@ extension FilmLibrary {
     /// The number of films.
     package var count: Int {
         get throws(FilmLibraryError) {
-            try read { database throws(FilmLibraryError) in try database.number("SELECT count(*) FROM films")
+            try read { database throws(FilmLibraryError) in
+                try database.number("SELECT count(*) FROM films")
             }
         }
     }

@@ -104,7 +104,7 @@ extension FilmLibrary {
 
     /// Returns one page of films, if their stored texts have at most `bytes` bytes together; otherwise nil. Never reads
     /// more than that, so that a thread that must not wait can ask.
-    /// - Parameter bytes: nil for any number. Then the page ends at the query's limit.
+    /// - Parameter bytes: nil for any number. Then the page ends at the query's `byteLimit`, if it has one.
     /// - Throws: `.invalidCursor` for the cursor of another sort order.
     package func films(_ query: FilmQuery, ifAtMost bytes: Int?) throws(FilmLibraryError) -> FilmQuery.Page? {
         let limit = max(1, min(query.limit, Int.max - 1))

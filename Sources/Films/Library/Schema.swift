@@ -56,7 +56,7 @@ extension Database {
 
     /// Whether this database has an application's mark and a version that it knows. False for an empty database.
     /// - Throws: `.newerVersion`; `.notALibrary` for a database of another application.
-    func has(applicationID: Int, version: Int) throws(FilmLibraryError) -> Bool {
+    private func has(applicationID: Int, version: Int) throws(FilmLibraryError) -> Bool {
         if try number("PRAGMA application_id") == applicationID {
             guard try number("PRAGMA user_version") <= version else { throw .newerVersion(path: path) }
             return true

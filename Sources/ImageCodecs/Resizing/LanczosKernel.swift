@@ -18,7 +18,8 @@ struct LanczosKernel {
     private static let one = 1 << Int(fractionBits)
     private static let lobes = 3.0
 
-    /// The kernel, from the cache if possible, for a part of a line resampled from `source` to `target` pixels, both at least 1.
+    /// The kernel, from the cache if possible, for a part of a line resampled from `source` to `target` pixels, both at
+    /// least 1.
     static func recent(from source: Int, to target: Int, for columns: Range<Int>) -> LanczosKernel {
         KernelCache.shared.kernel(
             KernelCache.Key(

@@ -43,11 +43,7 @@ struct FileDecoder: Sendable {
             return .failure(.undecodable(url: request.url.displayText, reason: error))
         }
     }
-}
 
-// MARK: Results on disk
-
-extension FileDecoder {
     /// Decodes a file to about the size that the request wants, and processes it.
     /// - Parameters:
     ///   - disk: keeps the results of requests that ask for it; nil for none.

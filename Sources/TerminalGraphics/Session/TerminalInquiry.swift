@@ -75,7 +75,7 @@ private struct PendingInquiry: Sendable {
 
     var answers: TerminalAnswers { sorter.answers }
 
-    /// Reads until the last answer, or the deadline, or the limit after tmux's own answer.
+    /// Reads until the last answer, or the deadline, or `outerLimit` after tmux's own answer.
     mutating func read(until deadline: ContinuousClock.Instant) {
         var deadline = deadline
         // Byte by byte: nothing behind the last answer is read.

@@ -1,7 +1,6 @@
 import BackgroundTransfers
 import Dispatch
 import Films
-import ImageCodecs
 import LazyImages
 import SystemSupport
 import TerminalGraphics

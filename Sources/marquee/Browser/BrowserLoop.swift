@@ -265,9 +265,10 @@ final class BrowserLoop {
         let pane: PosterFeed.Pane = state.filmPage == nil ? .list : .film
         if feeds[pane].hasRequest(forRow: row) { return feeds[pane].failure(ofRow: row) }
         do throws(ImageLoadingError) {
-            guard let address = movie.poster else { return PosterFailure(nil) }
-            _ = try environment.session.posterRequest(
-                for: address, relativeTo: state.list.films.base, decodedAt: nil)
+            if let address = movie.poster {
+                _ = try environment.session.posterRequest(
+                    for: address, relativeTo: state.list.films.base, decodedAt: nil)
+            }
             return PosterFailure(nil)
         } catch {
             return PosterFailure(error)

@@ -123,7 +123,6 @@ struct StatusLine {
             [title] + parts.compactMap(\.self).map { StyledText(" · " + $0, BrowserScreen.dim) }
         }
     }
-
 }
 
 /// The browser's activity, for the status line.

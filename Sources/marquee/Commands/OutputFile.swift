@@ -129,9 +129,9 @@ struct OutputFile: Sendable {
         return WrittenFile(path: file)
     }
 
-    /// Opens a pipe or a device, such as `/dev/null`, which the caller closes; nil if the path is neither. It is written
-    /// to, never replaced. A named pipe has to wait for its
-    /// reader. It does so on a thread of its own, because only the end of the program interrupts that wait.
+    /// Opens a pipe or a device, such as `/dev/null`, which the caller closes; nil if the path is neither. Such a
+    /// file is written to, never replaced. A named pipe has to wait for its reader. It does so on a thread of its own,
+    /// because only the end of the program interrupts that wait.
     func openIfStream() async throws(Failure) -> Int32? {
         let file = path()
         guard FileKind(file) == .stream else { return nil }

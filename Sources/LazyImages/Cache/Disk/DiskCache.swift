@@ -686,6 +686,9 @@ extension DiskCache {
             if causes.updateValue(cause, forKey: isWriting) != cause { count += 1 }
         }
 
-        mutating func recovered(writing isWriting: Bool) { causes[isWriting] = nil }
+        mutating func recovered(writing isWriting: Bool) {
+            // Nearly always there is no fault.
+            if !causes.isEmpty { causes[isWriting] = nil }
+        }
     }
 }

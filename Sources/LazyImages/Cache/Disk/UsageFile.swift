@@ -105,11 +105,10 @@ extension UsageFile {
         private(set) var total = Amount()
 
         mutating func load(_ words: [Int64]) {
-            let amounts = words.dropFirst(heading.count)
             total = Amount()
             for index in table.indices {
-                let first = amounts.startIndex + 2 * index
-                table[index] = Amount(bytes: Int(amounts[first]), entries: Int(amounts[first + 1]))
+                let first = heading.count + 2 * index
+                table[index] = Amount(bytes: Int(words[first]), entries: Int(words[first + 1]))
                 total = total + table[index]
             }
             for change in pending.values { total = total + change }

@@ -278,6 +278,8 @@ import SystemSupport
         return microseconds == 0 ? nil : started + microseconds * 1000
     }
 
+    // MARK: Settings
+
     private func setPointer(_ option: Int, _ pointer: UnsafeRawPointer?) {
         _ = unsafe ccurl_easy_set_pointer(handle, Int32(option), pointer)
     }
