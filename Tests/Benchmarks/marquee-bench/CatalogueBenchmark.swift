@@ -80,7 +80,7 @@ private struct FilteredBrowser {
     init(_ program: String, _ arguments: [String], films: Int) throws {
         let start = ContinuousClock.now
         let terminal = try PseudoTerminal(program, arguments, environment: ["COLORTERM": "truecolor"])
-        try Self.wait(terminal, "the first screen") { $0.text(ofRow: 0).contains(" 1/\(films) ") }
+        try Self.wait(terminal, "the first screen") { $0.text(ofRow: 0).hasSuffix(" 1/\(films)") }
         firstScreen = start.duration(to: .now) / .seconds(1)
         terminal.type("/")
         try Self.wait(terminal, "the filter") { $0.text(ofRow: 0).contains("/▏") }
