@@ -4,18 +4,6 @@
 ///
 ///     <problem xmlns="urn:ietf:rfc:7807"><type>about:blank</type><title>Conflict</title>…</problem>
 package struct ProblemDetails: Sendable {
-    /// One error in the request's content (RFC 9457 section 3.1, `errors`).
-    package struct FieldError: Sendable, Hashable {
-        /// A JSON pointer into the content, such as `/year`.
-        package let pointer: String
-        package let detail: String
-
-        package init(pointer: String, detail: String) {
-            self.pointer = pointer
-            self.detail = detail
-        }
-    }
-
     /// The value of an extension member.
     package enum Value: Sendable, Hashable {
         case text(String)
@@ -28,12 +16,13 @@ package struct ProblemDetails: Sendable {
     package let status: HTTPStatus
     /// One line: what is wrong and what to do.
     package let detail: String
-    package var errors: [FieldError]
+    /// The errors in the request's content (RFC 9457 section 3.1), each with a JSON pointer to its place, such as `/year`.
+    package var errors: [(pointer: String, detail: String)]
     /// The extension members, in order. Their names must be valid in XML too.
     package var members: [(name: String, value: Value)] = []
 
     package init(
-        _ status: HTTPStatus, _ detail: String, errors: [FieldError] = [],
+        _ status: HTTPStatus, _ detail: String, errors: [(pointer: String, detail: String)] = [],
         members: [(name: String, value: Value)] = []
     ) {
         self.status = status

@@ -6,7 +6,7 @@ import Testing
 struct ProblemDetailsTests {
     private let problem = ProblemDetails(
         .unprocessableContent, "the \"year\" <1>\n\u{1} is wrong",
-        errors: [.init(pointer: "/year", detail: "a & b")],
+        errors: [("/year", "a & b")],
         members: [("film", .text("é\\")), ("line", .number(3))])
 
     @Test("written as JSON")

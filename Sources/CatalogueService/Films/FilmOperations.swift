@@ -322,7 +322,7 @@ package enum FilmError: Error, Sendable {
             let detail = problems.first.map { "the \($0.member) \($0.detail)\(more)" } ?? ""
             return ProblemDetails(
                 .unprocessableContent, detail,
-                errors: problems.map { .init(pointer: Self.pointer($0.member), detail: $0.detail) })
+                errors: problems.map { (Self.pointer($0.member), $0.detail) })
         case .posterTooLarge(let limit):
             return ProblemDetails(.contentTooLarge, "a poster has at most \(limit) bytes")
         case .conditionFailed(let detail): return ProblemDetails(.preconditionFailed, detail)
@@ -354,7 +354,7 @@ package enum FilmError: Error, Sendable {
         case .tooManyMembers(_, let members, let limit):
             let detail = "the film has \(members) members; at most \(limit) are stored"
             return ProblemDetails(
-                .unprocessableContent, detail, errors: [.init(pointer: "", detail: detail)])
+                .unprocessableContent, detail, errors: [("", detail)])
         case .invalidFilm(let error): return FilmRefusal(error).problem
         case .readOnly: return ProblemDetails(.forbidden, "the library is not writable")
         default:

@@ -9,7 +9,7 @@ struct FilmRefusal: Error {
     var fields: HeaderFields
 
     init(
-        _ status: HTTPStatus, _ detail: String, errors: [ProblemDetails.FieldError] = [],
+        _ status: HTTPStatus, _ detail: String, errors: [(pointer: String, detail: String)] = [],
         members: [(name: String, value: ProblemDetails.Value)] = [], fields: HeaderFields = HeaderFields()
     ) {
         problem = ProblemDetails(status, detail, errors: errors, members: members)
@@ -84,7 +84,7 @@ extension FilmRefusal {
             // An empty pointer means the whole content (RFC 6901 section 5).
             self.init(
                 .unprocessableContent, error.description,
-                errors: [.init(pointer: "", detail: error.description)])
+                errors: [("", error.description)])
         }
     }
 }

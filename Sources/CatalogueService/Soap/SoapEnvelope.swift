@@ -149,8 +149,7 @@ extension SoapFault {
     private static func problem(_ element: XMLElement) -> ProblemDetails? {
         guard let status = element.child("status").flatMap({ Int($0.text) }) else { return nil }
         let errors = (element.child("errors")?.children ?? []).map { error in
-            ProblemDetails.FieldError(
-                pointer: error.child("pointer")?.text ?? "", detail: error.child("detail")?.text ?? "")
+            (pointer: error.child("pointer")?.text ?? "", detail: error.child("detail")?.text ?? "")
         }
         return ProblemDetails(
             HTTPStatus(rawValue: status), element.child("detail")?.text ?? "", errors: errors)
