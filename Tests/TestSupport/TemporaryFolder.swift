@@ -1,14 +1,29 @@
 import FoundationEssentials
 import Glibc
+import Synchronization
 
 /// A temporary folder for one test, removed when the object is released.
 public final class TemporaryFolder: Sendable {
+    /// Holds the folders of this process below the system's temporary folder. It is removed as the process exits, with
+    /// the folders that a disk cache's writer made again after their test.
+    private static let parent: String = {
+        let base = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        let path = base + (base.hasSuffix("/") ? "" : "/") + "marquee-test-" + UUID().uuidString.prefix(13)
+        // Ignored: then no folder can be made in it either, and each test says so.
+        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        // Ignored: a leftover in the temporary folder does no harm.
+        atexit { try? FileManager.default.removeItem(atPath: TemporaryFolder.parent) }
+        return path
+    }()
+    private static let count = Atomic(0)
+
     /// The folder's absolute path.
     public let path: String
 
-    /// Creates the folder under the system's temporary folder.
+    /// Creates the folder.
     public init() throws {
-        path = SystemTemporaryFolder.base + "/marquee-test-" + UUID().uuidString
+        let number = Self.count.add(1, ordering: .relaxed).newValue
+        path = Self.parent + "/\(number)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
@@ -28,12 +43,5 @@ public final class TemporaryFolder: Sendable {
         guard unsafe fclose(stream) == 0, isWritten, unsafe chmod(file(name), 0o755) == 0 else {
             throw POSIXError(.EIO)
         }
-    }
-}
-
-private enum SystemTemporaryFolder {
-    static var base: String {
-        ProcessInfo.processInfo.environment["TMPDIR"].map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
-            ?? "/tmp"
     }
 }
