@@ -66,10 +66,10 @@ public struct FilmIndex: Sendable {
         guard found.isEmpty else {
             let matches = meeting(words, among: found)
             let titles = titleMatches(words, among: matches)
-            let exact = titles.filter { number in
-                [movies[number].title, movies[number].originalTitle].contains { title in
-                    title.map(FoldedText.fold) == name
-                }
+            // Each text of the index begins with a space.
+            let whole = Array(" \(name)".utf8)
+            let exact = titles.filter { film in
+                Self.titles.contains { texts[place($0..<$0 + 1, of: film)].elementsEqual(whole) }
             }
             return Hits([exact, Self.others(titles, than: exact), Self.others(matches, than: titles)])
         }
