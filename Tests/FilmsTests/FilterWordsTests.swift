@@ -65,6 +65,21 @@ struct FilterWordsTests {
         #expect(FilterWords(filter).missing(fromTitlesOf: film).fields(of: film) == fields)
     }
 
+    @Test("a word is found at every place of a text, whatever its length")
+    func places() {
+        let title = "abcdefghijklmnopqrstuvwxyz0123456789"
+        let index = FilmIndex([Movie(id: "a", title: title), Movie(id: "b", title: "-")])
+        for length in 1...20 {
+            for start in 0...title.utf8.count - length {
+                let word = String(title.dropFirst(start).prefix(length))
+                #expect(index.matches(FilterWords(word)) == [0], "\(word)")
+                // Both its ends are in the text, and as far apart.
+                let other = length > 2 ? "\(word.prefix(1))_\(word.dropFirst(2))" : "_" + word
+                #expect(index.matches(FilterWords(other)).isEmpty, "\(other)")
+            }
+        }
+    }
+
     @Test("the index finds exactly the films whose fields match")
     func agreement() {
         let films = [
