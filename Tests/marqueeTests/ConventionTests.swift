@@ -97,7 +97,9 @@ struct ConventionTests {
         let environment = ["HOME": folder.path, "XDG_CACHE_HOME": folder.path]
         func clear(_ words: [String], answer: String) throws -> PseudoTerminal {
             let terminal = try PseudoTerminal(
-                BuiltProgram.path("marquee"), ["cache", "clear"] + words, environment: environment)
+                BuiltProgram.path("marquee"), ["cache", "clear"] + words, environment: environment,
+                // The question has the folder's path, and must not be broken in its end.
+                columns: 400)
             if !answer.isEmpty {
                 #expect(terminal.waits { $0.row(containing: "[y/N]") != nil })
                 terminal.type(answer)
