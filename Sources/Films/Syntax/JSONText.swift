@@ -166,7 +166,7 @@ public struct JSONText: Sendable, Hashable {
 }
 
 extension JSONText {
-    /// The content of a JSON string. Written as UTF-8: the standard library decodes UTF-16 twenty times slower.
+    /// The content of a JSON string. Its bytes are made as UTF-8: the standard library decodes UTF-16 slowly.
     static func unquoted(_ bytes: ArraySlice<UInt8>) -> String {
         let inner = bytes.dropFirst().dropLast()
         guard inner.contains(UInt8(ascii: "\\")) else { return String(decoding: inner, as: UTF8.self) }
