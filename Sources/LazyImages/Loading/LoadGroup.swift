@@ -20,8 +20,9 @@ public final class LoadGroup: Sendable {
     }
 
     private struct Running {
-        let task: ImageTask
         let completion: Completion
+        /// Nil while it is being made.
+        var task: ImageTask?
         /// The bytes received for this load.
         var received = 0
     }
@@ -79,21 +80,20 @@ public final class LoadGroup: Sendable {
     /// Begins waiting loads, as many as may run at once.
     private func startWaiting() {
         while let (number, next) = next() {
-            let task = next.loader.task(for: next.request)
+            state.withLock { $0.running[number] = Running(completion: next.completion) }
+            // Listens to the progress from the beginning: the load may end before this thread goes on.
+            let task = next.loader.task(
+                for: next.request,
+                listener: LoadListener { [self] event in
+                    guard case .progress(let progress, _) = event else { return }
+                    notify { $0.setReceived(progress.received, of: number) }
+                })
             let isCancelled = state.withLock { state in
-                state.running[number] = Running(task: task, completion: next.completion)
+                state.running[number]?.task = task
                 return number <= state.cancelled
             }
             if isCancelled { task.cancel() }
-            task.listen(
-                LoadListener { [self] event in
-                    switch event {
-                    case .progress(let progress, _):
-                        notify { $0.setReceived(progress.received, of: number) }
-                    case nil: end(number)
-                    default: break
-                    }
-                })
+            task.listen(LoadListener { [self] event in if event == nil { end(number) } })
             state.withLock { $0.isStarting = false }
         }
     }
@@ -116,7 +116,7 @@ public final class LoadGroup: Sendable {
     /// A load has finished or was cancelled.
     private func end(_ number: Int) {
         let ended: Running? = state.withLock { $0.running[number] }
-        guard let ended, let outcome = ended.task.outcome else { return }
+        guard let ended, let outcome = ended.task?.outcome else { return }
         callBack(outcome, ended.completion)
         notify { state in
             if case .failure = outcome { state.setReceived(0, of: number) }
@@ -141,7 +141,7 @@ public final class LoadGroup: Sendable {
             defer { (state.waiting, state.cancelled) = ([:], state.last) }
             return (state.waiting.sorted { $0.key < $1.key }, state.running.sorted { $0.key < $1.key })
         }
-        for (_, load) in running { load.task.cancel() }
+        for (_, load) in running { load.task?.cancel() }
         for (_, load) in waiting {
             callBack(.failure(.cancelled(url: load.request.url.displayText)), load.completion)
         }
