@@ -80,7 +80,6 @@ public final class LoadGroup: Sendable {
     /// Begins waiting loads, as many as may run at once.
     private func startWaiting() {
         while let (number, next) = next() {
-            state.withLock { $0.running[number] = Running(completion: next.completion) }
             // Listens to the progress from the beginning: the load may end before this thread goes on.
             let task = next.loader.task(
                 for: next.request,
@@ -107,6 +106,7 @@ public final class LoadGroup: Sendable {
                 // Nil for a cancelled load.
                 guard let next = state.waiting.removeValue(forKey: state.started) else { continue }
                 state.isStarting = true
+                state.running[state.started] = Running(completion: next.completion)
                 return (state.started, next)
             }
             return nil
