@@ -1,8 +1,9 @@
 package import FoundationEssentials
 package import HTTPSemantics
 
-/// A library of films that another program keeps on a server. A source knows what to request, and reads the answers. It has no network of its own: `SourceAnswers` sends its requests, so that all go through one loader,
-/// with its cache, its limits and its retries.
+/// A library of films that another program keeps on a server. A source knows what to request, and reads the answers. It
+/// has no network of its own: `SourceAnswers` sends its requests, so that all go through one loader, with its cache, its
+/// limits and its retries.
 ///
 /// Another kind of server is a folder beside this file with a type that conforms, and its entry in `FilmSources.kinds`.
 /// A folder of films is no source: `FilmFolder` needs no requests.
