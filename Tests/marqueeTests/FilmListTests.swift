@@ -121,9 +121,14 @@ struct FilmListTests {
         _ = list.replace(by: FilmSet(open("abc")))
         list.select(1)
         list.complete(Movie(id: "b", title: "b", director: "Murnau"))
+        list.complete(Movie(id: "c", title: "c", year: 1922, director: "Murnau"))
         #expect(list.selectedMovie?.director == "Murnau")
+        #expect(
+            list.sameDirector(first: 3).films.map(\.id) == ["c"] && list.sameDirector(first: 3).count == 1)
         list.setFilter("director:murnau")
-        #expect(list.rows == [1])
+        #expect(list.rows == [1, 2])
+        list.complete(Movie(id: "b", title: "b", director: "Dreyer"))
+        #expect(list.sameDirector(first: 3).count == 0)
     }
 
     @Test("the catalogue's state only advances, and a failure keeps the films with the reason")

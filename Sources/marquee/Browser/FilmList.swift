@@ -222,7 +222,7 @@ struct FilmSet: Sendable {
     /// The index for the filter. It is made early, or the filter's first key would wait for it.
     private(set) var index: FilmIndex
     /// The numbers of each director's films, the oldest first.
-    fileprivate let byDirector: [String: [Int]]
+    fileprivate private(set) var byDirector: [String: [Int]]
     /// How the refresh changed films, by the film's number.
     private(set) var changes: [Int: Change] = [:]
     /// The number of films that the refresh removed.
@@ -244,8 +244,22 @@ struct FilmSet: Sendable {
 
     /// Replaces the film with the same id.
     mutating func complete(_ movie: Movie) {
+        guard let number = catalogue.movies.firstIndex(where: { $0.id == movie.id }) else { return }
+        if let director = catalogue.movies[number].director {
+            byDirector[director]?.removeAll { $0 == number }
+        }
         catalogue = catalogue.replacing(movie)
-        index = FilmIndex(catalogue.movies)
+        index.replace(number, with: movie)
+        guard let director = movie.director else { return }
+        let movies = catalogue.movies
+        byDirector[director] = ((byDirector[director] ?? []) + [number]).sorted {
+            Self.isOlder($0, $1, movies)
+        }
+    }
+
+    /// The order of a director's films: by year, then as in the catalogue.
+    private static func isOlder(_ one: Int, _ other: Int, _ movies: [Movie]) -> Bool {
+        (movies[one].year ?? .max, one) < (movies[other].year ?? .max, other)
     }
 
     /// - Parameter shown: the films that a refresh replaces; nil for the first reading.
@@ -255,7 +269,7 @@ struct FilmSet: Sendable {
         (served, ids, confirmed, hasMore) = (open.served, open.ids, open.confirmed, open.hasMore)
         index = FilmIndex(catalogue.movies)
         let movies = catalogue.movies
-        byDirector = movies.indices.sorted { (movies[$0].year ?? .max, $0) < (movies[$1].year ?? .max, $1) }
+        byDirector = movies.indices.sorted { Self.isOlder($0, $1, movies) }
             .reduce(into: [:]) { films, number in
                 if let director = movies[number].director { films[director, default: []].append(number) }
             }
