@@ -18,10 +18,56 @@ struct OwnKeysTests {
         #expect(keys.meaning(of: letter("w")) == nil && keys.meaning(of: letter("f")) == letter("f"))
         try keys.set("undo", to: "w")
         #expect(keys.meaning(of: letter("w")) == letter("u"))
-        #expect(keys.summary == "seen m F5, undo w")
         #expect(keys.shown("w") == "m F5" && keys.shown("f") == "f" && keys.shown("Esc") == "Esc")
         try keys.set("seen", to: "space")
         #expect(keys.meaning(of: letter("m")) == letter("m") && keys.meaning(of: letter(" ")) == letter("w"))
+    }
+
+    @Test("a text names the person's keys, and leaves a part out that only has lost ones")
+    func texts() throws {
+        var keys = BrowserKeys()
+        #expect(keys.text("{Enter} opens; {j} {k} move; {PgUp}") == "Enter opens; j k move; PgUp")
+        try keys.set("open", to: "x")
+        try keys.set("seen", to: "j page-up")
+        #expect(keys.text("{Enter} opens; {j} {k} move; {PgUp}") == "x opens; – k move")
+        try keys.set("page-up", to: "F5")
+        #expect(keys.text("{PgUp} goes up; {↑} too") == "F5 goes up; ↑ too")
+        try keys.set("undo", to: "")
+        #expect(keys.text("Seen; {u} undoes it") == "Seen" && keys.text("{u} undoes it") == "")
+        #expect(keys.shown("u") == nil)
+    }
+
+    @Test("the keys that end or stop the browser are the person's")
+    func lastKeys() throws {
+        var keys = BrowserKeys()
+        let control = [TerminalKey(.character("c"), .control), TerminalKey(.character("z"), .control)]
+        #expect(keys.last == Set(control + [letter("q")]))
+        try keys.set("find", to: "q")
+        #expect(keys.last == Set(control))
+        try keys.set("quit", to: "ctrl-x F10")
+        #expect(
+            keys.last == Set(control + [TerminalKey(.character("x"), .control), TerminalKey(.function(10))]))
+    }
+
+    @Test("input that waits for the films is read by the person's keys")
+    func typedAhead() throws {
+        var state = BrowserState(size: CellSize(columns: 80, rows: 24))
+        for (name, key) in [("find", "x"), ("quit", "p"), ("help", "q"), ("seen", "/")] {
+            try state.keys.set(name, to: key)
+        }
+        func type(_ text: String) -> [BrowserState.Effect] {
+            text.flatMap { state.handle(.key(letter($0)), now: 0) }
+        }
+        // x searches at once, and p is text there.
+        #expect(type("jxp") == [] && state.typedAhead.place(state.keys) == .line)
+        _ = state.handle(.key(TerminalKey(.escape)), now: 0)
+        #expect(state.typedAhead.place(state.keys) == .list)
+        #expect(type("q") == [] && state.isHelpShown && state.typedAhead.events.count == 4)
+        _ = state.handle(.key(TerminalKey(.escape)), now: 0)
+        #expect(type("p") == [.quit] && state.typedAhead.events.isEmpty)
+        // A window that is too small takes the person's keys too.
+        _ = state.resize(to: CellSize(columns: 5, rows: 2), cellAspect: 2)
+        #expect(type("q") == [] && type("p") == [.quit])
     }
 
     @Test(

@@ -52,6 +52,7 @@ struct StatusLineTests {
     @Test("a message is above the line, beside the number of failed posters")
     func message() {
         var status = BrowserStatus()
+        status.remedy = "r tries again"
         #expect(lines(status, columns: 80).above.isEmpty)
         status.failed = 1
         #expect(lines(status, columns: 80).above == "  1 poster failed · r tries again")

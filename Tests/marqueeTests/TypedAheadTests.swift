@@ -15,12 +15,16 @@ struct TypedAheadTests {
     }
 
     private func started(
-        _ program: String, _ arguments: [String], catalogue: String? = nil
+        _ program: String, _ arguments: [String], catalogue: String? = nil, ownKeys: String = ""
     ) throws -> PseudoTerminal {
-        try PseudoTerminal(
+        let configuration = folder.file("config/marquee")
+        try FileManager.default.createDirectory(atPath: configuration, withIntermediateDirectories: true)
+        try Data(ownKeys.utf8).write(to: URL(filePath: configuration + "/config"))
+        return try PseudoTerminal(
             program, arguments,
             environment: [
                 "XDG_CACHE_HOME": folder.path, "MARQUEE": BuiltProgram.path("marquee"), "HOME": folder.path,
+                "XDG_CONFIG_HOME": folder.file("config"),
                 "MARQUEE_CATALOGUE": catalogue ?? folder.file("films.json"), "PS1": "$ ", "HISTFILE": "",
             ])
     }
@@ -37,6 +41,17 @@ struct TypedAheadTests {
         #expect(terminal.waits { $0.row(containing: "read <echo typed>") != nil }, "\(terminal.screen.rows)")
         #expect(terminal.waitForEnd() == .exited(0))
         #expect(terminal.settings == terminal.settingsBefore)
+    }
+
+    @Test(
+        "keys behind one's own key to quit reach the shell, and q is no such key",
+        arguments: ["\u{18}", "\u{1B}[21~"])
+    func behindOwnQuit(key: String) throws {
+        let terminal = try started("/bin/sh", ["-c", Self.reader], ownKeys: "key-quit = ctrl-x F10\n")
+        try #require(terminal.waits { $0.row(containing: "Film 1.") != nil })
+        terminal.type("q" + key + "echo typed\r")
+        #expect(terminal.waits { $0.row(containing: "read <echo typed>") != nil }, "\(terminal.screen.rows)")
+        #expect(terminal.waitForEnd() == .exited(0))
     }
 
     @Test(

@@ -99,9 +99,10 @@ final class Browser: Sendable {
     private func show(
         _ marks: MarkKeeper, _ order: AsyncStream<CatalogueOrder>.Continuation
     ) async throws -> (any Error)? {
+        let last = environment.session.arguments.keys.last
         try BlockingThreads.startThread { [terminal, mailbox] in
             let delay = Terminal.isRemote ? TerminalInput.remoteEscapeDelay : TerminalInput.escapeDelay
-            var input = TerminalInput(terminal, escapeDelay: delay, lastKeys: BrowserState.lastKeys)
+            var input = TerminalInput(terminal, escapeDelay: delay, lastKeys: last)
             while true {
                 let events = input.next()
                 let handled = input.isLast(events) ? DispatchSemaphore(value: 0) : nil

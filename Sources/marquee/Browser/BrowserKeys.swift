@@ -25,6 +25,8 @@ struct BrowserKeys: Sendable, Equatable {
         "up": .up, "down": .down, "left": .left, "right": .right, "home": .home, "end": .end,
         "page-up": .pageUp, "page-down": .pageDown, "enter": .enter, "esc": .escape, "tab": .tab,
         "backspace": .backspace, "delete": .delete, "insert": .insert, "space": .character(" "),
+        // As the browser shows them.
+        "↑": .up, "↓": .down, "←": .left, "→": .right, "pgup": .pageUp, "pgdn": .pageDown,
     ]
 
     private static func letter(_ character: Character) -> TerminalKey { TerminalKey(.character(character)) }
@@ -64,9 +66,9 @@ struct BrowserKeys: Sendable, Equatable {
     }
 
     private static func key(_ word: Substring) -> TerminalKey? {
-        if word.count == 1, let character = word.first { return letter(character) }
         let lower = word.lowercased()
         if let code = named[lower] { return TerminalKey(code) }
+        if word.count == 1, let character = word.first { return letter(character) }
         if lower.hasPrefix("ctrl-"), lower.count == 6, let character = lower.last {
             // Ctrl-C and Ctrl-Z always end and stop the program.
             return "cz".contains(character) ? nil : TerminalKey(.character(character), .control)
@@ -81,17 +83,36 @@ struct BrowserKeys: Sendable, Equatable {
         return words[key] == nil ? key : nil
     }
 
-    /// A key in a hint, as the person knows it.
-    func shown(_ key: String) -> String {
-        guard !words.isEmpty, let own = Self.key(Substring(key)).flatMap({ words[$0] }), !own.isEmpty else {
-            return key
-        }
-        return own
+    /// The person's keys for what a usual key does; nil if no key does it.
+    /// - Parameter key: a usual key, in words.
+    func shown(_ key: String) -> String? {
+        guard !words.isEmpty, let usual = Self.key(Substring(key)) else { return key }
+        if let own = words[usual] { return own.isEmpty ? nil : own }
+        return meanings[usual] == nil ? key : nil
     }
 
-    /// The person's own keys for the help: `seen m, quit F10`. Empty if there are none.
-    var summary: String {
-        Self.usual.compactMap { command in words[command.key].map { "\(command.name) \($0)" } }
-            .joined(separator: ", ")
+    /// A text about keys with the person's keys. A part that only has keys that nobody has is left out.
+    /// - Parameter template: parts with `; ` between them, and each usual key in braces: `{u} undoes it`.
+    func text(_ template: String) -> String {
+        let parts = template.split(separator: "; ", omittingEmptySubsequences: false).compactMap {
+            part -> String? in
+            var pieces = part.split(separator: "{", omittingEmptySubsequences: false)
+            var (text, found) = (String(pieces.removeFirst()), [String?]())
+            for piece in pieces {
+                let ends = piece.split(separator: "}", maxSplits: 1, omittingEmptySubsequences: false)
+                found.append(shown(String(ends[0])))
+                text += (found.last ?? nil) ?? "–"
+                text += ends.dropFirst().joined()
+            }
+            return found.isEmpty || found.contains { $0 != nil } ? text : nil
+        }
+        return parts.joined(separator: "; ")
+    }
+
+    /// The keys that may end or stop the browser. What is typed behind them is for the shell.
+    var last: Set<TerminalKey> {
+        let quit = Self.letter("q")
+        let own = meanings.filter { $0.value == quit }.map(\.key) + (meaning(of: quit) == quit ? [quit] : [])
+        return Set(own + "cz".map { TerminalKey(.character($0), .control) })
     }
 }

@@ -335,6 +335,7 @@ final class BrowserLoop {
             status.loading > 0 || state.catalogue.isReading || state.isOpening ? arrivals + turns : nil
         status.message = state.message
         status.isStanding = state.notice == nil
+        status.remedy = state.presentKeys.text("{r} tries again")
         status.now = WallClock.system.seconds
         status.seconds = Int(MonotonicClock.seconds - began)
         return status
@@ -367,7 +368,7 @@ extension BrowserLoop {
         do {
             guard let movie = state.list.selectedMovie else { throw Failure("No film is selected") }
             let poster = try SelectedPoster(movie, of: state.list.films.base, environment.session)
-            let copying = try poster.copying()
+            let copying = try poster.copying(state.keys)
             try terminal.write(copying.bytes)
             state.notice = copying.notice
         } catch let failure as Failure {

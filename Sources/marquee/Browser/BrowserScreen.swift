@@ -183,15 +183,15 @@ struct BrowserScreen {
         }
         switch state.catalogue {
         case _ where !list.catalogue.movies.isEmpty:
-            put(
-                state.catalogue.isReading
-                    ? "No film matches so far; Esc shows all." : "No film matches; Esc shows all.", 0)
+            let soFar = state.catalogue.isReading ? " so far" : ""
+            put("No film matches\(soFar)\(state.presentKeys.text("; {Esc} shows all")).", 0)
         case .opening, .loading:
             let wait = status.seconds > 0 ? "  \(status.seconds) s" : ""
             put("Loading \(source)…\(wait)", 0, CellStyle())
             put(progress(size.columns - 4) ?? "", 1)
         case .incomplete: put("No film has come.", 0)
-        case _ where state.searched != nil: put("The server finds no film; Esc shows the films of before.", 0)
+        case _ where state.searched != nil:
+            put("The server finds no film\(state.presentKeys.text("; {Esc} shows the films of before")).", 0)
         default: put("The catalogue has no films.", 0)
         }
     }
@@ -205,7 +205,7 @@ struct BrowserScreen {
         let last = page.text.size.rows - 1
         // A page of its own scrolls. Beside the list, the last line says that there is more.
         if state.page == .films, last >= 0, lines.count > last + 1 {
-            lines[last] = [StyledText("… Enter shows all of it", Self.dim)]
+            lines[last] = [StyledText("… " + state.presentKeys.text("{Enter} shows all of it"), Self.dim)]
         }
         draw(lines, in: page.text)
     }

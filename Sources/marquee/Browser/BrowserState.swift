@@ -113,7 +113,7 @@ struct BrowserState {
     /// The text that covers the page; nil where there is none.
     var overlayText: [[StyledText]]? {
         switch overlay {
-        case .help: HelpPage.lines(width: layout.size.columns, own: keys.summary)
+        case .help: HelpPage.lines(width: layout.size.columns, keys)
         case .answer(let answer): answer.lines(width: layout.size.columns)
         case .address, .opening, .picture, .question, nil: nil
         }
@@ -132,6 +132,7 @@ struct BrowserState {
         context.hits = hits
         context.changed = colours.changed
         context.attribution = attribution
+        context.keys = presentKeys
         guard let movie = list.selectedMovie else { return context }
         context.marks = list.marks(of: movie)
         context.change = list.change(inRow: list.selected)
@@ -153,8 +154,8 @@ struct BrowserState {
         if overlay?.hidesFilms == true { return notice }
         if case .question(let question) = overlay { return question }
         // A film in full explains itself why it has no poster, and lines have no posters.
-        let failure = filmPage == nil && layout.style != .lines ? failure?.line : nil
-        return notice ?? searchNote ?? failure ?? catalogue.explanation
+        let failure = filmPage == nil && layout.style != .lines ? failure?.line(keys) : nil
+        return notice ?? searchNote ?? failure ?? catalogue.explanation(keys)
     }
 
     /// What is wrong with the filter, or that its spelling was forgiven; nil if neither.
@@ -213,9 +214,14 @@ struct BrowserState {
     /// Handles an event while the window is too small to show its effect.
     private func handleUnseen(_ event: TerminalEvent) -> [Effect] {
         switch event {
-        case .key(TerminalKey(.character("q"))), .key(TerminalKey(.character("c"), .control)), .closed:
-            [.quit]
-        case .key(TerminalKey(.character("z"), .control)), .stopRequested: [.suspend]
+        case .key(let key):
+            switch keys.meaning(of: key) {
+            case TerminalKey(.character("q")), TerminalKey(.character("c"), .control): [.quit]
+            case TerminalKey(.character("z"), .control): [.suspend]
+            default: []
+            }
+        case .closed: [.quit]
+        case .stopRequested: [.suspend]
         case .continued: [.redraw]
         default: []
         }
@@ -270,11 +276,7 @@ extension BrowserState {
 
     /// - Parameter typed: the key, which may stand for another one where no text is typed.
     mutating func handle(_ typed: TerminalKey, now: Double) -> [Effect] {
-        var key = typed
-        if editor == nil, !takesText {
-            guard let meaning = keys.meaning(of: typed) else { return [] }
-            key = meaning
-        }
+        guard let key = presentKeys.meaning(of: typed) else { return [] }
         if key.modifiers == .control {
             switch key.code {
             case .character("c"): return [.quit]
@@ -295,11 +297,12 @@ extension BrowserState {
         }
     }
 
-    /// Whether keys are text of an address, or answer a question.
-    var takesText: Bool {
+    /// The keys that act now: the person's own, or the usual ones where a text is typed or a question is answered.
+    var presentKeys: BrowserKeys {
         switch overlay {
-        case .address, .question: true
-        case .help, .opening, .picture, .answer, nil: false
+        case .address, .question: BrowserKeys()
+        case .help, .opening, .picture, .answer: keys
+        case nil: editor == nil ? keys : BrowserKeys()
         }
     }
 
@@ -467,7 +470,7 @@ extension BrowserState {
         undoable.append(changes.map(\.undone))
         if undoable.count > Self.mostUndone { undoable.removeFirst() }
         let films = targets.count == 1 ? targets[0].title : "\(targets.count) films"
-        notice = mark.text(first.value) + ": " + films + "; u undoes it"
+        notice = mark.text(first.value) + ": " + films + keys.text("; {u} undoes it")
         return store(changes)
     }
 
@@ -653,14 +656,14 @@ extension BrowserState {
             if let search = awaited {
                 awaited = nil
                 searched = search.words
-                notice = catalogue.explanation
+                notice = catalogue.explanation(keys)
                 let effects = show(films)
                 list.select(0)
                 return effects + showSelection()
             }
             guard case .refreshing(let old, _) = before else {
                 // What was said at the start stays until a key.
-                notice = catalogue.explanation ?? notice
+                notice = catalogue.explanation(keys) ?? notice
                 return show(films)
             }
             if !isUnasked || films.hasChanged {
@@ -675,7 +678,7 @@ extension BrowserState {
                 return []
             }
             catalogue.fail(ImageLoadingError.withoutAddress("\(error)"))
-            notice = catalogue.explanation
+            notice = catalogue.explanation(keys)
             return []
         }
     }

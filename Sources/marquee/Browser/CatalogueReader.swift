@@ -233,11 +233,12 @@ enum CatalogueState: Equatable {
     }
 
     /// The text for the status line: why the films may be out of date, and what to do. Nil if they are current.
-    var explanation: String? {
+    /// - Parameter keys: the keys that it names.
+    func explanation(_ keys: BrowserKeys) -> String? {
         switch self {
         case .opening: "Reading the catalogue"
-        case .outOfDate(_, let why): "Out of date: \(why); R asks again"
-        case .incomplete(let why): "Incomplete: \(why); R asks again"
+        case .outOfDate(_, let why): "Out of date: \(why)" + keys.text("; {R} asks again")
+        case .incomplete(let why): "Incomplete: \(why)" + keys.text("; {R} asks again")
         case .loading, .complete, .refreshing: nil
         }
     }

@@ -54,13 +54,11 @@ extension FilmPage {
             title(movie, context, accent) + facts(movie, context.hits, accent) + own(context.marks, accent)
         let overview = movie.overview.map { [[]] + wrapped($0).marked(context.hits, .overview) }
         var lines = upper + (overview ?? [])
-        if movie.media != nil, context.isPlayedByEnter {
-            lines += [
-                [], [StyledText("Enter", BrowserScreen.bold), StyledText(" plays it", BrowserScreen.dim)],
-            ]
+        if movie.media != nil, context.isPlayedByEnter, let key = context.keys.shown("Enter") {
+            lines += [[], [StyledText(key, BrowserScreen.bold), StyledText(" plays it", BrowserScreen.dim)]]
         }
         if let failure = context.failure {
-            lines += [[]] + wrapped(failure.line, BrowserScreen.dim)
+            lines += [[]] + wrapped(failure.line(context.keys), BrowserScreen.dim)
             if let address = failure.address { lines += wrapped(address, BrowserScreen.dim) }
         }
         if let attribution = context.attribution { lines += [[]] + wrapped(attribution, BrowserScreen.dim) }
@@ -189,6 +187,8 @@ struct FilmContext {
     var next: Movie?
     /// Whether Enter plays the film, if it can be played.
     var isPlayedByEnter = false
+    /// The keys that the page names.
+    var keys = BrowserKeys()
     /// What must stand beside the films; nil for nothing.
     var attribution: String?
     /// What the filter has found.

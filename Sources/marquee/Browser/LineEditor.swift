@@ -166,11 +166,11 @@ struct TypedAhead: Equatable {
     var events: [TerminalEvent] = []
 
     /// The place of the next key.
-    var place: Place {
+    func place(_ keys: BrowserKeys) -> Place {
         events.reduce(.list) { place, event in
-            guard case .key(let key) = event, key.modifiers.isDisjoint(with: [.control, .alt]) else {
-                return place
-            }
+            guard case .key(let typed) = event, let key = place == .line ? typed : keys.meaning(of: typed),
+                key.modifiers.isDisjoint(with: [.control, .alt])
+            else { return place }
             switch (place, key.code) {
             case (.line, .enter), (.line, .escape): return .list
             case (.line, _): return .line
@@ -187,12 +187,6 @@ struct TypedAhead: Equatable {
 }
 
 extension BrowserState {
-    /// The keys that may end or stop the browser. What is typed behind them is for the shell.
-    static let lastKeys: Set<TerminalKey> = [
-        TerminalKey(.character("q")), TerminalKey(.character("c"), .control),
-        TerminalKey(.character("z"), .control),
-    ]
-
     /// Whether no film is shown yet, but some may come.
     private var awaitsFilms: Bool {
         switch catalogue {
@@ -205,15 +199,17 @@ extension BrowserState {
     /// end, stop or redraw the browser, or ask for help, never wait, nor does Escape in the list: it drops the kept ones.
     mutating func keep(_ event: TerminalEvent) -> Bool {
         guard awaitsFilms, overlay == nil else { return false }
-        if case .key(let key) = event {
+        let place = typedAhead.place(keys)
+        let present = place == .line ? BrowserKeys() : presentKeys
+        if case .key(let typed) = event, let key = present.meaning(of: typed) {
             // R has no effect here: the catalogue is being read.
-            if typedAhead.place != .line, case .character(let letter) = key.code, "?rR".contains(letter) {
+            if place != .line, case .character(let letter) = key.code, "?rR".contains(letter) {
                 return false
             }
             if key.modifiers == .control, ["c", "z", "l"].contains(where: { key.code == .character($0) }) {
                 return false
             }
-            if typedAhead.place == .list, [.escape, .character("q")].contains(key.code) {
+            if place == .list, [.escape, .character("q")].contains(key.code) {
                 typedAhead.events = []
                 return false
             }
@@ -225,7 +221,8 @@ extension BrowserState {
 
     /// Whether an event does nothing without a film.
     private func needsFilm(_ event: TerminalEvent) -> Bool {
-        guard editor == nil, overlay == nil, case .key(let key) = event else { return false }
+        guard editor == nil, overlay == nil, case .key(let typed) = event, let key = keys.meaning(of: typed)
+        else { return false }
         switch key.code {
         case .character(let letter): return !"/?sviorRq".contains(letter)
         case .escape: return false

@@ -231,5 +231,8 @@ struct PosterFailure: Equatable {
     }
 
     /// The message. Only a failed load can be tried again.
-    var line: String { "No poster: " + reason + (request == nil ? "" : "; r asks again, i shows the answer") }
+    /// - Parameter keys: the keys that it names.
+    func line(_ keys: BrowserKeys) -> String {
+        "No poster: " + reason + (request == nil ? "" : keys.text("; {r} asks again; {i} shows the answer"))
+    }
 }

@@ -23,8 +23,9 @@ struct SelectedPoster {
     }
 
     /// The bytes that make the terminal copy the address, and the message about it.
+    /// - Parameter keys: the keys that the message names.
     /// - Throws: why there is nothing to copy: the address is too long, or has a meaning only within this program.
-    func copying() throws(Failure) -> (bytes: [UInt8], notice: String) {
+    func copying(_ keys: BrowserKeys) throws(Failure) -> (bytes: [UInt8], notice: String) {
         let url = request.url
         let isOfSample = url.lowercasedHost == CatalogueSource.sampleHost
         if isOfSample || LibraryTransport.serves(url) {
@@ -34,7 +35,7 @@ struct SelectedPoster {
         }
         let address = url.scheme?.lowercased() == "data" ? url.absoluteString : url.displayText
         guard let bytes = TerminalClipboard.copying(address, isInTmux: Terminal.isInTmux) else {
-            throw Failure("The address is too long to be copied; o saves the poster")
+            throw Failure("The address is too long to be copied" + keys.text("; {o} saves the poster"))
         }
         return (bytes, "Address copied: \(url.displayText)")
     }

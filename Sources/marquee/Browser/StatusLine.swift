@@ -140,6 +140,8 @@ struct BrowserStatus {
     var message: String?
     /// Whether the message stays after the next key.
     var isStanding = false
+    /// What to do about posters that failed; empty for nothing.
+    var remedy = ""
     /// The time, in seconds since 1970, and since the browser began.
     var (now, seconds) = (0, 0)
 
@@ -153,7 +155,9 @@ struct BrowserStatus {
 
     /// `3 posters failed · r tries again`; empty if none failed.
     var failures: String {
-        failed == 0 ? "" : "\(failed) \(failed == 1 ? "poster" : "posters") failed · r tries again"
+        if failed == 0 { return "" }
+        return "\(failed) \(failed == 1 ? "poster" : "posters") failed"
+            + (remedy.isEmpty ? "" : " · " + remedy)
     }
 }
 
@@ -168,7 +172,7 @@ struct KeyHint: Equatable {
 extension BrowserState {
     /// The keys that matter most here. The first is the last to be left out.
     var hints: [KeyHint] {
-        takesText || isFiltering ? usualHints : usualHints.map { KeyHint(keys.shown($0.key), $0.meaning) }
+        usualHints.compactMap { hint in presentKeys.shown(hint.key).map { KeyHint($0, hint.meaning) } }
     }
 
     private var usualHints: [KeyHint] {
