@@ -3,20 +3,27 @@ import PackageDescription
 
 // No package dependencies: only the toolchain, the C library, and libcurl and SQLite at run time.
 
-let swiftSettings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-]
+// SwiftPM refuses flags in a package that is fetched as a dependency, where they are left out.
+let isDependency = Context.packageDirectory.contains("/checkouts/")
+func flags(_ flags: [String], _ configuration: BuildConfiguration) -> [SwiftSetting] {
+    isDependency ? [] : [.unsafeFlags(flags, .when(configuration: configuration))]
+}
+
+let swiftSettings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ]
+    // Of the debug information, release builds have functions and lines only: the program is a quarter smaller.
+    + flags(["-Xfrontend", "-gline-tables-only"], .release)
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
 
 // The modules that go through pixels and texts are optimised in debug builds too: otherwise most of the time of the
-// tests is theirs. SwiftPM refuses the flag in a package that is fetched as a dependency, where it is left out.
-let isDependency = Context.packageDirectory.contains("/checkouts/")
-let optimised =
-    swiftSettings + (isDependency ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))])
+// tests is theirs.
+let optimised = swiftSettings + flags(["-O"], .debug)
 
 // These tests export a getaddrinfo of their own, which libcurl uses too: see RebindingHost.
 let ownNames: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]
