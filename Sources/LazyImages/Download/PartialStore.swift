@@ -236,9 +236,10 @@ final class PartialFolder: Sendable {
     /// The names of the partial files. A file that is gone counts if its checksums are left.
     private var partialNames: Set<String> { Set(names.map(BlockChecksums.partialName)) }
 
-    /// The names of the files.
+    /// The names of the files. Files of others stay.
     var names: [String] {
-        faults.counting { () throws(FileFault) in try calls.names(in: descriptor) } ?? []
+        let all = faults.counting { () throws(FileFault) in try calls.names(in: descriptor) } ?? []
+        return all.filter { SHA256.Digest.isHexadecimal(BlockChecksums.partialName(of: $0)) }
     }
 
     /// Removes a partial file and its checksums, unless a transfer uses them. Returns whether it has.

@@ -78,6 +78,14 @@ extension SHA256 {
             String(decoding: (0..<2 * Self.byteCount).map(hexadecimalDigit), as: UTF8.self)
         }
 
+        /// Whether a text is one that `hexadecimal` may give.
+        static func isHexadecimal(_ text: String) -> Bool {
+            text.utf8.count == 2 * byteCount
+                && text.utf8.allSatisfy {
+                    UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+                }
+        }
+
         /// The ASCII code of one of the 64 digits of `hexadecimal`.
         package func hexadecimalDigit(at index: Int) -> UInt8 {
             let word =

@@ -19,7 +19,7 @@ final class CacheFolder: Sendable {
     let path: String
     let calls: FileCalls
     let descriptor: Descriptor
-    /// Nil only for a folder that was opened for reading and is not writable.
+    /// Nil only for a folder that was opened for reading, and is not writable or has no file of a cache.
     let usage: UsageFile?
     /// Whether this opening created the folder: it has no leftovers.
     let isNew: Bool
@@ -39,7 +39,8 @@ final class CacheFolder: Sendable {
     /// - Parameters:
     ///   - isForWriting: whether to create the folder and its parents if there is none, and to fail if it is not
     ///     writable.
-    /// - Throws: a fault, also for a symbolic link, a file or another user's folder at the path.
+    /// - Throws: a fault, also for a symbolic link, a file or another user's folder at the path, and for a folder with
+    ///   files of others that the cache would overwrite.
     init(path: String, calls: FileCalls, isForWriting: Bool) throws(FileFault) {
         let folder: Descriptor
         do {
@@ -55,12 +56,13 @@ final class CacheFolder: Sendable {
             throw FileFault(
                 kind: .open, name: path, code: EPERM, detail: "it belongs to another user (\(owner))")
         }
+        let isOurs = isNew ? true : try Self.isOurs(folder, calls)
         if isForWriting {
             usage = try UsageFile(in: folder, calls: calls)
             try Self.writeTag(in: folder, calls)
         } else {
             // Ignored: reading needs no counts, and a store reports the same error.
-            usage = try? UsageFile(in: folder, calls: calls)
+            usage = isOurs ? try? UsageFile(in: folder, calls: calls) : nil
         }
         self.path = path
         self.calls = calls
@@ -124,6 +126,34 @@ final class CacheFolder: Sendable {
         }
     }
 
+    /// Whether the folder has a cache's counts or tag; false if it has nothing yet.
+    /// - Throws: a fault if others have files with the names of a cache's.
+    private static func isOurs(_ folder: borrowing Descriptor, _ calls: FileCalls) throws(FileFault) -> Bool {
+        for (name, mark) in [(UsageFile.name, "marquee usage "), (tagName, "made by Marquee")] {
+            let beginning = try calls.unlessAbsent { () throws(FileFault) in
+                let file = try calls.openForReading(name, in: folder)
+                var bytes = [UInt8](repeating: 0, count: 256)
+                return String(decoding: bytes[..<(try calls.read(file, into: &bytes))], as: UTF8.self)
+            }
+            if beginning?.contains(mark) == true { return true }
+        }
+        for name in [UsageFile.name, statisticsName, ClaimFile.name] {
+            // An empty file is what a crash leaves.
+            guard let status = try calls.statusUnlessAbsent(of: name, in: folder), status.isFile,
+                status.size > 0
+            else {
+                continue
+            }
+            throw FileFault(
+                kind: .open, name: name, code: EEXIST,
+                detail: "the folder is no cache, and has a file \"\(name)\" already")
+        }
+        return false
+    }
+
+    private static let tagName = "CACHEDIR.TAG"
+    static let statisticsName = "statistics"
+
     private static func writeTag(in folder: borrowing Descriptor, _ calls: FileCalls) throws(FileFault) {
         let tag = """
             Signature: 8a477f597d28d172789f06886806bc55
@@ -131,7 +161,7 @@ final class CacheFolder: Sendable {
 
             """
         do {
-            let file = try calls.openForWriting("CACHEDIR.TAG", in: folder, creating: .always)
+            let file = try calls.openForWriting(tagName, in: folder, creating: .always)
             try calls.write(file, Array(tag.utf8), at: 0)
         } catch let error where error.kind == .open && error.code == EEXIST {}
     }
@@ -314,10 +344,7 @@ extension CacheFolder {
     }
 
     private static func isEntryName(_ name: String, inFolder folder: String) -> Bool {
-        name.utf8.count == 2 * SHA256.Digest.byteCount && name.hasPrefix(folder)
-            && name.utf8.allSatisfy {
-                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
-            }
+        name.hasPrefix(folder) && SHA256.Digest.isHexadecimal(name)
     }
 
     /// Reads and verifies an entry: its name must be that of its key.
@@ -415,13 +442,19 @@ extension CacheFolder {
         }
     }
 
-    /// Removes the leftovers of crashes from `tmp`: all files that nobody has locked.
+    /// Removes the leftovers of crashes from `tmp`: all files that nobody has locked and that have the names of a cache's.
     func sweep() throws(FileFault) {
         guard let folder = try openFolder("tmp") else { return }
-        for name in try calls.names(in: folder) {
+        for name in try calls.names(in: folder) where Self.isTemporaryName(name) {
             // Ignored: a file that cannot be locked or removed now is left for the next sweep.
             try? removeUnlessLocked(name, in: folder)
         }
+    }
+
+    /// Whether ``newTemporaryName()`` may have made a name: `1f2e3d4c5b6a7988-12`.
+    private static func isTemporaryName(_ name: String) -> Bool {
+        let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+        return parts.count == 2 && UInt64(parts[0], radix: 16) != nil && UInt(parts[1]) != nil
     }
 
     private func removeUnlessLocked(_ name: String, in folder: borrowing Descriptor) throws(FileFault) {

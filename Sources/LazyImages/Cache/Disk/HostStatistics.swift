@@ -48,7 +48,7 @@ extension DiskCache {
             return state.statistics.counted(on: FileTime.coarseNow.seconds / Self.secondsPerDay)
         }
         // Ignored: these are hints, and the next store reports a fault of the disk.
-        guard let folder = state.withLock({ $0.folder }),
+        guard let folder = state.withLock({ $0.folder }), folder.usage != nil,
             var known = try? folder.addStatistics(changes)
         else {
             state.withLock { $0.statistics.addHosts(of: changes) }
@@ -72,7 +72,7 @@ extension CacheFolder {
     fileprivate func addStatistics(
         _ changes: StatisticsTable
     ) throws(FileFault) -> (table: StatisticsTable, isWritten: Bool) {
-        let file = try calls.openForWriting("statistics", in: descriptor, creating: .ifAbsent)
+        let file = try calls.openForWriting(Self.statisticsName, in: descriptor, creating: .ifAbsent)
         let isOurs = try calls.tryLock(file)
         defer { calls.unlock(file) }
         let size = min(try calls.status(of: file).size, Self.statisticsLimit)

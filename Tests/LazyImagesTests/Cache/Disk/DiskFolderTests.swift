@@ -141,19 +141,41 @@ struct DiskFolderTests {
     func sweep() async throws {
         let cache = fixture.cache()
         await store(cache, "a")
-        let (left, live) = (fixture.path + "/tmp/left", fixture.path + "/tmp/live")
+        let (left, live) = (fixture.path + "/tmp/1f2e-1", fixture.path + "/tmp/3d4c-2")
         for path in [left, live] { try write([1, 2, 3], to: path) }
         try FileManager.default.createSymbolicLink(
-            atPath: fixture.path + "/tmp/link", withDestinationPath: "nowhere")
+            atPath: fixture.path + "/tmp/5b6a-3", withDestinationPath: "nowhere")
         let descriptor = unsafe open(live, O_RDONLY)
         defer { close(descriptor) }
         #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
         let next = fixture.cache()
         await next.flush()
-        #expect(fixture.names(in: "tmp") == ["live"])
+        #expect(fixture.names(in: "tmp") == ["3d4c-2"])
         flock(descriptor, LOCK_UN)
         await fixture.cache().flush()
         #expect(fixture.names(in: "tmp").isEmpty)
+    }
+
+    @Test(
+        "a folder that is no cache is refused, and its files stay, if a cache would write over one of them",
+        arguments: ["usage", "statistics", "claims", "tmp/report.odt"])
+    func foreign(name: String) async throws {
+        try FileManager.default.createDirectory(
+            atPath: fixture.path + "/tmp", withIntermediateDirectories: true)
+        try write(Array("mine".utf8), to: fixture.path + "/" + name)
+        let cache = fixture.cache()
+        #expect(cache.body(key("a")) == nil)
+        await cache.flush()
+        // To look creates nothing.
+        #expect(Set(fixture.names(in: "")) == Set(["tmp", String(name.prefix { $0 != "/" })]))
+        await store(cache, "a")
+        #expect(try Data(contentsOf: URL(filePath: fixture.path + "/" + name)) == Data("mine".utf8))
+        let isHarmless = name.hasPrefix("tmp")
+        #expect((cache.counters.faults == 0) == isHarmless && cache.counters.stores == (isHarmless ? 1 : 0))
+        let fault = cache.counters.lastFault ?? ""
+        #expect(
+            fault.contains("the folder is no cache, and has a file \"\(name)\" already") != isHarmless,
+            "\(fault)")
     }
 
     @Test("a cache that opens leaves alone the file that another instance is writing")

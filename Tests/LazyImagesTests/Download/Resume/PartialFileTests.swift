@@ -10,7 +10,10 @@ import Testing
 @Suite("PartialFile", .bounded)
 struct PartialFileTests {
     private let folder: TemporaryFolder
-    private let name = "part"
+    private let name = Self.named("0")
+
+    /// A name as the hash of a key gives it.
+    private static func named(_ digit: Character) -> String { String(repeating: digit, count: 64) }
     private let response = StoredResponse(
         ResponseHead(status: 200, fields: ["ETag": "\"a\""]), address: "https://example.org/a", received: 7)
 
@@ -108,7 +111,9 @@ struct PartialFileTests {
     @Test("the oldest partial files are evicted, except one that is being written")
     func bounded() throws {
         let partials = try #require(PartialFolder(path: folder.path, limit: 3000, isForWriting: true))
-        for (index, name) in ["a", "b", "c"].enumerated() {
+        let (a, b, c) = (Self.named("a"), Self.named("b"), Self.named("c"))
+        try Data("mine".utf8).write(to: URL(filePath: folder.file("others")))
+        for (index, name) in [a, b, c].enumerated() {
             let file = try #require(PartialFile.create(response, total: nil, name: name, in: partials))
             #expect(append([UInt8](repeating: 0, count: 600), to: file))
             var times = [
@@ -117,9 +122,12 @@ struct PartialFileTests {
             times[1] = timespec(tv_sec: time(nil) - 100 + index, tv_nsec: 0)
             #expect(unsafe utimensat(AT_FDCWD, folder.file(name), times, 0) == 0)
         }
-        let busy = try partials.openLocked("a", isNew: false)
+        let busy = try partials.openLocked(a, isNew: false)
         #expect(partials.makeRoom(for: 1200))
-        #expect(try partials.calls.names(in: partials.descriptor).sorted() == ["a", "a.sums", "c", "c.sums"])
+        #expect(
+            try partials.calls.names(in: partials.descriptor).sorted() == [
+                a, a + ".sums", c, c + ".sums", "others",
+            ])
         #expect(!partials.makeRoom(for: 3001))
         _ = busy.number
     }
@@ -127,14 +135,17 @@ struct PartialFileTests {
     @Test("checksums without a partial file are removed, those of a file that is being written are not")
     func orphans() throws {
         let partials = try partials()
-        func leaveOrphan() throws { try Data([1, 2, 3]).write(to: URL(filePath: folder.file("b.sums"))) }
-        let busy = try #require(PartialFile.create(response, total: 9, name: "a", in: partials))
+        func leaveOrphan() throws {
+            try Data([1, 2, 3]).write(to: URL(filePath: folder.file(Self.named("b") + ".sums")))
+        }
+        let a = Self.named("a")
+        let busy = try #require(PartialFile.create(response, total: 9, name: a, in: partials))
         try leaveOrphan()
         #expect(partials.makeRoom(for: 1))
-        #expect(partials.names.sorted() == ["a", "a.sums"])
+        #expect(partials.names.sorted() == [a, a + ".sums"])
         try leaveOrphan()
         partials.removeAll()
-        #expect(partials.names.sorted() == ["a", "a.sums"])
+        #expect(partials.names.sorted() == [a, a + ".sums"])
         busy.remove()
         #expect(partials.names.isEmpty)
     }
@@ -168,7 +179,7 @@ struct PartialFileTests {
         #expect(unsafe truncate(folder.file(name), 0) == 0)
         #expect(body.withBytes { [UInt8](copying: $0) } == [1, 2, 3])
         #expect(faults.counters.faults == 1)
-        #expect(faults.counters.lastFault?.contains("cannot remove part") == true)
+        #expect(faults.counters.lastFault?.contains("cannot remove \(name)") == true)
     }
 
     @Test("a file with a second hard link is copied, not mapped")
