@@ -24,7 +24,7 @@ public struct CatalogueDocuments: Sendable {
         try Document.requireUTF8(bytes)
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            source = try CatalogueSource(JSONDocument(parsing: bytes, from: start, checksScalars: true))
+            source = try CatalogueSource(JSONDocument(parsing: bytes, from: start))
         case UInt8(ascii: "<"):
             source = try CatalogueSource(
                 XMLReader.read(bytes[start...], maximumElements: Self.maximumElements))
@@ -49,6 +49,9 @@ public struct CatalogueDocuments: Sendable {
                     guard bytes[range.lowerBound] == UInt8(ascii: "{") else {
                         throw .wrongShape(expected: "an object for film \(index + 1)", line: nil)
                     }
+                    // The document's reading has found only where the values end.
+                    var grammar = JSONGrammar(bytes, in: range)
+                    _ = try grammar.only()
                     return try FilmDocument(json: JSONText(bytes: bytes, in: range), allowsDuplicates: true)
                 }
                 try body(index + 1, film)

@@ -27,13 +27,11 @@ struct JSONDocument: Sendable {
     /// - Parameters:
     ///   - bytes: UTF-8.
     ///   - start: where the document begins, after a byte order mark.
-    ///   - checksScalars: whether each number and string must be right. Otherwise a wrong one is a fault of its member.
-    /// - Throws: `.malformedJSON`; `.tooLarge` for more values than `maximumValues`.
-    init(
-        parsing bytes: [UInt8], from start: Int = 0, checksScalars: Bool = false, maximumValues: Int = .max
-    ) throws(CatalogueError) {
+    /// - Throws: `.malformedJSON`, but not for a number or a string that is wrong in itself: that is a fault of its
+    ///   member. `.tooLarge` for more values than `maximumValues`.
+    init(parsing bytes: [UInt8], from start: Int = 0, maximumValues: Int = .max) throws(CatalogueError) {
         var grammar = JSONGrammar(
-            bytes, in: start..<bytes.count, checksScalars: checksScalars, maximumValues: maximumValues)
+            bytes, in: start..<bytes.count, checksScalars: false, maximumValues: maximumValues)
         func entries(_ grammar: inout JSONGrammar) throws(CatalogueError) -> JSONEntries {
             var ranges: [Range<Int>] = []
             try grammar.elements { range throws(CatalogueError) in ranges.append(range) }

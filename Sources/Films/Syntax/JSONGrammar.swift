@@ -28,7 +28,8 @@ struct JSONGrammar {
 
     /// Where a value is.
     struct Place {
-        let kind: Kind
+        /// `none` for a string that is wrong in itself.
+        fileprivate(set) var kind: Kind
         let start: Int
         fileprivate(set) var end: Int
         /// The number of the first place behind it.
@@ -93,7 +94,7 @@ struct JSONGrammar {
         switch kind {
         case .object: try members { _, grammar throws(CatalogueError) in try grammar.value() }
         case .array: try elements { _ throws(CatalogueError) in }
-        case .string: try string(isChecked: checksScalars)
+        case .string: try string(from: start, place)
         case .number: try number()
         case .flag: try word(peek == UInt8(ascii: "t") ? "true" : "false")
         case .null: try word("null")
@@ -171,6 +172,18 @@ struct JSONGrammar {
         }
         index += 1
         depth -= 1
+    }
+
+    /// Reads a string, and notes whether it is right if places are noted.
+    private mutating func string(from start: Int, _ place: Int) throws(CatalogueError) {
+        guard !checksScalars, place >= 0 else { return try string(isChecked: checksScalars) }
+        do {
+            try string(isChecked: true)
+        } catch {
+            index = start
+            try string(isChecked: false)
+            places?[place].kind = .none
+        }
     }
 
     private mutating func string(isChecked: Bool) throws(CatalogueError) {

@@ -13,14 +13,14 @@ struct JSONNode {
     /// The number of the value's place.
     private let index: Int
 
-    /// The kind of the value.
+    /// The kind of the value; `none` for a string that is wrong in itself, which has no text.
     var kind: JSONGrammar.Kind { place.kind }
 
     private var place: JSONGrammar.Place { text.places[index] }
     private var bytes: ArraySlice<UInt8> { text.bytes[place.start..<place.end] }
 
-    /// Reads a document in UTF-8, with an optional byte order mark. The first error is thrown: what has been read is
-    /// right.
+    /// Reads a document in UTF-8, with an optional byte order mark. The first error is thrown, except that of a string
+    /// that is wrong in itself.
     /// - Throws: `.empty`, `.notUTF8`, `.webPage`, `.malformedJSON`; `.tooLarge` for more than `Document.maximumBytes`.
     init(parsing bytes: [UInt8]) throws(CatalogueError) {
         guard bytes.count <= Document.maximumBytes else {
@@ -32,7 +32,8 @@ struct JSONNode {
         if first == UInt8(ascii: "<") { throw .webPage }
         try Document.requireUTF8(bytes)
         var grammar = JSONGrammar(
-            bytes, in: start..<bytes.count, maximumValues: Document.maximumValues, notesPlaces: true)
+            bytes, in: start..<bytes.count, checksScalars: false, maximumValues: Document.maximumValues,
+            notesPlaces: true)
         _ = try grammar.only()
         text = Text(bytes, grammar.places ?? [])
         index = 0

@@ -101,6 +101,17 @@ struct JellyfinSourceTests {
         let pages = try await source().pages(same)
         #expect(pages.count == 2 && pages[1].isLast)
         #expect(pages[1].problems == [.incomplete(films: 1, total: 900)])
+        // One that has not counted says 0, and is read to its end.
+        let full = (0..<200).map { #"{"Id":"f\#($0)","Name":"F"}"# }.joined(separator: ",")
+        let uncounted = ScriptedAnswers { url in
+            url.parameter("StartIndex") == "0"
+                ? #"{"Items":[\#(full)],"TotalRecordCount":0}"#
+                : #"{"Items":[{"Id":"last","Name":"L"}],"TotalRecordCount":0}"#
+        }
+        #expect(try await source().pages(uncounted).map(\.films.count) == [200, 1])
+        // One that repeats its page is short of films, even where it has sent as many entries as it says.
+        let repeating = ScriptedAnswers { _ in #"{"Items":[\#(full)],"TotalRecordCount":250}"# }
+        #expect(try await source().pages(repeating).last?.problems == [.incomplete(films: 200, total: 250)])
         let silent = ScriptedAnswers { _ in #"[{"Id":"a","Name":"A"}]"# }
         #expect(try await source().pages(silent).count == 1)
         let empty = ScriptedAnswers { _ in #"{"Items":[],"TotalRecordCount":0}"# }
@@ -109,6 +120,16 @@ struct JellyfinSourceTests {
             let answers = ScriptedAnswers { _ in text }
             await #expect(throws: CatalogueError.self, "\(text)") { try await source().pages(answers) }
         }
+    }
+
+    @Test("a string that is wrong in itself costs its film and no other")
+    func wrongString() async throws {
+        let answers = ScriptedAnswers { _ in
+            #"{"Items":[{"Id":"a","Name":"A\ud800"},{"Id":"b","Name":"B","Overview":"\x"}],"TotalRecordCount":2}"#
+        }
+        let page = try #require(try await source().pages(answers).first)
+        #expect(page.films.map(\.movie.id) == ["b"] && page.films[0].movie.overview == nil)
+        #expect(page.problems.count == 1)
     }
 
     @Test("a film that is twice in a page is there once")

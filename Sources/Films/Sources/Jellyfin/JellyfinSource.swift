@@ -97,10 +97,13 @@ package struct JellyfinSource: FilmSource {
             let before = seen.count
             for film in page.films { seen.insert(film.movie.id) }
             start += entries
+            // Some servers say 0 where they have not counted.
+            if let count = total, count < seen.count { total = nil }
             let isWhole = start >= (total ?? (entries < Self.pageSize ? 0 : .max))
             // A server that does not know StartIndex sends the same page for ever.
-            page.isLast = isWhole || entries == 0 || seen.count == before || number == Self.maximumPages
-            if page.isLast, !isWhole, let total {
+            let repeats = seen.count == before
+            page.isLast = isWhole || entries == 0 || repeats || number == Self.maximumPages
+            if page.isLast, !isWhole || repeats && !page.films.isEmpty, let total, total > seen.count {
                 page.problems.append(.incomplete(films: seen.count, total: total))
             }
             try await take(page)
