@@ -2,6 +2,7 @@ import Films
 import FoundationEssentials
 import HTTPSemantics
 import LazyImages
+import SystemSupport
 
 /// A catalogue from the network, in one or more pages. Each links to the next at the same server: in its Link field
 /// (RFC 8288), or in a feed by its element `link` (RFC 5005, section 3).
@@ -75,37 +76,35 @@ struct CataloguePages: Sendable {
     static func readIfThere(
         _ url: URL, _ opened: OpenLoader, _ session: Session, onPage: Listener? = nil
     ) async throws -> CataloguePages? {
-        let first: Answer
+        let replaced = ReplacedFiles(opened, session)
+        let first: LoadedFile
         do {
-            first = try await answer(url, opened, session)
+            first = try await answer(url, replaced, session)
         } catch ImageLoadingError.httpStatus(_, status: 404), ImageLoadingError.notCached {
             return nil
         }
-        return try await read(first, from: url, opened, session, onPage: onPage)
+        return try await read(first, from: url, replaced, session, onPage: onPage)
     }
 
     /// Reads the page at an address and all pages after it.
     static func read(
         _ url: URL, _ opened: OpenLoader, _ session: Session, onPage: Listener? = nil
     ) async throws -> CataloguePages {
-        try await read(
-            try await answer(url, opened, session), from: url, opened, session, onPage: onPage)
+        let replaced = ReplacedFiles(opened, session)
+        return try await read(
+            try await answer(url, replaced, session), from: url, replaced, session, onPage: onPage)
     }
 
-    /// Reads the pages after the first one. If that fails, the disk tier keeps its old pages: they are a whole
-    /// catalogue, but a mixture of new and old pages might not be.
+    /// Reads the pages after the first one. If that fails, the disk tier keeps its old pages.
     private static func read(
-        _ first: Answer, from url: URL, _ opened: OpenLoader, _ session: Session, onPage: Listener?
+        _ first: LoadedFile, from url: URL, _ replaced: ReplacedFiles, _ session: Session, onPage: Listener?
     ) async throws -> CataloguePages {
-        var replaced: [(file: LoadedFile, request: ImageRequest)] = []
         var result = CataloguePages(onPage: onPage)
         var visited: Set<String> = [CacheKey(url: url).text]
-        var (url, answer) = (url, first)
+        var (url, file) = (url, first)
         var bytes = 0
         do {
             while true {
-                let file = answer.file
-                if let before = answer.before { replaced.append((before, answer.request)) }
                 let base = BaseURL(origin: url, redirectedTo: file.url)
                 let next = try following(file, base.url, visited, session)
                 try await result.append(
@@ -120,39 +119,21 @@ struct CataloguePages: Sendable {
                 guard visited.insert(CacheKey(url: next).text).inserted else {
                     throw Failure("\(next.displayText): the links of the catalogue's pages form a loop")
                 }
-                (url, answer) = (next, try await self.answer(next, opened, session))
+                (url, file) = (next, try await answer(next, replaced, session))
             }
         } catch {
-            for (file, request) in replaced { await opened.loader.restore(file, for: request) }
+            await replaced.restore()
             throw error
         }
     }
 
-    /// The answer to the request for a page.
-    private struct Answer {
-        let request: ImageRequest
-        let file: LoadedFile
-        /// The file that the disk tier had before; nil if it had none, or the same.
-        var before: LoadedFile?
-    }
-
     /// One page. It is revalidated with the server each time; offline it comes from the disk tier only.
     private static func answer(
-        _ url: URL, _ opened: OpenLoader, _ session: Session
-    ) async throws(ImageLoadingError) -> Answer {
-        let loader = opened.loader
-        if session.settings.isOffline {
-            let request = try session.request(for: url.absoluteString, relativeTo: nil)
-            return Answer(request: request, file: try await loader.file(for: request))
-        }
-        let request = try session.request(
-            for: url.absoluteString, relativeTo: nil, adding: ["Cache-Control": "no-cache"])
-        var cached = request
-        cached.cachePolicy = .cacheOnly
-        // Ignored: nothing is cached then.
-        let before = try? await loader.file(for: cached)
-        let file = try await loader.file(for: request)
-        return Answer(request: request, file: file, before: file.source == .revalidated ? nil : before)
+        _ url: URL, _ replaced: ReplacedFiles, _ session: Session
+    ) async throws(ImageLoadingError) -> LoadedFile {
+        let fields: HeaderFields = session.settings.isOffline ? [:] : ["Cache-Control": "no-cache"]
+        return try await replaced.file(
+            for: try session.request(for: url.absoluteString, relativeTo: nil, adding: fields))
     }
 
     /// The page that an answer links to, by its field before its content; nil for the last one.
@@ -187,6 +168,35 @@ struct CataloguePages: Sendable {
         var parts = try CatalogueParts(pages[0])
         for page in pages.dropFirst() { try parts.append(page) }
         return parts.open
+    }
+}
+
+/// Loads the pages of a catalogue, and keeps those that they replace in the disk tier. If the reading fails, the old ones
+/// come back: they are a whole catalogue, but a mixture of new and old pages might not be.
+final class ReplacedFiles: Sendable {
+    private let loader: FileLoader
+    private let isOffline: Bool
+    private let replaced = Lock<[(file: LoadedFile, request: ImageRequest)]>([])
+
+    init(_ opened: OpenLoader, _ session: Session) {
+        (loader, isOffline) = (opened.loader, session.settings.isOffline)
+    }
+
+    /// The file of a request, which replaces the one before in the disk tier.
+    func file(for request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile {
+        if isOffline { return try await loader.file(for: request) }
+        var cached = request
+        cached.cachePolicy = .cacheOnly
+        // Ignored: nothing is cached then.
+        let before = try? await loader.file(for: cached)
+        let file = try await loader.file(for: request)
+        if let before, file.source != .revalidated { replaced.withLock { $0.append((before, request)) } }
+        return file
+    }
+
+    /// Stores the replaced files again.
+    func restore() async {
+        for (file, request) in replaced.withLock({ $0 }) { await loader.restore(file, for: request) }
     }
 }
 

@@ -7,11 +7,12 @@ import SystemSupport
 /// Reads the films of a source with the loader of a session, so that its answers are cached like those of a catalogue.
 struct SourceReader: SourceAnswers {
     private let source: any FilmSource
-    private let opened: OpenLoader
+    private let replaced: ReplacedFiles
     private let session: Session
 
     init(_ source: any FilmSource, _ opened: OpenLoader, _ session: Session) {
-        (self.source, self.opened, self.session) = (source, opened, session)
+        (self.source, self.session) = (source, session)
+        replaced = ReplacedFiles(opened, session)
     }
 
     /// The user's token for the source's server; nil for none.
@@ -19,9 +20,18 @@ struct SourceReader: SourceAnswers {
         (settings.downloads.authenticator as? NamedCredentials)?.token(for: source.server)
     }
 
-    /// All pages; of an endless source those of the session.
+    /// All pages; of an endless source those of the session. If the reading fails, the disk tier keeps its old pages.
     /// - Parameter onPage: called with each page.
     func pages(onPage: CataloguePages.Listener?) async throws -> CataloguePages {
+        do {
+            return try await readPages(onPage)
+        } catch {
+            await replaced.restore()
+            throw error
+        }
+    }
+
+    private func readPages(_ onPage: CataloguePages.Listener?) async throws -> CataloguePages {
         let base = BaseURL(source.server)
         var result = CataloguePages(onPage: onPage)
         let (first, most) = source.isEndless ? (session.pages.lowerBound, session.pages.count) : (0, .max)
@@ -49,7 +59,7 @@ struct SourceReader: SourceAnswers {
         let request = try session.request(
             for: url.absoluteString, relativeTo: BaseURL(source.server), adding: fields)
         do {
-            let file = try await opened.loader.file(for: request)
+            let file = try await replaced.file(for: request)
             return SourceAnswer(
                 file.bytes.array, confirmed: file.freshness.map { $0.received - $0.initialAge })
         } catch {
