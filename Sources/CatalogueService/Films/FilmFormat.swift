@@ -137,7 +137,7 @@ struct FilmRendering: Sendable {
     private func append(_ film: StoredFilm, to bytes: inout [UInt8]) {
         let poster = posterAddress(of: film)
         let isRewritten = if case .address = film.poster { poster != nil } else { false }
-        if isRewritten || film.json.text.utf8.count <= 2 {
+        if isRewritten || hasOtherAddress(film) || film.json.text.utf8.count <= 2 {
             bytes.append(contentsOf: whole(film).json().utf8)
             return
         }
@@ -159,12 +159,29 @@ struct FilmRendering: Sendable {
         bytes.append(contentsOf: "\"}".utf8)
     }
 
-    /// One film with its poster's address.
+    /// One film with its poster's address, and with other addresses from the request's folder.
     func whole(_ film: StoredFilm) -> FilmDocument {
         let address = posterAddress(of: film)
         var document = film.completeDocument(poster: address)
         if let address { document["poster"] = JSONText(address) }
+        for name in Self.otherAddresses {
+            if let address = document[name]?.string.flatMap(adjusted) { document[name] = JSONText(address) }
+        }
         return document
+    }
+
+    /// The members with addresses besides the poster's.
+    static let otherAddresses = FilmMember.addresses.filter { $0 != .poster }.map(\.name)
+
+    /// Whether one of these may have to be adjusted. Looks only for the members' names.
+    private func hasOtherAddress(_ film: StoredFilm) -> Bool {
+        !toRoot.isEmpty
+            && Self.otherAddresses.contains { film.json.text.firstRange(of: "\"\($0)\":") != nil }
+    }
+
+    /// An address relative to the root as one from the request's folder; nil if it is the same.
+    private func adjusted(_ address: String) -> String? {
+        Self.isRelative(address) && !toRoot.isEmpty ? toRoot + address : nil
     }
 
     /// The poster's address if it differs from the document's: for a stored poster, and for an address relative to the
@@ -173,8 +190,7 @@ struct FilmRendering: Sendable {
         switch film.poster {
         case .none: return nil
         case .stored: return storedPosterAddress(of: film.id)
-        case .address(let address):
-            return Self.isRelative(address) && !toRoot.isEmpty ? toRoot + address : nil
+        case .address(let address): return adjusted(address)
         }
     }
 

@@ -18,7 +18,7 @@ extension FilmService {
     func add(_ incoming: IncomingFilm, toRoot: String) throws -> StoredFilm {
         var incoming = incoming
         let id = try incoming.takeID()
-        if let id { incoming.readPoster(of: id, toRoot: toRoot) }
+        if let id { incoming.readAddresses(of: id, toRoot: toRoot) }
         return try operations.add(incoming.document, id: id, poster: incoming.upload)
     }
 

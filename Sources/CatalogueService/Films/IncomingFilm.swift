@@ -63,10 +63,14 @@ struct IncomingFilm: Sendable {
 }
 
 extension IncomingFilm {
-    /// Makes the poster's address relative to the root. A relative address in a request is relative to the request's
-    /// path.
-    mutating func readPoster(of id: String, toRoot: String) {
+    /// Makes the poster's and other addresses relative to the root. A relative address in a request is relative to the
+    /// request's path.
+    mutating func readAddresses(of id: String, toRoot: String) {
         let rendering = FilmRendering(toRoot: toRoot)
+        for name in FilmRendering.otherAddresses {
+            guard let address = document[name]?.string, address.hasPrefix(toRoot) else { continue }
+            document[name] = JSONText(String(address.dropFirst(toRoot.count)))
+        }
         guard let address = document["poster"]?.string else { return }
         if upload != nil {
             document["poster"] = nil
@@ -84,7 +88,7 @@ extension IncomingFilm {
         if let given = try incoming.takeID(), given != id {
             throw .invalid("id", "must be \"\(id)\" as in the path; an id never changes")
         }
-        incoming.readPoster(of: id, toRoot: toRoot)
+        incoming.readAddresses(of: id, toRoot: toRoot)
         return incoming
     }
 }
