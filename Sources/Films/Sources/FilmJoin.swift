@@ -1,5 +1,5 @@
 /// Completes the films of one library by those of another: what a film lacks comes from the film with one of its ids in a
-/// database of films, else from the one with its title and year.
+/// database of films, else from the one with its title and year, unless the two have different ids in one database.
 package struct FilmJoin: Sendable {
     private var films: [FilmDocument] = []
     /// The film by an id, such as `imdb tt0013442`; nil if several have it.
@@ -41,11 +41,20 @@ package struct FilmJoin: Sendable {
         for id in Self.ids(of: document) { if let number = byID[id] ?? nil { return films[number] } }
         let year = document["year"]?.number
         for title in Self.titles(of: document) {
-            let found = byTitle[title] ?? []
+            let found = (byTitle[title] ?? []).filter { !Self.differ(films[$0], document) }
             let same = year == nil ? found : found.filter { films[$0]["year"]?.number == year }
             if Set(same).count == 1 { return films[same[0]] }
         }
         return nil
+    }
+
+    /// Whether two films have different ids in one database of films.
+    private static func differ(_ one: FilmDocument, _ other: FilmDocument) -> Bool {
+        (one["ids"]?.members ?? []).contains { member in
+            let same = other["ids"]?.members?.first { $0.name == member.name }
+            guard let id = member.value.string, let otherID = same?.value.string else { return false }
+            return id != otherID
+        }
     }
 
     private static func ids(of document: FilmDocument) -> [String] {
