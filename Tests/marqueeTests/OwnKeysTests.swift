@@ -1,3 +1,5 @@
+@testable import Films
+import FoundationEssentials
 import TerminalGraphics
 import TestTraits
 import Testing
@@ -29,7 +31,7 @@ struct OwnKeysTests {
         #expect(keys.text("{Enter} opens; {j} {k} move; {PgUp}") == "Enter opens; j k move; PgUp")
         try keys.set("open", to: "x")
         try keys.set("seen", to: "j page-up")
-        #expect(keys.text("{Enter} opens; {j} {k} move; {PgUp}") == "x opens; – k move")
+        #expect(keys.text("{Enter} opens; {j} {k} move; {PgUp}") == "x opens; · k move")
         try keys.set("page-up", to: "F5")
         #expect(keys.text("{PgUp} goes up; {↑} too") == "F5 goes up; ↑ too")
         try keys.set("undo", to: "")
@@ -47,6 +49,23 @@ struct OwnKeysTests {
         try keys.set("quit", to: "ctrl-x F10")
         #expect(
             keys.last == Set(control + [TerminalKey(.character("x"), .control), TerminalKey(.function(10))]))
+    }
+
+    @Test("a command for selected films that the filter hides says so")
+    func hiddenSelection() throws {
+        var state = BrowserState(size: CellSize(columns: 80, rows: 24))
+        try state.keys.set("back", to: "x")
+        let open = OpenCatalogue(
+            catalogue: Catalogue(name: nil, movies: ["A", "B"].map { Movie(id: $0, title: $0) }),
+            base: BaseURL(URL(filePath: "/")))
+        _ = state.take(.whole(FilmSet(open), confirmed: 0, outage: nil))
+        for key in " /b" { _ = state.handle(.key(letter(key)), now: 0) }
+        _ = state.handle(.key(TerminalKey(.enter)), now: 0)
+        #expect(state.list.rows == [1] && state.list.targets.isEmpty)
+        for key in "wft5eo" {
+            #expect(state.handle(.key(letter(key)), now: 0) == [])
+            #expect(state.message == "None of the selected films is shown; x selects none")
+        }
     }
 
     @Test("input that waits for the films is read by the person's keys")
@@ -75,6 +94,8 @@ struct OwnKeysTests {
         arguments: [
             ("sean", "m", "did you mean key-seen?"), ("seen", "mm", "needs keys such as"),
             ("seen", "F13", "needs keys such as"), ("seen", "ctrl-c", "needs keys such as"),
+            ("seen", "ctrl-m", "needs keys such as"),
+            ("seen", "ctrl-é", "needs keys such as"),
             ("undo", "m", "is the key of seen already"),
         ])
     func wrongKeys(name: String, text: String, message: String) throws {

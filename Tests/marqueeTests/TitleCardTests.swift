@@ -11,7 +11,7 @@ struct TitleCardTests {
     private func card(
         _ title: String = "The General", year: Int? = 1926, _ state: TitleCard.State = .waiting,
         size: CellSize = size
-    ) -> CellGrid { TitleCard(title: title, year: year, state: state).cells(size: size) }
+    ) -> CellGrid { TitleCard(title: title, year: year, retryKey: "r", state: state).cells(size: size) }
 
     private func lines(_ grid: CellGrid) -> [String] {
         (0..<grid.size.rows).map { grid.text(ofRow: $0).trimmingFrame }

@@ -70,8 +70,10 @@ struct BrowserKeys: Sendable, Equatable {
         if let code = named[lower] { return TerminalKey(code) }
         if word.count == 1, let character = word.first { return letter(character) }
         if lower.hasPrefix("ctrl-"), lower.count == 6, let character = lower.last {
-            // Ctrl-C and Ctrl-Z always end and stop the program.
-            return "cz".contains(character) ? nil : TerminalKey(.character(character), .control)
+            // Ctrl-C and Ctrl-Z always end and stop the program. Terminals send Backspace, Tab and Enter for Ctrl-H, I, J
+            // and M.
+            let letters = "abdefgklnopqrstuvwxy\\]^_"
+            return letters.contains(character) ? TerminalKey(.character(character), .control) : nil
         }
         guard lower.hasPrefix("f"), let number = Int(lower.dropFirst()), 1...12 ~= number else { return nil }
         return TerminalKey(.function(number))
@@ -92,6 +94,7 @@ struct BrowserKeys: Sendable, Equatable {
     }
 
     /// A text about keys with the person's keys. A part that only has keys that nobody has is left out.
+    /// Elsewhere a middle dot stands for a lost key.
     /// - Parameter template: parts with `; ` between them, and each usual key in braces: `{u} undoes it`.
     func text(_ template: String) -> String {
         let parts = template.split(separator: "; ", omittingEmptySubsequences: false).compactMap {
@@ -101,7 +104,7 @@ struct BrowserKeys: Sendable, Equatable {
             for piece in pieces {
                 let ends = piece.split(separator: "}", maxSplits: 1, omittingEmptySubsequences: false)
                 found.append(shown(String(ends[0])))
-                text += (found.last ?? nil) ?? "–"
+                text += (found.last ?? nil) ?? "·"
                 text += ends.dropFirst().joined()
             }
             return found.isEmpty || found.contains { $0 != nil } ? text : nil

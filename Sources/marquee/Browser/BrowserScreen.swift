@@ -245,7 +245,9 @@ struct BrowserScreen {
         case .picture(let picture): cells = picture
         case .card(let state):
             let movie = list.movie(inRow: row)
-            cells = TitleCard(title: movie.title, year: movie.year, state: state).cells(size: area.size)
+            let key = self.state.presentKeys.shown("r")
+            cells = TitleCard(title: movie.title, year: movie.year, retryKey: key, state: state)
+                .cells(size: area.size)
         }
         grid.place(cells, at: area.origin, clip: body)
     }

@@ -384,8 +384,15 @@ extension BrowserState {
         }
     }
 
+    /// The commands for the films that are selected together.
+    private static let forSelection = "eowft0123456789-"
+
     /// Keys that do the same in the list and on a film's page.
     private mutating func handleCommand(_ letter: Character) -> [Effect] {
+        if Self.forSelection.contains(letter), !list.selection.isEmpty, list.targets.isEmpty {
+            notice = "None of the selected films is shown" + keys.text("; {Esc} selects none")
+            return []
+        }
         switch letter {
         case "/": editor = LineEditor(list.filter)
         case "?": show(.help)

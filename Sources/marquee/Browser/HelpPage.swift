@@ -14,15 +14,15 @@ enum HelpPage {
         ("", "is:seen is:unseen is:favourite is:to-watch is:rated"),
         ("{s} {v}", "the next order; list, lines, or wall of posters"),
         ("{w} {f} {t}", "mark as seen, favourite, to watch; {u} undoes it"),
-        ("{1} to {9}, {0}, {-}", "your own rating: 1 to 9, 10, none"),
+        ("{1}{2}{3}{4}{5}{6}{7}{8}{9}  {0} {-}", "your own rating: 1 to 9, 10, none"),
         ("{Space} {A}", "select several, all; {Esc} none"),
         ("{i}", "figures; for a poster that failed, the answer"),
         ("{r} {R}", "load failed posters; all films again: + new, ~ changed"),
         ("{y} {o}", "copy the poster's URL, save it; in the list open a URL"),
         ("{e}", "save the films selected as a catalogue"),
         ("mouse", "wheel scrolls, click selects, a second click opens"),
-        ("Ctrl-Z", "stop; fg comes back"),
-        ("{q} Ctrl-C", "back from a page; from the list quit"),
+        ("Ctrl-C Ctrl-Z", "end at once; stop, until fg"),
+        ("{q}", "back from a page; from the list quit"),
     ]
     private static let margin = BrowserLayout.margin
     /// The fewest columns of a meaning beside its key; with less room the meaning goes below.

@@ -110,7 +110,9 @@ struct MarkWords {
     /// What is wrong with a word; nil if nothing is.
     private(set) var problem: String?
 
-    init(_ text: String) {
+    /// - Parameter isInBrowser: whether films can be selected.
+    init(_ text: String, isInBrowser: Bool = true) {
+        let known = Condition.allCases.filter { isInBrowser || $0 != .selected }
         var rest: [Substring] = []
         var isExpected = false
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
@@ -122,10 +124,10 @@ struct MarkWords {
             let name = isNamed ? word.lowercased().dropFirst(Self.prefix.count) : word.lowercased()[...]
             // `is: seen`, as `genre: horror`.
             isExpected = name.isEmpty
-            if let condition = Condition(rawValue: String(name)) {
+            if let condition = known.first(where: { $0.rawValue == name }) {
                 conditions.append(condition)
-            } else if !Condition.allCases.contains(where: { $0.rawValue.hasPrefix(name) }) {
-                problem = "is: needs \(Condition.allCases.map(\.rawValue).joined(separator: ", "))"
+            } else if !known.contains(where: { $0.rawValue.hasPrefix(name) }) {
+                problem = "is: needs \(known.map(\.rawValue).joined(separator: ", "))"
             }
         }
         self.rest = rest.joined(separator: " ")

@@ -9,10 +9,12 @@ struct SelectedPoster {
     private let movie: Movie
     private let request: ImageRequest
 
+    private static let lack = "The catalogue names no poster of this film"
+
     /// - Throws: why the film has no poster.
     init(_ movie: Movie, of base: BaseURL, _ session: Session) throws(Failure) {
         guard let address = movie.poster else {
-            throw Failure("The catalogue names no poster of this film")
+            throw Failure(Self.lack)
         }
         self.movie = movie
         do throws(ImageLoadingError) {
@@ -67,7 +69,11 @@ struct SelectedPoster {
     static func summary(_ saved: [String], _ problems: [String]) -> String {
         if saved.count + problems.count == 1 { return saved.first ?? problems[0] }
         let posters = saved.count == 1 ? "1 poster saved" : "\(saved.count) posters saved"
-        return problems.isEmpty ? posters : "\(posters), \(problems.count) not: \(problems[0])"
+        if problems.isEmpty { return posters }
+        let lacking = problems.count { $0 == lack }
+        let others = problems.first { $0 != lack }.map { "\(problems.count - lacking) not: \($0)" }
+        let none = lacking == 0 ? nil : lacking == 1 ? "1 film has none" : "\(lacking) films have none"
+        return [posters, none, others].compactMap(\.self).joined(separator: ", ")
     }
 }
 

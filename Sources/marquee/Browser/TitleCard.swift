@@ -26,13 +26,16 @@ struct TitleCard {
 
     let title: String
     let year: Int?
+    /// The key that loads a failed poster again; nil if no key does.
+    let retryKey: String?
     let state: State
     /// The colours of the card, of its filled part and of the frame.
     private let ground, filled, line: CellColour
 
-    init(title: String, year: Int?, state: State) {
+    init(title: String, year: Int?, retryKey: String?, state: State) {
         self.title = title
         self.year = year
+        self.retryKey = retryKey
         self.state = state
         let pure = Self.pure(title, isFailed: state == .failed)
         let luminances = Self.luminances
@@ -158,7 +161,10 @@ struct TitleCard {
             switch state {
             case .waiting, .loading(.some): []
             case .loading(nil): ["loading…", "…"]
-            case .failed: ["poster failed · r", "failed · r", "failed"]
+            case .failed:
+                (retryKey.map { ["poster failed · \($0)", "failed · \($0)"] } ?? ["poster failed"]) + [
+                    "failed"
+                ]
             case .missing: ["no poster", "none"]
             }
         return texts.first { TerminalText.width($0) <= width } ?? texts.last ?? ""
