@@ -30,6 +30,11 @@ struct ConventionTests {
         #expect(
             try await run("$MARQUEE -x", folder).errorText
                 == "marquee: there is no option -x; see marquee --help\n")
+        for line in ["--foo", "--foo bar", "--foo=1 bar"] {
+            #expect(
+                try await run("$MARQUEE \(line)", folder).errorText
+                    == "marquee: there is no option --foo; see marquee --help\n")
+        }
         #expect(
             try await run("$MARQUEE list -x", folder).errorText
                 == "marquee: list has no option -x; see marquee list --help\n")

@@ -126,7 +126,12 @@ struct SettingsTests {
         #expect(try await answer("https://films.example:8443/", .bearer) == .token("t0ken"))
         #expect(try await answer("https://films.example:443/", .bearer) == nil)
         #expect(try await answer("https://other.example:443/", .basic) == nil)
-        for bad in ["nas.local", "nas.local secret", "nas.local Bearer "] {
+        let marked = try NamedCredentials("\u{FEFF}nas.local Bearer abc ")
+        #expect(marked.token(for: try #require(URL(string: "https://nas.local/"))) == "abc")
+        for bad in [
+            "nas.local", "nas.local secret", "nas.local Bearer ", "nas.local: Bearer secret",
+            "nas.local Bearer a\"secret", "nas.local Bearer a secret",
+        ] {
             #expect(throws: UsageError.self) { try settings(environment: ["MARQUEE_CREDENTIALS": bad]) }
             do throws(UsageError) { _ = try NamedCredentials(bad) } catch {
                 #expect(!error.description.contains("secret"))

@@ -91,7 +91,7 @@ struct SoapProgramTests {
     func refused() async throws {
         try await withService(isWritable: false) { soap in
             let run = try await run(soap, "rate", "film-1", "8")
-            #expect(run.status == 2 && run.errorText.contains("start the service with --writable"))
+            #expect(run.status == 2 && run.errorText.contains("start it with --writable"))
             let elsewhere = try await self.run(soap.replacing("/soap", with: "/x/soap"), "list")
             #expect(elsewhere.errorText.contains("404 Not Found"))
             let wire = try await self.run(soap, "rate", "film-1", "8", "--wire", "xml")

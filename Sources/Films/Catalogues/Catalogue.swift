@@ -329,7 +329,7 @@ extension CatalogueError: CustomStringConvertible {
         case .unreadableNames(let folder, let first, let count):
             (folder.isEmpty ? "" : "\(folder): ")
                 + (count == 1 ? "the name \"\(first)\" is" : "\(count) names such as \"\(first)\" are")
-                + " not UTF-8; rename what is missing"
+                + " not UTF-8; rename \(count == 1 ? "it" : "them") to see what is missing"
         case .incomplete(let films, let total):
             "the server says that it has \(total) films, and sends \(films); the others are missing"
         }

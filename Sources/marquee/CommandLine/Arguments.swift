@@ -196,6 +196,13 @@ struct Arguments: Sendable {
         let word = words[index]
         if let command = commands.first(where: { $0.name == word }) { return (command, index, false) }
         if isCatalogue(word) { return (commands[0], index, true) }
+        let all = commands.flatMap(\.options) + CommandSpecification.global
+        if let option = words[..<index].first(where: { $0.hasPrefix("--") }),
+            let name = option.dropFirst(2).split(separator: "=", maxSplits: 1).first,
+            !all.contains(where: { $0.name == name })
+        {
+            throw UsageError("there is no option --\(name); see marquee --help")
+        }
         let nearest = Suggestions.nearest(to: word, among: commands.map(\.name), count: 1).first
         throw UsageError(
             "there is no command \"\(word)\""

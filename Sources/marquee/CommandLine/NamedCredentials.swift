@@ -49,11 +49,13 @@ struct NamedCredentials: Authenticator {
     /// - Parameter source: the name of the text in messages.
     init(_ text: String, of source: String = "MARQUEE_CREDENTIALS") throws(UsageError) {
         var credentials: [String: Credential] = [:]
-        let entries = text.split(whereSeparator: { $0 == ";" || $0.isNewline })
+        // Some editors begin a file with a byte order mark.
+        let entries = text.drop { $0 == "\u{FEFF}" }.split(whereSeparator: { $0 == ";" || $0.isNewline })
             .filter { ![nil, "#"].contains($0.drop { $0 == " " }.first) }
         for (index, entry) in entries.enumerated() {
             let words = entry.split(separator: " ", maxSplits: 1)
-            guard words.count == 2, let credential = Self.credential(words[1]) else {
+            guard words.count == 2, !words[0].hasSuffix(":"), let credential = Self.credential(words[1])
+            else {
                 // The message leaves out the entry, which holds a secret.
                 let place = entries.count > 1 ? "; its entry \(index + 1) is not one" : ""
                 throw UsageError(
@@ -106,8 +108,9 @@ struct NamedCredentials: Authenticator {
     private static func credential(_ text: Substring) -> Credential? {
         let text = text.drop { $0 == " " }
         if text.hasPrefix("Bearer ") {
-            let token = text.dropFirst("Bearer ".count).filter { $0 != " " }
-            return token.isEmpty ? nil : .token(token)
+            let token = String(text.dropFirst("Bearer ".count).trimmed)
+            let isToken = token.utf8.allSatisfy { 0x21...0x7E ~= $0 && !#""\"#.utf8.contains($0) }
+            return token.isEmpty || !isToken ? nil : .token(token)
         }
         guard let colon = text.firstIndex(of: ":") else { return nil }
         return .password(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))

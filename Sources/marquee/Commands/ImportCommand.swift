@@ -86,17 +86,18 @@ enum ImportCommand: Command {
         report.leftOut += films.problems.count(where: \.leavesOut)
         let warnings =
             films.problems.map { "\($0)" + ($0.leavesOut ? "; it is left out" : "") } + report.warnings
-        for warning in warnings.prefix(warningsShown) {
-            session.output.notice("\(films.label): \(warning)")
-        }
+        // With --quiet too: the exit status is theirs.
+        let isFailure = report.leftOut > 0 || report.failedPosters > 0
+        let tell = isFailure ? session.output.failure(_:) as (String) -> Void : session.output.notice
+        for warning in warnings.prefix(warningsShown) { tell("\(films.label): \(warning)") }
         let more = warnings.count - warningsShown
-        if more > 0 { session.output.notice("\(films.label): and \(more) more of the kind") }
+        if more > 0 { tell("\(films.label): and \(more) more of the kind") }
         session.print(
             Record(
                 library: path, added: report.added, replaced: report.replaced, unchanged: report.unchanged,
                 skipped: report.skipped, leftOut: report.leftOut, posters: report.posters),
             orLine: "\(path): " + (isRehearsal ? report.plan + "; --dry-run wrote nothing" : report.summary))
-        return report.leftOut > 0 || report.failedPosters > 0 ? .someFailed : .done
+        return isFailure ? .someFailed : .done
     }
 
     private static let warningsShown = 20

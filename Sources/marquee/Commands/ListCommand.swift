@@ -44,7 +44,7 @@ enum ListCommand: Command {
         let top = try arguments.number("top", in: 1...Int.max)
         let limit = try arguments.number("limit", in: 1...Int.max)
         let order: Catalogue.Sort? = try arguments.choice("sort")
-        let markWords = MarkWords(arguments.value("search") ?? "")
+        let markWords = MarkWords(arguments.value("search") ?? "", isInBrowser: false)
         let words = try words(arguments, markWords)
         if arguments.has("plain"), session.settings.wantsJSON {
             throw UsageError("--plain and --json exclude each other")

@@ -374,7 +374,8 @@ struct ServiceProblem {
         switch status {
         case 401: "give a token with --credentials-file or MARQUEE_CREDENTIALS"
         case 404 where members == nil, 501: "name a film service with --catalogue http://HOST:PORT/films"
-        case 405: "start the service with --writable, or name one that is writable"
+        case 405 where members?["detail"]?.string?.contains("--writable") != true:
+            "start the service with --writable, or name one that is writable"
         case 413, 507: nil
         case 429, 500...: "try again later"
         default: nil

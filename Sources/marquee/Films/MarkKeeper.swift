@@ -110,7 +110,8 @@ final class MarkKeeper: Sendable {
 
     /// - Parameter failure: the beginning of the message if the work fails.
     private func enqueue(
-        _ failure: String = "The mark is not kept", _ work: @escaping @Sendable () throws -> Void
+        _ failure: String = "The mark is not kept beyond this run",
+        _ work: @escaping @Sendable () throws -> Void
     ) {
         do throws(ResourceShortage) {
             try threads.enqueue { [self] in

@@ -65,7 +65,7 @@ struct FilmFolderTests {
         #expect(try films(folder).map(\.movie.title) == ["Faust"])
         #expect(
             try problems(folder) == [
-                "the name \"Fr\u{FFFD}hling (1930)\" is not UTF-8; rename what is missing"
+                "the name \"Fr\u{FFFD}hling (1930)\" is not UTF-8; rename it to see what is missing"
             ])
     }
 
