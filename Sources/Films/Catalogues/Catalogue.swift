@@ -228,8 +228,8 @@ extension Catalogue {
         resolving(FilmMember.addresses, against: base)
     }
 
-    /// Makes the URLs of the films' web pages absolute.
-    public func resolvingPages(against base: URL) -> Catalogue { resolving([.page], against: base) }
+    /// Makes the URLs of the films' web pages and files absolute.
+    public func resolvingPages(against base: URL) -> Catalogue { resolving([.page, .media], against: base) }
 
     private func resolving(_ members: [FilmMember], against base: URL) -> Catalogue {
         let movies = movies.map { movie in

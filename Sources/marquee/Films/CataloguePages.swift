@@ -241,7 +241,7 @@ struct CatalogueParts: Sendable {
         }
     }
 
-    /// The films of a page. Their web pages are shown as they are, so a relative address would lead nowhere.
+    /// The films of a page. Their web pages and files are shown as they are, so a relative address would lead nowhere.
     private static func catalogue(_ page: CataloguePages.Page) throws(CatalogueError) -> Catalogue {
         let bytes: [UInt8]
         switch page.content {
