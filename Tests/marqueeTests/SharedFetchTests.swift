@@ -59,6 +59,18 @@ struct SharedFetchTests {
         #expect(fixture.origin.requests.values.allSatisfy { $0 == 4 })
     }
 
+    @Test("a fetch that stores nothing leaves an empty folder as a cache")
+    func emptyFolder() async throws {
+        let fixture = try SharedFetchFixture(1, cacheControl: "no-store")
+        fixture.origin.gate.open()
+        try FileManager.default.createDirectory(atPath: fixture.cache, withIntermediateDirectories: true)
+        for number in 0..<2 {
+            let outcome = await (try fixture.prewarm(number)).outcome()
+            #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errorText)")
+            #expect(FileManager.default.fileExists(atPath: fixture.cache + "/CACHEDIR.TAG"))
+        }
+    }
+
     @Test("if claims are impossible in the folder, each program fetches for itself, without a message")
     func withoutClaims() async throws {
         let fixture = try SharedFetchFixture(3)

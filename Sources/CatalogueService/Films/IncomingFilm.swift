@@ -67,7 +67,7 @@ extension IncomingFilm {
     /// request's path.
     mutating func readAddresses(of id: String, toRoot: String) {
         let rendering = FilmRendering(toRoot: toRoot)
-        for name in FilmRendering.otherAddresses {
+        for name in FilmRendering.otherAddresses where !toRoot.isEmpty {
             guard let address = document[name]?.string, address.hasPrefix(toRoot) else { continue }
             document[name] = JSONText(String(address.dropFirst(toRoot.count)))
         }

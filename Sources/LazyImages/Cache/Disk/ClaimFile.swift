@@ -157,7 +157,8 @@ extension DiskCache {
     }
 
     private func openClaims() -> ClaimFile? {
-        if let folder = currentFolder() { return folder.openClaims() }
+        // A folder that nobody has stored in gets a cache's tag first: the file alone could be anybody's.
+        if let folder = currentFolder(), folder.usage != nil { return folder.openClaims() }
         // Ignored: the store that follows the fetch meets it again, and counts it.
         guard let made = try? CacheFolder(path: path, calls: calls, isForWriting: true) else { return nil }
         return adopt(made).openClaims()

@@ -510,12 +510,13 @@ extension DiskCache {
         }
     }
 
-    /// Uses an opened folder from now on, unless another thread was first. Returns the folder in use.
+    /// Uses an opened folder from now on, unless another thread was first with one that has counts. Returns the folder in
+    /// use.
     func adopt(_ folder: CacheFolder) -> CacheFolder {
         state.withLock { state in
-            let current = state.folder ?? folder
-            state.folder = current
-            return current
+            if let current = state.folder, current.usage != nil || folder.usage == nil { return current }
+            state.folder = folder
+            return folder
         }
     }
 
