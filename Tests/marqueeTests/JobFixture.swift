@@ -64,6 +64,8 @@ final class JobFixture: Sendable {
 
     /// Options with long timeouts, for answers that the test holds on a busy machine.
     static let patience = ["--timeout", "3600", "--max-time", "3600"]
+    /// The same for a shell.
+    static let patienceInShell = patience.joined(separator: " ")
 
     var environment: [String: String] { ["HOME": home.path] }
     var jobs: BackgroundJobs { BackgroundJobs(folder: home.file(".local/state/marquee/jobs")) }

@@ -56,7 +56,8 @@ struct JobProgramTests {
         let gate = Gate()
         let fixture = try JobFixture(4, holding: (0, gate))
         let started = try await Program.shell(
-            "exec 9</dev/zero; \"$MARQUEE\" prewarm \"$HOME/list.txt\" --any-content --detach --name alone",
+            "exec 9</dev/zero; \"$MARQUEE\" prewarm \"$HOME/list.txt\" --any-content --detach --name alone "
+                + JobFixture.patienceInShell,
             environment: fixture.environment)
         #expect(started.status == 0, "\(started.errorText)")
         try await fixture.origin.requests.wait(for: 1)
@@ -86,7 +87,9 @@ struct JobProgramTests {
     func left() async throws {
         let gate = Gate()
         let fixture = try JobFixture(8, holding: (2, gate))
-        let shell = "\"$MARQUEE\" prewarm \"$HOME/list.txt\" --any-content --detach --name $0; cat"
+        let shell =
+            "\"$MARQUEE\" prewarm \"$HOME/list.txt\" --any-content --detach --name $0 "
+            + "\(JobFixture.patienceInShell); cat"
         let variables = fixture.environment.merging(["MARQUEE": BuiltProgram.path("marquee")]) { $1 }
         let terminal = try PseudoTerminal("/bin/sh", ["-c", shell, "hung"], environment: variables)
         #expect(terminal.waits { $0.rows.joined().contains("job hung  8 images") })

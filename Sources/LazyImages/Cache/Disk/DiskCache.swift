@@ -6,7 +6,8 @@ package import SystemSupport
 /// A disk tier: one checksummed file for each value, in one folder that any number of instances and processes share.
 ///
 /// **Opening** never fails, scans nothing and creates nothing. The first store, or a loader's first transfer, creates
-/// the folder, for this user only (mode 0700). The cache refuses a symbolic link, a file, or another user's folder.
+/// the folder, for this user only (mode 0700). The cache refuses a symbolic link, a file, another user's folder, and a
+/// folder that is no cache and has a file that it would write over.
 ///
 /// **Reading** returns a complete value that was stored for exactly this key, or nil. An entry that fails a check is a
 /// miss; it is counted and removed. An entry in a later version of the format is a miss too, but stays.
