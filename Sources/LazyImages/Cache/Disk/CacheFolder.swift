@@ -126,9 +126,26 @@ final class CacheFolder: Sendable {
         }
     }
 
-    /// Whether the folder has a cache's counts or tag; false if it has nothing yet.
+    /// Whether the folder is a cache; false if it has nothing yet. The race with a process that makes it one:
+    ///
+    /// 1. this process finds neither counts nor tag;
+    /// 2. the other writes the counts, then the tag, then other files;
+    /// 3. this process finds a file that has content, and would take the folder for one of others.
+    ///
+    /// So it looks for the counts and the tag again: a cache has those before it has anything else.
     /// - Throws: a fault if others have files with the names of a cache's.
     private static func isOurs(_ folder: borrowing Descriptor, _ calls: FileCalls) throws(FileFault) -> Bool {
+        if try hasMark(folder, calls) { return true }
+        guard let name = try filledName(folder, calls) else { return false }
+        if try hasMark(folder, calls) { return true }
+        throw FileFault(
+            kind: .open, name: name, code: EEXIST,
+            detail: "the folder is no cache, and has a file \"\(name)\" already")
+    }
+
+    /// Whether the folder has a cache's counts or tag.
+    private static func hasMark(_ folder: borrowing Descriptor, _ calls: FileCalls) throws(FileFault) -> Bool
+    {
         for (name, mark) in [(UsageFile.name, "marquee usage "), (tagName, "made by Marquee")] {
             let beginning = try calls.unlessAbsent { () throws(FileFault) in
                 let file = try calls.openForReading(name, in: folder)
@@ -137,18 +154,18 @@ final class CacheFolder: Sendable {
             }
             if beginning?.contains(mark) == true { return true }
         }
-        for name in [UsageFile.name, statisticsName, ClaimFile.name] {
-            // An empty file is what a crash leaves.
-            guard let status = try calls.statusUnlessAbsent(of: name, in: folder), status.isFile,
-                status.size > 0
-            else {
-                continue
-            }
-            throw FileFault(
-                kind: .open, name: name, code: EEXIST,
-                detail: "the folder is no cache, and has a file \"\(name)\" already")
-        }
         return false
+    }
+
+    /// The first file with content that a cache would write over; nil if there is none.
+    private static func filledName(
+        _ folder: borrowing Descriptor, _ calls: FileCalls
+    ) throws(FileFault) -> String? {
+        for name in [UsageFile.name, statisticsName, ClaimFile.name] {
+            let status = try calls.statusUnlessAbsent(of: name, in: folder)
+            if let status, status.isFile, status.size > 0 { return name }
+        }
+        return nil
     }
 
     private static let tagName = "CACHEDIR.TAG"

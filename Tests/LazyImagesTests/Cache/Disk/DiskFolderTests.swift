@@ -178,6 +178,26 @@ struct DiskFolderTests {
             "\(fault)")
     }
 
+    @Test(
+        "a folder that another process makes a cache while this one looks is a cache",
+        arguments: [true, false])
+    func madeMeanwhile(isForWriting: Bool) async throws {
+        try FileManager.default.createDirectory(atPath: fixture.path, withIntermediateDirectories: true)
+        let (opened, isMade) = (Shared(0), Shared(false))
+        let cache = fixture.cache(
+            calls: FileCalls(inject: { [path = fixture.path] kind in
+                if kind == .open { opened.change { $0 += 1 } }
+                // The folder, its counts and its tag have been looked for.
+                guard kind == .status, opened.value >= 3, !isMade.value else { return nil }
+                isMade.change { $0 = true }
+                let counts = Array("marquee usage 1\n".utf8) + [UInt8](repeating: 0, count: 4096)
+                try? Data(counts).write(to: URL(filePath: path + "/usage"))
+                return nil
+            }))
+        if isForWriting { await store(cache, "a") } else { #expect(cache.body(key("a")) == nil) }
+        #expect(isMade.value && cache.counters.faults == 0, "\(cache.counters.lastFault ?? "")")
+    }
+
     @Test("a cache that opens leaves alone the file that another instance is writing")
     func sweepWhileWriting() async throws {
         let gate = CallGate()
