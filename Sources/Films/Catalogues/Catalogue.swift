@@ -229,7 +229,7 @@ extension Catalogue {
     }
 
     /// Makes the URLs of the films' web pages and files absolute.
-    public func resolvingPages(against base: URL) -> Catalogue { resolving([.page, .media], against: base) }
+    public func resolvingLinks(against base: URL) -> Catalogue { resolving([.page, .media], against: base) }
 
     private func resolving(_ members: [FilmMember], against base: URL) -> Catalogue {
         let movies = movies.map { movie in

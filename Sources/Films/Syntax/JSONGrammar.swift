@@ -180,6 +180,7 @@ struct JSONGrammar {
         do {
             try string(isChecked: true)
         } catch {
+            // Ignored: the string is a fault of its member, if anybody asks for that.
             index = start
             try string(isChecked: false)
             places?[place].kind = .none

@@ -93,8 +93,8 @@ struct BrowserKeys: Sendable, Equatable {
         return meanings[usual] == nil ? key : nil
     }
 
-    /// A text about keys with the person's keys. A part that only has keys that nobody has is left out.
-    /// Elsewhere a middle dot stands for a lost key.
+    /// A text about keys with the person's keys. A part whose keys are all lost is left out. Elsewhere a middle dot stands
+    /// for a lost key.
     /// - Parameter template: parts with `; ` between them, and each usual key in braces: `{u} undoes it`.
     func text(_ template: String) -> String {
         let parts = template.split(separator: "; ", omittingEmptySubsequences: false).compactMap {
@@ -103,9 +103,9 @@ struct BrowserKeys: Sendable, Equatable {
             var (text, found) = (String(pieces.removeFirst()), [String?]())
             for piece in pieces {
                 let ends = piece.split(separator: "}", maxSplits: 1, omittingEmptySubsequences: false)
-                found.append(shown(String(ends[0])))
-                text += (found.last ?? nil) ?? "·"
-                text += ends.dropFirst().joined()
+                let key = shown(String(ends[0]))
+                found.append(key)
+                text += (key ?? "·") + ends.dropFirst().joined()
             }
             return found.isEmpty || found.contains { $0 != nil } ? text : nil
         }

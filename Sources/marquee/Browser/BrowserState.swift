@@ -384,15 +384,8 @@ extension BrowserState {
         }
     }
 
-    /// The commands for the films that are selected together.
-    private static let forSelection = "eowft0123456789-"
-
     /// Keys that do the same in the list and on a film's page.
     private mutating func handleCommand(_ letter: Character) -> [Effect] {
-        if Self.forSelection.contains(letter), !list.selection.isEmpty, list.targets.isEmpty {
-            notice = "None of the selected films is shown" + keys.text("; {Esc} selects none")
-            return []
-        }
         switch letter {
         case "/": editor = LineEditor(list.filter)
         case "?": show(.help)
@@ -404,14 +397,15 @@ extension BrowserState {
             list.setOrder(list.nextOrder)
             return [.rowsChanged] + showSelection()
         case "y": return [.copyAddress]
-        case "o" where page == .film || !list.selection.isEmpty: return [.savePosters]
+        case "o" where page == .film || !list.selection.isEmpty:
+            return targets().isEmpty ? [] : [.savePosters]
         case "o": show(.address(LineEditor()))
         case "A":
             list.selectAll()
             if catalogue.isReading, !list.selection.isEmpty {
                 notice = "The films that are here are selected; others are being read"
             }
-        case "e": return list.targets.isEmpty ? [] : [.export]
+        case "e": return targets().isEmpty ? [] : [.export]
         case "w": return mark(.seen, 1)
         case "f": return mark(.favourite, 1)
         case "t": return mark(.toWatch, 1)
@@ -422,6 +416,15 @@ extension BrowserState {
         default: break
         }
         return []
+    }
+
+    /// The films that a command is for. Says why if there are none because the filter hides those that are selected.
+    private mutating func targets() -> [Movie] {
+        let targets = list.targets
+        if targets.isEmpty, !list.selection.isEmpty {
+            notice = "None of the selected films is shown" + keys.text("; {Esc} selects none")
+        }
+        return targets
     }
 
     private mutating func closeFilm() -> [Effect] {
@@ -471,7 +474,7 @@ extension BrowserState {
 
     /// Sets a mark of the films that commands are for, or removes it if all of them have it.
     private mutating func mark(_ mark: FilmMark, _ value: Int) -> [Effect] {
-        let targets = list.targets
+        let targets = targets()
         let changes = list.changes(mark, to: value, of: targets)
         guard let first = changes.first else { return [] }
         undoable.append(changes.map(\.undone))

@@ -162,9 +162,8 @@ struct TitleCard {
             case .waiting, .loading(.some): []
             case .loading(nil): ["loading…", "…"]
             case .failed:
-                (retryKey.map { ["poster failed · \($0)", "failed · \($0)"] } ?? ["poster failed"]) + [
-                    "failed"
-                ]
+                retryKey.map { ["poster failed · \($0)", "failed · \($0)", "failed"] }
+                    ?? ["poster failed", "failed"]
             case .missing: ["no poster", "none"]
             }
         return texts.first { TerminalText.width($0) <= width } ?? texts.last ?? ""

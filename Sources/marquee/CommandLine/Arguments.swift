@@ -186,7 +186,8 @@ struct Arguments: Sendable {
     private static func command(
         in words: [String], of commands: [CommandSpecification]
     ) throws(UsageError) -> (command: CommandSpecification, index: Int?, isCatalogue: Bool) {
-        let valued = (commands.flatMap(\.options) + CommandSpecification.global).filter { $0.value != nil }
+        let options = commands.flatMap(\.options) + CommandSpecification.global
+        let valued = options.filter { $0.value != nil }
         var index = 0
         while index < words.count, words[index].hasPrefix("-"), words[index] != "-", words[index] != "--" {
             // An option before the command may have a value, which is not the command.
@@ -196,13 +197,12 @@ struct Arguments: Sendable {
         let word = words[index]
         if let command = commands.first(where: { $0.name == word }) { return (command, index, false) }
         if isCatalogue(word) { return (commands[0], index, true) }
-        let all = commands.flatMap(\.options) + CommandSpecification.global
-        if let option = words[..<index].first(where: { $0.hasPrefix("--") }),
-            let name = option.dropFirst(2).split(separator: "=", maxSplits: 1).first,
-            !all.contains(where: { $0.name == name })
-        {
-            throw UsageError("there is no option --\(name); see marquee --help")
+        let isBehindUnknown = words[..<index].contains { before in
+            let name = before.dropFirst(2).prefix { $0 != "=" }
+            return before.hasPrefix("--") && !options.contains { $0.name == name }
         }
+        // The word may be the value of that option, which the reading names.
+        if isBehindUnknown { return (commands[0], nil, false) }
         let nearest = Suggestions.nearest(to: word, among: commands.map(\.name), count: 1).first
         throw UsageError(
             "there is no command \"\(word)\""

@@ -252,7 +252,7 @@ struct CatalogueParts: Sendable {
         guard page.base.url.scheme?.lowercased().hasPrefix("http") == true,
             let base = URL(string: page.base.url.displayText)
         else { return catalogue }
-        return catalogue.resolvingPages(against: base)
+        return catalogue.resolvingLinks(against: base)
     }
 
     /// The films so far as one catalogue.
