@@ -100,9 +100,10 @@ extension HeaderFields.Field {
 
     /// Nearly all texts are ASCII.
     private static func text(_ bytes: Span<UInt8>) -> String {
-        unsafe bytes.withUnsafeBufferPointer { bytes in
-            if let text = unsafe String(validating: bytes, as: UTF8.self) { return text }
-            return unsafe String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        do {
+            return String(copying: try UTF8Span(validating: bytes))
+        } catch {
+            return String(String.UnicodeScalarView(bytes.indices.map { Unicode.Scalar(bytes[$0]) }))
         }
     }
 }
