@@ -64,7 +64,7 @@ package final class SlotQueue: Sendable {
     ) async throws(Refusal) -> Slot {
         let refusal = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                change { state in
+                change { state, _ in
                     if Task.isCancelled { return [(continuation, .cancelled)] }
                     state.waiters[number] = Waiter(continuation: continuation, priority: priority)
                     state.slots.enter(number, host: host, priority: priority(), overrides: overrides)
@@ -72,7 +72,7 @@ package final class SlotQueue: Sendable {
                 }
             }
         } onCancel: {
-            change { state in
+            change { state, _ in
                 guard state.slots.cancel(number), let waiter = state.waiters.removeValue(forKey: number)
                 else {
                     return []
@@ -86,7 +86,7 @@ package final class SlotQueue: Sendable {
 
     /// Reads the priority of waiting work anew.
     package func reorder(_ number: Int) {
-        change { state in
+        change { state, _ in
             if let priority = state.waiters[number]?.priority() { state.slots.reorder(number, priority) }
             return []
         }
@@ -96,18 +96,19 @@ package final class SlotQueue: Sendable {
     package func revoke(_ number: Int) { leave(number, .inconclusive) }
 
     fileprivate func leave(_ number: Int, _ report: HostReport) {
-        let now = now()
-        change { state in
+        change { state, now in
             state.slots.leave(number, report, now: now)
             return []
         }
     }
 
     /// Changes the state, and resumes the waiters that have a slot or get none, with the lock released.
-    private func change(_ body: (inout State) -> [(CheckedContinuation<Refusal?, Never>, Refusal?)]) {
+    private func change(
+        _ body: (inout State, _ now: Duration) -> [(CheckedContinuation<Refusal?, Never>, Refusal?)]
+    ) {
         let now = now()
         let resumed = state.withLock { state in
-            var resumed = body(&state)
+            var resumed = body(&state, now)
             while let (number, admission) = state.slots.next(now: now) {
                 guard let waiter = state.waiters.removeValue(forKey: number) else { continue }
                 switch admission {

@@ -1,7 +1,8 @@
 import Coalescing
 public import ImageCodecs
 
-/// An event of a load before its outcome.
+/// An event of a load before its outcome. The large and rare cases are indirect, since the others come with every part of
+/// a body.
 enum LoadEvent: FlightEvent {
     /// The transfer has its slot. `queued` is the time that all its attempts have waited for slots so far.
     case started(queued: Duration)
@@ -11,13 +12,17 @@ enum LoadEvent: FlightEvent {
     case interrupted
     /// More of a request's body has been sent.
     case sent(UploadProgress)
-    case preview(ImagePreview)
+    indirect case preview(ImagePreview)
     /// The image's file is loaded and is decoded next. Only the load of an image sends this.
     case file(LoadedFile)
     /// The metrics of a load that is about to end. Only the load of an image sends this.
-    case measured(LoadMetrics)
+    indirect case measured(LoadMetrics)
 
     func record(in recent: inout [Self]) {
+        if case .progress = self, let index = recent.lastIndex(where: replaces) {
+            recent[index] = self
+            return
+        }
         recent.removeAll(where: replaces)
         switch self {
         case .started, .progress, .sent, .file, .measured: recent.append(self)
