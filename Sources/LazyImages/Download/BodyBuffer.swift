@@ -149,6 +149,9 @@ final class BodyBuffer: BodyReceiver {
     /// When the head arrived.
     var headTime: FileTime { state.withLock { $0.headTime } }
 
+    /// How many seconds after `start` the head arrived.
+    func delay(since start: FileTime) -> Int { max(0, headTime.seconds(since: start)) }
+
     /// The metrics, once the transfer has ended.
     var metrics: TransferMetrics? { state.withLock { $0.metrics } }
 
@@ -237,21 +240,30 @@ final class BodyBuffer: BodyReceiver {
     func finish() async throws(ImageLoadingError) -> ImageBytes {
         await written()
         do throws(ImageLoadingError) {
-            let (storage, bytes, count) = try state.withLock { state throws(ImageLoadingError) in
-                try check(state)
-                return (state.storage, state.storage.takeBytes(), state.received)
-            }
-            if storage.isInMemory { return ImageBytes(bytes) }
-            return try await threads.run({ ImageLoadingError($0, url: url) }) {
-                [url] () throws(ImageLoadingError) in
-                guard let file = storage.file(), file.count == count else {
-                    throw .storageFailed(url: url, reason: "its temporary file cannot be read")
-                }
-                return ImageBytes(file)
-            }
+            if let bytes = try bytesInMemory() { return ImageBytes(bytes) }
+            return try await bytesInFile()
         } catch {
             await interrupt(keepsSmall: true)
             throw error
+        }
+    }
+
+    /// The whole body, if it is in memory.
+    @inline(never)
+    private func bytesInMemory() throws(ImageLoadingError) -> [UInt8]? {
+        try state.withLock { state throws(ImageLoadingError) in
+            try check(state)
+            return state.storage.isInMemory ? state.storage.takeBytes() : nil
+        }
+    }
+
+    private func bytesInFile() async throws(ImageLoadingError) -> ImageBytes {
+        try await threads.run({ ImageLoadingError($0, url: url) }) { [self] () throws(ImageLoadingError) in
+            let (storage, count) = state.withLock { ($0.storage, $0.received) }
+            guard let file = storage.file(), file.count == count else {
+                throw .storageFailed(url: url, reason: "its temporary file cannot be read")
+            }
+            return ImageBytes(file)
         }
     }
 
@@ -272,14 +284,19 @@ final class BodyBuffer: BodyReceiver {
     /// transfer was paused, since the disk lags then.
     /// - Parameter keepsSmall: whether to keep a partial body that is not in a file yet.
     func interrupt(keepsSmall: Bool) async {
-        let wasPaused = state.withLock { state in
+        if !markInterrupted(keepsSmall: keepsSmall) { await written() }
+    }
+
+    /// - Returns: whether the transfer was paused.
+    @inline(never)
+    private func markInterrupted(keepsSmall: Bool) -> Bool {
+        state.withLock { state in
             state.isInterrupted = true
             if let earlier = state.earlier.take() { state.unused = (earlier, false) }
             if keepsSmall, state.failure == nil { state.storage.keepPartial() }
             startWriter(&state)
             return state.resume.take() != nil
         }
-        if !wasPaused { await written() }
     }
 
     // MARK: The writer

@@ -71,6 +71,7 @@ final class Download: FetchExchange {
     private let claim: TransferClaim?
     private(set) var url: URL
     private(set) var host = ""
+    private(set) var metrics: TransferMetrics?
     private var origin: Origin
     /// The redirects so far.
     private var steps: [RedirectStep] = []
@@ -134,62 +135,108 @@ final class Download: FetchExchange {
     // MARK: One attempt
 
     func attempt(
-        _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
+        _ authorization: Authorization?, limit: Duration
     ) async throws(ImageLoadingError) -> FetchStep<DownloadedImage> {
-        if let data = request.data {
-            return .answer(try await DownloadedImage(from: data, of: url, configuration))
-        }
+        if let data = request.data { return .answer(try await answer(of: data)) }
         let body = await makeBody()
-        var fields = fields
-        if let conditions = body.conditions { fields.replace(with: conditions) }
-        if let authorization { fields["Authorization"] = authorization.field }
-        defer { metrics = body.metrics }
+        defer { record(body) }
         let start = FileTime.coarseNow
-        let head: ResponseHead
-        var isAuthorised = false
+        let sent: (head: ResponseHead, isAuthorised: Bool)
         do {
-            var request = context.request(to: url, origin, fields, limit: limit)
-            try await context.prepare(&request)
-            isAuthorised = request.fields["authorization"] != nil
-            head = try await context.transport.perform(request, into: body)
+            sent = try await send(authorization, limit: limit, into: body)
         } catch {
             let isCancelled = error.code == "cancelled"
-            guard isCancelled, body.isWhole, let whole = body.head else {
-                // A cancelled caller may be scrolling fast: a small partial body is not worth a file.
-                await body.interrupt(keepsSmall: !isCancelled)
-                flight.emit(.interrupted)
-                throw error
-            }
-            // The whole body had arrived before the cancellation.
-            head = whole
+            // A cancelled caller may be scrolling fast: a small partial body is not worth a file.
+            await body.interrupt(keepsSmall: !isCancelled)
+            flight.emit(.interrupted)
+            throw error
         }
         // The next attempt may resume the partial body that this one could not.
         await body.written()
+        let head = body.head ?? sent.head
+        if let step = try step(after: sent.head, whole: head, body, since: start) { return step }
+        let isKept = head.status == 200 || configuration.acceptsAnyStatus
+        let bytes = isKept ? try await body.finish() : nil
+        return .answer(try image(head, bytes, body, since: start, isAuthorised: sent.isAuthorised))
+    }
+
+    /// The bytes of the request's closure.
+    /// - Throws: `.dataFailed`, and any `ImageLoadingError` that the closure throws.
+    private func answer(of data: ImageRequest.DataClosure) async throws(ImageLoadingError) -> DownloadedImage
+    {
+        let bytes: [UInt8]
+        do {
+            bytes = try await data.bytes()
+        } catch {
+            throw ImageLoadingError(ofClosure: error, url)
+        }
+        return try DownloadedImage(bytes: bytes, of: url, configuration)
+    }
+
+    /// Sends the request.
+    /// - Returns: the answer's head, and whether the request had an Authorization field.
+    private func send(
+        _ authorization: Authorization?, limit: Duration, into body: BodyBuffer
+    ) async throws(ImageLoadingError) -> (head: ResponseHead, isAuthorised: Bool) {
+        var request = transportRequest(authorization, limit: limit, conditions: body.conditions)
+        try await context.prepare(&request)
+        let isAuthorised = request.fields["authorization"] != nil
+        do {
+            return (try await context.transport.perform(request, into: body), isAuthorised)
+        } catch {
+            // The whole body may have arrived before a cancellation.
+            guard error.code == "cancelled", body.isWhole, let whole = body.head else { throw error }
+            return (whole, isAuthorised)
+        }
+    }
+
+    @inline(never)
+    private func record(_ body: BodyBuffer) { metrics = body.metrics }
+
+    @inline(never)
+    private func transportRequest(
+        _ authorization: Authorization?, limit: Duration, conditions: HeaderFields?
+    ) -> TransportRequest {
+        var fields = fields
+        if let conditions { fields.replace(with: conditions) }
+        if let authorization { fields["Authorization"] = authorization.field }
+        return context.request(to: url, origin, fields, limit: limit)
+    }
+
+    /// The next step after an answer whose body is not wanted; nil for any other.
+    /// - Parameter whole: the head as if the whole body had arrived in one answer.
+    @inline(never)
+    private func step(
+        after head: ResponseHead, whole: ResponseHead, _ body: BodyBuffer, since start: FileTime
+    ) throws(ImageLoadingError) -> FetchStep<DownloadedImage>? {
         if body.mustRestart {
             ignoresPartial = true
             return .again(status: head.status)
         }
-        let received = body.headTime
-        let delay = max(0, received.seconds(since: start))
         if let target = try configuration.security.redirect(head, from: url) {
             return .redirect(
                 RedirectStep(
-                    head: head, target: target, received: received.seconds, delay: delay,
-                    kind: configuration.cacheKind))
+                    head: head, target: target, received: body.headTime.seconds,
+                    delay: body.delay(since: start), kind: configuration.cacheKind))
         }
-        let whole = body.head ?? head
-        let isKept = whole.status == 200 || configuration.acceptsAnyStatus
         if whole.status == 304, !wanted.conditions.isEmpty, !ignoresConditions,
             wanted.confirmed(by: whole) == nil
         {
             ignoresConditions = true
             return .again(status: 304)
         }
-        return .answer(
-            try DownloadedImage(
-                whole, from: url, body: isKept ? await body.finish() : nil, configuration,
-                offset: body.offset, received: received.seconds, delay: delay,
-                isAuthorised: isAuthorised, steps: steps))
+        return nil
+    }
+
+    @inline(never)
+    private func image(
+        _ head: ResponseHead, _ bytes: ImageBytes?, _ body: BodyBuffer, since start: FileTime,
+        isAuthorised: Bool
+    ) throws(ImageLoadingError) -> DownloadedImage {
+        try DownloadedImage(
+            head, from: url, body: bytes, configuration, offset: body.offset,
+            received: body.headTime.seconds, delay: body.delay(since: start), isAuthorised: isAuthorised,
+            steps: steps)
     }
 
     /// The receiver of the body, with the partial body of an earlier transfer.
@@ -332,18 +379,11 @@ extension ImageLoadingError {
 }
 
 extension DownloadedImage {
-    /// The bytes of a request's closure, as an answer that stays fresh: the tiers treat it like other answers.
-    /// - Throws: `.dataFailed`, `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`, and any `ImageLoadingError` that
-    ///   the closure throws.
+    /// A program's own bytes, as an answer that stays fresh: the tiers treat it like other answers.
+    /// - Throws: `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`.
     convenience init(
-        from data: ImageRequest.DataClosure, of url: URL, _ configuration: ImageDownloader.Configuration
-    ) async throws(ImageLoadingError) {
-        let bytes: [UInt8]
-        do {
-            bytes = try await data.bytes()
-        } catch {
-            throw ImageLoadingError(ofClosure: error, url)
-        }
+        bytes: [UInt8], of url: URL, _ configuration: ImageDownloader.Configuration
+    ) throws(ImageLoadingError) {
         if bytes.isEmpty { throw .empty(url: url.displayText) }
         guard bytes.count <= configuration.maximumBytes else {
             throw .tooLarge(url: url.displayText, limit: configuration.maximumBytes)

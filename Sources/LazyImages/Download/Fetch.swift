@@ -16,6 +16,10 @@ import SystemSupport
 /// a pause. Work that comes back keeps its number, and so its place before later work.
 ///
 /// The deadline frees callers and slot when a transport, or a request's closure, does not end by the total timeout.
+///
+/// What does not wait is not inlined, here and in `Download`: the variables of an async function lie in the task's memory
+/// and not on the stack. Inlined, a fetch needs 16 KB of it instead of 4, in blocks too large for the allocator's cache
+/// of a thread.
 struct Fetch<Exchange: FetchExchange> {
     let context: FetchContext
     /// The number of the work, from `SlotQueue.makeNumber`.
@@ -44,7 +48,7 @@ struct Fetch<Exchange: FetchExchange> {
         var authorization: Authorization?
         var visited = [exchange.url]
         while true {
-            if !exchange.host.isEmpty { try configuration.security.check(exchange.url) }
+            try checkAddress()
             if challenges == 0 { authorization = await broker?.authorization(for: exchange.url) }
             record { .waiting }
             let since = ContinuousClock.now
@@ -54,21 +58,16 @@ struct Fetch<Exchange: FetchExchange> {
                 if let value = try await exchange.settle() { return value }
                 slot = try await enter()
             }
-            let wait = since.duration(to: .now)
-            queued += wait
-            record { .started(queueWait: wait) }
-            started(queued)
-            let limit = timeout - spent
-            let (step, duration, metrics) = await attempt(authorization, limit: limit)
-            slot.leave(exchange.host.isEmpty ? .inconclusive : report(step))
+            start(since, &queued)
+            let (step, duration) = await attempt(authorization, limit: timeout - spent)
+            slot.leave(report(step))
             spent += duration
-            record { event(step, metrics) }
 
             let isAbandoned = Task.isCancelled
+            let retryPause: Duration
             switch step {
             case .success(.redirect(let redirect)) where !isAbandoned:
-                try check(redirect, visited)
-                visited.append(redirect.target)
+                try add(redirect, to: &visited)
                 try await exchange.follow(redirect)
                 challenges = 0
                 continue
@@ -83,21 +82,29 @@ struct Fetch<Exchange: FetchExchange> {
                     (authorization, challenges) = (next, challenges + 1)
                     continue
                 }
-                guard !isAbandoned, answer.head.status >= 400,
-                    let pause = pause(
-                        tries, spent, after: .status(answer.head.status),
-                        retryAfter: RetryAfter.seconds(answer.head.fields, now: answer.received))
-                else { return await exchange.value(of: answer) }
-                try await sleep(pause)
+                guard !isAbandoned, let pause = pause(tries, spent, after: answer) else {
+                    return await exchange.value(of: answer)
+                }
+                retryPause = pause
             case .failure(let error):
                 guard !isAbandoned, let pause = pause(tries, spent, after: .error(error)) else {
                     throw error
                 }
-                try await sleep(pause)
-            default: throw .cancelled(url: exchange.url.displayText)
+                retryPause = pause
+            default: throw cancelled
             }
+            try await sleep(retryPause)
             (tries, challenges) = (tries + 1, 0)
         }
+    }
+
+    /// Reports that an attempt has its slot.
+    @inline(never)
+    private func start(_ since: ContinuousClock.Instant, _ queued: inout Duration) {
+        let wait = since.duration(to: .now)
+        queued += wait
+        record { .started(queueWait: wait) }
+        started(queued)
     }
 
     private func enter() async throws(ImageLoadingError) -> Slot {
@@ -105,23 +112,31 @@ struct Fetch<Exchange: FetchExchange> {
             return try await context.slots.enter(
                 number, host: exchange.host, overrides: exchange.overridesCircuitBreaker, priority: priority)
         } catch {
-            let url = exchange.url.displayText
-            switch error {
-            case .cancelled: throw .cancelled(url: url)
-            case .hostFails(let pause):
-                let seconds = max(1, Int(pause.seconds.rounded(.up)))
-                throw .connectionFailed(
-                    url: url,
-                    reason: "\(exchange.host) has failed repeatedly; the next try is in \(seconds) s")
-            }
+            throw self.error(for: error)
+        }
+    }
+
+    @inline(never)
+    private func error(for refusal: SlotQueue.Refusal) -> ImageLoadingError {
+        let url = exchange.url.displayText
+        switch refusal {
+        case .cancelled: return .cancelled(url: url)
+        case .hostFails(let pause):
+            let seconds = max(1, Int(pause.seconds.rounded(.up)))
+            return .connectionFailed(
+                url: url, reason: "\(exchange.host) has failed repeatedly; the next try is in \(seconds) s")
         }
     }
 
     /// One attempt, which has its slot.
     private func attempt(
         _ authorization: Authorization?, limit: Duration
-    ) async -> (step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>, Duration, TransferMetrics?) {
-        guard limit > .zero else { return (.failure(context.tookTooLong(exchange.url)), .zero, nil) }
+    ) async -> (step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>, Duration) {
+        guard limit > .zero else {
+            let step = Result<FetchStep<Exchange.Answer>, _>.failure(context.tookTooLong(exchange.url))
+            record { event(step, nil) }
+            return (step, .zero)
+        }
         context.activity.start(host: exchange.host)
         let deadline = context.deadlines.add(after: limit + Self.grace) {
             [number, context, giveUp, url = exchange.url] in
@@ -130,21 +145,37 @@ struct Fetch<Exchange: FetchExchange> {
             context.slots.revoke(number)
         }
         let start = configuration.timing.now()
-        var metrics: TransferMetrics?
         var step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>
         do {
-            step = .success(try await exchange.attempt(authorization, limit: limit, &metrics))
+            step = .success(try await exchange.attempt(authorization, limit: limit))
         } catch {
             step = .failure(error)
             if case .timedOut(_, .total, _) = error { step = .failure(context.tookTooLong(exchange.url)) }
         }
         context.deadlines.remove(deadline)
         let duration = configuration.timing.now() - start
+        end(step)
+        return (step, duration)
+    }
+
+    @inline(never)
+    private func end(_ step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>) {
+        let metrics = exchange.metrics
         context.activity.end(number, host: exchange.host, didSucceed: step.isSuccess, metrics)
-        return (step, duration, metrics)
+        record { event(step, metrics) }
+    }
+
+    /// How long to wait before a retry; nil if the answer is final.
+    @inline(never)
+    private func pause(_ tries: Int, _ spent: Duration, after answer: Exchange.Answer) -> Duration? {
+        guard answer.head.status >= 400 else { return nil }
+        return pause(
+            tries, spent, after: .status(answer.head.status),
+            retryAfter: RetryAfter.seconds(answer.head.fields, now: answer.received))
     }
 
     /// How long to wait before a retry; nil for no retry.
+    @inline(never)
     private func pause(
         _ tries: Int, _ spent: Duration, after reason: FailedAttempt.Reason, retryAfter: Int? = nil
     ) -> Duration? {
@@ -161,12 +192,20 @@ struct Fetch<Exchange: FetchExchange> {
 
     private func sleep(_ pause: Duration) async throws(ImageLoadingError) {
         record { .retrying(after: pause) }
-        do { try await configuration.timing.sleep(pause) } catch {
-            throw .cancelled(url: exchange.url.displayText)
-        }
+        do { try await configuration.timing.sleep(pause) } catch { throw cancelled }
     }
 
-    private func check(_ redirect: RedirectStep, _ visited: [URL]) throws(ImageLoadingError) {
+    private var cancelled: ImageLoadingError {
+        @inline(never) get { .cancelled(url: exchange.url.displayText) }
+    }
+
+    @inline(never)
+    private func checkAddress() throws(ImageLoadingError) {
+        if !exchange.host.isEmpty { try configuration.security.check(exchange.url) }
+    }
+
+    @inline(never)
+    private func add(_ redirect: RedirectStep, to visited: inout [URL]) throws(ImageLoadingError) {
         let url = visited[0].displayText
         let address = CanonicalURL.text(of: redirect.target.absoluteString)
         if !exchange.changesMethod(redirect),
@@ -177,12 +216,15 @@ struct Fetch<Exchange: FetchExchange> {
         if visited.count > configuration.maximumRedirects {
             throw .tooManyRedirects(url: url, limit: configuration.maximumRedirects)
         }
+        visited.append(redirect.target)
     }
 
     /// What an attempt says about its host. Only a host that does not answer has failed: one that answers with an error
     /// works.
+    @inline(never)
     private func report(_ step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>) -> HostReport {
-        switch step {
+        if exchange.host.isEmpty { return .inconclusive }
+        return switch step {
         case .failure(.connectionFailed), .failure(.timedOut(_, .connect, _)): .failed
         case .failure(.cancelled), .failure(.resourcesShort), .failure(.addressRefused),
             .failure(.fileChanged), .failure(.unreadableFile):
@@ -191,6 +233,7 @@ struct Fetch<Exchange: FetchExchange> {
         }
     }
 
+    @inline(never)
     private func event(
         _ step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>, _ metrics: TransferMetrics?
     ) -> TransferEvent.Kind {
@@ -203,6 +246,7 @@ struct Fetch<Exchange: FetchExchange> {
         }
     }
 
+    @inline(never)
     private func record(_ kind: () -> TransferEvent.Kind) {
         context.activity.record {
             TransferEvent(transfer: number, url: exchange.url.displayText, kind: kind())
@@ -297,6 +341,8 @@ protocol FetchExchange: AnyObject {
     /// Whether challenges are answered: not if the request has its own `Authorization`.
     var mayAuthenticate: Bool { get }
     var overridesCircuitBreaker: Bool { get }
+    /// The metrics of the last attempt; nil for one without a transfer.
+    var metrics: TransferMetrics? { get }
 
     /// Whether the fetch may begin, now that it has a slot. If not, `settle` follows, without the slot.
     func mayStart() -> Bool
@@ -304,7 +350,7 @@ protocol FetchExchange: AnyObject {
     func settle() async throws(ImageLoadingError) -> Value?
     /// Sends the request once.
     func attempt(
-        _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
+        _ authorization: Authorization?, limit: Duration
     ) async throws(ImageLoadingError) -> FetchStep<Answer>
     func retries(after failure: FailedAttempt.Reason) -> Bool
     /// Whether following the redirect changes the method, so that the target may have been visited before.

@@ -142,18 +142,47 @@ final class FileTiers: Sendable {
 
     // MARK: What a transfer brings
 
+    /// What the tiers do after a transfer.
+    private enum Consequence { case store, remove, nothing }
+
     /// Stores the answer of a transfer, if that is allowed, and returns its file. Does not store bytes that do not
     /// match the request's checksum; each caller checks its own. Stores nothing if `flight` is outdated.
     func keep(
         _ answer: DownloadedImage, _ wanted: DownloadRequest, from flight: DownloadFlight
     ) async -> LoadedFile {
-        if let confirmed = wanted.confirmed(by: answer.head) {
-            let head = confirmed.response.confirmed(by: answer.head)
-            return await keep(confirmed.file, head, answer, wanted, from: flight)
-        }
+        let (file, head, consequence) = judge(answer, wanted)
+        if !flight.isCurrent { return file }
         let request = wanted.request
+        switch consequence {
+        case .store:
+            await store(file, for: request) { !flight.isCurrent }
+            share(file, head, answer, wanted, from: flight)
+        case .remove:
+            memory?.remove(request.key)
+            await disk?.remove(request.key)
+            shared?.remove(request.key)
+        case .nothing: break
+        }
+        return file
+    }
+
+    /// The file of an answer, its head, and what follows. After a 304 they are the old file and its head with the new
+    /// fields (RFC 9111 section 4.3.4).
+    @inline(never)
+    private func judge(
+        _ answer: DownloadedImage, _ wanted: DownloadRequest
+    ) -> (file: LoadedFile, head: ResponseHead, Consequence) {
+        let request = wanted.request
+        if let (stored, response) = wanted.confirmed(by: answer.head) {
+            let head = response.confirmed(by: answer.head)
+            let mayBeKept = mayKeep(head, of: answer, for: request)
+            let file = LoadedFile(
+                bytes: stored.bytes, header: stored.header, status: stored.status, url: answer.url,
+                requestedURL: request.url, source: .revalidated,
+                response: self.response(head, answer, wanted), mayBeKept: mayBeKept)
+            return (file, head, mayBeKept ? .store : .nothing)
+        }
         let status = answer.head.status
-        let isTaken = status == 200 || configuration.acceptsAnyStatus
         let mayBeKept = mayKeep(answer.head, of: answer, for: request)
         let brought: LoadedFile.Source = answer.offset > 0 ? .resumed : .network
         let file = LoadedFile(
@@ -161,37 +190,16 @@ final class FileTiers: Sendable {
             requestedURL: request.url, source: request.data == nil ? brought : .local,
             head: configuration.acceptsAnyStatus ? answer.head : nil,
             response: response(answer.head, answer, wanted), mayBeKept: mayBeKept)
+        let isTaken = status == 200 || configuration.acceptsAnyStatus
         // Of other statuses only 404 and 410 are remembered.
-        guard isTaken ? request.accepts(answer.bytes) : status == 404 || status == 410 else { return file }
+        let isUseful = isTaken ? request.accepts(answer.bytes) : status == 404 || status == 410
         // A temporary failure of the server does not remove the stored file.
-        if wanted.revalidates, HTTPStatus(rawValue: status).isTemporary { return file }
-        if !flight.isCurrent { return file }
-        if mayBeKept {
-            await store(file, for: request) { !flight.isCurrent }
-            share(file, answer.head, answer, wanted, from: flight)
-        } else if wanted.stored != nil, !request.directives.noStore, !request.isPartial, status != 304 {
-            memory?.remove(request.key)
-            await disk?.remove(request.key)
-            shared?.remove(request.key)
+        if !isUseful || wanted.revalidates && HTTPStatus(rawValue: status).isTemporary {
+            return (file, answer.head, .nothing)
         }
-        return file
-    }
-
-    /// After a 304: stores the old file with the new fields (RFC 9111 section 4.3.4).
-    private func keep(
-        _ stored: LoadedFile, _ head: ResponseHead, _ answer: DownloadedImage, _ wanted: DownloadRequest,
-        from flight: DownloadFlight
-    ) async -> LoadedFile {
-        let mayBeKept = mayKeep(head, of: answer, for: wanted.request)
-        let file = LoadedFile(
-            bytes: stored.bytes, header: stored.header, status: stored.status, url: answer.url,
-            requestedURL: wanted.request.url, source: .revalidated,
-            response: response(head, answer, wanted), mayBeKept: mayBeKept)
-        if mayBeKept {
-            await store(file, for: wanted.request) { !flight.isCurrent }
-            share(file, head, answer, wanted, from: flight)
-        }
-        return file
+        let isOutdated =
+            wanted.stored != nil && !request.directives.noStore && !request.isPartial && status != 304
+        return (file, answer.head, mayBeKept ? .store : isOutdated ? .remove : .nothing)
     }
 
     /// Whether an answer with this head may be stored.

@@ -177,7 +177,7 @@ public actor ImageDownloader {
         for wanted: DownloadRequest, _ flight: DownloadFlight, mustLook: Bool, _ mark: ClaimFile.Mark?
     ) async throws(ImageLoadingError) -> LoadedFile {
         if mustLook, let file = await tiers.storedMeanwhile(for: wanted, by: flight) { return file }
-        if let file = await tiers.shared(for: wanted, flight) { return file }
+        if tiers.shared != nil, let file = await tiers.shared(for: wanted, flight) { return file }
         let claim = await tiers.claim(for: wanted, since: mark)
         let number = context.slots.makeNumber()
         flight.observe { [slots = context.slots] in slots.reorder(number) }

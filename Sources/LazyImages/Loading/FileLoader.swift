@@ -178,9 +178,7 @@ public final class FileLoader: Sendable {
     public func store(
         _ bytes: some Sequence<UInt8>, for request: ImageRequest
     ) async throws(ImageLoadingError) -> LoadedFile {
-        let bytes = [UInt8](bytes)
-        let answer = try await DownloadedImage(
-            from: ImageRequest.DataClosure { bytes }, of: request.url, configuration)
+        let answer = try DownloadedImage(bytes: [UInt8](bytes), of: request.url, configuration)
         try request.check(answer.bytes)
         let file = LoadedFile(
             bytes: answer.bytes, header: answer.header, status: answer.head.status, url: request.url,

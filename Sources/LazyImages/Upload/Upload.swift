@@ -8,6 +8,7 @@ final class Upload: FetchExchange {
     private let request: UploadRequest
     private let flight: UploadFlight
     private(set) var url: URL
+    private(set) var metrics: TransferMetrics?
     private var origin: Origin
     private var method: HTTPMethod
     private var body: OpenBody?
@@ -68,7 +69,7 @@ final class Upload: FetchExchange {
     // MARK: One attempt
 
     func attempt(
-        _ authorization: Authorization?, limit: Duration, _ metrics: inout TransferMetrics?
+        _ authorization: Authorization?, limit: Duration
     ) async throws(ImageLoadingError) -> FetchStep<UploadResponse> {
         isRepeated = isRepeated || mayHaveTakenEffect
         mayHaveTakenEffect = false
