@@ -44,7 +44,7 @@ struct ImageListModelRowsTests {
         model.setVisible(0..<3)
         loader.finish("a")
         loader.report("b", TransferProgress(received: 7, expected: 9))
-        _ = await read(&updates, until: "a: a", "b: loading 7")
+        _ = await read(&updates, until: "a: a", "b: loading 7", "c: loading 0")
         _ = loader.takeRecord()
         guard case .loaded(let image) = model.state(of: try request("a")) else {
             Issue.record("a has no image")
