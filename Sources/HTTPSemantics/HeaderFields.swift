@@ -103,6 +103,7 @@ extension HeaderFields.Field {
         do {
             return String(copying: try UTF8Span(validating: bytes))
         } catch {
+            // Ignored: it is Latin-1 then.
             return String(String.UnicodeScalarView(bytes.indices.map { Unicode.Scalar(bytes[$0]) }))
         }
     }

@@ -248,7 +248,8 @@ final class BodyBuffer: BodyReceiver {
         }
     }
 
-    /// The whole body, if it is in memory.
+    /// The whole body if it is in memory; nil if it is in a file.
+    /// - Throws: the reason why it is not whole.
     @inline(never)
     private func bytesInMemory() throws(ImageLoadingError) -> [UInt8]? {
         try state.withLock { state throws(ImageLoadingError) in

@@ -158,6 +158,7 @@ struct Fetch<Exchange: FetchExchange> {
         return (step, duration)
     }
 
+    /// Counts and reports the end of an attempt.
     @inline(never)
     private func end(_ step: Result<FetchStep<Exchange.Answer>, ImageLoadingError>) {
         let metrics = exchange.metrics
@@ -204,6 +205,8 @@ struct Fetch<Exchange: FetchExchange> {
         if !exchange.host.isEmpty { try configuration.security.check(exchange.url) }
     }
 
+    /// Adds the target to the visited URLs.
+    /// - Throws: `.redirectLoop`, `.tooManyRedirects`.
     @inline(never)
     private func add(_ redirect: RedirectStep, to visited: inout [URL]) throws(ImageLoadingError) {
         let url = visited[0].displayText

@@ -177,6 +177,7 @@ public actor ImageDownloader {
         for wanted: DownloadRequest, _ flight: DownloadFlight, mustLook: Bool, _ mark: ClaimFile.Mark?
     ) async throws(ImageLoadingError) -> LoadedFile {
         if mustLook, let file = await tiers.storedMeanwhile(for: wanted, by: flight) { return file }
+        // Asked here as well: the call takes memory of the task even if it returns at once.
         if tiers.shared != nil, let file = await tiers.shared(for: wanted, flight) { return file }
         let claim = await tiers.claim(for: wanted, since: mark)
         let number = context.slots.makeNumber()

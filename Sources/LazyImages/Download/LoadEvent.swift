@@ -19,6 +19,7 @@ enum LoadEvent: FlightEvent {
     indirect case measured(LoadMetrics)
 
     func record(in recent: inout [Self]) {
+        // The most frequent event by far: nothing is moved for it.
         if case .progress = self, let index = recent.lastIndex(where: replaces) {
             recent[index] = self
             return
