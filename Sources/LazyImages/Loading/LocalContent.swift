@@ -44,6 +44,9 @@ package enum LocalContent {
                     : isInBytes ? "it is a folder whose name is not UTF-8" : "it is a folder")
         }
         guard status.size <= limit else { throw .tooLarge(url: url.displayText, limit: limit) }
+        // Filling an array of capacity 0 would write its count, 0, to the storage that all empty arrays share, while
+        // other threads may read it: a race to the thread sanitizer.
+        guard status.size > 0 else { throw .empty(url: url.displayText) }
         var fault: FileFault?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: status.size) { buffer, count in
             do throws(FileFault) {
