@@ -98,12 +98,25 @@ static void write_all(int descriptor, const char *bytes, size_t length) {
     }
 }
 
+// Takes the terminal from the program's other threads, which run on until the process ends and may be drawing: what
+// they write from now on goes into a pipe that nobody reads. A write that has begun ends first, because the kernel lets
+// one write at a time into a terminal. Returns another descriptor of the terminal; the same one, and takes nothing, if
+// the system has no descriptors left.
+static int take_terminal(int terminal) {
+    int nowhere[2];
+    int own = fcntl(terminal, F_DUPFD_CLOEXEC, 0);
+    if (own < 0 || pipe2(nowhere, O_CLOEXEC) != 0) return terminal;
+    dup2(nowhere[1], terminal);
+    return own;
+}
+
 static void restore(void) {
     // Two threads may crash at once: the first restores.
     struct restoration *mine = atomic_exchange(&in_use, NULL);
     if (mine == NULL) return;
-    write_all(mine->terminal, mine->leave, mine->length);
-    tcsetattr(mine->terminal, TCSANOW, &mine->original);
+    int terminal = take_terminal(mine->terminal);
+    write_all(terminal, mine->leave, mine->length);
+    tcsetattr(terminal, TCSANOW, &mine->original);
 }
 
 static void die(int signal) {

@@ -22,8 +22,11 @@ struct TerminalSessionTests {
     #endif
 
     /// Starts the probe and waits until it is on the screen.
-    private func started(columns: Int = 60, rows: Int = 12) throws -> PseudoTerminal {
-        let terminal = try PseudoTerminal(BuiltProgram.path("TerminalProbe"), columns: columns, rows: rows)
+    private func started(
+        _ arguments: [String] = [], columns: Int = 60, rows: Int = 12
+    ) throws -> PseudoTerminal {
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("TerminalProbe"), arguments, columns: columns, rows: rows)
         try #require(terminal.waits { $0.text(ofRow: 0) == "ready" }, "\(terminal.screen.rows)")
         return terminal
     }
@@ -122,6 +125,15 @@ struct TerminalSessionTests {
         terminal.type("x")
         #expect(terminal.waitForEnd() == .exited(4))
         #expect(isRestored(terminal))
+    }
+
+    @Test("what another thread draws while the program exits does not reach the restored terminal")
+    func drawing() throws {
+        let terminal = try started(["draw"])
+        terminal.type("d")
+        #expect(terminal.waitForEnd() == .exited(5))
+        #expect(isRestored(terminal))
+        #expect(String(decoding: terminal.output, as: UTF8.self).hasSuffix("\u{1B}[?25h\u{1B}[?1049l"))
     }
 
     @Test("a signal that was ignored at the start, as under nohup, stays ignored")

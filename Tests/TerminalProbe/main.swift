@@ -1,10 +1,33 @@
 // A full-screen program for the tests of TerminalSession. It shows each event in a row of its own.
-// Keys end it: q quits, x exits without leaving, t traps, a aborts, o overflows the stack.
+// Keys end it: q quits, x exits without leaving, t traps, a aborts, o overflows the stack, d exits while another thread
+// draws.
 // The key r asks for the terminal's features, whose answers may take an hour.
 // Keys stop it: z suspends, s raises a signal, l leaves first and then raises one.
 
 import Glibc
+import Synchronization
 import TerminalGraphics
+
+/// Writes to the terminal from another thread until the process has ended.
+enum Drawing {
+    private static let writes = Atomic(0)
+
+    static func begin(_ session: TerminalSession) {
+        Task.detached {
+            while true {
+                try session.write(Array("drawn".utf8))
+                writes.add(1, ordering: .sequentiallyConsistent)
+            }
+        }
+        waitForTwoWrites()
+    }
+
+    /// Afterwards a write has begun and ended since the call.
+    static func waitForTwoWrites() {
+        let end = writes.load(ordering: .sequentiallyConsistent) + 2
+        while writes.load(ordering: .sequentiallyConsistent) < end { sched_yield() }
+    }
+}
 
 func overflow(_ depth: Int) -> Int {
     depth == .max ? 0 : overflow(depth + 1) + 1
@@ -38,6 +61,9 @@ func perform(_ event: TerminalEvent, _ session: TerminalSession) throws -> Bool 
         exit(0)
     case "r": try session.ask(TerminalAnswers.questions, limit: .seconds(3600))
     case "x": exit(4)
+    case "d":
+        Drawing.begin(session)
+        exit(5)
     case "t": preconditionFailure("asked for")
     case "a": abort()
     case "o": exit(Int32(truncatingIfNeeded: overflow(0)))
@@ -55,6 +81,10 @@ if CommandLine.arguments.dropFirst().first == "inquire" {
 }
 
 do {
+    if CommandLine.arguments.dropFirst().first == "draw" {
+        // What is registered first is called last: the terminal is restored then.
+        atexit { Drawing.waitForTwoWrites() }
+    }
     let session = try TerminalSession()
     var input = TerminalInput(session)
     try session.enter()

@@ -13,10 +13,11 @@
 int csystem_terminal_size(int terminal, unsigned short size[4]);
 
 /// Restores the terminal when the process ends by exit() or by a fatal signal (every one that ends a process by
-/// default, crashes included): writes `leave` and sets the modes to `original`. The signal's previous action follows,
-/// so the Swift runtime prints its backtrace to the restored terminal. Ignored signals stay ignored. SIGTSTP, SIGCONT
-/// and SIGWINCH are only reported (see csystem_terminal_signals). A second call replaces terminal and bytes; it is safe
-/// while a signal arrives. Returns 0, or -1 and errno.
+/// default, crashes included): writes `leave` and sets the modes to `original`. Nothing that other threads write to
+/// `terminal` comes after that: the descriptor then leads to a pipe that nobody reads. The signal's previous action
+/// follows, so the Swift runtime prints its backtrace to the restored terminal. Ignored signals stay ignored. SIGTSTP,
+/// SIGCONT and SIGWINCH are only reported (see csystem_terminal_signals). A second call replaces terminal and bytes; it
+/// is safe while a signal arrives. Returns 0, or -1 and errno.
 int csystem_terminal_guard(int terminal, const struct termios *original, const void *leave, size_t length);
 
 /// Undoes csystem_terminal_guard.
