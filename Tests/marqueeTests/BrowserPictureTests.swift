@@ -8,13 +8,6 @@ import Testing
 /// The browser on terminals with pixel graphics.
 @Suite("The browser's pictures in pixels", .bounded, .ownThread)
 struct BrowserPictureTests {
-    #if THREAD_SANITIZER
-        // The sanitizer handles the signal of a crash itself, and takes a second for it: meanwhile the program draws.
-        private static let deadlySignals = [SIGTERM, SIGHUP, SIGINT]
-    #else
-        private static let deadlySignals = [SIGTERM, SIGHUP, SIGINT, SIGSEGV]
-    #endif
-
     private let sample: SmallSample
 
     init() throws { sample = try SmallSample() }
@@ -59,7 +52,7 @@ struct BrowserPictureTests {
 
     @Test(
         "kitty's pictures are deleted when the program is killed or crashes",
-        arguments: deadlySignals)
+        arguments: [SIGTERM, SIGHUP, SIGINT, SIGSEGV])
     func killed(signal: Int32) throws {
         let terminal = try started(["--graphics", "kitty"])
         try #require(showsPictures(terminal))
