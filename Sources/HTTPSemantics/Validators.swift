@@ -8,9 +8,16 @@ package struct Validators: Hashable, Sendable {
 
     /// Reads the validators of a response; nil if it has none.
     package init?(_ response: HeaderFields) {
-        entityTag = response["etag"].flatMap { $0.isEmpty ? nil : $0 }
+        entityTag = Self.entityTag(response)
         lastModified = response["last-modified"].flatMap { HTTPDate.parse($0, now: 0) == nil ? nil : $0 }
         if entityTag == nil, lastModified == nil { return nil }
+    }
+
+    /// The entity tag, unless it is empty or could not be sent back.
+    private static func entityTag(_ response: HeaderFields) -> String? {
+        response["etag"].flatMap { tag in
+            tag.isEmpty || HeaderFields.fault(name: "etag", value: tag) != nil ? nil : tag
+        }
     }
 
     /// The header fields that make a request conditional on a change (RFC 9111 section 4.3.1).
@@ -31,7 +38,7 @@ package struct Validators: Hashable, Sendable {
     /// The strong validator for joining parts of a response (RFC 9110 sections 8.8.2.2 and 13.1.5). A Last-Modified
     /// date is strong if the response was made at least a minute later: no later change can have the same date.
     package static func strong(_ response: HeaderFields, now: Int) -> String? {
-        if let tag = response["etag"], !tag.isEmpty {
+        if let tag = entityTag(response) {
             return tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") ? tag : nil
         }
         guard let modified = response["last-modified"], let time = HTTPDate.parse(modified, now: now),

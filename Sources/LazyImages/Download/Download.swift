@@ -182,7 +182,7 @@ final class Download: FetchExchange {
         try await context.prepare(&request)
         let isAuthorised = request.fields["authorization"] != nil
         do {
-            return (try await context.transport.perform(request, into: body), isAuthorised)
+            return (try await context.transport.send(request, into: body), isAuthorised)
         } catch {
             // The whole body may have arrived before a cancellation.
             guard error.code == "cancelled", body.isWhole, let whole = body.head else { throw error }

@@ -230,7 +230,7 @@ struct Fetch<Exchange: FetchExchange> {
         return switch step {
         case .failure(.connectionFailed), .failure(.timedOut(_, .connect, _)): .failed
         case .failure(.cancelled), .failure(.resourcesShort), .failure(.addressRefused),
-            .failure(.fileChanged), .failure(.unreadableFile):
+            .failure(.fileChanged), .failure(.unreadableFile), .failure(.invalidField):
             .inconclusive
         default: .answered
         }

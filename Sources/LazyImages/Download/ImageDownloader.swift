@@ -251,7 +251,8 @@ extension ImageDownloader {
         public var retryStrategy: (any RetryStrategy)?
         /// May change each request before it is sent, such as to sign it: after all fields are set, for every attempt, also
         /// of an upload. It holds the slot meanwhile, and may not change the origin. An error ends the load: an
-        /// ``ImageLoadingError`` as it is, another one as `.dataFailed`. Default: nil, nothing.
+        /// ``ImageLoadingError`` as it is, another one as `.dataFailed`. A field that cannot be sent is `.invalidField`.
+        /// Default: nil, nothing.
         public var beforeSending: (@Sendable (inout TransportRequest) async throws -> Void)?
         /// Receives every event of a transfer, for logs and metrics: on any thread, and must return soon. Default: nil,
         /// nobody.

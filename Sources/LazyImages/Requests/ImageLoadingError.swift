@@ -10,6 +10,9 @@ public indirect enum ImageLoadingError: Error, Sendable, Hashable {
     case cancelled(url: String)
     /// `text` is not a valid URL.
     case invalidURL(text: String, reason: String)
+    /// The request's field `name`, or its `method`, would add something to the request: its text has a line end or another
+    /// control character, its name is not a token, or only the transport may set it. The error never has the value.
+    case invalidField(url: String, name: String)
     /// Only https, http, file and data are read.
     case unsupportedScheme(url: String, scheme: String)
     /// Plain http to a host that is neither this machine nor allowed by ``SecurityPolicy/init(insecureHosts:)``.
@@ -77,6 +80,7 @@ public indirect enum ImageLoadingError: Error, Sendable, Hashable {
         switch self {
         case .cancelled: "cancelled"
         case .invalidURL: "invalid-url"
+        case .invalidField: "invalid-field"
         case .unsupportedScheme: "unsupported-scheme"
         case .insecureConnection: "insecure-connection"
         case .addressRefused: "address-refused"
@@ -118,6 +122,8 @@ extension ImageLoadingError: CustomStringConvertible {
         switch self {
         case .cancelled(let url): "\(url): cancelled"
         case .invalidURL(let text, let reason): "\(text): not a URL that can be fetched: \(reason)"
+        case .invalidField(let url, let name):
+            "\(url): the request's \(name) cannot be sent: remove line ends and control characters, or leave it out"
         case .unsupportedScheme(let url, let scheme):
             "\(url): the scheme \(scheme) is not read; use https, http, file or data"
         case .insecureConnection(let url, let host):
@@ -209,7 +215,7 @@ extension ImageLoadingError {
             .resourcesShort:
             true
         case .httpStatus(_, let status): HTTPStatus(rawValue: status).isTemporary
-        case .cancelled, .invalidURL, .unsupportedScheme, .insecureConnection, .addressRefused,
+        case .cancelled, .invalidURL, .invalidField, .unsupportedScheme, .insecureConnection, .addressRefused,
             .secureConnectionFailed,
             .malformedResponse, .tooManyRedirects, .redirectLoop, .redirectRefused, .encodedContent, .empty,
             .tooLarge,

@@ -1,5 +1,6 @@
 import CCurl
 public import FoundationEssentials
+public import HTTPSemantics
 import Synchronization
 import SystemSupport
 
@@ -104,6 +105,41 @@ public struct TransportRequest: Sendable {
         self.timeouts = timeouts
         self.security = security
         self.addresses = addresses
+    }
+}
+
+extension Transport {
+    /// Checks a request and makes it. Every request of the library goes this way, over whatever transport, after
+    /// `beforeSending`: so no text of a program adds a field or a request.
+    func send(
+        _ request: TransportRequest, into receiver: any BodyReceiver
+    ) async throws(ImageLoadingError) -> ResponseHead {
+        try request.check()
+        return try await perform(request, into: receiver)
+    }
+}
+
+extension TransportRequest {
+    /// The fields that say where a body ends. Others than the transport's own would make two requests of one (RFC 9112
+    /// section 11.2).
+    private static let framing = ["content-length", "transfer-encoding"]
+
+    /// - Throws: `.invalidField` if the method or a field would add something to the request.
+    func check() throws(ImageLoadingError) {
+        var fields = fields.fields
+        // libcurl writes these two into the field.
+        if let signature {
+            fields.append(.init(name: "Authorization", value: signature.region + signature.accessKey))
+        }
+        for field in fields
+        where HeaderFields.fault(name: field.name, value: field.value) != nil
+            || Self.framing.contains(where: field.name.equalsIgnoringCase)
+        {
+            // A name that is not a token may hold a value too.
+            let name = String(field.name.prefix { $0.utf8.allSatisfy(\.isTokenCharacter) })
+            throw .invalidField(url: urlText, name: name)
+        }
+        if !method.isToken { throw .invalidField(url: urlText, name: "method") }
     }
 }
 

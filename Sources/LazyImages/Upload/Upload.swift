@@ -88,7 +88,7 @@ final class Upload: FetchExchange {
         let head: ResponseHead
         var isBroken = false
         do {
-            head = try await uploader.context.transport.perform(request, into: answer)
+            head = try await uploader.context.transport.send(request, into: answer)
         } catch {
             // The status shows whether the write succeeded: it must not be lost, and the request must not be repeated.
             if case .connectionFailed = error { mayHaveTakenEffect = false }

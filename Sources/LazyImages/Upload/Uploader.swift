@@ -67,10 +67,6 @@ public final class Uploader: Sendable {
     private func run(
         _ request: UploadRequest, _ flight: UploadFlight
     ) async throws(ImageLoadingError) -> UploadResponse {
-        guard request.method.isToken else {
-            throw .invalidURL(
-                text: request.url.displayText, reason: "\"\(request.method.rawValue)\" is not a valid method")
-        }
         let body = try await open(request.body)
         let fetch = Fetch(
             context: context, number: context.slots.makeNumber(),

@@ -36,7 +36,7 @@ struct StoreClient: Sendable {
         let buffer = AnswerBuffer(limit: limit) { _ in }
         do throws(ImageLoadingError) {
             let request = try request(.get, name, limits, hash: Self.hashOfNothing)
-            let head = try await transport.perform(request, into: buffer)
+            let head = try await transport.send(request, into: buffer)
             if Self.absent.contains(head.status) { return .none }
             guard head.status == 200 else { return .failed }
             let body = buffer.body
@@ -66,7 +66,7 @@ struct StoreClient: Sendable {
                 request.fields["Content-Type"] = body.mediaType
                 request.body = try body.open()
             }
-            let status = try await transport.perform(request, into: buffer).status
+            let status = try await transport.send(request, into: buffer).status
             if 200..<300 ~= status || method == .delete && [404, 410].contains(status) { return .done }
             return 400..<500 ~= status ? .refused : .failed
         } catch {

@@ -78,6 +78,8 @@ public final class CurlTransport: Transport {
     public func perform(
         _ request: TransportRequest, into receiver: any BodyReceiver
     ) async throws(ImageLoadingError) -> ResponseHead {
+        // A program may give it a request of its own.
+        try request.check()
         if request.addresses != nil, configuration.proxy != .none {
             throw .transportUnavailable(reason: Self.proxyHidesAddresses)
         }
