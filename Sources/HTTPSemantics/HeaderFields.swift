@@ -79,7 +79,7 @@ public struct HeaderFields: Sendable, Hashable {
         if !name.isToken {
             return "\"\(name)\" is not the name of a header field"
         }
-        if value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) {
+        if value.utf8.contains(where: \.isControl) {
             return "the value of \(name) holds a control character"
         }
         return nil
@@ -138,6 +138,9 @@ extension StringProtocol {
 extension UInt8 {
     /// A space or a tab (RFC 9110 section 5.6.3).
     package var isBlank: Bool { self == 0x20 || self == 0x09 }
+
+    /// A control character, which no field value may have; a tab is not one (RFC 9110 section 5.5).
+    package var isControl: Bool { self < 0x20 && self != 0x09 || self == 0x7F }
 
     /// `0` to `9`.
     package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }

@@ -85,11 +85,16 @@ package struct HTTPResponse: Sendable {
     /// Writes the lines of the fields now, for an answer that is sent many times.
     package mutating func prepare() { preparedFields = writtenFields }
 
-    /// The lines of the fields, without the blank line after them.
+    /// The lines of the fields, without the blank line after them. A value may come from a file or another server, so
+    /// its control characters become spaces (RFC 9110 section 5.5), and a field without a valid name is left out.
     var writtenFields: [UInt8] {
         var lines: [UInt8] = []
-        for field in fields.fields {
-            for part in [field.name, ": ", field.value, "\r\n"] { lines.append(contentsOf: part.utf8) }
+        for field in fields.fields where field.name.isToken {
+            for part in [field.name, ": "] { lines.append(contentsOf: part.utf8) }
+            let start = lines.count
+            lines.append(contentsOf: field.value.utf8)
+            for index in start..<lines.count where lines[index].isControl { lines[index] = UInt8(ascii: " ") }
+            lines.append(contentsOf: "\r\n".utf8)
         }
         return lines
     }

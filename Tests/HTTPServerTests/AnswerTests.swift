@@ -11,6 +11,12 @@ private struct CachingHandler: HTTPHandler {
         var response = HTTPResponse.plain(.ok)
         if head.target == "/hit" { response.fields["Cache-Status"] = "marquee; hit" }
         if head.target == "/film" { (response.route, response.writer) = (.film, "laptop") }
+        if head.target.hasPrefix("/lines") {
+            response.fields["Location"] = "a\r\nX-Evil: 1\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\u{0}\u{7F}b"
+            response.fields["X-Name\r\nX-Evil"] = "1"
+            response.fields["Content-Type"] = "a\tb"
+            if head.target == "/lines/prepared" { response.prepare() }
+        }
         response.fields["Handled-Id"] = head.id
         return .answer(response)
     }
@@ -53,6 +59,18 @@ extension OverSockets {
             #expect(answers.map(\.cacheStatus) == ["marquee; hit", nil])
             #expect(answers.map(\.forwardedFor) == [["a, b", "c"], []])
             #expect(answers.allSatisfy { $0.peer == Peer(address: "127.0.0.1", isLocal: true) })
+        }
+
+        @Test(
+            "a handler's field never becomes two: its control characters are spaces",
+            arguments: ["/lines", "/lines/prepared"])
+        func lineEnds(target: String) throws {
+            let running = try Running()
+            let answer = try running.client.get(target)
+            #expect(answer.fields["location"] == "a  X-Evil: 1    HTTP/1.1 200 OK      b")
+            #expect(answer.fields["x-evil"] == nil && answer.fields.keys.allSatisfy { $0.isToken })
+            #expect(answer.fields["content-type"] == "a\tb" && answer.text == "200 OK\n")
+            #expect(try running.client.get("/hit").status == 200)
         }
 
         @Test("with the route and the writer, which are not sent, and counts by route")
