@@ -251,6 +251,8 @@ package enum HTTPServerError: Error, Sendable, Hashable {
     case pathInUse(String)
     /// The path of a local socket is empty or longer than the system's limit of 107 bytes.
     case invalidPath(String)
+    /// At the path of a local socket is something else, such as `a file`.
+    case pathTaken(String, by: String)
     /// The system refused a local socket at this path, with this error number.
     case pathRefused(String, errno: Int32)
     /// The system refused another call, with this error number.
@@ -271,6 +273,8 @@ extension HTTPServerError: CustomStringConvertible {
         case .pathInUse(let path): "another program listens at \(path); choose another path"
         case .invalidPath(let path):
             "\"\(path)\" is not a path for a local socket; give one of 1 to 107 bytes"
+        case .pathTaken(let path, let kind):
+            "there is \(kind) at \(path), which no socket replaces; remove it, or choose another path"
         case .pathRefused(let path, let errno):
             "the system refused a local socket at \(path): \(SystemError.text(errno)); choose another path"
         case .system(let call, let errno): "the system refused \(call): \(SystemError.text(errno))"

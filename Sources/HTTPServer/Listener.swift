@@ -10,24 +10,20 @@ final class Listener: Sendable {
     /// The most connections that wait in the system's queue.
     private static let backlog: Int32 = 512
     private let descriptor: Lock<Int32?>
-    /// The path of a local socket.
-    private let path: String?
+    /// The file of a local socket.
+    private let file: SocketFile?
 
     /// - Parameter mode: the permissions of a local socket. Default: nil, those of the umask.
     init(_ address: ListenAddress, mode: UInt32? = nil) throws(HTTPServerError) {
-        let socketAddress: SocketAddress
-        switch address {
-        case .internet(let text, let port):
-            socketAddress = try SocketAddress(text, port: port)
-            path = nil
-        case .local(let path):
-            socketAddress = try SocketAddress(path: path)
-            self.path = path
-        }
+        let socketAddress =
+            switch address {
+            case .internet(let text, let port): try SocketAddress(text, port: port)
+            case .local(let path): try SocketAddress(path: path)
+            }
         let descriptor = try Self.open(socketAddress)
         do {
-            try Self.bind(descriptor, to: socketAddress, address, mode)
-            port = path == nil ? try SocketAddress.port(of: descriptor) : nil
+            file = try Self.bind(descriptor, to: socketAddress, address, mode)
+            port = file == nil ? try SocketAddress.port(of: descriptor) : nil
         } catch {
             close(descriptor)
             throw error
@@ -44,11 +40,12 @@ final class Listener: Sendable {
     func stop() {
         descriptor.withLock { descriptor in
             guard let number = descriptor.take() else { return }
+            // While it listens, no other server takes its path.
+            file?.remove()
             // A program that is just starting holds a copy of the descriptor for a moment. Shutdown ends listening on
             // the copy too.
             _ = shutdown(number, Int32(SHUT_RDWR))
             close(number)
-            if let path { unsafe unlink(path) }
         }
     }
 
@@ -86,35 +83,65 @@ final class Listener: Sendable {
         return descriptor
     }
 
+    /// Binds, gives a local socket its permissions, and listens.
+    /// - Returns: the file of a local socket.
     private static func bind(
         _ descriptor: Int32, to socketAddress: SocketAddress, _ address: ListenAddress, _ mode: UInt32?
-    ) throws(HTTPServerError) {
+    ) throws(HTTPServerError) -> SocketFile? {
         var yes: Int32 = 1
         // Otherwise the port stays in use for a minute after the last run's connections.
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        func bind() -> Int32? {
-            unsafe socketAddress.withPointer { unsafe Glibc.bind(descriptor, $0, $1) } == 0 ? nil : errno
+        var folder: Int32 = -1
+        defer { close(folder) }
+        if case .local(let path) = address {
+            folder = lockFolder(of: path)
+            try removeAbandoned(path, socketAddress)
         }
-        var failure = bind()
-        if failure == EADDRINUSE, case .local(let path) = address, try isAbandoned(socketAddress) {
-            unsafe unlink(path)
-            failure = bind()
+        let failed = unsafe socketAddress.withPointer { unsafe Glibc.bind(descriptor, $0, $1) } != 0
+        if failed { throw error(errno, address) }
+        var (file, failure) = (nil as SocketFile?, nil as Int32?)
+        if case .local(let path) = address {
+            file = SocketFile(path)
+            // In this order: nobody can connect with the permissions of before, because nobody can connect yet.
+            if let mode, unsafe chmod(path, mode) != 0 { failure = errno }
         }
-        if let failure { throw error(failure, address) }
-        // In this order: nobody can connect with the permissions of before, because nobody can connect yet.
-        if case .local(let path) = address, let mode, unsafe chmod(path, mode) != 0 { failure = errno }
         if failure == nil, Glibc.listen(descriptor, backlog) != 0 { failure = errno }
-        if let failure {
-            if case .local(let path) = address { unsafe unlink(path) }
-            throw error(failure, address)
-        }
+        guard let failure else { return file }
+        file?.remove()
+        throw error(failure, address)
     }
 
-    /// Whether no process listens at a local socket's path any more. A killed server leaves its path behind.
-    private static func isAbandoned(_ address: SocketAddress) throws(HTTPServerError) -> Bool {
+    /// Locks the folder of a local socket, so that one server at a time takes a path in it. Without the lock:
+    ///
+    /// 1. A and B find that nobody listens at the path.
+    /// 2. A removes the dead socket and binds its own.
+    /// 3. B removes A's socket and binds its own. Nobody reaches A any more.
+    ///
+    /// The lock is held until the socket listens: a bound one that does not listen yet looks dead.
+    /// - Returns: a descriptor that holds the lock; -1 if the folder cannot be opened. A server has the lock for less than
+    ///   a millisecond. If another program keeps it, this one starts without it after a second.
+    private static func lockFolder(of path: String) -> Int32 {
+        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let folder = unsafe csystem_open(parent, O_RDONLY | O_DIRECTORY, 0)
+        for _ in 0..<100 where flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK {
+            usleep(10_000)
+        }
+        return folder
+    }
+
+    /// Removes a socket on which no process listens any more: a killed server leaves its path behind. Everything else
+    /// stays.
+    private static func removeAbandoned(
+        _ path: String, _ address: SocketAddress
+    ) throws(HTTPServerError) {
+        guard let found = SocketFile(path) else { return }
+        if let kind = found.otherKind { throw .pathTaken(path, by: kind) }
         let descriptor = try open(address)
         defer { close(descriptor) }
-        return unsafe address.withPointer { unsafe connect(descriptor, $0, $1) } != 0 && errno == ECONNREFUSED
+        let isAbandoned =
+            unsafe address.withPointer { unsafe connect(descriptor, $0, $1) } != 0 && errno == ECONNREFUSED
+        guard isAbandoned else { throw .pathInUse(path) }
+        found.remove()
     }
 
     private static func error(_ errno: Int32, _ address: ListenAddress) -> HTTPServerError {
@@ -126,6 +153,43 @@ final class Listener: Sendable {
         case (_, .local(let path)): .pathRefused(path, errno: errno)
         default: .system(call: "bind", errno: errno)
         }
+    }
+}
+
+/// The file at the path of a local socket.
+private struct SocketFile {
+    private let path: String
+    private let status: stat
+
+    /// The file that is there now, without following a link; nil if there is none.
+    init?(_ path: String) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        (self.path, self.status) = (path, status)
+    }
+
+    /// What it is, if it is not a socket.
+    var otherKind: String? {
+        switch status.st_mode & S_IFMT {
+        case S_IFSOCK: return nil
+        case S_IFREG: return "a file"
+        case S_IFDIR: return "a folder"
+        case S_IFIFO: return "a pipe"
+        case S_IFLNK:
+            var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let count = max(0, unsafe readlink(path, &target, target.count))
+            return
+                "a link to \(String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))"
+        default: return "a device"
+        }
+    }
+
+    /// Removes it, unless another file has taken its path.
+    func remove() {
+        guard let now = SocketFile(path), now.status.st_dev == status.st_dev,
+            now.status.st_ino == status.st_ino
+        else { return }
+        unsafe unlink(path)
     }
 }
 

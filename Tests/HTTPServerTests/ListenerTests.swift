@@ -1,4 +1,6 @@
+import FoundationEssentials
 import Glibc
+import SystemSupport
 import TestSupport
 import TestTraits
 import Testing
@@ -37,6 +39,93 @@ extension OverSockets {
             #expect(throws: HTTPServerError.pathRefused(absent, errno: ENOENT)) {
                 try Listener(.local(path: absent))
             }
+        }
+
+        @Test("whatever is not a socket stays at the path, and the error says what it is and what to do")
+        func others() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("films.db")
+            let socket = try Listener(.local(path: folder.file("socket")))
+            defer { socket.stop() }
+            let dead = folder.file("dead")
+            #expect(unsafe link(folder.file("socket"), dead) == 0)
+            shutdown(try #require(socket.waitable), Int32(SHUT_RDWR))
+            let cases: [(make: () throws -> Bool, words: String)] = [
+                ({ FileManager.default.createFile(atPath: path, contents: Data("SQLite".utf8)) }, "a file"),
+                ({ unsafe mkdir(path, 0o700) == 0 }, "a folder"),
+                ({ unsafe symlink(dead, path) == 0 }, "a link to \(dead)"),
+                ({ unsafe symlink("nowhere", path) == 0 }, "a link to nowhere"),
+                ({ unsafe mkfifo(path, 0o600) == 0 }, "a pipe"),
+            ]
+            for (make, words) in cases {
+                #expect(try make())
+                let before = try identity(path)
+                let error = #expect(throws: HTTPServerError.self) { try Listener(.local(path: path)) }
+                let text = error.map { "\($0)" } ?? ""
+                #expect(text.contains(words) && text.contains(path) && text.contains("choose another path"))
+                #expect(try identity(path) == before)
+                #expect(unsafe unlink(path) == 0 || rmdir(path) == 0)
+            }
+        }
+
+        @Test("a server that stops leaves the socket of its successor, and any file that has taken its path")
+        func successor() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("socket")
+            let first = try Listener(.local(path: path))
+            #expect(unsafe unlink(path) == 0)
+            let second = try Listener(.local(path: path))
+            first.stop()
+            #expect(try RawClient(path: path).descriptor >= 0)
+            #expect(unsafe unlink(path) == 0)
+            #expect(FileManager.default.createFile(atPath: path, contents: Data("kept".utf8)))
+            second.stop()
+            #expect(FileManager.default.contents(atPath: path) == Data("kept".utf8))
+        }
+
+        @Test(
+            "of servers that start at once at one path, one has it, whether a dead socket is there or nothing"
+        )
+        func race() async throws {
+            let folder = try TemporaryFolder()
+            for round in 0..<Rounds.count(60, many: 1000) {
+                let path = folder.file("\(round)")
+                if round % 2 == 0 {
+                    let dead = try Listener(.local(path: path))
+                    shutdown(try #require(dead.waitable), Int32(SHUT_RDWR))
+                    // The path outlives it, as after a kill.
+                    #expect(unsafe link(path, path + "-kept") == 0)
+                    dead.stop()
+                    #expect(unsafe rename(path + "-kept", path) == 0)
+                }
+                let start = Gate()
+                let (found, ready, ended) = (Shared<[Listener]>([]), Tally(), Tally())
+                for _ in 0..<4 {
+                    try BlockingThreads.startThread {
+                        ready.add()
+                        start.wait()
+                        // Ignored: all but one fail.
+                        if let listener = try? Listener(.local(path: path)) {
+                            found.change { $0.append(listener) }
+                        }
+                        ended.add()
+                    }
+                }
+                try await ready.wait(for: 4)
+                start.open()
+                try await ended.wait(for: 4)
+                #expect(found.value.count == 1, "round \(round)")
+                #expect(try RawClient(path: path).descriptor >= 0)
+                for listener in found.value { listener.stop() }
+                #expect(unsafe access(path, F_OK) != 0)
+            }
+        }
+
+        /// What tells a file from another one at the same path.
+        private func identity(_ path: String) throws -> [UInt64] {
+            var status = stat()
+            try #require(unsafe lstat(path, &status) == 0)
+            return [UInt64(status.st_dev), UInt64(status.st_ino), UInt64(status.st_size)]
         }
 
         @Test("a local socket has the wanted permissions")

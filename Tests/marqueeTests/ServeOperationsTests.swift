@@ -261,6 +261,24 @@ struct ServeOperationsTests {
         #expect(terminal.waitForEnd() == .exited(128 + SIGHUP))
     }
 
+    @Test(
+        "--address unix:PATH and --admin unix:PATH leave a file at PATH as it is", arguments: [true, false])
+    func socketPath(isAdmin: Bool) async throws {
+        let fixture = try Fixture()
+        let path = fixture.home.file("films.db")
+        try Data("a library".utf8).write(to: URL(filePath: path))
+        let words =
+            isAdmin
+            ? ["--port", "0", "--admin", "unix:\(path)"] : ["--address", "unix:\(path)"]
+        let outcome = try await Program.run(["serve", fixture.folder.path, "--quiet"] + words)
+        #expect(outcome.status == 2)
+        #expect(
+            outcome.errorText
+                == "marquee: there is a file at \(path), which no socket replaces; remove it, or choose another path\n"
+        )
+        #expect(try Data(contentsOf: URL(filePath: path)) == Data("a library".utf8))
+    }
+
     @Test("--socket-mode decides who may connect to the local sockets")
     func socketMode() async throws {
         let fixture = try Fixture()
