@@ -132,63 +132,87 @@ struct BodyDecoder {
 }
 
 /// Collects the body of one request: in memory while it is short, then in an unnamed file. Both are freed with the last
-/// reference, so a body that never becomes whole leaves nothing behind. Not safe for concurrent use.
-final class BodySpool {
+/// reference, so a body that never becomes whole leaves nothing behind. One thread at a time may use it.
+final class BodySpool: Sendable {
     /// The most bytes of one body in memory.
     static let memoryLimit = 64 << 10
 
-    private var bytes: [UInt8] = []
-    private var file: UnnamedFile?
-    private let budget: BodyMemory
+    private struct State: Sendable {
+        var bytes: [UInt8] = []
+        var file: UnnamedFile?
+    }
+
+    private let state = Lock(State())
+    private let budget: SharedBudget
     private let folder: String
+    private let calls: FileCalls
 
     /// - Parameters:
     ///   - budget: the memory that all bodies share.
     ///   - folder: the folder for longer bodies.
-    init(budget: BodyMemory, folder: String) {
+    init(budget: SharedBudget, folder: String, calls: FileCalls = FileCalls()) {
         self.budget = budget
         self.folder = folder
+        self.calls = calls
     }
 
-    deinit { budget.giveBack(bytes.count) }
+    deinit { budget.giveBack(state.withLock { $0.bytes.count }) }
 
-    func append(_ piece: ArraySlice<UInt8>) throws(FileFault) {
-        if file == nil {
-            if bytes.count + piece.count <= Self.memoryLimit, budget.take(piece.count) {
-                bytes += piece
-                return
-            }
-            let file = try UnnamedFile(in: folder)
-            // As long as the client sends, the file is open.
-            guard file.descriptor.number < DescriptorPlaces.ofProcess.files else {
-                throw FileFault(kind: .open, name: folder, code: EMFILE)
-            }
-            let held = bytes
-            try file.append(held.span)
-            budget.giveBack(bytes.count)
-            bytes = []
-            self.file = file
+    /// Adds a piece, in memory. Returns false if the bodies have no memory left.
+    func append(_ piece: ArraySlice<UInt8>) -> Bool {
+        guard budget.take(piece.count) else { return false }
+        state.withLock { $0.bytes += piece }
+        return true
+    }
+
+    /// Whether the bytes in memory must be stored before more come.
+    var isFull: Bool {
+        state.withLock { state in
+            state.bytes.count > (state.file == nil && !budget.isScarce ? Self.memoryLimit : 0)
         }
-        try file?.append(piece.span)
+    }
+
+    /// Moves the bytes in memory into the file. Blocks.
+    func store() throws(FileFault) {
+        let (bytes, known) = state.withLock { ($0.bytes, $0.file) }
+        // Not `??`: Swift 6.3 crashes on a function with typed throws in an autoclosure.
+        let file = if let known { known } else { try UnnamedFile(in: folder, calls: calls) }
+        // As long as the client sends, the file is open.
+        guard file.descriptor.number < DescriptorPlaces.ofProcess.files else {
+            throw FileFault(kind: .open, name: folder, code: EMFILE)
+        }
+        try file.append(bytes.span)
+        state.withLock { $0 = State(file: file) }
+        budget.giveBack(bytes.count)
     }
 
     /// The whole body. Its memory no longer counts against the budget; the request owns it.
     func finish() -> RequestBody {
-        if let file { return .file(file) }
+        let (bytes, file) = state.withLock { state in
+            defer { state = State() }
+            return (state.bytes, state.file)
+        }
         budget.giveBack(bytes.count)
-        defer { bytes = [] }
+        if let file { return .file(file) }
         return bytes.isEmpty ? .none : .bytes(bytes)
     }
 }
 
-/// The memory that all bodies being received share, in bytes. Without this limit, many slow clients could fill the
+/// A number of bytes or of places that all connections share. Without such a limit, many slow clients could fill the
 /// memory.
-final class BodyMemory: Sendable {
+final class SharedBudget: Sendable {
+    private let limit: Int
     private let free: Lock<Int>
 
-    init(limit: Int) { free = Lock(limit) }
+    init(limit: Int) {
+        self.limit = limit
+        free = Lock(limit)
+    }
 
-    /// Takes this many bytes, if they are free.
+    /// Whether a quarter is taken.
+    var isScarce: Bool { free.withLock { $0 < limit / 4 * 3 } }
+
+    /// Takes this much, if it is free.
     func take(_ count: Int) -> Bool {
         free.withLock { free in
             guard count <= free else { return false }

@@ -25,6 +25,8 @@ final class Connection {
         case head
         /// The rest of a body.
         case body
+        /// A thread, to store what has come of a body.
+        case storing
         /// The handler's answer.
         case handling
         /// The time to send: the configured latency or bandwidth delays the answer.
@@ -82,7 +84,7 @@ final class Connection {
     /// Whether the connection owes no answer: it has no whole request.
     private var owesNoAnswer: Bool {
         switch phase {
-        case .idle, .head, .body, .lingering: true
+        case .idle, .head, .body, .storing, .lingering: true
         case .handling, .pausing, .writing: false
         }
     }
@@ -96,7 +98,7 @@ final class Connection {
                 case .body: readBody(loop)
                 case .writing: write(loop)
                 case .lingering: linger(loop)
-                case .handling, .pausing: Step.end(.waits)
+                case .storing, .handling, .pausing: Step.end(.waits)
                 }
             if case .end(let outcome) = step { return outcome }
         }
@@ -134,16 +136,23 @@ final class Connection {
             // A request that is on its way now meets an orderly end, not a reset.
             if case .end(let outcome) = endSending(loop) { return outcome }
             return advance(loop)
-        case .handling: return .waits
+        case .storing, .handling: return .waits
         case .idle, .writing, .lingering: return .isOver
         }
     }
 
-    /// Sends the handler's answer.
-    func answer(_ response: HTTPResponse, _ loop: EventLoop) -> Outcome {
-        guard phase == .handling else { return .waits }
-        pending = nil
-        _ = send(response, to: handledHead, loop)
+    /// Sends the handler's answer; or reads on, without an answer, when a part of a body is stored.
+    func answer(_ response: HTTPResponse?, _ loop: EventLoop) -> Outcome {
+        switch (phase, response) {
+        case (.handling, let response?):
+            pending = nil
+            _ = send(response, to: handledHead, loop)
+        case (.storing, let failure?): _ = refuse(failure, loop)
+        case (.storing, nil):
+            incoming?.excuse(until: loop.now)
+            phase = .body
+        default: return .waits
+        }
         return advance(loop)
     }
 
@@ -215,7 +224,8 @@ extension Connection {
         case .handle(let bodyLimit):
             guard head.framing != .none else { return handle(head, .none, loop) }
             let spool = BodySpool(
-                budget: loop.context.bodyMemory, folder: loop.context.configuration.temporaryFolder)
+                budget: loop.context.bodyMemory, folder: loop.context.configuration.temporaryFolder,
+                calls: loop.context.fileCalls)
             return beginBody(of: head, for: .handling(spool), limit: bodyLimit, loop)
         }
     }
@@ -242,6 +252,7 @@ extension Connection {
         switch progress {
         case .handle(let body):
             incoming = nil
+        case .store(let spool): return store(spool, loop)
             return handle(head, body, loop)
         case .answer(let response):
             incoming = nil
@@ -252,6 +263,21 @@ extension Connection {
             return step
         }
     }
+    /// Stores what has come of a body, on a thread that may block. Meanwhile no more is read.
+    private func store(_ spool: BodySpool, _ loop: EventLoop) -> Step {
+        do throws(ResourceShortage) {
+            try loop.context.bodyThreads.enqueue { [mailbox = loop.mailbox, key] in
+                mailbox.send((key, IncomingRequest.failure(storing: spool)))
+            }
+        } catch {
+            return refuse(.plain(.serviceUnavailable), loop)
+        }
+        incoming?.waitStart = loop.now
+        phase = .storing
+        deadline = nil
+        return .end(.waits)
+    }
+
 
     /// Hands the request to the handler, on a thread that may block.
     private func handle(_ head: RequestHead, _ body: RequestBody, _ loop: EventLoop) -> Step {

@@ -44,10 +44,11 @@ package final class HTTPServer: Sendable {
     ///   - handler: answers the requests.
     ///   - report: called for every answer, on the thread of its connection. Default: nil, no reports.
     ///   - startThread: starts a thread. Default: the system.
+    ///   - fileCalls: the system calls for the files of bodies.
     /// - Throws: what is wrong with an address.
     package init(
         configuration: Configuration, handler: any HTTPHandler, report: (@Sendable (Answer) -> Void)? = nil,
-        startThread: BlockingThreads.Starter? = nil
+        startThread: BlockingThreads.Starter? = nil, fileCalls: FileCalls = FileCalls()
     ) throws(HTTPServerError) {
         let configuration = configuration.bounded
         var listeners: [Listener] = []
@@ -74,7 +75,8 @@ package final class HTTPServer: Sendable {
             throw .system(call: "epoll", errno: error.code)
         }
         context = ServerContext(
-            configuration: configuration, handler: handler, listeners: listeners, report: report)
+            configuration: configuration, handler: handler, listeners: listeners, report: report,
+            fileCalls: fileCalls)
     }
 
     // The threads hold the context, not this object, so they must be told to end.
@@ -249,10 +251,10 @@ package enum HTTPServerError: Error, Sendable, Hashable {
     case portNotPermitted(port: UInt16)
     /// Another program listens at the path of a local socket.
     case pathInUse(String)
-    /// The path of a local socket is empty or longer than the system's limit of 107 bytes.
-    case invalidPath(String)
     /// At the path of a local socket is something else, such as `a file`.
     case pathTaken(String, by: String)
+    /// The path of a local socket is empty or longer than the system's limit of 107 bytes.
+    case invalidPath(String)
     /// The system refused a local socket at this path, with this error number.
     case pathRefused(String, errno: Int32)
     /// The system refused another call, with this error number.
@@ -271,10 +273,10 @@ extension HTTPServerError: CustomStringConvertible {
         case .portNotPermitted(let port):
             "port \(port) needs the administrator's rights; choose one above 1023, or 0 for any that is free"
         case .pathInUse(let path): "another program listens at \(path); choose another path"
-        case .invalidPath(let path):
-            "\"\(path)\" is not a path for a local socket; give one of 1 to 107 bytes"
         case .pathTaken(let path, let kind):
             "there is \(kind) at \(path), which no socket replaces; remove it, or choose another path"
+        case .invalidPath(let path):
+            "\"\(path)\" is not a path for a local socket; give one of 1 to 107 bytes"
         case .pathRefused(let path, let errno):
             "the system refused a local socket at \(path): \(SystemError.text(errno)); choose another path"
         case .system(let call, let errno): "the system refused \(call): \(SystemError.text(errno))"

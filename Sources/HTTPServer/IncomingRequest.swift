@@ -14,12 +14,16 @@ struct IncomingRequest {
 
     enum Progress {
         case needsMore
+        /// What has come must be stored, before `take` goes on.
+        case store(BodySpool)
         case handle(RequestBody)
         case answer(HTTPResponse)
     }
 
     let head: RequestHead
-    private let start: ContinuousClock.Instant
+    private var start: ContinuousClock.Instant
+    /// When the body last began to wait for the disk.
+    var waitStart: ContinuousClock.Instant
     private var decoder: BodyDecoder
     private let purpose: Purpose
     private var received = 0
@@ -30,6 +34,7 @@ struct IncomingRequest {
     ) throws(BodyDecoder.Failure) {
         self.head = head
         self.start = start
+        waitStart = start
         self.purpose = purpose
         decoder = try BodyDecoder(head.framing, limit: limit)
     }
@@ -39,8 +44,8 @@ struct IncomingRequest {
         do throws(BodyDecoder.Failure) {
             while true {
                 switch try decoder.next(from: &input) {
-                case .needsMore: return .needsMore
-                case .end: return finish()
+                case .needsMore: return full ?? .needsMore
+                case .end: return full ?? finish()
                 case .bytes(let bytes):
                     received += bytes.count
                     if let answer = keep(bytes) { return .answer(answer) }
@@ -69,10 +74,23 @@ struct IncomingRequest {
         return answer
     }
 
+    /// The time that the disk has taken is not the client's.
+    mutating func excuse(until now: ContinuousClock.Instant) { start += waitStart.duration(to: now) }
+
     private func keep(_ bytes: ArraySlice<UInt8>) -> HTTPResponse? {
-        guard case .handling(let spool) = purpose else { return nil }
+        guard case .handling(let spool) = purpose, !spool.append(bytes) else { return nil }
+        return .plain(.serviceUnavailable, "too many bodies wait for the disk", closes: true)
+    }
+
+    private var full: Progress? {
+        guard case .handling(let spool) = purpose, spool.isFull else { return nil }
+        return .store(spool)
+    }
+
+    /// Stores what has come of a body; the answer if that fails. Blocks.
+    static func failure(storing spool: BodySpool) -> HTTPResponse? {
         do throws(FileFault) {
-            try spool.append(bytes)
+            try spool.store()
             return nil
         } catch {
             let isFull = [ENOSPC, EDQUOT, EFBIG].contains(error.code)

@@ -8,25 +8,30 @@ final class ServerContext: Sendable {
     let handler: any HTTPHandler
     let listeners: [Listener]
     let report: (@Sendable (HTTPServer.Answer) -> Void)?
+    let fileCalls: FileCalls
     let counters = ServerCounters(places: .ofProcess)
     let requestIDs = RequestIDs()
     /// The threads that handle requests.
     let blocking: BlockingThreads
-    let bodyMemory = BodyMemory(limit: bodyMemoryLimit)
+    /// The threads that store bodies. A slow disk holds up no other request.
+    let bodyThreads = BlockingThreads(count: 2, name: "marquee-body")
+    let bodyMemory = SharedBudget(limit: bodyMemoryLimit)
     let answerMemory: AnswerMemory
     private let ending = Lock(Ending())
 
-    /// The most memory for the bodies of requests that are being received, in bytes.
-    private static let bodyMemoryLimit = 64 << 20
+    /// The most memory for the bodies of requests that are being received, in bytes. Beyond a quarter of it, bodies are
+    /// stored as they come.
+    private static let bodyMemoryLimit = 256 << 20
 
     init(
         configuration: HTTPServer.Configuration, handler: any HTTPHandler, listeners: [Listener],
-        report: (@Sendable (HTTPServer.Answer) -> Void)?
+        report: (@Sendable (HTTPServer.Answer) -> Void)?, fileCalls: FileCalls
     ) {
         self.configuration = configuration
         self.handler = handler
         self.listeners = listeners
         self.report = report
+        self.fileCalls = fileCalls
         answerMemory = AnswerMemory(limit: configuration.answerMemory)
         blocking = BlockingThreads(count: configuration.blockingThreads, name: "marquee-request")
     }
@@ -63,8 +68,8 @@ final class ServerContext: Sendable {
     }
 }
 
-/// The answers that other threads give to requests, for an event loop.
-typealias LoopMailbox = Mailbox<(connection: ConnectionKey, response: HTTPResponse)>
+/// The answers that other threads give to requests, for an event loop; nil when a part of a body is stored.
+typealias LoopMailbox = Mailbox<(connection: ConnectionKey, response: HTTPResponse?)>
 
 /// Identifies a connection of an event loop. A loop does not use a key twice.
 struct ConnectionKey: Hashable, Sendable {

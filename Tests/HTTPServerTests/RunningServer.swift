@@ -46,12 +46,12 @@ final class RunningServer {
     let port: UInt16
 
     init(
-        _ handler: any HTTPHandler = EchoHandler(),
+        _ handler: any HTTPHandler = EchoHandler(), fileCalls: FileCalls = FileCalls(),
         configure: (inout HTTPServer.Configuration) -> Void = { _ in }
     ) throws {
         var configuration = HTTPServer.Configuration()
         configure(&configuration)
-        server = try HTTPServer(configuration: configuration, handler: handler)
+        server = try HTTPServer(configuration: configuration, handler: handler, fileCalls: fileCalls)
         port = try #require(server.ports[0])
         try server.start()
     }

@@ -70,16 +70,18 @@ package final class RawClient {
 
     package func send(_ text: String) { send(Array(text.utf8)) }
 
-    /// Bytes that a closed service does not read are ignored.
-    package func send(_ bytes: [UInt8]) {
+    /// Bytes that a closed service does not read are ignored. Returns whether the system took all of them.
+    @discardableResult
+    package func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes[sent...].withUnsafeBytes {
                 unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
-            guard count > 0 else { return }
+            guard count > 0 else { return false }
             sent += count
         }
+        return true
     }
 
     /// Sends a GET with these fields and returns the answer.
