@@ -65,8 +65,7 @@ final class Connection {
     /// it: once the handler has dropped it, it answers by itself.
     weak var pending: PendingAnswer?
     private var outgoing: OutgoingAnswer?
-    /// Bytes thrown away while lingering.
-    var discarded = 0
+    private var lingering: Lingering?
 
     /// How long a client that is turned away has for its request.
     private static let turnAwayTime = Duration.seconds(1)
@@ -134,7 +133,7 @@ final class Connection {
             let outcome = advance(loop)
             guard phase == .idle, case .waits = outcome else { return outcome }
             // A request that is on its way now meets an orderly end, not a reset.
-            if case .end(let outcome) = endSending(loop) { return outcome }
+            if case .end(let outcome) = endSending(unread: 0, loop) { return outcome }
             return advance(loop)
         case .storing, .handling: return .waits
         case .idle, .writing, .lingering: return .isOver
@@ -252,8 +251,8 @@ extension Connection {
         switch progress {
         case .handle(let body):
             incoming = nil
-        case .store(let spool): return store(spool, loop)
             return handle(head, body, loop)
+        case .store(let spool): return store(spool, loop)
         case .answer(let response):
             incoming = nil
             return send(response, to: head, loop)
@@ -263,6 +262,7 @@ extension Connection {
             return step
         }
     }
+
     /// Stores what has come of a body, on a thread that may block. Meanwhile no more is read.
     private func store(_ spool: BodySpool, _ loop: EventLoop) -> Step {
         do throws(ResourceShortage) {
@@ -277,7 +277,6 @@ extension Connection {
         deadline = nil
         return .end(.waits)
     }
-
 
     /// Hands the request to the handler, on a thread that may block.
     private func handle(_ head: RequestHead, _ body: RequestBody, _ loop: EventLoop) -> Step {
@@ -338,9 +337,8 @@ extension Connection {
 extension Connection {
     /// The most bytes of an answer that one turn sends. Then other connections go first.
     private static let turnBytes = 1 << 20
-    /// The most bytes that are read and thrown away after the last answer, and for how long.
-    private static let lingerBytes = 1 << 20
-    private static let lingerTime = Duration.seconds(1)
+    /// The same for bytes that are thrown away, in reads.
+    private static let turnReads = 16
 
     /// Answers a request that cannot be served, and ends the connection.
     func refuse(_ response: HTTPResponse, _ loop: EventLoop) -> Step {
@@ -405,12 +403,12 @@ extension Connection {
     }
 
     private func endAnswer(_ loop: EventLoop) -> Step {
-        let keepsAlive = outgoing?.keepsAlive ?? false
+        let (keepsAlive, unread) = (outgoing?.keepsAlive ?? false, outgoing?.unread ?? 0)
         outgoing?.report(loop.context.report)
         outgoing?.letGo(loop.context.answerMemory, now: loop.now)
         outgoing = nil
         let end = loop.context.end
-        guard keepsAlive, !end.isAtOnce else { return endSending(loop) }
+        guard keepsAlive, !end.isAtOnce else { return endSending(unread: unread, loop) }
         phase = .idle
         deadline =
             loop.now + (end.stopTime == nil ? loop.context.configuration.idleTimeout : Self.lastCall)
@@ -420,24 +418,64 @@ extension Connection {
 
     /// Ends this side, and goes on reading for a while. Closing with unread bytes would reset the connection, and the
     /// reset overtakes the answer (RFC 9112 section 9.6).
-    func endSending(_ loop: EventLoop) -> Step {
+    /// - Parameter unread: the most bytes that may still come of the request.
+    func endSending(unread: Int, _ loop: EventLoop) -> Step {
         guard socket.endSending() else { return .end(.isOver) }
         phase = .lingering
-        deadline = loop.now + Self.lingerTime
+        lingering = Lingering(unread: unread, loop.context, now: loop.now)
+        deadline = lingering?.deadline
         return .again
     }
 
     func linger(_ loop: EventLoop) -> Step {
-        while socket.isReadable {
+        for _ in 0..<Self.turnReads where socket.isReadable {
             switch socket.read(into: &loop.readBuffer) {
-            case .bytes(let count):
-                discarded += count
-                if discarded > Self.lingerBytes { return .end(.isOver) }
+            case .bytes(let count): if lingering?.discard(count) != true { return .end(.isOver) }
             case .nothingYet: break
             case .ended: return .end(.isOver)
             }
         }
-        return .end(loop.context.end.isAtOnce ? .isOver : .waits)
+        deadline = lingering?.deadline
+        if loop.context.end.isAtOnce { return .end(.isOver) }
+        return .end(socket.isReadable ? .yields : .waits)
+    }
+}
+
+/// The end of a connection, whose further bytes are thrown away. A client may send its whole request before it reads the
+/// answer; nginx makes 502 of an answer whose connection is reset meanwhile. So the rest of a request is read too, if it
+/// is not too long, comes no slower than a body may, and not too many other connections do the same.
+private final class Lingering {
+    /// The most bytes and the longest time of the rest of a request.
+    private static let (longBytes, longTime) = (64 << 20, Duration.seconds(10))
+    /// The same of other bytes, and of a client that sends nothing.
+    private static let (shortBytes, shortTime) = (1 << 20, Duration.seconds(1))
+
+    private let context: ServerContext
+    private let start: ContinuousClock.Instant
+    /// Whether it has a place among those that read the rest of a request.
+    private let isLong: Bool
+    private let limit: Int
+    private var discarded = 0
+
+    init(unread: Int, _ context: ServerContext, now: ContinuousClock.Instant) {
+        self.context = context
+        start = now
+        isLong = unread > 0 && context.lingerPlaces.take(1)
+        limit = max(Self.shortBytes, isLong ? min(unread, Self.longBytes) : 0)
+    }
+
+    deinit { if isLong { context.lingerPlaces.giveBack(1) } }
+
+    /// When the connection ends.
+    var deadline: ContinuousClock.Instant {
+        let granted = Duration.milliseconds(discarded * 1000 / context.configuration.minimumBodyRate)
+        return start + (isLong ? min(Self.longTime, Self.shortTime + granted) : Self.shortTime)
+    }
+
+    /// Counts bytes. Returns whether more may come.
+    func discard(_ count: Int) -> Bool {
+        discarded += count
+        return discarded <= limit
     }
 }
 
@@ -459,6 +497,8 @@ final class OutgoingAnswer {
     var writer: ResponseWriter
     /// Whether the connection stays open after it.
     let keepsAlive: Bool
+    /// The most bytes that may still come of the request, without which it was answered.
+    let unread: Int
     /// When sending began.
     var departure: ContinuousClock.Instant?
     /// The body's key among the answers that wait; nil while it does not wait.
@@ -482,6 +522,12 @@ final class OutgoingAnswer {
                 date: date, keepAlive: keepAlive, minorVersion: head?.minorVersion ?? 1, id: head?.id ?? ""),
             body: body)
         keepsAlive = keepAlive
+        unread =
+            switch head?.framing {
+            case .some(.none): 0
+            case .length(let length): length
+            case .chunked, nil: .max
+            }
         self.start = start
         answer = head.map { head in
             HTTPServer.Answer(

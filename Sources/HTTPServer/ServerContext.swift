@@ -16,6 +16,8 @@ final class ServerContext: Sendable {
     /// The threads that store bodies. A slow disk holds up no other request.
     let bodyThreads = BlockingThreads(count: 2, name: "marquee-body")
     let bodyMemory = SharedBudget(limit: bodyMemoryLimit)
+    /// The connections that may read the rest of a refused request.
+    let lingerPlaces = SharedBudget(limit: 256)
     let answerMemory: AnswerMemory
     private let ending = Lock(Ending())
 

@@ -191,6 +191,71 @@ extension OverSockets {
             #expect(answer.fields["connection"] == "close")
         }
 
+        /// Requests that are answered before their body, of twenty megabytes, is read.
+        private static let earlyAnswers: [(start: String, status: Int)] = [
+            ("POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n", 403),
+            (
+                "POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\nExpect: 100-continue\r\n\r\n",
+                403
+            ),
+            ("POST /refused HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1312d00\r\n", 403),
+            ("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n", 413),
+            ("POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1312d00\r\n", 413),
+            ("POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n", 200),
+            ("POST /x HTTP/1.1\r\nHost: x\r\nExpect: x\r\nContent-Length: 20000000\r\n\r\n", 417),
+            ("POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+            ("POST /x HTTP/1.1\r\nHost: x\r\nCookie: \(String(repeating: "x", count: 20_000))\r\n\r\n", 431),
+        ]
+
+        /// Sends all of a request before it reads the answer, as nginx does.
+        /// - Returns: the answer's status; nil if the connection was reset before.
+        private func statusAfterSending(_ start: String, to running: RunningServer) throws -> Int? {
+            let client = try running.client()
+            // Not in an expectation, whose report would describe all the bytes.
+            let isTaken = client.send(Array(start.utf8) + [UInt8](repeating: 0x78, count: 20_000_000))
+            let status = isTaken ? try client.answer().status : nil
+            client.finishSending()
+            return client.isEnded() && !client.wasReset ? status : nil
+        }
+
+        @Test(
+            "an answer before the body reaches a client that reads only after it has sent all of it",
+            arguments: earlyAnswers)
+        func early(start: String, status: Int) throws {
+            let running = try RunningServer(EchoHandler(bodyLimit: 100_000))
+            #expect(try statusAfterSending(start, to: running) == status)
+        }
+
+        @Test("so does the answer to a connection too many")
+        func turnedAway() throws {
+            let running = try RunningServer { $0.maximumConnections = 1 }
+            let first = try running.client()
+            #expect(try first.get("/a").status == 200)
+            #expect(try statusAfterSending(post("Content-Length: 20000000"), to: running) == 503)
+        }
+
+        @Test("while 256 connections are read so, further ones end at once")
+        func manyRefused() throws {
+            let running = try RunningServer()
+            let request = post("Content-Length: 20000000", target: "/refused")
+            let places = running.server.context.lingerPlaces
+            #expect(places.take(256) && !places.take(1))
+            #expect(try statusAfterSending(request, to: running) == nil)
+            places.giveBack(256)
+            #expect(try statusAfterSending(request, to: running) == 403)
+        }
+
+        @Test("of an endless body no more than 64 MiB are read")
+        func endless() throws {
+            let client = try RunningServer().client()
+            client.send(post("Transfer-Encoding: chunked", target: "/refused") + "fffffffffff\r\n")
+            let part = [UInt8](repeating: 7, count: 1 << 20)
+            var sent = 0
+            while sent < 200, client.send(part) { sent += 1 }
+            // The buffers of the sockets hold some more.
+            #expect((64..<100).contains(sent))
+        }
+
         @Test("a body that arrives too slowly is answered 408")
         func slow() throws {
             let running = try RunningServer {

@@ -11,14 +11,18 @@ import Testing
 @Suite("HTTPServer", .bounded, .ownThread)
 enum OverSockets {}
 
-/// Echoes each request's method, target and body. `/refused` is answered before its body is read.
+/// Echoes each request's method, target and body. `/refused` and `/later` are answered before their body is read.
 struct EchoHandler: HTTPHandler {
     var bodyLimit = 1 << 30
     /// Called for each handled request, on its thread.
     var whenHandled: @Sendable () -> Void = {}
 
     func admit(_ head: RequestHead, from peer: Peer) -> Admission {
-        head.target == "/refused" ? .answer(.plain(.forbidden)) : .handle(bodyLimit: bodyLimit)
+        switch head.target {
+        case "/refused": .answer(.plain(.forbidden))
+        case "/later": .later { $0.send(.plain(.ok)) }
+        default: .handle(bodyLimit: bodyLimit)
+        }
     }
 
     func respond(to request: HTTPRequest) -> HTTPResponse {

@@ -1,21 +1,19 @@
 public import FoundationEssentials
 import Glibc
 
-/// An nginx on a loopback port, as an independent server. It accepts PUT and DELETE (RFC 4918) into its own
-/// folder, and stops when the object is released.
-public final class NginxDAV: Sendable {
-    /// Whether nginx is installed, with its DAV module.
-    public static let isInstalled = Shell.output("nginx -V 2>&1").contains("http_dav_module")
+/// An nginx on a loopback port, in a folder of its own. It stops when the object is released.
+public final class NginxProcess: Sendable {
+    /// Whether nginx is installed. Tests that need it skip with a message otherwise.
+    public static let isInstalled = Shell.has("nginx")
 
     /// The port it listens on.
     public let port: UInt16
-    private let folder: TemporaryFolder
-    private let process: ServerProcess
+    let folder: TemporaryFolder
+    let process: ServerProcess
 
-    /// Starts a server that accepts bodies up to four gigabytes. `/moved/` redirects by 307 to a folder,
-    /// `/sent-on/` to the same name in `/kept/`. `/private/` needs the user `anna` with the password
-    /// `secret`.
-    public init() async throws {
+    /// Starts an nginx that accepts bodies up to four gigabytes.
+    /// - Parameter servers: the blocks for the port.
+    public init(_ servers: (UInt16) -> String) async throws {
         folder = try TemporaryFolder()
         // Reserves the port until just before nginx takes it.
         var free: ClosedPort? = try ClosedPort()
@@ -26,22 +24,10 @@ public final class NginxDAV: Sendable {
             http {
                 access_log off; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
                 uwsgi_temp_path uwsgi; scgi_temp_path scgi; client_max_body_size 4g;
-                server {
-                    listen 127.0.0.1:\(port);
-                    location / { root files; dav_methods PUT DELETE; create_full_put_path on; }
-                    location /moved/ { return 307 /kept/; }
-                    location ~ ^/sent-on/(.*)$ { return 307 /kept/$1; }
-                    location /private/ {
-                        root files; dav_methods PUT DELETE; create_full_put_path on;
-                        auth_basic films; auth_basic_user_file users;
-                    }
-                }
+                \(servers(port))
             }
             """
         try Data(configuration.utf8).write(to: URL(filePath: folder.file("nginx.conf")))
-        try Data("anna:{PLAIN}secret".utf8).write(to: URL(filePath: folder.file("users")))
-        try FileManager.default.createDirectory(
-            atPath: folder.file("files"), withIntermediateDirectories: true)
         free = nil
         process = try ServerProcess(
             """
@@ -49,6 +35,39 @@ public final class NginxDAV: Sendable {
             exec nginx -p '\(folder.path)' -c nginx.conf -g 'user root;' >start.log 2>&1 </dev/null
             """, endedBy: SIGTERM)
         try await eventually { FileManager.default.fileExists(atPath: folder.file("nginx.pid")) }
+    }
+}
+
+/// An nginx as an independent server of files. It accepts PUT and DELETE (RFC 4918) into its own folder.
+public final class NginxDAV: Sendable {
+    /// Whether nginx is installed, with its DAV module.
+    public static let isInstalled = Shell.output("nginx -V 2>&1").contains("http_dav_module")
+
+    /// The port it listens on.
+    public var port: UInt16 { nginx.port }
+    private let nginx: NginxProcess
+
+    /// Starts a server that accepts bodies up to four gigabytes. `/moved/` redirects by 307 to a folder,
+    /// `/sent-on/` to the same name in `/kept/`. `/private/` needs the user `anna` with the password
+    /// `secret`.
+    public init() async throws {
+        nginx = try await NginxProcess { port in
+            """
+            server {
+                listen 127.0.0.1:\(port);
+                location / { root files; dav_methods PUT DELETE; create_full_put_path on; }
+                location /moved/ { return 307 /kept/; }
+                location ~ ^/sent-on/(.*)$ { return 307 /kept/$1; }
+                location /private/ {
+                    root files; dav_methods PUT DELETE; create_full_put_path on;
+                    auth_basic films; auth_basic_user_file users;
+                }
+            }
+            """
+        }
+        try Data("anna:{PLAIN}secret".utf8).write(to: URL(filePath: nginx.folder.file("users")))
+        try FileManager.default.createDirectory(
+            atPath: nginx.folder.file("files"), withIntermediateDirectories: true)
     }
 
     /// The URL of a path on the server.
@@ -63,17 +82,17 @@ public final class NginxDAV: Sendable {
     public func contents(_ path: String) -> Data? { FileManager.default.contents(atPath: file(path)) }
 
     /// The file of a path.
-    public func file(_ path: String) -> String { folder.file("files" + path) }
+    public func file(_ path: String) -> String { nginx.folder.file("files" + path) }
 
     /// Bodies that are incomplete or not yet moved into place.
     public var unfinishedBodies: [String] {
         // Ignored: without the folder there are no such bodies.
-        (try? FileManager.default.contentsOfDirectory(atPath: folder.file("body"))) ?? []
+        (try? FileManager.default.contentsOfDirectory(atPath: nginx.folder.file("body"))) ?? []
     }
 
     /// The worker's peak memory so far, in KiB.
     public var peakMemory: Int {
-        let children = Shell.output("cat /proc/\(process.id)/task/\(process.id)/children")
+        let children = Shell.output("cat /proc/\(nginx.process.id)/task/\(nginx.process.id)/children")
         return children.split(separator: " ").map { ProcessMemory.peak(of: String($0)) }.max() ?? 0
     }
 }
