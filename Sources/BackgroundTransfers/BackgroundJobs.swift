@@ -58,7 +58,7 @@ public struct BackgroundJobs: Sendable {
         } catch {
             // Another program has created the job meanwhile.
             if error.kind == .rename, job.exists { throw .running(name: name) }
-            throw .storageFailed(path: folder, reason: error.explanation)
+            throw .storageFailed(path: folder, reason: error.description)
         }
         do {
             try command.start(job, lock, secrets: secrets)
@@ -106,7 +106,7 @@ public struct BackgroundJobs: Sendable {
             names = try calls.names(in: try calls.openFolder(folder))
         } catch {
             if error.isAbsence { return [] }
-            throw .storageFailed(path: folder, reason: error.explanation)
+            throw .storageFailed(path: folder, reason: error.description)
         }
         var jobs: [JobStatus] = []
         for name in names.sorted() where Self.isName(name) {
@@ -194,8 +194,6 @@ public struct JobCommand: Sendable {
             // Ignores a failure: then there is no answer either.
             _ = SessionProcess.sendAll([UInt8](message), to: connection)
             answer = SessionProcess.receiveAll(connection)
-        } catch let error as FileFault {
-            throw .notStarted(name: folder.name, reason: error.explanation)
         } catch {
             throw .notStarted(name: folder.name, reason: "\(error)")
         }

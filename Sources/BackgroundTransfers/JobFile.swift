@@ -36,7 +36,7 @@ struct JobFolder: Sendable {
             return try body(try calls.openFolder(path))
         } catch {
             throw error.isAbsence && !exists
-                ? .notFound(name: name) : .storageFailed(path: path, reason: error.explanation)
+                ? .notFound(name: name) : .storageFailed(path: path, reason: error.description)
         }
     }
 
@@ -147,7 +147,7 @@ struct JobFolder: Sendable {
             try calls.rename(name, to: removed, in: parent)
             remove(removed, in: parent)
         } catch {
-            throw .storageFailed(path: path, reason: error.explanation)
+            throw .storageFailed(path: path, reason: error.description)
         }
     }
 

@@ -85,13 +85,12 @@ public final class JobProcess: Sendable {
                 explain: explain)
             listener = try JobListener(folder)
         } catch {
-            let reason = (error as? FileFault)?.explanation ?? "\(error)"
-            refuse(reason)
+            refuse("\(error)")
             return 2
         }
         work.recorder.addNow(.started(process: getpid(), time: Self.now))
         if let fault = work.recorder.fault {
-            refuse(fault.explanation)
+            refuse(fault.description)
             return 2
         }
         answer(JobMessage.begun)
@@ -138,7 +137,7 @@ public final class JobProcess: Sendable {
     /// Records the end.
     private func finish(_ work: JobWork, _ log: JobLog, _ disk: DiskCache?, isCancelled: Bool) -> Int32 {
         if let fault = work.recorder.fault {
-            log.add("the job stops: its results cannot be written: \(fault.explanation)")
+            log.add("the job stops: its results cannot be written: \(fault)")
             return 2
         }
         var status: Int32 = 130

@@ -268,7 +268,7 @@ extension FileCalls {
 }
 
 /// A failed system call and its file.
-package struct FileFault: Error, Sendable {
+package struct FileFault: Error, Sendable, CustomStringConvertible {
     package let kind: FileCalls.Kind
     /// The path, or the name in its folder; empty if only the descriptor was known.
     package let name: String
@@ -291,7 +291,7 @@ package struct FileFault: Error, Sendable {
     package var isContention: Bool { kind == .lock && code == EWOULDBLOCK }
 
     /// One line for people: the call, the file and the reason.
-    package var explanation: String {
+    package var description: String {
         "cannot \(kind.rawValue) \(name.isEmpty ? "a file" : name): \(detail ?? SystemError.text(code))"
     }
 }

@@ -39,7 +39,7 @@ struct EchoHandler: HTTPHandler {
                 status: .ok, fields: ["Body": kind, "Peer": request.peer.address ?? "local"],
                 body: .bytes(start + (try request.body.bytes())))
         } catch {
-            return .plain(.internalServerError, error.explanation)
+            return .plain(.internalServerError, error.description)
         }
     }
 }

@@ -3,7 +3,8 @@
 # alone, then the first two, and so on. A file that uses a later folder does not compile. Checks also that
 # SystemSupport, HTTPSemantics, ImageCodecs, Coalescing, BackgroundTransfers, HTTPServer, ServiceOperations,
 # Films, PictureService and PictureServer import only modules below them, and that no target
-# imports a module that is missing in its dependencies.
+# imports a module that is missing in its dependencies. Checks last that an error that leaves its module is described in
+# words: otherwise a message would show the program's own names.
 #
 #     Tests/Layers/check-layers.sh [options of swift build, such as -c release]
 set -euo pipefail
@@ -38,6 +39,14 @@ imports ImageCodecs SystemSupport
 imports Films CSQLite SystemSupport HTTPSemantics
 imports PictureService SystemSupport HTTPSemantics ImageCodecs LazyImages
 imports PictureServer SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages PictureService CSystem
+
+# Errors that are caught by their cases, and are in no message.
+caught=' Failure Refusal FilmError SoapFault '
+for error in $(grep -rhoE '^ *(package|public) (indirect )?(enum|struct) \w+:.*\bError\b.*' Sources \
+    | grep -v CustomStringConvertible | sed -E 's/.*(enum|struct) (\w+):.*/\2/'); do
+    [[ $caught == *" $error "* ]] || grep -rqE "extension $error: .*CustomStringConvertible" Sources \
+        || fail "$error has no description in words: make it CustomStringConvertible"
+done
 
 swift build "$@" --explicit-target-dependency-import-check error
 output=$(swift build "$@" --show-bin-path)

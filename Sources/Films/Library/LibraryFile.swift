@@ -212,7 +212,7 @@ final class LibraryFile: Sendable {
                 if hasLog { try FileCalls().remove(path: log) }
             } catch {
                 throw .replaced(
-                    path: path, reason: "was replaced, and \(error.explanation); remove it and try again")
+                    path: path, reason: "was replaced, and \(error); remove it and try again")
             }
         }
     }

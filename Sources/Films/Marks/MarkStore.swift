@@ -83,7 +83,7 @@ package final class MarkStore: Sendable {
         do throws(FileFault) {
             try FileCalls().makeFolders(String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)))
         } catch {
-            throw .system(path: path, reason: error.explanation)
+            throw .system(path: path, reason: error.description)
         }
         let database = try Database(path: path, mode: .creating)
         try database.execute("PRAGMA synchronous = FULL")

@@ -364,6 +364,6 @@ public final class SpooledStream: Sendable {
 
     private static func noRoom(for name: String, _ fault: FileFault) -> ImageLoadingError {
         if let shortage = ResourceShortage(code: fault.code) { return ImageLoadingError(shortage, url: name) }
-        return .storageFailed(url: name, reason: fault.explanation)
+        return .storageFailed(url: name, reason: fault.description)
     }
 }

@@ -54,7 +54,7 @@ struct ConfigurationFile: Sendable {
             bytes = status.isFile ? try FileCalls().contents(ofPath: path) : []
         } catch {
             if error.isAbsence { return nil }
-            throw UsageError("\(path): it cannot be read: \(error.explanation)")
+            throw UsageError("\(path): it cannot be read: \(error)")
         }
         guard status.isFile else {
             let kind = status.isFolder ? "a folder" : "a pipe or a device"

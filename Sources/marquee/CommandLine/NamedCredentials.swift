@@ -35,7 +35,7 @@ struct NamedCredentials: Authenticator {
             let count = try calls.read(file, into: &content)
             bytes = Array(content[..<count])
         } catch {
-            throw UsageError("--credentials-file: \(error.explanation)")
+            throw UsageError("--credentials-file: \(error)")
         }
         try self.init(String(decoding: bytes, as: UTF8.self), of: "--credentials-file \(path)")
     }

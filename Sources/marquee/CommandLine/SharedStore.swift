@@ -57,7 +57,7 @@ struct SharedStore: Sendable {
         do throws(FileFault) {
             content = try FileCalls().contents(ofPath: path)
         } catch {
-            throw UsageError("--shared-key-file: \(error.explanation)")
+            throw UsageError("--shared-key-file: \(error)")
         }
         return try UsageError.naming("--shared-key-file \(path)") { try SigningKeys(content).secrets }
     }

@@ -49,11 +49,8 @@ enum ExportCommand: Command {
                 try export(library, format, hasPosters, progress) { Output.write($0, to: STDOUT_FILENO) }
                 return nil
             }
-            return try OutputFile(path).write(existing, toStream: stream) { file in
-                let number = file.number
-                try export(library, format, hasPosters, progress) {
-                    try FileCalls().write(Array($0.utf8), toStream: number)
-                }
+            return try OutputFile(path).write(existing, toStream: stream) { write in
+                try export(library, format, hasPosters, progress) { try write(Array($0.utf8)) }
             }
         }
         if let written, written.outcome == .kept {

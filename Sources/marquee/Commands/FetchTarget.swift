@@ -143,7 +143,7 @@ private final class PipeContent: Sendable {
             file = try FileCalls().openUnnamed(in: FileManager.default.temporaryDirectory.path)
             try FileCalls().write(bytes, to: file)
         } catch {
-            throw Failure("\(label): \(error.explanation); set TMPDIR to a folder with room")
+            throw Failure("\(label): \(error); set TMPDIR to a folder with room")
         }
     }
 

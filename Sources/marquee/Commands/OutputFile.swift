@@ -148,12 +148,20 @@ struct OutputFile: Sendable {
         let file = path()
         return try await threads.run({ Failure($0, doing: file) }) { () throws(Failure) in
             let stream = Descriptor(number)
-            do throws(FileFault) {
-                try FileCalls().write(bytes, toStream: stream.number)
-            } catch {
-                throw Self.unwritable(file, error.code)
-            }
+            try Self.writer(stream.number, file)(bytes)
             return WrittenFile(path: file)
+        }
+    }
+
+    /// A function that writes bytes to a descriptor.
+    /// - Parameter file: the name in errors.
+    private static func writer(_ number: Int32, _ file: String) -> ([UInt8]) throws(Failure) -> Void {
+        { bytes throws(Failure) in
+            do throws(FileFault) {
+                try FileCalls().write(bytes, toStream: number)
+            } catch {
+                throw unwritable(file, error.code)
+            }
         }
     }
 
@@ -161,12 +169,15 @@ struct OutputFile: Sendable {
     /// - Parameters:
     ///   - existing: as in `write`; a file is never numbered.
     ///   - stream: from `openIfStream`; it is closed.
+    ///   - body: gets a function that writes bytes.
     func write(
-        _ existing: ExistingFile, toStream stream: Int32?, _ body: (borrowing Descriptor) throws -> Void
+        _ existing: ExistingFile, toStream stream: Int32?,
+        _ body: (_ write: ([UInt8]) throws(Failure) -> Void) throws -> Void
     ) throws -> WrittenFile {
         let file = path()
         if let stream {
-            try body(Descriptor(stream))
+            let stream = Descriptor(stream)
+            try body(Self.writer(stream.number, file))
             return WrittenFile(path: file)
         }
         if existing == .keep, FileKind(file) == .file { return WrittenFile(path: file, outcome: .kept) }
@@ -175,7 +186,7 @@ struct OutputFile: Sendable {
         defer { unsafe unlink(part) }
         let descriptor = Descriptor(unsafe csystem_open(part, O_WRONLY | O_CREAT | O_EXCL, 0o644))
         guard descriptor.number >= 0 else { throw Self.unwritable(file, errno) }
-        try body(descriptor)
+        try body(Self.writer(descriptor.number, file))
         let code =
             existing == .replace
             ? (unsafe rename(part, file) == 0 ? 0 : errno) : Self.giveName(file, to: part)

@@ -217,7 +217,7 @@ enum ServeCommand: Command {
             return (kept, lease)
         } catch {
             throw Failure(
-                "the token for writing cannot be kept: \(error.explanation); name a file of tokens with --token-file"
+                "the token for writing cannot be kept: \(error); name a file of tokens with --token-file"
             )
         }
     }

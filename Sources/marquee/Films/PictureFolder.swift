@@ -27,7 +27,7 @@ struct PictureFolder: Sendable {
             let calls = FileCalls()
             names = try calls.nameBytes(in: try calls.openFolder(path))
         } catch {
-            throw Failure("\(path): the folder cannot be read: \(error.explanation)")
+            throw Failure("\(path): the folder cannot be read: \(error)")
         }
         pictures = names.filter { $0.first != UInt8(ascii: ".") && MediaType.isPicture($0) }
             .map {

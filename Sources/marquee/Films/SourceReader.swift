@@ -109,7 +109,7 @@ struct SourceReader: SourceAnswers {
         do {
             for try await page in stream { try await result.append(CataloguePages.Page(page, base: base)) }
         } catch let fault as FileFault {
-            throw Failure("\(folder.path): the folder cannot be read: \(fault.explanation)")
+            throw Failure("\(folder.path): the folder cannot be read: \(fault)")
         }
         return result
     }

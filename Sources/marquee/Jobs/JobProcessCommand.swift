@@ -155,7 +155,7 @@ struct JobSettings: Sendable {
                 credentials.append(
                     String(decoding: try FileCalls().contents(ofPath: file), as: UTF8.self))
             } catch {
-                throw Failure("--credentials-file: \(error.explanation)")
+                throw Failure("--credentials-file: \(error)")
             }
         }
         secrets.credentials = credentials.isEmpty ? nil : credentials.joined(separator: "\n")

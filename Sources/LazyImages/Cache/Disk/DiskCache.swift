@@ -684,7 +684,7 @@ extension DiskCache {
 
         mutating func record(_ fault: FileFault, writing isWriting: Bool) {
             let cause = Cause(kind: fault.kind, code: fault.code)
-            last = fault.explanation
+            last = fault.description
             if causes.updateValue(cause, forKey: isWriting) != cause { count += 1 }
         }
 
