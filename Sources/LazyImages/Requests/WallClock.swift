@@ -13,6 +13,9 @@ public struct WallClock: Sendable {
     /// - Parameter read: returns the whole seconds since 1970. Called often, on any thread.
     public init(_ read: @escaping @Sendable () -> Int) { self.read = read }
 
-    /// The time now, in whole seconds since 1970.
-    package var seconds: Int { read() }
+    /// The time now, in whole seconds since 1970. No clock is so wrong that a sum of times overflows.
+    package var seconds: Int { min(max(read(), -Self.farthest), Self.farthest) }
+
+    /// Beyond the age of the universe, which is 4.4e17 seconds.
+    private static let farthest = 1 << 60
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPSemantics
 import ImageCodecs
 import TestSupport
 import TestTraits
@@ -34,6 +35,29 @@ struct LoaderParametersTests {
             for loader in files { _ = try await loader.file(for: request) }
             for loader in images { _ = try await loader.image(for: request) }
             #expect(transport.started.count == transfers)
+        }
+    }
+
+    @Test("a clock that is wrong by any amount stops no load")
+    func wrongClocks() async {
+        await #expect(processExitsWith: .success) {
+            let now = HTTPDate.format(1_767_225_600)
+            let transport = HeldTransport { _ in
+                HeldTransport.Answer(
+                    SampleImages.png,
+                    fields: ["Date": now, "Expires": now, "Last-Modified": now, "Age": "5", "ETag": "\"a\""])
+            }
+            let time = Shared(0)
+            let folder = try TemporaryFolder()
+            let loader = FileLoader(
+                disk: DiskCache(folder: folder.file("cache")), transport: transport,
+                clock: WallClock { time.value })
+            let request = ImageRequest("http://localhost/a.png")
+            for seconds in [Int.min, .max, 0, .min, -1, .max, .min + 1, .max - 1] {
+                time.change { $0 = seconds }
+                _ = try await loader.file(for: request)
+                await loader.flush()
+            }
         }
     }
 
