@@ -50,6 +50,8 @@ struct restoration {
 
 static struct restoration restorations[2];
 static _Atomic(struct restoration *) in_use;
+// Set for good when the process ends. The copy that was in use then stays as it is, although none is in use any more.
+static atomic_bool is_ending;
 
 // The actions before ours, and whether ours are installed. By signal number.
 static struct sigaction before[NSIG];
@@ -111,6 +113,8 @@ static int take_terminal(int terminal) {
 }
 
 static void restore(void) {
+    // Before the copy is taken: guard, which sees that none is in use, then sees this too.
+    atomic_store(&is_ending, true);
     // Two threads may crash at once: the first restores.
     struct restoration *mine = atomic_exchange(&in_use, NULL);
     if (mine == NULL) return;
@@ -222,6 +226,7 @@ int csystem_terminal_guard(int terminal, const struct termios *original, const v
     }
     if (csystem_terminal_signals() < 0) return -1;
     struct restoration *other = &restorations[atomic_load(&in_use) == &restorations[0] ? 1 : 0];
+    if (atomic_load(&is_ending)) return 0;
     other->terminal = terminal;
     other->original = *original;
     other->length = length;
