@@ -34,7 +34,7 @@ public final class SharedTier: Sendable {
             failures: SharedTier.failuresBeforePause, pause: SharedTier.firstPause)
         var traffic = Traffic()
         /// The callers of `flush`.
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [AsyncStream<Never>.Continuation] = []
     }
 
     /// Reads and writes have separate pauses.
@@ -58,7 +58,7 @@ public final class SharedTier: Sendable {
     private static let firstPause = Duration.seconds(5)
     /// Writes and removals under way at once.
     private static let writers = 4
-    /// How long `flush` waits for the queue to empty, at most.
+    /// How long `flush` waits for the queue to empty, at most; and then for what is under way.
     private static let flushLimit = Duration.seconds(5)
     /// A read with less time than this is skipped.
     private static let shortestRead = Duration.milliseconds(5)
@@ -191,18 +191,22 @@ public final class SharedTier: Sendable {
     /// Waits until the queue is empty. After five seconds, drops the writes that are left; returns after ten at most.
     package func flush() async {
         startWriting()
+        let (idle, waiter) = AsyncStream.makeStream(of: Never.self)
+        let isIdle = state.withLock { state in
+            if state.queue.isAtWork { state.waiting.append(waiter) }
+            return !state.queue.isAtWork
+        }
+        if isIdle { return }
         let timer = Task { [configuration] in
             // Ignored: the queue was empty before the time was over.
             guard (try? await configuration.timing.sleep(Self.flushLimit)) != nil else { return }
             state.withLock { $0.traffic.droppedWrites += $0.queue.dropWrites() }
+            // Ignored: so was what is under way, unless the transport keeps no time limit.
+            guard (try? await configuration.timing.sleep(Self.flushLimit)) != nil else { return }
+            waiter.finish()
         }
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                if state.queue.isAtWork { state.waiting.append(continuation) }
-                return !state.queue.isAtWork
-            }
-            if isIdle { continuation.resume() }
-        }
+        // In a task of its own, because the caller may be cancelled: a program that ends flushes.
+        await Task { for await _ in idle {} }.value
         timer.cancel()
     }
 
@@ -219,11 +223,11 @@ public final class SharedTier: Sendable {
                 }
                 orders.append(order)
             }
-            var waiting: [CheckedContinuation<Void, Never>] = []
+            var waiting: [AsyncStream<Never>.Continuation] = []
             if !state.queue.isAtWork { swap(&waiting, &state.waiting) }
             return (orders, waiting)
         }
-        for continuation in waiting { continuation.resume() }
+        for waiter in waiting { waiter.finish() }
         for order in orders {
             // Detached: the caller does not wait for it.
             Task.detached { [self] in await write(order) }

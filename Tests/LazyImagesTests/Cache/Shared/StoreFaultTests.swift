@@ -32,6 +32,23 @@ struct StoreFaultTests {
         }
     }
 
+    @Test("a flush waits ten seconds at most, whatever the transport does")
+    func hungTransport() async throws {
+        let transport = HeldTransport()
+        let sleeps = Shared<[Duration]>([])
+        let tier = try SharedFixture.tier("http://store.example/", transport: transport) {
+            $0.timing.sleep = { time in sleeps.change { $0.append(time) } }
+        }
+        for number in 0..<6 { tier.put(try SharedFixture.key(number)) }
+        // The clock runs ahead of the transport, which holds four writes.
+        await tier.flush()
+        #expect(sleeps.value == [.seconds(5), .seconds(5)])
+        #expect(tier.traffic.droppedWrites == 2)
+        for transfer in try await transport.transfers(4) { transfer.answer([], status: 201) }
+        await tier.flush()
+        #expect(tier.traffic.writes == 4)
+    }
+
     @Test("once the store is back, one read ends the pause")
     func recovery() async throws {
         let store = try StoreServer()
