@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LazyImages
+import SystemSupport
 import TestSupport
 import TestTraits
 import Testing
@@ -31,6 +32,37 @@ struct PlayerTests {
     func refused(command: String, reason: String) {
         let error = #expect(throws: UsageError.self) { try Player(command, from: "--player") }
         #expect(error?.description.contains(reason) == true && error?.description.contains("\n") == false)
+    }
+
+    @Test("a player that has ended gets no signal, whatever process has its number now")
+    func reusedNumber() throws {
+        let player = try TerminalProgram(["true"])
+        #expect(player.wait() == .exited(0))
+        let ends = try SessionProcess.socketPair()
+        guard let other = try Self.process(numbered: player.identifier, input: ends.other) else {
+            print("skipped: only root may choose the numbers of processes (ns_last_pid)")
+            return
+        }
+        player.stop()
+        // A signal would be first.
+        close(ends.own)
+        #expect(other.wait() == .exited(0))
+    }
+
+    /// A process that ends with its input and has this number; nil if the system does not allow that.
+    private static func process(numbered number: pid_t, input: Int32) throws -> TerminalProgram? {
+        for _ in 0..<100 {
+            do {
+                try Data("\(number - 1)".utf8).write(to: URL(filePath: "/proc/sys/kernel/ns_last_pid"))
+            } catch {
+                return nil
+            }
+            let process = try TerminalProgram(["cat"], input: input)
+            if process.identifier == number { return process }
+            kill(process.identifier, SIGKILL)
+            _ = process.wait()
+        }
+        return nil
     }
 
     private let network = BaseURL(URL(string: "https://films.example/all/films.json") ?? URL(filePath: "/"))

@@ -77,8 +77,10 @@ enum PlayerEnding: Sendable, Equatable {
 
 /// A running program that has the terminal: a player or a pager. It shares the process group, so keys that stop or
 /// interrupt a program reach both.
-struct TerminalProgram: Sendable {
+final class TerminalProgram: Sendable {
     let identifier: pid_t
+    /// Whether the program's end was taken note of. Then the system may give its number to another process.
+    private let hasEnded = Lock(false)
 
     /// Starts a program, found in PATH, with this program's standard output.
     /// - Parameters:
@@ -134,11 +136,20 @@ struct TerminalProgram: Sendable {
         return unsafe kept + [nil]
     }
 
+    /// Asks the program to end. Does nothing once it has ended.
+    func stop() { hasEnded.withLock { hasEnded in if !hasEnded { kill(identifier, SIGTERM) } } }
+
     /// Waits until the program ends. Blocks.
     func wait() -> PlayerEnding {
-        var status: Int32 = 0
-        while unsafe waitpid(identifier, &status, 0) < 0 {
+        var information = unsafe siginfo_t()
+        // Until the status is taken, under the lock, no other process gets the number.
+        while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0 {
             if errno != EINTR { return .exited(0) }
+        }
+        var status: Int32 = 0
+        hasEnded.withLock { hasEnded in
+            hasEnded = true
+            _ = unsafe waitpid(identifier, &status, 0)
         }
         let signal = status & 0x7F
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
@@ -210,7 +221,7 @@ final class Playing {
     }
 
     /// Ends the player when the browser ends.
-    func stop() { if let process { kill(process.identifier, SIGTERM) } }
+    func stop() { process?.stop() }
 }
 
 /// The argument that a player gets for a film: an absolute path, or an http or https address. It never begins with a
