@@ -120,15 +120,29 @@ struct FilmListTests {
         var list = FilmList()
         _ = list.replace(by: FilmSet(open("abc")))
         list.select(1)
-        list.complete(Movie(id: "b", title: "b", director: "Murnau"))
-        list.complete(Movie(id: "c", title: "c", year: 1922, director: "Murnau"))
+        list.complete(list.catalogue.movies[1], with: Movie(id: "b", title: "b", director: "Murnau"))
+        list.complete(
+            list.catalogue.movies[2], with: Movie(id: "c", title: "c", year: 1922, director: "Murnau"))
         #expect(list.selectedMovie?.director == "Murnau")
         #expect(
             list.sameDirector(first: 3).films.map(\.id) == ["c"] && list.sameDirector(first: 3).count == 1)
         list.setFilter("director:murnau")
         #expect(list.rows == [1, 2])
-        list.complete(Movie(id: "b", title: "b", director: "Dreyer"))
+        let whole = Movie(id: "b", title: "b", director: "Dreyer")
+        list.complete(list.catalogue.movies[1], with: whole)
         #expect(list.sameDirector(first: 3).count == 0)
+        #expect(list.isWhole(whole))
+    }
+
+    @Test("a completed film stays so in a later list that has the same of it, and not in one that has other")
+    func completedFilmOfLaterLists() {
+        var list = FilmList()
+        _ = list.replace(by: FilmSet(open("abc")))
+        list.complete(list.catalogue.movies[1], with: Movie(id: "b", title: "b", director: "Murnau"))
+        _ = list.replace(by: FilmSet(open("abcd")))
+        #expect(list.catalogue.movies.map(\.director) == [nil, "Murnau", nil, nil])
+        _ = list.replace(by: FilmSet(open("abd", score: ["b": 7])))
+        #expect(list.catalogue.movies.allSatisfy { $0.director == nil && !list.isWhole($0) })
     }
 
     @Test("the catalogue's state only advances, and a failure keeps the films with the reason")

@@ -29,7 +29,7 @@ final class Browser: Sendable {
         /// The stored marks have changed.
         case marks(MarkNews)
         /// A film with what only its own page at the source has.
-        case completed(Movie)
+        case completed(Movie, whole: Movie)
         case quit
     }
 

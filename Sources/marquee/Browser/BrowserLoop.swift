@@ -31,8 +31,8 @@ final class BrowserLoop {
     private var turns = 0
     private let began = MonotonicClock.seconds
     private let accents = PosterAccents()
-    /// The ids of the films whose own page was asked for.
-    private var completed: Set<String> = []
+    /// The film on the screen whose own page was asked for, as its list had it.
+    private var asked: Movie?
     private let onlyASCII = Terminal.showsOnlyASCII(STDOUT_FILENO)
     private var isDone = false
     /// Why there is nothing to show.
@@ -120,7 +120,7 @@ final class BrowserLoop {
             perform(state.take(path))
             marks.send()
         case .changed: perform(state.refreshOnceRead())
-        case .completed(let movie): state.list.complete(movie)
+        case .completed(let movie, let whole): state.list.complete(movie, with: whole)
         case .terminal(let events, let handled):
             for event in events {
                 if event == .resized || event == .continued { readSize() }
@@ -242,14 +242,14 @@ final class BrowserLoop {
     /// A card's width, in radii of its corners.
     private static let widthsOfCorner = 20.0
 
-    /// Asks for what only the opened film's own page has, once for each film.
+    /// Asks for what only the opened film's own page has. If that fails, asks again when the film is opened again.
     private func complete() {
-        guard state.page == .film, let movie = state.list.selectedMovie,
-            completed.insert(movie.id).inserted
-        else { return }
+        let shown = state.page == .film ? state.list.selectedMovie : nil
+        defer { asked = shown }
+        guard let shown, shown != asked, !state.list.isWhole(shown) else { return }
         Task { [session = environment.session, mailbox] in
-            let whole = await session.whole(movie)
-            if whole != movie { mailbox.send(.completed(whole)) }
+            let whole = await session.whole(shown)
+            if whole != shown { mailbox.send(.completed(shown, whole: whole)) }
         }
     }
 

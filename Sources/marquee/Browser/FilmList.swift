@@ -42,6 +42,8 @@ struct FilmList {
     var marks = MarkBook()
     /// The words of the filter about marks.
     private var markWords = MarkWords("")
+    /// The films with what only their own pages have, by the films as their list has them.
+    private var wholes: [Movie: Movie] = [:]
     /// The ids of the films that are selected together; empty where only `selected` counts.
     private(set) var selection: Set<String> = []
 
@@ -100,6 +102,7 @@ struct FilmList {
         let before = rows.map { catalogue.movies[$0].id }
         let old = selected
         self.films = films
+        for (movie, whole) in wholes { self.films.complete(movie, with: whole) }
         if !selection.isEmpty { selection.formIntersection(catalogue.movies.map(\.id)) }
         sort()
         show()
@@ -111,8 +114,15 @@ struct FilmList {
         return nearest.first.map { row[$0] != nil } ?? true
     }
 
-    /// Replaces the film with the same id. Order and filter stay as they are until they change.
-    mutating func complete(_ movie: Movie) { films.complete(movie) }
+    /// Whether a film has what only its own page has.
+    func isWhole(_ movie: Movie) -> Bool { wholes.values.contains(movie) }
+
+    /// Puts a film with what only its own page has in its place, now and in later lists that have the same film. Order
+    /// and filter stay as they are until they change.
+    mutating func complete(_ movie: Movie, with whole: Movie) {
+        wholes[movie] = whole
+        films.complete(movie, with: whole)
+    }
 
     private mutating func sort() {
         switch order {
@@ -242,15 +252,13 @@ struct FilmSet: Sendable {
             OpenCatalogue(catalogue: Catalogue(name: nil, movies: []), base: BaseURL(URL(filePath: "/"))))
     }
 
-    /// Replaces the film with the same id.
-    mutating func complete(_ movie: Movie) {
-        guard let number = catalogue.movies.firstIndex(where: { $0.id == movie.id }) else { return }
-        if let director = catalogue.movies[number].director {
-            byDirector[director]?.removeAll { $0 == number }
-        }
-        catalogue = catalogue.replacing(movie)
-        index.replace(number, with: movie)
-        guard let director = movie.director else { return }
+    /// Replaces a film by itself with more members.
+    mutating func complete(_ movie: Movie, with whole: Movie) {
+        guard let number = catalogue.movies.firstIndex(of: movie) else { return }
+        if let director = movie.director { byDirector[director]?.removeAll { $0 == number } }
+        catalogue = catalogue.replacing(whole)
+        index.replace(number, with: whole)
+        guard let director = whole.director else { return }
         let movies = catalogue.movies
         byDirector[director] = ((byDirector[director] ?? []) + [number]).sorted {
             Self.isOlder($0, $1, movies)
