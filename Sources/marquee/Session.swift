@@ -13,6 +13,8 @@ struct Session: Sendable {
     private(set) var output: Output
     /// The disk tier; nil if it is switched off.
     let disk: DiskCache?
+    /// The network of all loaders, which so share their connections.
+    private let network: CurlTransport
     private(set) var source: CatalogueSource
     /// The signals that ask the program to end.
     let interruption: Interruption
@@ -39,6 +41,7 @@ struct Session: Sendable {
             welcome = nil
         }
         self.source = source
+        network = CurlTransport(configuration: settings.transport)
         disk = settings.usesDisk ? DiskCache(folder: settings.cacheFolder, limit: settings.cacheLimit) : nil
     }
 
@@ -133,7 +136,7 @@ struct Session: Sendable {
         _ makeLoader: (inout ImageDownloader.Configuration, any Transport) -> FileLoader
     ) -> OpenLoader {
         var origin: EmbeddedOrigin?
-        var network: any Transport = CurlTransport(configuration: settings.transport)
+        var network: any Transport = network
         switch source {
         case .sample(.folder(let folder)) where !settings.isOffline:
             let embedded = EmbeddedOrigin(folder: folder, transport: settings.transport)

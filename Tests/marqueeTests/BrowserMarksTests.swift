@@ -276,6 +276,57 @@ struct BrowserMarksTests {
         quit(terminal)
     }
 
+    @Test("the films that are opened and marked in one run share connections to their server")
+    func connections() throws {
+        let tmdb = try SourceServer(films: 6)
+        let first = try started(tmdb.tmdb("popular"))
+        first.type("\r")
+        for film in 0..<6 {
+            wait(first) { tmdb.targets.contains { $0.hasPrefix("/3/movie/\(film)?") } }
+            first.type("n")
+        }
+        quit(first)
+        // Two requests at once begin the list, and one that comes before an answer has ended may need another.
+        #expect(tmdb.origin.connections.count <= 4)
+
+        let jellyfin = try SourceServer(films: 5)
+        let second = try started(jellyfin.jellyfin)
+        agree(second, jellyfin)
+        for film in 1..<5 {
+            second.type("jw")
+            wait(second) { jellyfin.marked("UserPlayedItems").contains("f\(film)") }
+        }
+        quit(second)
+        #expect(jellyfin.origin.connections.count <= 3)
+    }
+
+    @Test("a film keeps what only its own page has when more pages of its list come")
+    func completedFilm() throws {
+        let server = try SourceServer(films: 400)
+        let terminal = try started(server.tmdb("popular"))
+        terminal.type("\r")
+        #expect(shows(terminal, "Anna Director"))
+        terminal.type("qG")
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("40/80+") }, "\(terminal.screen.rows)")
+        terminal.type("g\r")
+        #expect(shows(terminal, "Film 0") && shows(terminal, "certified by TMDB"))
+        #expect(terminal.screen.row(containing: "Anna Director") != nil, "\(terminal.screen.rows)")
+        #expect(server.targets.filter { $0.hasPrefix("/3/movie/0?") }.count == 1)
+        quit(terminal)
+    }
+
+    @Test("a film's own page that the server refused is asked for when the film is opened again")
+    func refusedPage() throws {
+        let server = try SourceServer(films: 3)
+        let terminal = try started(server.tmdb("popular"))
+        server.fail(.first(FilmServer.response("403 Forbidden")))
+        terminal.type("\r")
+        wait(terminal) { server.targets.contains { $0.hasPrefix("/3/movie/0?") } }
+        terminal.type("q\r")
+        #expect(shows(terminal, "Anna Director"))
+        quit(terminal)
+    }
+
     @Test("pages that came before one that failed are kept, and that one is asked for again")
     func failedPage() throws {
         let server = try SourceServer(films: 400)

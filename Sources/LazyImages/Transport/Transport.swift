@@ -69,6 +69,8 @@ public struct TransportRequest: Sendable {
     public var fields: HeaderFields
     /// The body. Default: nil, none.
     public var body: OpenBody?
+    /// Whether the request may reach the server twice. Default: nil, if its method is idempotent.
+    var mayBeRepeated: Bool?
     /// How long each phase may take.
     public var timeouts: Timeouts
     /// The TLS requirements; nil for plain http.

@@ -78,6 +78,7 @@ final class Upload: FetchExchange {
         var request = uploader.context.request(to: url, origin, fields, limit: limit)
         request.method = method
         request.body = body
+        request.mayBeRepeated = mayBeRepeated
         let total = body?.count ?? 0
         let answer = AnswerBuffer(limit: self.request.answerLimit) { [flight] sent in
             flight.emit(.sent(UploadProgress(sent: sent, total: total)))

@@ -172,7 +172,10 @@ final class MarkKeeper: Sendable {
             guard let unsent = next ?? nil,
                 let request = source.request(toSet: unsent.mark, unsent.value > 0, of: unsent.film)
             else { break }
-            let failure = await Self.send(UploadRequest(url: request.url, request.method), uploader)
+            var upload = UploadRequest(url: request.url, request.method)
+            // A mark that is set twice is set. So it needs no connection of its own.
+            upload.mayBeRepeated = true
+            let failure = await Self.send(upload, uploader)
             // A refused mark keeps its claim, so that the others are sent. It is sent again by the next run.
             if failure?.waits ?? true {
                 let isDone = failure == nil

@@ -39,7 +39,9 @@ import SystemSupport
         _ request: TransportRequest, into receiver: any BodyReceiver, clock: CurlLoop.Clock
     ) -> CurlUpload? {
         guard let body = request.body ?? (request.method.expectsBody ? .empty : nil) else { return nil }
-        return CurlUpload(body, mayBeRepeated: request.method.isIdempotent, clock: clock) {
+        return CurlUpload(
+            body, mayBeRepeated: request.mayBeRepeated ?? request.method.isIdempotent, clock: clock
+        ) {
             receiver.sent($0)
         }
     }
