@@ -28,8 +28,12 @@ final class FolderSite: Sendable {
     /// Threads that read catalogues for requests without a thread of their own.
     private let threads = BlockingThreads(count: 2, name: "marquee-films")
 
-    /// Parses a catalogue's bytes, with the name of its file. Tests pass one that waits.
-    typealias Parser = @Sendable (_ bytes: [UInt8], _ name: String) throws -> FilmLibrary
+    /// Parses a catalogue's bytes, with the name of its file; calls `problem` for each film that it leaves out. Tests pass
+    /// one that waits.
+    typealias Parser =
+        @Sendable (
+            _ bytes: [UInt8], _ name: String, _ problem: (CatalogueError) -> Void
+        ) throws -> FilmLibrary
 
     /// The catalogue as it was at one time.
     private struct Version: Equatable {
@@ -45,6 +49,8 @@ final class FolderSite: Sendable {
         var loaded: (version: Version, service: FilmService)?
         /// The catalogue's version, if that could not be parsed.
         var unreadable: Version?
+        /// What was wrong with films at the last reading.
+        var problems: Set<CatalogueError> = []
         /// The requests that parse the catalogue, or wait to do so.
         var parsers = 0
 
@@ -58,8 +64,8 @@ final class FolderSite: Sendable {
         folder: CatalogueFolder, catalogue: String?, films filmFolder: FilmFolder? = nil,
         pictures: PictureServer?,
         configuration: CatalogueService.Configuration,
-        parse: @escaping Parser = { bytes, name in
-            try FilmLibrary.inMemory(try CatalogueDocuments(parsing: bytes), path: name)
+        parse: @escaping Parser = { bytes, name, problem in
+            try FilmLibrary.inMemory(try CatalogueDocuments(parsing: bytes), path: name, problem: problem)
         }
     ) {
         self.parse = parse
@@ -223,11 +229,12 @@ final class FolderSite: Sendable {
     }
 
     /// Parses the catalogue if it has changed since a request for films, so that its faults are known before the next
-    /// one. Blocks.
+    /// one; reads films in the folder without a request too. Blocks.
     func refresh() {
         let version = source()?.version
         let isChanged = films.withLock { films in
-            (films.loaded != nil || films.unreadable != nil) && films.unreadable != version
+            (filmFolder != nil || films.loaded != nil || films.unreadable != nil)
+                && films.unreadable != version
         }
         guard isChanged else { return }
         // Ignored: the parser has reported the fault.
@@ -310,7 +317,9 @@ final class FolderSite: Sendable {
         guard let file = source() else { return nil }
         if let service = films.withLock({ $0.service(of: file.version) }) { return service }
         do {
-            let library = try file.films()
+            var problems: [CatalogueError] = []
+            let library = try file.films { problems.append($0) }
+            warn(of: problems, in: file.version.name)
             var settings = configuration.films
             settings.isWritable = false
             settings.isRoot = false
@@ -328,7 +337,9 @@ final class FolderSite: Sendable {
                 }
                 return (films.unreadable == nil, films.loaded?.service)
             }
-            let fault = Fault(name: file.version.name, reason: "\(error)", isServed: kept != nil)
+            let fault = Fault(
+                description: "\(file.version.name): \(error); "
+                    + "\(kept == nil ? "no" : "the last good") films are served until it is repaired")
             configuration.readiness.setNote("\(fault)", for: "catalogue")
             // Each request finds the same fault, and somebody who edits the file makes several.
             if wasReadable { configuration.reportFailure(fault) }
@@ -337,29 +348,35 @@ final class FolderSite: Sendable {
         }
     }
 
-    /// Why the catalogue cannot be read, in one line.
-    private struct Fault: Error, CustomStringConvertible {
-        let name: String
-        let reason: String
-        /// Whether there are films of an earlier version.
-        let isServed: Bool
-
-        var description: String {
-            "\(name): \(reason); \(isServed ? "the last good" : "no") films are served until it is repaired"
+    /// Tells the operator what is wrong with films, unless it was so at the last reading.
+    private func warn(of problems: [CatalogueError], in name: String) {
+        let new = films.withLock { films in
+            defer { films.problems = Set(problems) }
+            return problems.filter { !films.problems.contains($0) }
+        }
+        for line in CatalogueError.warnings(of: new, in: name, advice: "marquee list --verbose") {
+            configuration.reportFailure(Fault(description: line))
         }
     }
 
+    /// Why the catalogue, or a film of it, cannot be read, in one line.
+    private struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
     /// The catalogue, or the films in the folder, at their present version; nil if there are none.
-    private func source() -> (version: Version, films: () throws -> FilmLibrary)? {
+    private func source() -> (
+        version: Version, films: (_ problem: (CatalogueError) -> Void) throws -> FilmLibrary
+    )? {
         if let filmFolder {
             let version = Version(name: filmFolder.path, changes: changes.withLock { $0 })
-            return (version, { try FilmLibrary.inMemory(filmFolder) })
+            return (version, { problem in try FilmLibrary.inMemory(filmFolder, problem: problem) })
         }
         // Ignored: a file that has gone is no catalogue.
         guard let name = catalogueName, let file = try? folder.open([Array(name.utf8)]) else { return nil }
         return (
             Version(name: name, metadata: file.metadata),
-            { [parse] in try parse(try file.contents(), name) }
+            { [parse] problem in try parse(try file.contents(), name, problem) }
         )
     }
 

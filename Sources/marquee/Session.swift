@@ -248,18 +248,11 @@ struct Session: Sendable {
             guard let cached = await cachedCatalogue(top: top, because: error) else { throw error }
             open = cached
         }
-        let catalogue = open.catalogue
-        let named = output.isVerbose ? catalogue.problems.count : Self.problemsNamed
-        for problem in catalogue.problems.prefix(named) {
-            output.notice("\(source.name): \(problem)" + (problem.leavesOut ? "; it is left out" : ""))
-        }
-        let more = catalogue.problems.count - named
-        if more > 0 {
-            let films = more == 1 ? "1 more film is" : "\(more) more films are"
-            let isLeftOut = catalogue.problems.dropFirst(named).allSatisfy(\.leavesOut)
-            output.notice(
-                "\(source.name): " + (isLeftOut ? "\(films) left out" : "and \(more) more of the kind")
-                    + "; --verbose names all")
+        let problems = open.catalogue.problems
+        let named = output.isVerbose ? problems.count : 5
+        for line in CatalogueError.warnings(of: problems, in: source.name, named: named, advice: "--verbose")
+        {
+            output.notice(line)
         }
         return open
     }
@@ -308,9 +301,6 @@ struct Session: Sendable {
         cached?.outage = outage
         return cached
     }
-
-    /// The most left-out films whose reason is printed without --verbose.
-    private static let problemsNamed = 5
 
     /// The film that `text` names.
     /// - Throws: `Failure` with the candidates if there are several or none.

@@ -34,11 +34,12 @@ struct FolderSiteTests {
             site = FolderSite(
                 folder: try CatalogueFolder(path: folder.path), catalogue: nil, pictures: nil,
                 configuration: configuration
-            ) { bytes, name in
+            ) { bytes, name, problem in
                 let gate = gate.change { $0.take() }
                 begun.add()
                 gate?.wait()
-                return try FilmLibrary.inMemory(try CatalogueDocuments(parsing: bytes), path: name)
+                return try FilmLibrary.inMemory(
+                    try CatalogueDocuments(parsing: bytes), path: name, problem: problem)
             }
         }
 
@@ -219,5 +220,48 @@ struct FolderSiteTests {
         slow.site.refresh()
         #expect(slow.notes.isEmpty)
         #expect(try slow.known("/films/new")?.status == .ok)
+    }
+
+    @Test("the operator is told once of films that are left out, and of a change only what is new")
+    func problems() throws {
+        let slow = try SlowSite()
+        try slow.write(#"[{"id": "a", "title": "A"}, {"id": "b"}]"#)
+        #expect(try slow.answer().ids == ["a"])
+        #expect(slow.reports.value.count == 1)
+        #expect(
+            slow.reports.value.first?.hasPrefix("movies.json: ") == true
+                && slow.reports.value.first?.hasSuffix("every film needs one; it is left out") == true,
+            "\(slow.reports.value)")
+        try slow.write(#"[{"id": "a", "title": "A"}, {"id": "b"}, {"id": "a", "title": "C"}]"#)
+        #expect(try slow.answer().ids == ["a"])
+        #expect(slow.reports.value.count == 2)
+        #expect(slow.reports.value.last?.contains("the id \"a\" is used twice") == true)
+        let many = (0..<9).map { #"{"id": "m\#($0)"}"# }.joined(separator: ",")
+        try slow.write("[\(many)]")
+        #expect(try slow.answer().status == 200)
+        #expect(slow.reports.value.count == 2 + 6)
+        #expect(slow.reports.value.last?.hasPrefix("movies.json: 4 more films are left out") == true)
+    }
+
+    @Test("what is wrong with files of facts in a folder of films is reported without a request")
+    func facts() throws {
+        let folder = try TemporaryFolder()
+        let film = folder.file("Faust (1926)")
+        try FileManager.default.createDirectory(atPath: film, withIntermediateDirectories: true)
+        try Data().write(to: URL(filePath: film + "/faust.mkv"))
+        try Data("<movie><title>".utf8).write(to: URL(filePath: film + "/faust.nfo"))
+        let reports = Shared<[String]>([])
+        var configuration = CatalogueService.Configuration()
+        configuration.reportFailure = { error in reports.change { $0.append("\(error)") } }
+        let site = FolderSite(
+            folder: try CatalogueFolder(path: folder.path), catalogue: nil, films: FilmFolder(folder.path),
+            pictures: nil, configuration: configuration)
+        for _ in 0..<2 {
+            site.refresh()
+            let report = try #require(reports.value.first)
+            #expect(reports.value.count == 1)
+            #expect(report.hasPrefix("\(folder.path): Faust (1926)/faust.nfo: "), "\(report)")
+            #expect(report.hasSuffix("; the film has the name of its file"))
+        }
     }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LazyImages
+import TestSupport
 import TestTraits
 import Testing
 
@@ -21,6 +22,26 @@ struct ServeProgramTests {
         #expect(outcome.lines == [address])
         #expect(outcome.errorLines.count == 1)
         #expect(outcome.errorText.hasPrefix("marquee: served 1 requests"))
+    }
+
+    @Test("serve warns of what is wrong with the films of a folder, as list does")
+    func warnings() async throws {
+        let home = try TemporaryFolder()
+        let film = home.file("Films/Faust (1926)")
+        try FileManager.default.createDirectory(atPath: film, withIntermediateDirectories: true)
+        try Data().write(to: URL(filePath: film + "/faust.mkv"))
+        try Data("<movie><title>".utf8).write(to: URL(filePath: film + "/faust.nfo"))
+        func list(_ catalogue: String) async throws -> Program.Outcome {
+            try await Program.run(["list", "--plain", "--no-disk-cache", "--catalogue", catalogue])
+        }
+        let warning = try #require(try await list(home.file("Films")).errorLines.first)
+        #expect(warning.contains("faust.nfo: ") && warning.contains("the film has the name of its file"))
+        let server = try Program(["serve", home.file("Films")])
+        let address = try #require(await server.nextLine())
+        #expect(try await list(address + "films").lines.count == 1)
+        server.send(SIGTERM)
+        let errors = await server.outcome().errorLines
+        #expect(errors.filter { $0 == warning }.count == 1, "\(errors)")
     }
 
     @Test("without a folder the sample catalogue is served, and Ctrl-C ends the service")

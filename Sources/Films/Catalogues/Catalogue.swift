@@ -297,6 +297,27 @@ public enum CatalogueError: Error, Sendable, Hashable {
         default: true
         }
     }
+
+    /// Warnings for people: a line for each of the first problems, and one for the others.
+    /// - Parameters:
+    ///   - source: its name.
+    ///   - named: how many have a line. Default: 5.
+    ///   - advice: what names all, such as an option.
+    package static func warnings(
+        of problems: [CatalogueError], in source: String, named: Int = 5, advice: String
+    ) -> [String] {
+        var lines = problems.prefix(named).map {
+            "\(source): \($0)" + ($0.leavesOut ? "; it is left out" : "")
+        }
+        let rest = problems.dropFirst(named)
+        if !rest.isEmpty {
+            let films = rest.count == 1 ? "1 more film is" : "\(rest.count) more films are"
+            let more =
+                rest.allSatisfy(\.leavesOut) ? "\(films) left out" : "and \(rest.count) more of the kind"
+            lines.append("\(source): \(more); \(advice) names all")
+        }
+        return lines
+    }
 }
 
 extension CatalogueError: CustomStringConvertible {

@@ -511,10 +511,14 @@ extension FilmLibrary {
     }
 
     /// Loads the films of a folder into a library in memory. Blocks.
-    package static func inMemory(_ folder: FilmFolder) throws -> FilmLibrary {
+    /// - Parameter problem: called for each thing that is wrong.
+    package static func inMemory(
+        _ folder: FilmFolder, problem: (CatalogueError) -> Void = { _ in }
+    ) throws -> FilmLibrary {
         let library = try FilmLibrary(inMemoryFor: folder.path)
         try library.importFilms { films in
             try folder.readPages { page in
+                page.problems.forEach(problem)
                 for (position, film) in page.films.enumerated() {
                     // Ignored: the folder makes films that are valid, with ids of their own.
                     try? films.add(film.document, position: position + 1)
