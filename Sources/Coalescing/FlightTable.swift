@@ -31,8 +31,19 @@ public final class FlightTable<
         @usableFromInline var flights: [Key: Work] = [:]
         @usableFromInline var ends = 0
         @usableFromInline var removals = 0
+        #if DEBUG
+            /// The flights whose work has not ended.
+            @usableFromInline var working = 0
+        #endif
 
         @inlinable init() {}
+
+        /// Traps in a debug build if more flights are listed than work. Called at the end of each transition.
+        @inlinable func checkInvariants() {
+            #if DEBUG
+                precondition(flights.count <= working, "FlightTable: listed flights > flights that work")
+            #endif
+        }
     }
 
     @usableFromInline let state: Lock<State>
@@ -75,6 +86,10 @@ public final class FlightTable<
             }
             let flight = Work(cancelled: cancelled)
             state.flights[key] = flight
+            #if DEBUG
+                state.working += 1
+            #endif
+            state.checkInvariants()
             guard let joined = flight.add(priority) else { preconditionFailure("a new flight is not over") }
             return (flight, joined, ends.map { $0 != state.ends } ?? false)
         }
@@ -95,6 +110,7 @@ public final class FlightTable<
             for key in state.flights.keys.filter(isMeant) {
                 state.flights.removeValue(forKey: key)?.invalidate()
             }
+            state.checkInvariants()
         }
     }
 
@@ -102,6 +118,10 @@ public final class FlightTable<
         state.withLock { state in
             state.ends += 1
             if state.flights[key] === flight { state.flights[key] = nil }
+            #if DEBUG
+                state.working -= 1
+            #endif
+            state.checkInvariants()
         }
     }
 }

@@ -195,6 +195,7 @@ package struct Slots {
     /// - Parameter overrides: whether it may run even while the host's circuit breaker is open.
     package mutating func enter(_ number: Int, host: String, priority: Int, overrides: Bool = false) {
         wait(number, Waiter(host: index(of: host), priority: priority, overrides: overrides))
+        checkInvariants()
     }
 
     private mutating func wait(_ number: Int, _ waiter: Waiter) {
@@ -214,6 +215,7 @@ package struct Slots {
     package mutating func cancel(_ number: Int) -> Bool {
         guard let waiter = stopWaiting(number) else { return false }
         drop(waiter.host)
+        checkInvariants()
         return true
     }
 
@@ -223,6 +225,7 @@ package struct Slots {
         else { return }
         waiter.priority = priority
         wait(number, waiter)
+        checkInvariants()
     }
 
     private mutating func stopWaiting(_ number: Int) -> Waiter? {
@@ -237,6 +240,7 @@ package struct Slots {
         hosts[host].running -= 1
         breaker.record(report, of: hosts[host].name, now: now)
         drop(host)
+        checkInvariants()
     }
 
     /// The next work that need not wait any longer; nil if all must. Admitted work counts as running.
@@ -259,6 +263,7 @@ package struct Slots {
             hosts[host].running += 1
         }
         drop(host)
+        checkInvariants()
         return (place.number, admission)
     }
 
@@ -268,6 +273,26 @@ package struct Slots {
         guard host.running == 0, host.line.count == 0 else { return }
         indices[host.name] = nil
         unused.append(index)
+    }
+
+    /// Traps in a debug build if the sums do not agree. Called at the end of each transition.
+    private func checkInvariants() {
+        #if DEBUG
+            let known = indices.values.map { hosts[$0] }
+            precondition(
+                known.count + unused.count == hosts.count, "Slots: known + unused hosts != all hosts")
+            precondition(
+                known.reduce(0) { $0 + $1.running } == running.count,
+                "Slots: the sum of the hosts' running work != all running work")
+            precondition(
+                known.reduce(0) { $0 + $1.line.count } == waiters.count,
+                "Slots: the sum of the hosts' lines != all waiting work")
+            precondition(
+                running.count <= total && known.allSatisfy { (0...perHost).contains($0.running) },
+                "Slots: more work runs than the limits allow")
+            precondition(
+                known.allSatisfy { $0.running + $0.line.count > 0 }, "Slots: a host without work is known")
+        #endif
     }
 }
 

@@ -53,6 +53,7 @@ struct StagingArea {
     /// Drops a value that is not written yet.
     mutating func discard(_ key: CacheKey) {
         if let old = entries.removeValue(forKey: key) { byteCount -= old.cost }
+        checkInvariants()
     }
 
     /// Drops all values that are not written yet.
@@ -73,6 +74,19 @@ struct StagingArea {
         discard(key)
         entries[key] = entry
         byteCount += entry.cost
+        checkInvariants()
+    }
+
+    /// Traps in a debug build if the sums do not agree. Called at the end of each transition.
+    private func checkInvariants() {
+        #if DEBUG
+            let costs = entries.values.map(\.cost)
+            precondition(
+                costs.reduce(0, +) == byteCount, "StagingArea: the sum of the entries' costs != byteCount")
+            precondition(
+                byteCount <= limit || costs.count { $0 > 0 } == 1,
+                "StagingArea: several entries exceed the limit")
+        #endif
     }
 
     /// Stages the values of waiters that fit, in order, and returns these waiters. Call it when there may be room.

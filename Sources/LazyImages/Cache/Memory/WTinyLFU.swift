@@ -63,6 +63,10 @@ struct WTinyLFU {
     private var protectedCost = 0
     /// The free nodes, linked by `older`.
     private var firstFree = none
+    #if DEBUG
+        /// The transitions since all nodes were checked.
+        private var unchecked = 0
+    #endif
 
     /// - Parameter windowShare: the window's share of the limit, from 0 to 1.
     init(limit: Int, windowShare: Double) {
@@ -97,6 +101,7 @@ struct WTinyLFU {
 
     /// Notes the use of an entry. An entry on probation becomes protected; any other becomes the newest of its segment.
     mutating func use(_ index: Int32) {
+        defer { checkInvariants() }
         let node = nodes[Int(index)]
         switch node.segment {
         case Segment.pinned: break
@@ -124,6 +129,7 @@ struct WTinyLFU {
         self.cost += cost
         count += 1
         table.insert(index, digest)
+        checkInvariants()
         return index
     }
 
@@ -140,6 +146,7 @@ struct WTinyLFU {
         record(-node.cost, in: node.segment)
         cost -= node.cost
         count -= 1
+        checkInvariants()
     }
 
     /// Changes an entry's cost. The caller must call `removeNext` then.
@@ -148,6 +155,7 @@ struct WTinyLFU {
         nodes[Int(index)].cost = cost
         self.cost += change
         record(change, in: nodes[Int(index)].segment)
+        checkInvariants()
     }
 
     /// Protects an entry from eviction until it is unpinned.
@@ -156,9 +164,13 @@ struct WTinyLFU {
         nodes[Int(index)].newer = index
         nodes[Int(index)].older = index
         nodes[Int(index)].segment = Segment.pinned
+        checkInvariants()
     }
 
-    mutating func unpin(_ index: Int32) { link(index, to: Segment.window) }
+    mutating func unpin(_ index: Int32) {
+        link(index, to: Segment.window)
+        checkInvariants()
+    }
 
     /// Evicts one entry and returns its index, which is free from then on; nil if the others fit, or are pinned. Moves
     /// entries that do not fit into the window to the main space.
@@ -234,6 +246,38 @@ struct WTinyLFU {
         if let victim = mainVictim() { return victim }
         let window = nodes[Int(Segment.window)].newer
         return window != Segment.window ? window : nil
+    }
+
+    /// Traps in a debug build if the sums do not agree. Called at the end of each transition. Looks at all nodes only as
+    /// often as there are nodes, so that a transition stays O(1).
+    private mutating func checkInvariants() {
+        #if DEBUG
+            precondition(
+                windowCost >= 0 && protectedCost >= 0 && windowCost + protectedCost <= cost,
+                "WTinyLFU: the costs of window and protected segment > the cost of all")
+            unchecked += 1
+            guard unchecked > nodes.count else { return }
+            unchecked = 0
+            var (costs, counts) = ([0, 0, 0, 0, 0], [0, 0, 0, 0, 0])
+            for node in nodes.dropFirst(Self.anchors.count) {
+                costs[Int(node.segment)] += node.cost
+                counts[Int(node.segment)] += 1
+            }
+            precondition(
+                costs.dropLast().reduce(0, +) == cost, "WTinyLFU: the sum of the nodes' costs != cost")
+            precondition(counts.dropLast().reduce(0, +) == count, "WTinyLFU: the nodes in use != count")
+            precondition(costs[0] == windowCost, "WTinyLFU: the sum of the window's costs != windowCost")
+            precondition(
+                costs[2] == protectedCost, "WTinyLFU: the sum of the protected costs != protectedCost")
+            for segment in 0..<Int32(Self.anchors.count) {
+                var (index, length) = (nodes[Int(segment)].newer, 0)
+                while index != segment, length <= counts[Int(segment)] {
+                    (index, length) = (nodes[Int(index)].newer, length + 1)
+                }
+                precondition(
+                    length == counts[Int(segment)], "WTinyLFU: a ring's length != its segment's nodes")
+            }
+        #endif
     }
 }
 
