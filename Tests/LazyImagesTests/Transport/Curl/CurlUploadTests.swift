@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-import LazyImages
+@testable import LazyImages
 
 /// Requests with methods and bodies over real sockets.
 @Suite("CurlTransport, methods and bodies", .bounded, .ownThread)
@@ -145,22 +145,28 @@ struct CurlUploadTests {
     }
 
     @Test(
-        "when the server closes a reused connection under a request, a PUT is sent again and a POST is not",
+        "when the server closes a reused connection under a request, it is sent again only if it may arrive twice",
         arguments: [
-            (HTTPMethod.put, [1, 2, 3], 3, true), (.post, [1, 2, 3], 2, false), (.post, [], 2, true),
+            (HTTPMethod.put, [1, 2, 3], Bool?.none, 3, true), (.post, [1, 2, 3], nil, 2, false),
+            (.post, [], nil, 2, true), (.put, [1, 2, 3], false, 2, false), (.put, [], false, 2, true),
+            (.post, [1, 2, 3], true, 3, true), (.post, [], true, 3, true),
         ])
-    func closedUnderRequest(method: HTTPMethod, body: [UInt8], requests: Int, isAnswered: Bool) async throws {
+    func closedUnderRequest(
+        method: HTTPMethod, body: [UInt8], mayBeRepeated: Bool?, requests: Int, isAnswered: Bool
+    ) async throws {
         let origin = try ScriptedOrigin([
             .readHead, .readBody, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .readHead, .readBody,
         ])
         _ = try await transport.perform(request(origin, .get, nil), into: receiver)
         do throws(ImageLoadingError) {
-            _ = try await transport.perform(sending(method, body, to: origin), into: receiver)
+            var request = try sending(method, body, to: origin)
+            request.mayBeRepeated = mayBeRepeated
+            _ = try await transport.perform(request, into: receiver)
             #expect(isAnswered)
         } catch {
             #expect(error.code == "connection-lost" && !isAnswered)
         }
-        // An empty POST uses a new connection, where the server answers.
+        // An empty request that must not arrive twice uses a new connection, where the server answers.
         #expect(origin.requests.count == requests)
     }
 
