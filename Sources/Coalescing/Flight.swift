@@ -29,7 +29,7 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
             event: Event?, listeners: [Listener], waiting: [Continuation]
         )
 
-        @usableFromInline var callers = Callers<Continuation>()
+        @usableFromInline var callers = Callers<Continuation, Listener>()
         /// The errors of callers that have left for a reason of their own.
         @usableFromInline var reasons: [Int: Failure] = [:]
         @usableFromInline var outcome: Outcome?
@@ -37,7 +37,8 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         @usableFromInline var isCurrent = true
         @usableFromInline var task: Task<Void, Never>?
         @usableFromInline var observer: (@Sendable () -> Void)?
-        @usableFromInline var listeners: [(caller: Int, listener: Listener)] = []
+        /// How many listeners demand more.
+        @usableFromInline var demands = 0
         /// The events that a late listener receives first.
         @usableFromInline var recent: [Event] = []
         /// Events that are not delivered yet, in order. A nil event is the end. The callers that wait get the outcome
@@ -48,20 +49,24 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         @inlinable init() {}
 
         @inlinable var isOver: Bool { isAbandoned || outcome != nil }
-        @inlinable var isDemanded: Bool { listeners.contains { $0.listener.isDemanding } }
 
         @inlinable mutating func add(_ listener: Listener, for caller: Int) {
             for event in recent { deliveries.append((event, [listener], [])) }
-            if isOver || !callers.contains(caller) {
-                deliveries.append((nil, [listener], []))
+            if !isOver, callers.add(listener, for: caller) {
+                if listener.isDemanding { demands += 1 }
             } else {
-                listeners.append((caller, listener))
+                deliveries.append((nil, [listener], []))
             }
         }
 
+        @inlinable mutating func removeListeners(of caller: Int, where isMeant: @Sendable (Listener) -> Bool)
+        {
+            demands -= callers.removeListeners(of: caller, where: isMeant).count { $0.isDemanding }
+        }
+
         @inlinable mutating func deliverToAll(_ event: Event?, waiting: [Continuation] = []) {
-            if listeners.isEmpty, waiting.isEmpty { return }
-            deliveries.append((event, listeners.map { $0.listener }, waiting))
+            if callers.listenerCount == 0, waiting.isEmpty { return }
+            deliveries.append((event, callers.listeners, waiting))
         }
 
         /// Whether all events are delivered.
@@ -69,7 +74,8 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
 
         /// Releases what only running work needs: a listener may hold what holds this flight.
         @inlinable mutating func end() -> Task<Void, Never>? {
-            (listeners, recent, observer) = ([], [], nil)
+            callers.removeListeners()
+            (demands, recent, observer) = (0, [], nil)
             return task.take()
         }
     }
@@ -210,7 +216,7 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
     }
 
     /// Whether a listener demands more than the events that come anyway.
-    @inlinable public var isDemanded: Bool { state.withLock { $0.isDemanded } }
+    @inlinable public var isDemanded: Bool { state.withLock { $0.demands > 0 } }
 
     /// Delivers the waiting events. One thread at a time does so: no listener receives an event twice, or after a later
     /// one.
@@ -282,11 +288,12 @@ extension Flight.Caller {
     @inlinable public func leave(because reason: Failure? = nil) {
         let left = flight.state.withLock {
             state -> (waiting: [Flight.Continuation], task: Task<Void, Never>?, isLast: Bool)? in
-            guard state.outcome == nil, let waiting = state.callers.remove(number) else { return nil }
+            guard state.outcome == nil else { return nil }
+            let listeners = state.callers.listeners(of: number)
+            state.removeListeners(of: number) { _ in true }
+            guard let waiting = state.callers.remove(number) else { return nil }
             if let reason { state.reasons[number] = reason }
-            let listeners = state.listeners.filter { $0.caller == number }.map { $0.listener }
             if !listeners.isEmpty { state.deliveries.append((nil, listeners, [])) }
-            state.listeners.removeAll { $0.caller == number }
             guard state.callers.isEmpty else { return (waiting, nil, false) }
             state.isAbandoned = true
             return (waiting, state.end(), true)
@@ -324,14 +331,14 @@ extension Flight.Caller {
     /// Adds a demanding listener, unless this caller has one.
     @inlinable public func demand(_ makeListener: () -> Flight.Listener) {
         flight.state.withLock { state in
-            if state.listeners.contains(where: { $0.caller == number && $0.listener.isDemanding }) { return }
+            if state.callers.listeners(of: number).contains(where: { $0.isDemanding }) { return }
             state.add(makeListener(), for: number)
         }
         flight.deliver()
     }
 
     /// Removes this caller's demanding listener.
-    @inlinable public func endDemand() { flight.removeListeners { $0 == number && $1.isDemanding } }
+    @inlinable public func endDemand() { flight.removeListeners(of: number) { $0.isDemanding } }
 
     /// A stream of events for one reader. It ends with the flight. When its reader stops, its listener is removed.
     /// - Parameters:
@@ -347,7 +354,9 @@ extension Flight.Caller {
                 if let element = element(event) { reader.yield(element) }
                 if event == nil { reader.finish() }
             }
-            reader.onTermination = { [weak flight] _ in flight?.removeListeners { $1 === listener } }
+            reader.onTermination = { [weak flight, number] _ in
+                flight?.removeListeners(of: number) { $0 === listener }
+            }
             listen(listener)
         }
     }
@@ -355,11 +364,11 @@ extension Flight.Caller {
 
 extension Flight {
     /// A removed listener may still receive an event that happens meanwhile.
-    @inlinable func removeListeners(where isMeant: (_ caller: Int, _ listener: Listener) -> Bool) {
+    @inlinable func removeListeners(of caller: Int, where isMeant: @Sendable (Listener) -> Bool) {
         let isDemandChanged = state.withLock { state in
-            let wasDemanded = state.isDemanded
-            state.listeners.removeAll { isMeant($0.caller, $0.listener) }
-            return state.isDemanded != wasDemanded
+            let demands = state.demands
+            state.removeListeners(of: caller, where: isMeant)
+            return (state.demands == 0) != (demands == 0)
         }
         if isDemandChanged { observe() }
     }
@@ -390,13 +399,16 @@ public final class FlightListener<Event: Sendable>: Sendable {
     }
 }
 
-/// The callers of a flight, in the order in which they joined.
-@usableFromInline struct Callers<Continuation> {
+/// The callers of a flight, in the order in which they joined. One that leaves costs the same however many there are: its
+/// gap stays until there are as many gaps as callers.
+@usableFromInline struct Callers<Continuation, Listener> {
     @usableFromInline struct Caller {
         /// A caller that joined earlier has a smaller number. The first one has 1.
         @usableFromInline let number: Int
         @usableFromInline var priority: Int
         @usableFromInline var waiting: [Continuation] = []
+        @usableFromInline var listeners: [Listener] = []
+        @usableFromInline var hasLeft = false
 
         @inlinable init(number: Int, priority: Int) { (self.number, self.priority) = (number, priority) }
 
@@ -408,30 +420,35 @@ public final class FlightListener<Event: Sendable>: Sendable {
 
     /// In ascending order of their numbers.
     @usableFromInline var all: [Caller] = []
+    /// How many have not left.
+    @usableFromInline var count = 0
+    @usableFromInline var listenerCount = 0
     @usableFromInline var lastNumber = 0
     /// How many callers have each priority. Saves a search for the highest one.
     @usableFromInline var counts = SIMD8<Int32>()
 
     @inlinable init() {}
 
-    @inlinable var isEmpty: Bool { all.isEmpty }
-    @inlinable var count: Int { all.count }
+    @inlinable var isEmpty: Bool { count == 0 }
 
     @inlinable var highestPriority: Int { counts.indices.last { counts[$0] > 0 } ?? 0 }
 
     @inlinable mutating func add(_ priority: Int) -> Int {
         lastNumber += 1
+        count += 1
         all.append(Caller(number: lastNumber, priority: priority))
         counts[priority] += 1
         return lastNumber
     }
 
-    /// Removes a caller and returns its continuations; nil if it has left already.
+    /// Removes a caller, which has no listeners any more, and returns its continuations; nil if it has left already.
     @inlinable mutating func remove(_ number: Int) -> [Continuation]? {
         guard let index = index(of: number) else { return nil }
-        let caller = all.remove(at: index)
-        counts[caller.priority] -= 1
-        return caller.waiting
+        all[index].hasLeft = true
+        count -= 1
+        counts[all[index].priority] -= 1
+        defer { if all.count > 2 * count { all.removeAll { $0.hasLeft } } }
+        return all[index].takeWaiting()
     }
 
     /// Removes the continuations of all callers, which stay: each may ask for the outcome later.
@@ -455,6 +472,38 @@ public final class FlightListener<Event: Sendable>: Sendable {
         if let index = index(of: number) { all[index].waiting.append(continuation) }
     }
 
+    // MARK: Listeners
+
+    @inlinable var listeners: [Listener] { all.count == 1 ? all[0].listeners : all.flatMap { $0.listeners } }
+
+    @inlinable func listeners(of number: Int) -> [Listener] {
+        index(of: number).map { all[$0].listeners } ?? []
+    }
+
+    /// Adds a listener; false if its caller has left.
+    @inlinable mutating func add(_ listener: Listener, for number: Int) -> Bool {
+        guard let index = index(of: number) else { return false }
+        all[index].listeners.append(listener)
+        listenerCount += 1
+        return true
+    }
+
+    /// Removes and returns listeners of a caller.
+    @inlinable mutating func removeListeners(of number: Int, where isMeant: @Sendable (Listener) -> Bool)
+        -> [Listener]
+    {
+        guard let index = index(of: number) else { return [] }
+        let removed = all[index].listeners.filter(isMeant)
+        all[index].listeners.removeAll(where: isMeant)
+        listenerCount -= removed.count
+        return removed
+    }
+
+    @inlinable mutating func removeListeners() {
+        if listenerCount > 0 { for index in all.indices { all[index].listeners = [] } }
+        listenerCount = 0
+    }
+
     /// Where a caller stands; nil if it has left. A binary search.
     @inlinable func index(of number: Int) -> Int? {
         var (low, high) = (0, all.count)
@@ -462,6 +511,6 @@ public final class FlightListener<Event: Sendable>: Sendable {
             let middle = (low + high) / 2
             if all[middle].number < number { low = middle + 1 } else { high = middle }
         }
-        return low < all.count && all[low].number == number ? low : nil
+        return low < all.count && all[low].number == number && !all[low].hasLeft ? low : nil
     }
 }

@@ -378,59 +378,71 @@ package struct HostCircuitBreaker: Sendable {
 }
 
 /// Waiters in the order of their places. A plain struct, not safe for concurrent use.
+///
+/// They stand in pages of bounded length, so that one who comes or leaves moves the others of one page only: a hundred
+/// thousand who leave cost a hundred thousand short steps.
 package struct WaitingLine<Place: Comparable, Waiter> {
-    private var waiters: [(place: Place, waiter: Waiter)] = []
-    /// The index of the first one. Those before it have left, and are dropped now and then.
-    private var front = 0
-    private static var mostDropped: Int { 64 }
+    /// None is empty.
+    private var pages: [[(place: Place, waiter: Waiter)]] = []
+    private static var mostInPage: Int { 128 }
+
+    package private(set) var count = 0
 
     package init() {}
 
-    package var count: Int { waiters.count - front }
-
     /// The waiter whose turn is next.
-    package var first: Waiter? { front < waiters.count ? waiters[front].waiter : nil }
+    package var first: Waiter? { pages.first?.first?.waiter }
 
-    package var firstPlace: Place? { front < waiters.count ? waiters[front].place : nil }
-
-    /// The waiters, in their order.
-    package var all: [Waiter] { waiters[front...].map(\.waiter) }
+    package var firstPlace: Place? { pages.first?.first?.place }
 
     /// Adds a waiter at its place, mostly at the end.
     package mutating func insert(_ waiter: Waiter, at place: Place) {
-        waiters.insert((place, waiter), at: index(of: place))
+        count += 1
+        // One beyond all pages joins the last one.
+        guard let page = pages.isEmpty ? nil : min(pageIndex(of: place), pages.count - 1) else {
+            return pages.append([(place, waiter)])
+        }
+        pages[page].insert((place, waiter), at: index(of: place, in: page))
+        guard pages[page].count > Self.mostInPage else { return }
+        let half = Self.mostInPage / 2
+        pages.insert(Array(pages[page][half...]), at: page + 1)
+        pages[page].removeSubrange(half...)
     }
 
-    package mutating func removeFirst() {
-        front += 1
-        if front > Self.mostDropped, front * 2 > waiters.count {
-            waiters.removeFirst(front)
-            front = 0
-        }
-    }
+    package mutating func removeFirst() { _ = remove(0, in: 0) }
 
     /// Removes and returns the waiter of a place; nil if it does not wait here.
     package mutating func remove(_ place: Place) -> Waiter? {
-        let index = index(of: place)
-        guard index < waiters.count, waiters[index].place == place else { return nil }
-        return waiters.remove(at: index).waiter
+        let page = pageIndex(of: place)
+        guard page < pages.count else { return nil }
+        let index = index(of: place, in: page)
+        return pages[page][index].place == place ? remove(index, in: page) : nil
     }
 
-    /// Removes and returns the waiters that fulfil a condition, in their order.
-    package mutating func removeAll(where isLeaving: (Waiter) -> Bool) -> [Waiter] {
-        let left = all.filter(isLeaving)
-        waiters = waiters[front...].filter { !isLeaving($0.waiter) }
-        front = 0
-        return left
+    private mutating func remove(_ index: Int, in page: Int) -> Waiter {
+        count -= 1
+        defer { if pages[page].isEmpty { pages.remove(at: page) } }
+        return pages[page].remove(at: index).waiter
     }
 
-    /// The index of a place, or where it belongs.
-    private func index(of place: Place) -> Int {
-        var (low, high) = (front, waiters.count)
-        if let last = waiters.last, front < waiters.count, last.place < place { return high }
+    /// The first page that does not end before a place; the number of pages if all do.
+    private func pageIndex(of place: Place) -> Int {
+        pages.partitioningIndex { page in page.last.map { $0.place >= place } ?? true }
+    }
+
+    /// The index of a place in its page, or where it belongs.
+    private func index(of place: Place, in page: Int) -> Int {
+        pages[page].partitioningIndex { $0.place >= place }
+    }
+}
+
+extension Array {
+    /// The index of the first element that fulfils a condition, which all later ones fulfil too. A binary search.
+    fileprivate func partitioningIndex(where isLate: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if waiters[middle].place < place { low = middle + 1 } else { high = middle }
+            if isLate(self[middle]) { high = middle } else { low = middle + 1 }
         }
         return low
     }

@@ -39,6 +39,32 @@ struct FlightTests {
         #expect(seen.withLock { $0 } == [3, 1, 2])
     }
 
+    @Test(
+        "four times the callers of a flight take about four times as long to leave, in any order, with listeners or without"
+    )
+    func manyCallers() throws {
+        for hasListeners in [true, false] {
+            let growth = ProcessorTime.growth { count in
+                let flight = TestFlight { .left }
+                let last = flight.firstCaller(0)
+                let callers = (0..<count).compactMap { number in
+                    let caller = flight.join(number % 3)
+                    if hasListeners { caller?.listen(TestFlight.Listener { _ in }) }
+                    return caller
+                }
+                let demands = Lock(0)
+                flight.observe { [weak flight] in
+                    if flight?.isDemanded == true { demands.withLock { $0 += 1 } }
+                }
+                for caller in callers.prefix(count / 2) { caller.leave() }
+                for caller in callers.suffix(count / 2).reversed() { caller.leave() }
+                #expect(flight.callerCount == 1 && demands.withLock { $0 } == 0)
+                last.leave()
+            }
+            #expect(growth < 10, "listeners: \(hasListeners)")
+        }
+    }
+
     @Test("every caller gets the outcome, whenever and as often as it asks")
     func finishing() async throws {
         let (first, second) = (flight.firstCaller(0), try #require(flight.join(0)))
