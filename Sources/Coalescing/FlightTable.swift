@@ -20,6 +20,16 @@ public import SystemSupport
 /// A flight's generation is the flight itself: what is outdated stays so, and a caller that comes after the removal
 /// begins a new flight. An abandoned flight stays listed while its work runs, and is outdated when a newer one begins.
 ///
+/// The race of a removal with work that leads to a flight:
+///
+/// 1. The work begins: it looks in the cache, and finds nothing.
+/// 2. The removal finds no flight.
+/// 3. The work joins, and begins a flight, whose value would be in the cache again.
+///
+/// So the work reads `removals` when it begins, and `join` asks whether it is outdated. Outdated work joins the listed
+/// flight, which began after the removal. Without one it begins a flight that is outdated and not listed: callers that
+/// come after the removal do not join it.
+///
 /// Safe for concurrent use. The table's lock may be held when a flight's lock is taken, never the other way round.
 public final class FlightTable<
     Key: Hashable & Sendable, Value: Sendable, Failure: Error, Event: FlightEvent
@@ -30,7 +40,7 @@ public final class FlightTable<
     @usableFromInline struct State {
         @usableFromInline var flights: [Key: Work] = [:]
         @usableFromInline var ends = 0
-        @usableFromInline var removals = 0
+        @usableFromInline var removals = Removals()
         #if DEBUG
             /// The flights whose work has not ended.
             @usableFromInline var working = 0
@@ -54,8 +64,8 @@ public final class FlightTable<
     /// How many flights have ended.
     @inlinable public var ends: Int { state.withLock { $0.ends } }
 
-    /// How many removals there were. A value that was found in the cache before the last one may be removed from it.
-    @inlinable public var removals: Int { state.withLock { $0.removals } }
+    /// The removals so far. Work that began before a removal must store nothing of what was removed.
+    @inlinable public var removals: Removals { state.withLock { $0.removals } }
 
     /// The flights that are not over.
     @inlinable public var running: [Work] {
@@ -70,11 +80,13 @@ public final class FlightTable<
     /// Joins the flight of a key, or begins one.
     /// - Parameters:
     ///   - ends: `ends` before the caller looked in the cache; nil for a caller that wants no look.
+    ///   - isOutdated: whether one of these removals outdates the caller. Called under the lock.
     ///   - cancelled: makes the error of a caller that has left.
     ///   - isImmediate: as in `Flight.run`.
     ///   - work: the work of a new flight. `mustLook`: whether to look in the cache again first.
     @inlinable public func join(
         _ key: Key, priority: Int, listener: Work.Listener? = nil, since ends: Int? = nil,
+        unless isOutdated: (Removals) -> Bool = { _ in false },
         cancelled: @escaping @Sendable () -> Failure, isImmediate: Bool = false,
         work: @escaping @Sendable (_ flight: Work, _ mustLook: Bool) async throws(Failure) -> Value
     ) -> Work.Caller {
@@ -85,7 +97,7 @@ public final class FlightTable<
                 state.ends += 1
             }
             let flight = Work(cancelled: cancelled)
-            state.flights[key] = flight
+            if isOutdated(state.removals) { flight.invalidate() } else { state.flights[key] = flight }
             #if DEBUG
                 state.working += 1
             #endif
@@ -104,9 +116,10 @@ public final class FlightTable<
     }
 
     /// Unlists the flights of some keys, and forbids them to store their values. Later callers begin new flights.
-    @inlinable public func invalidate(where isMeant: (Key) -> Bool) {
+    /// - Parameter names: what is removed, for the work that has no flight yet. Default: nothing.
+    @inlinable public func invalidate(_ names: [Substring] = [], where isMeant: (Key) -> Bool) {
         state.withLock { state in
-            state.removals += 1
+            for name in names { state.removals.add(name) }
             for key in state.flights.keys.filter(isMeant) {
                 state.flights.removeValue(forKey: key)?.invalidate()
             }
@@ -124,4 +137,26 @@ public final class FlightTable<
             state.checkInvariants()
         }
     }
+}
+
+/// The removals from a cache, counted by short hashes of what was removed: few of them outdate other work as well.
+public struct Removals: Sendable {
+    @usableFromInline var all = 0
+    @usableFromInline var counts = [Int](repeating: 0, count: 256)
+
+    @inlinable init() {}
+
+    @inlinable mutating func add(_ name: Substring) {
+        all += 1
+        counts[Self.index(of: name)] += 1
+    }
+
+    /// Whether these removals have one of a name that the earlier ones have not.
+    @inlinable public func outdate(_ name: @autoclosure () -> Substring, since earlier: Removals) -> Bool {
+        if all == earlier.all { return false }
+        let index = Self.index(of: name())
+        return counts[index] != earlier.counts[index]
+    }
+
+    @inlinable static func index(of name: Substring) -> Int { name.hashValue & 255 }
 }

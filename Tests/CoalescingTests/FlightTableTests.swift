@@ -85,11 +85,12 @@ struct FlightTableTests {
 
     @Test("after a removal the old flight goes on for its callers, must store nothing, and is not joined")
     func invalidation() async throws {
-        let removals = table.removals
+        let before = table.removals
         let (first, other) = (join("a"), join("b"))
         try await work.begun(2)
-        table.invalidate { $0 == "a" }
-        #expect(table.removals == removals + 1)
+        table.invalidate(["a"]) { $0 == "a" }
+        #expect(table.removals.outdate("a", since: before) && !before.outdate("a", since: before))
+        #expect(!table.removals.outdate("a", since: table.removals))
         #expect(!first.flight.isCurrent && other.flight.isCurrent && !first.flight.isOver)
         let second = join("a")
         #expect(second.flight !== first.flight && second.flight.isCurrent)
@@ -98,6 +99,27 @@ struct FlightTableTests {
         #expect(try await first.value == 1)
         #expect(table["a"] === second.flight)
         for caller in [second, other] { work.end(caller.flight, with: 2) }
+    }
+
+    @Test("work that a removal has outdated begins a flight that nobody joins, or joins a newer one")
+    func outdated() async throws {
+        func joinOutdated() -> TestFlight.Caller {
+            table.join("a", priority: 0, unless: { _ in true }, cancelled: { .left }) {
+                [work] flight, mustLook in
+                await work.run(flight, mustLook)
+            }
+        }
+        let first = joinOutdated()
+        #expect(!first.flight.isCurrent && table["a"] == nil)
+        let newer = join("a")
+        #expect(newer.flight !== first.flight && newer.flight.isCurrent)
+        #expect(joinOutdated().flight === newer.flight && newer.flight.isCurrent)
+        try await work.begun(2)
+        work.end(first.flight, with: 1)
+        #expect(try await first.value == 1)
+        #expect(table["a"] === newer.flight)
+        work.end(newer.flight, with: 2)
+        #expect(try await newer.value == 2)
     }
 
     @Test("callers that join, leave and finish at once all get an answer")

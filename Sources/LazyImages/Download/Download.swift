@@ -241,8 +241,9 @@ final class Download: FetchExchange {
 
     /// The receiver of the body, with the partial body of an earlier transfer.
     private func makeBody() async -> BodyBuffer {
+        // The body of an outdated load must not outlive it.
         let location = downloader.partials.flatMap { store in
-            wanted.mayResume && !ignoresPartial
+            wanted.mayResume && !ignoresPartial && flight.isCurrent
                 ? BodyStorage.PartialLocation(store: store, key: wanted.key) : nil
         }
         var earlier: PartialFile?

@@ -88,13 +88,14 @@ public actor ImageDownloader {
     /// Joins a transfer, or begins it.
     /// - Parameters:
     ///   - listener: receives the events of the transfer.
-    ///   - look: when the caller looked in the tiers; nil for a caller that wants the network in any case.
+    ///   - look: the caller's look in the tiers; nil for one that begins with the transfer.
     nonisolated func join(
         _ wanted: DownloadRequest, _ priority: Int, listener: LoadListener? = nil,
         since look: Look? = nil
     ) -> DownloadFlight.Caller {
         flights.join(
             wanted.key, priority: priority, listener: listener, since: look?.ends,
+            unless: { now in look.map { now.outdate(wanted.request.key.url, since: $0.removals) } ?? false },
             cancelled: { .cancelled(url: wanted.request.url.displayText) }, isImmediate: true
         ) { [self] flight, mustLook throws(ImageLoadingError) in
             try await file(for: wanted, flight, mustLook: mustLook, look?.mark)
@@ -103,24 +104,24 @@ public actor ImageDownloader {
 
     /// A caller's look in the tiers.
     struct Look: Sendable {
-        /// How many transfers had ended before it.
-        let ends: Int
-        /// How many removals there were before it.
-        let removals: Int
+        /// How many transfers had ended before it; nil for a caller that wants the network in any case.
+        let ends: Int?
+        /// The removals before the caller's load began.
+        let removals: Removals
         /// The mark of the claims before it; nil if there was none.
-        let mark: ClaimFile.Mark?
+        var mark: ClaimFile.Mark?
     }
 
-    /// To be called before a look in the tiers.
-    nonisolated func look(for request: ImageRequest) -> Look {
-        Look(ends: flights.ends, removals: flights.removals, mark: tiers.disk?.mark(of: request.transferKey))
+    /// Whether a request's file was removed since a load began: what the load brings must not be stored.
+    nonisolated func isOutdated(_ request: ImageRequest, since removals: Removals) -> Bool {
+        flights.removals.outdate(request.key.url, since: removals)
     }
 
     private static let backgroundPriority = ImageRequest.Priority.low.rank
 
-    /// Begins a transfer in the background, unless an equal one is running.
+    /// Begins a transfer in the background, unless an equal one is running or the file was removed since.
     nonisolated func startInBackground(_ wanted: DownloadRequest, since look: Look) {
-        if flights[wanted.key] != nil { return }
+        if flights[wanted.key] != nil || isOutdated(wanted.request, since: look.removals) { return }
         let caller = join(wanted, Self.backgroundPriority, since: look)
         let flight = caller.flight
         background.withLock { $0[ObjectIdentifier(flight)] = flight }
@@ -144,7 +145,7 @@ public actor ImageDownloader {
     nonisolated func invalidate(_ request: ImageRequest) {
         let (address, file) = (request.transferKey.url, request.key.url)
         let ignored = request.options.ignoredQuery
-        flights.invalidate { key in
+        flights.invalidate(address == file ? [address] : [address, file]) { key in
             if key.url == address { return true }
             guard !ignored.isEmpty, key.isOfURL else { return false }
             return CanonicalURL.text(of: String(key.url), ignoring: ignored) == file

@@ -68,7 +68,7 @@ struct FileDecoder: Sendable {
         guard mayStore(), let bytes = try? await threads.run({ try? format.encode(image.bitmap) }) else {
             return image
         }
-        await disk.store(bytes, for: key)
+        await disk.store(ByteArray(bytes), metadata: [], for: key) { !mayStore() }
         return image
     }
 }

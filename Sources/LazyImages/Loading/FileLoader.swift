@@ -125,9 +125,10 @@ public final class FileLoader: Sendable {
 
     /// Removes a request's file from all tiers, and its partial body.
     ///
-    /// Running loads continue, and their callers get the file, but it is not stored. Loads that start later use the
-    /// network. The stored files of requests with another Authorization, variant or id stay, and so do files in the memory
-    /// of other loaders; running loads of the same URL store nothing either.
+    /// Running loads continue, and their callers get the file, but it is stored nowhere, even if their downloads begin
+    /// only after the removal. Loads that start later use the network, and their files are stored. The stored files of
+    /// requests with another Authorization, variant or id stay, and so do files in the memory of other loaders; running
+    /// loads of the same URL store nothing either.
     /// - Parameter request: the request of the file.
     public func remove(_ request: ImageRequest) async {
         downloader.invalidate(request)
@@ -152,13 +153,13 @@ public final class FileLoader: Sendable {
     public func invalidate(_ url: URL, fields: HeaderFields = HeaderFields()) async {
         let requests = [ImageRequest(.url(url)), ImageRequest(.url(url), options: .init(fields: fields))]
         let address = CacheKey(url: url).url
-        downloader.flights.invalidate { $0.url == address }
+        downloader.flights.invalidate([address]) { $0.url == address }
         for key in Set(requests.map(\.key)) {
             shared?.remove(key)
             await disk?.remove(key)
         }
         // Again, for loads that have found the file on disk meanwhile: see `remove`.
-        downloader.flights.invalidate { $0.url == address }
+        downloader.flights.invalidate([address]) { $0.url == address }
         memory?.removeAll(from: url)
         for request in requests { await downloader.removePartial(of: request) }
     }
@@ -225,6 +226,8 @@ extension FileLoader {
         var timeLimit: Duration?
         /// Whether the caller waits for a revalidation that others leave to the background (RFC 5861 section 3).
         var waitsForServer = false
+        /// The removals before a load that began earlier; nil if it begins now.
+        var removals: Removals?
     }
 
     /// As `file(for:)`, but waits for a revalidation: for a cache in front of this one that has its own stale files.
@@ -246,12 +249,13 @@ extension FileLoader {
         {
             return file.from(.memory)
         }
+        let removals = client.removals ?? downloader.flights.removals
         let isLocal = request.data == nil && request.url.isLocal
         if isLocal { try configuration.security.checkLocal(request.url) }
         let file =
             isLocal
-            ? try await local(request)
-            : try await cachedOrFetched(request, client)
+            ? try await local(request, since: removals)
+            : try await cachedOrFetched(request, client, since: removals)
         // The limit holds for cached files too: an earlier process may have had a higher one.
         guard isSmallEnough(file) else {
             throw .tooLarge(url: request.url.displayText, limit: configuration.maximumBytes)
@@ -261,8 +265,9 @@ extension FileLoader {
 
     private func isSmallEnough(_ file: LoadedFile) -> Bool { file.bytes.count <= configuration.maximumBytes }
 
-    private func local(_ request: ImageRequest) async throws(ImageLoadingError) -> LoadedFile {
-        let removals = downloader.flights.removals
+    private func local(
+        _ request: ImageRequest, since removals: Removals
+    ) async throws(ImageLoadingError) -> LoadedFile {
         let limit = configuration.maximumBytes
         let content = try await threads.run({ ImageLoadingError($0, url: request.url.displayText) }) {
             () throws(ImageLoadingError) in try LocalContent.read(request.url, limit: limit)
@@ -279,16 +284,18 @@ extension FileLoader {
         return file
     }
 
-    /// Stores a file in memory, unless there were removals since `removals` was read.
-    private func remember(_ file: LoadedFile, for request: ImageRequest, since removals: Int) {
-        tiers.remember(file, for: request) { downloader.flights.removals != removals }
+    /// Stores a file in memory, unless it was removed since `removals` was read.
+    private func remember(_ file: LoadedFile, for request: ImageRequest, since removals: Removals) {
+        tiers.remember(file, for: request) { downloader.isOutdated(request, since: removals) }
     }
 
     private func cachedOrFetched(
-        _ request: ImageRequest, _ client: Client
+        _ request: ImageRequest, _ client: Client, since removals: Removals
     ) async throws(ImageLoadingError) -> LoadedFile {
-        let look = downloader.look(for: request)
         let isReload = request.cachePolicy == .reload
+        let look = ImageDownloader.Look(
+            ends: isReload ? nil : downloader.flights.ends, removals: removals,
+            mark: tiers.disk?.mark(of: request.transferKey))
         var stored = isReload ? nil : await tiers.stored(for: request)
         if let stored, stored.source == .disk, stored.isPresent {
             remember(stored, for: request, since: look.removals)
@@ -297,7 +304,7 @@ extension FileLoader {
             switch try decision(on: stored, for: request) {
             case .give(let file): return file
             case .giveAndRevalidate(_, let wanted) where client.waitsForServer, .transfer(let wanted):
-                guard let file = try await download(wanted, client, since: isReload ? nil : look) else {
+                guard let file = try await download(wanted, client, since: look) else {
                     // The shared file has other bytes than the request's checksum says.
                     stored = nil
                     continue
@@ -315,7 +322,7 @@ extension FileLoader {
     /// Waits for a download. If the server fails, returns the stale file, if that is allowed.
     /// - Returns: nil if the file has other bytes than the request's checksum says, and is another caller's.
     private func download(
-        _ wanted: DownloadRequest, _ client: Client, since look: ImageDownloader.Look?
+        _ wanted: DownloadRequest, _ client: Client, since look: ImageDownloader.Look
     ) async throws(ImageLoadingError) -> LoadedFile? {
         let request = wanted.request
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }

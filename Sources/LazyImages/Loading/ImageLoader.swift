@@ -138,9 +138,10 @@ public final class ImageLoader: Sendable {
 
     /// Removes an image from memory and disk, at all sizes and content modes, and its partial body.
     ///
-    /// Running loads continue, and their callers get the image, but it is not stored. Loads that start later use the
-    /// network. The stored images of requests with another Authorization, variant or id stay, and so do images in the
-    /// memory of other loaders; running loads of the same URL store nothing either.
+    /// Running loads continue, and their callers get the image, but it is stored nowhere, even if their downloads begin
+    /// only after the removal. Loads that start later use the network, and their images are stored. The stored images of
+    /// requests with another Authorization, variant or id stay, and so do images in the memory of other loaders; running
+    /// loads of the same URL store nothing either.
     /// - Parameter request: the request of the image; its size does not matter.
     public func remove(_ request: ImageRequest) async {
         await files.remove(request)
@@ -208,17 +209,19 @@ public final class ImageLoader: Sendable {
     /// Joins the load of a request, or begins it.
     /// - Parameter listener: receives all events of the load.
     private func join(_ request: ImageRequest, _ listener: LoadListener? = nil) -> ImageFlight.Caller {
+        // Here, and not where the work begins to look: a removal may come before that.
+        let removals = files.downloader.flights.removals
         let caller = loads.join(
             LoadKey(request), priority: request.priority.rank, listener: listener,
             cancelled: { .cancelled(url: request.url.displayText) }
         ) { [self] flight, _ throws(ImageLoadingError) in
             // A load may have ended between the caller's look and this one.
             if let image = usableImage(for: request, isFirstLook: false) { return image }
-            let meter = LoadMeter()
+            let load = Load(flight: flight, removals: removals)
             let outcome = await Result.of { () async throws(ImageLoadingError) in
-                try await load(request, flight, meter)
+                try await self.load(request, load)
             }
-            flight.emit(.measured(meter.metrics(of: outcome)))
+            flight.emit(.measured(load.meter.metrics(of: outcome)))
             return try outcome.get()
         }
         if let limit = request.timeLimit {
@@ -227,15 +230,20 @@ public final class ImageLoader: Sendable {
         return caller
     }
 
+    private struct Load {
+        let flight: ImageFlight
+        /// The removals before it.
+        let removals: Removals
+        let meter = LoadMeter()
+    }
+
     /// Loads the image from the first of the request's addresses that has one.
     /// - Throws: the error of the last address.
-    private func load(
-        _ request: ImageRequest, _ flight: ImageFlight, _ meter: LoadMeter
-    ) async throws(ImageLoadingError) -> LoadedImage {
+    private func load(_ request: ImageRequest, _ load: Load) async throws(ImageLoadingError) -> LoadedImage {
         var (request, addresses) = (request, request.alternatives)
         while true {
             do {
-                return try await loadAtAddress(request, flight, meter)
+                return try await loadAtAddress(request, load)
             } catch {
                 if addresses.isEmpty || error.code == "cancelled" { throw error }
                 var options = request.options
@@ -247,21 +255,22 @@ public final class ImageLoader: Sendable {
     }
 
     private func loadAtAddress(
-        _ request: ImageRequest, _ flight: ImageFlight, _ meter: LoadMeter
+        _ request: ImageRequest, _ load: Load
     ) async throws(ImageLoadingError) -> LoadedImage {
         try request.checkProcessors()
-        let file = try await file(for: request, flight, meter)
+        let file = try await file(for: request, load)
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         let event = LoadEvent.file(file)
-        meter.record(event)
-        flight.emit(event)
-        return try await image(in: file, for: request, flight)
+        load.meter.record(event)
+        load.flight.emit(event)
+        return try await image(in: file, for: request, load)
     }
 
     private func file(
-        for request: ImageRequest, _ flight: ImageFlight, _ meter: LoadMeter
+        for request: ImageRequest, _ load: Load
     ) async throws(ImageLoadingError) -> LoadedFile {
-        try await files.file(
+        let (flight, meter) = (load.flight, load.meter)
+        return try await files.file(
             for: request,
             FileLoader.Client(
                 priority: { flight.priority },
@@ -278,17 +287,22 @@ public final class ImageLoader: Sendable {
                     }
                     flight.observe(by: update)
                     update()
-                }))
+                }, removals: load.removals))
     }
 
     private func image(
-        in file: LoadedFile, for request: ImageRequest, _ flight: ImageFlight
+        in file: LoadedFile, for request: ImageRequest, _ load: Load
     ) async throws(ImageLoadingError) -> LoadedImage {
+        // An image whose file must not be stored is not stored either (RFC 9111 section 5.2.2.5). An alternative may have
+        // been removed by its own address.
+        func mayBeKept() -> Bool {
+            load.flight.isCurrent && file.mayBeKept
+                && !files.downloader.isOutdated(request, since: load.removals)
+        }
         let image: LoadedImage
         do {
-            image = try await decoder.image(in: file, for: request, files.tiers.disk(for: request)) {
-                flight.isCurrent && file.mayBeKept
-            }
+            image = try await decoder.image(
+                in: file, for: request, files.tiers.disk(for: request), mayStore: mayBeKept)
         } catch {
             // The next load downloads the file again.
             if error.isDamagedFile {
@@ -297,12 +311,11 @@ public final class ImageLoader: Sendable {
             }
             throw error
         }
-        // An image whose file must not be stored is not stored either (RFC 9111 section 5.2.2.5).
-        if !flight.isCurrent || !file.mayBeKept || !request.usesMemory { return image }
+        if !request.usesMemory || !mayBeKept() { return image }
         let kept = image.from(.memory)
         memory.store(kept, for: request.resultKey, cost: image.bitmap.cost)
         // Checked again after the store: a later removal finds the image in memory.
-        if !flight.isCurrent { memory.remove(request.resultKey, ifStill: kept) }
+        if !mayBeKept() { memory.remove(request.resultKey, ifStill: kept) }
         return image
     }
 }

@@ -1,0 +1,254 @@
+import FoundationEssentials
+import ImageCodecs
+import SystemSupport
+import TestSupport
+import TestTraits
+import Testing
+
+import LazyImages
+
+/// Loads that began before a removal, and whose downloads begin after it.
+@Suite("Loads that a removal outdates", .bounded)
+struct OutdatedLoadTests {
+    private let fixture: DiskFixture
+    private let gate: LookGate
+    private let transport = HeldTransport()
+    private let request = ImageRequest("http://localhost/a.png")
+    private let fresh: HeaderFields = ["Cache-Control": "max-age=60"]
+
+    init() throws {
+        fixture = try DiskFixture()
+        gate = LookGate()
+    }
+
+    private func loader(
+        _ gate: LookGate? = nil, _ transport: (any Transport)? = nil, shared: SharedTier? = nil
+    ) -> ImageLoader {
+        var configuration = ImageDownloader.Configuration()
+        configuration.retry = .never
+        return ImageLoader(
+            files: FileLoader(
+                memory: MemoryCache(limit: 1 << 20), disk: fixture.cache(calls: (gate ?? self.gate).calls),
+                shared: shared, configuration: configuration, transport: transport ?? self.transport),
+            pressure: nil)
+    }
+
+    /// Expects that no tier of a loader has a request's file or image.
+    private func expectNothing(
+        of request: ImageRequest, in loader: ImageLoader, _ location: SourceLocation = #_sourceLocation
+    ) async {
+        await loader.flush()
+        #expect(loader.cachedImage(for: request) == nil, sourceLocation: location)
+        #expect(loader.files.cachedFile(for: request) == nil, sourceLocation: location)
+        #expect(loader.disk?.contains(request.key) == false, sourceLocation: location)
+    }
+
+    @Test("a load that has just begun stores nothing after a removal, whatever it has done by then")
+    func justBegun() async throws {
+        let loader = loader(nil, HeldTransport { _ in .fresh(SampleImages.png) })
+        for number in 0..<200 {
+            let request = ImageRequest("http://localhost/\(number).png")
+            let task = loader.task(for: request)
+            await loader.remove(request)
+            _ = try await task.value
+            await expectNothing(of: request, in: loader)
+        }
+    }
+
+    @Test(
+        "a load that looks on disk during a removal reaches its caller, and no tier keeps its file",
+        arguments: [true, false])
+    func download(decodes: Bool) async throws {
+        let loader = loader()
+        gate.arm()
+        let request = request
+        let load = Task {
+            if decodes {
+                _ = try await loader.image(for: request)
+            } else {
+                _ = try await loader.files.file(for: request)
+            }
+        }
+        try await gate.reached()
+        await loader.remove(request)
+        gate.open()
+        try await transport.transfer().answer(SampleImages.png, fields: fresh)
+        try await load.value
+        await expectNothing(of: request, in: loader)
+    }
+
+    @Test("a load after the removal shares no download with an outdated load, and its file is kept")
+    func newLoad() async throws {
+        let loader = loader()
+        gate.arm()
+        let old = loader.task(for: request)
+        try await gate.reached()
+        await loader.remove(request)
+        gate.open()
+        let outdated = try await transport.transfer(0)
+        let new = loader.task(for: request)
+        try await transport.transfer(1).answer(SampleImages.png, fields: fresh)
+        #expect(try await new.value.source == .network)
+        outdated.answer(SampleImages.jpeg, fields: fresh)
+        #expect(try await old.value.header.format == .jpeg)
+        #expect(loader.cachedImage(for: request)?.header.format == .png)
+        await loader.flush()
+        #expect(loader.disk?.body(request.key) == SampleImages.png)
+    }
+
+    @Test("an outdated load joins the running download of a newer load, whose file is kept")
+    func joins() async throws {
+        let loader = loader()
+        gate.arm()
+        let old = loader.task(for: request)
+        try await gate.reached()
+        await loader.remove(request)
+        let new = loader.task(
+            for: ImageRequest(.url(request.url), targetSize: ImageSize(width: 2, height: 2)))
+        let transfer = try await transport.transfer(0)
+        gate.open()
+        try await eventually { loader.files.downloader.callerCount == 2 }
+        transfer.answer(SampleImages.png, fields: fresh)
+        for task in [old, new] { #expect(try await task.value.source == .network) }
+        #expect(loader.cachedImage(for: request) == nil && transport.started.count == 1)
+        await loader.flush()
+        #expect(loader.disk?.body(request.key) == SampleImages.png)
+    }
+
+    @Test("an outdated load does not replace the bytes that a program has stored meanwhile")
+    func stored() async throws {
+        let loader = loader()
+        gate.arm()
+        let old = loader.task(for: request)
+        try await gate.reached()
+        try await loader.store(SampleImages.jpeg, for: request)
+        gate.open()
+        try await transport.transfer().answer(SampleImages.png, fields: fresh)
+        _ = try await old.value
+        await loader.flush()
+        #expect(loader.disk?.body(request.key) == SampleImages.jpeg)
+        #expect(try await loader.image(for: request).header.format == .jpeg)
+    }
+
+    @Test("an outdated load of a URL that was written to stores nothing", arguments: [true, false])
+    func written(reloads: Bool) async throws {
+        let loader = loader()
+        var request = request
+        if reloads { request.cachePolicy = .reload }
+        // A reload does not look on disk: it waits for the first address instead.
+        let first = ImageRequest(
+            "http://localhost/first.png",
+            options: .init(cachePolicy: request.cachePolicy, alternatives: [request.address]))
+        let task = loader.task(for: first)
+        let transfer = try await transport.transfer(0)
+        await loader.invalidate(request.url)
+        transfer.answer([], status: 404, fields: fresh)
+        try await transport.transfer(1).answer(SampleImages.png, fields: fresh)
+        #expect(try await task.value.source == .network)
+        await expectNothing(of: request, in: loader)
+    }
+
+    @Test("an alternative that was removed before the load came to it is kept nowhere, nor is its result")
+    func alternative() async throws {
+        let loader = loader()
+        var first = ImageRequest(
+            "http://localhost/first.png", processors: [.flip(.vertical)],
+            options: .init(alternatives: [request.address]))
+        first.storesResult = .png
+        let task = loader.task(for: first)
+        let transfer = try await transport.transfer(0)
+        await loader.remove(request)
+        transfer.answer([], status: 503, fields: fresh)
+        try await transport.transfer(1).answer(SampleImages.png, fields: fresh)
+        #expect(try await task.value.source == .network)
+        await expectNothing(of: request, in: loader)
+        #expect(fixture.bytesOnDisk() == 0 && loader.memory.counters.entries == 0)
+    }
+
+    @Test("a revalidation in the background that a removed stale file has led to stores nothing")
+    func background() async throws {
+        let stale = HeldTransport.Answer(
+            SampleImages.jpeg,
+            fields: ["Cache-Control": "max-age=0, stale-while-revalidate=600", "ETag": "\"1\""])
+        let earlier = loader(nil, HeldTransport { _ in stale })
+        _ = try await earlier.image(for: request)
+        await earlier.flush()
+        let gate = LookGate(.read)
+        let answering = HeldTransport { _ in .fresh(SampleImages.png) }
+        let loader = loader(gate, answering)
+        await loader.flush()
+        gate.arm(with: nil)
+        let task = loader.task(for: request)
+        try await gate.reached()
+        await loader.remove(request)
+        gate.open()
+        #expect(try await task.value.source == .stale)
+        await expectNothing(of: request, in: loader)
+        #expect(answering.started.count == 0)
+    }
+
+    @Test("an outdated load writes nothing for other machines")
+    func shared() async throws {
+        let store = try StoreServer()
+        let request = ImageRequest("https://origin.example/a.png")
+        let loader = loader(shared: try SharedFixture.tier(store.address))
+        gate.arm()
+        let task = loader.task(for: request)
+        try await gate.reached()
+        await loader.remove(request)
+        gate.open()
+        try await transport.transfer().answer(SampleImages.png, fields: fresh)
+        _ = try await task.value
+        await expectNothing(of: request, in: loader)
+        #expect(store.count("PUT") == 0)
+    }
+
+    @Test("an outdated load leaves no partial body, not even while it runs")
+    func partial() async throws {
+        let loader = loader()
+        gate.arm()
+        let task = loader.task(for: request)
+        try await gate.reached()
+        await loader.remove(request)
+        gate.open()
+        let transfer = try await transport.transfer()
+        transfer.respond(200, ["ETag": "\"1\"", "Content-Length": "3000000"])
+        transfer.send(Array(SampleImages.png(bytes: 3_000_000).prefix(2_000_000)))
+        transfer.fail(.connectionLost(url: "", received: 2_000_000, reason: ""))
+        await #expect(throws: ImageLoadingError.self) { try await task.value }
+        #expect(fixture.names(in: "partial").isEmpty)
+    }
+
+    @Test("a local file that was removed from memory while it was read is not kept")
+    func local() async throws {
+        let path = fixture.folder.file("a.png")
+        try Data(SampleImages.png).write(to: URL(filePath: path))
+        let loader = loader()
+        for number in 0..<50 {
+            let request = ImageRequest(.url(URL(filePath: path)), options: .init(variant: "\(number)"))
+            let task = loader.task(for: request)
+            await loader.remove(request)
+            _ = try await task.value
+            await expectNothing(of: request, in: loader)
+        }
+    }
+
+    @Test("removing other images outdates hardly any load")
+    func others() async throws {
+        var kept = 0
+        for number in 0..<10 {
+            let gate = LookGate()
+            let loader = loader(gate, HeldTransport { _ in .fresh(SampleImages.png) })
+            let request = ImageRequest("http://localhost/\(number).png")
+            gate.arm()
+            let task = loader.task(for: request)
+            try await gate.reached()
+            await loader.remove(ImageRequest("http://localhost/other.png"))
+            gate.open()
+            _ = try await task.value
+            if loader.disk?.contains(request.key) == true { kept += 1 }
+        }
+        // Two images are told apart by a short hash.
+        #expect(kept > 5)
+    }
+}
