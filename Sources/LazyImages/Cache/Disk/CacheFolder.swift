@@ -210,6 +210,7 @@ extension CacheFolder {
     /// The result of a lookup.
     enum Lookup {
         case entry(EntryFile)
+        /// No file, or one that is larger than an entry can be here.
         case absent
         /// In a later version of the format: a miss, which stays.
         case newer
@@ -240,7 +241,9 @@ extension CacheFolder {
     ) throws(FileFault) -> Lookup {
         guard let file = try openForReading(name) else { return .absent }
         let status = try calls.status(of: file)
-        guard status.isFile, status.size <= maximum else { return .corrupt(status.identity) }
+        guard status.isFile else { return .corrupt(status.identity) }
+        // It may be another process's, whose limit is larger.
+        guard status.size <= maximum else { return .absent }
         switch try EntryFile.read(file, size: status.size, calls: calls) {
         case .newer: return .newer
         case .valid(let entry) where isRight(entry, file, status): return .entry(entry)

@@ -425,9 +425,9 @@ extension DiskCache {
         }
     }
 
-    /// Removes all entries, in any version of the format, staged or on disk.
+    /// Removes all entries, in any version of the format: on disk, staged, or waiting for room to be staged.
     public func removeAll() async {
-        state.withLock { $0.staging.discardAll() }
+        for waiter in state.withLock({ $0.staging.discardAll() }) { waiter.continuation.resume() }
         _ = await scanAll { folder, entry, report throws(FileFault) in
             if try folder.remove(entry.name, ifStill: entry.identity) { report.removed(entry) }
         }

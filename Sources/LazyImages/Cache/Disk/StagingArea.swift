@@ -56,10 +56,12 @@ struct StagingArea {
         checkInvariants()
     }
 
-    /// Drops all values that are not written yet.
-    mutating func discardAll() {
+    /// Drops all values that are not written yet, and removes and returns all waiters.
+    mutating func discardAll() -> [Waiter] {
+        defer { waiting = [] }
         entries.removeAll()
         byteCount = 0
+        return waiting
     }
 
     /// Removes and returns the waiters for a key.

@@ -138,6 +138,38 @@ struct DiskCacheTests {
         #expect(cache.body(key("waiting")) == nil && cache.body(key("staged"))?.count == 900)
     }
 
+    @Test("removing all drops the store that is being written, the staged ones and those that wait for room")
+    func removalOfAll() async throws {
+        let gate = CallGate()
+        let cache = fixture.cache(stagingLimit: 2_000, calls: gate.calls(before: .rename))
+        let bytes = pseudoRandomBytes(count: 900)
+        for name in ["written", "staged"] { await cache.store(bytes, metadata: [], for: key(name)) }
+        try await gate.reached()
+        async let store: Void = cache.store(bytes, metadata: [], for: key("waiting"))
+        try await eventually { cache.hasWaitingStores }
+        async let removal: Void = cache.removeAll()
+        try await eventually { !cache.contains(key("staged")) }
+        gate.open()
+        _ = await (store, removal)
+        await cache.flush()
+        for name in ["written", "staged", "waiting"] { #expect(cache.body(key(name)) == nil, "\(name)") }
+        #expect(fixture.bytesOnDisk() == 0 && cache.counters.bytes == 0)
+        await cache.store(bytes, metadata: [], for: key("later"))
+        await cache.flush()
+        #expect(fixture.cache().body(key("later")) == bytes)
+    }
+
+    @Test("an entry beyond this cache's limit is a miss, also for a verification, and stays for the others")
+    func beyondTheLimit() async throws {
+        let (large, small) = (fixture.cache(), fixture.cache(limit: 1_000))
+        let bytes = pseudoRandomBytes(count: 2_000)
+        await large.store(bytes, metadata: [], for: key("a"))
+        await large.flush()
+        #expect(small.body(key("a")) == nil && small.counters.misses == 1)
+        #expect(await small.verify().removedEntries == 0)
+        #expect(small.counters.corrupt == 0 && large.body(key("a")) == bytes)
+    }
+
     @Test("a store that is no longer wanted stores nothing and removes nothing")
     func unwanted() async throws {
         let cache = fixture.cache(limit: 1_000)
