@@ -102,7 +102,7 @@ final class Download: FetchExchange {
     var mayAuthenticate: Bool { request.data == nil && request.fields["authorization"] == nil }
     var overridesCircuitBreaker: Bool { request.overridesCircuitBreaker }
 
-    func mayStart() -> Bool { claim?.mayFetch() ?? true }
+    func mayStart() async -> Bool { await claim?.mayFetch() ?? true }
 
     func settle() async throws(ImageLoadingError) -> LoadedFile? {
         do {

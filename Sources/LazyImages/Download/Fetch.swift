@@ -53,7 +53,7 @@ struct Fetch<Exchange: FetchExchange> {
             record { .waiting }
             let since = ContinuousClock.now
             var slot = try await enter()
-            if !exchange.mayStart() {
+            if await !exchange.mayStart() {
                 slot.leave(.inconclusive)
                 if let value = try await exchange.settle() { return value }
                 slot = try await enter()
@@ -348,7 +348,7 @@ protocol FetchExchange: AnyObject {
     var metrics: TransferMetrics? { get }
 
     /// Whether the fetch may begin, now that it has a slot. If not, `settle` follows, without the slot.
-    func mayStart() -> Bool
+    func mayStart() async -> Bool
     /// Waits until the fetch may begin; a value if another process has fetched meanwhile.
     func settle() async throws(ImageLoadingError) -> Value?
     /// Sends the request once.

@@ -53,20 +53,23 @@ final class FileTiers: Sendable {
 
     /// The stored file for a request, fresh or stale, if it matches the request's checksum. Counts no lookup in memory:
     /// the load has already looked there. Does not copy a file from disk to memory.
-    func stored(for request: ImageRequest) async -> LoadedFile? {
+    /// - Returns: the file; and the mark of the claim before a look on disk, nil if there was none.
+    func stored(for request: ImageRequest) async -> (file: LoadedFile?, mark: ClaimFile.Mark?) {
         if let file = memory(for: request)?.value(for: request.key, countsHit: false),
             isAnswered(request, by: file),
             request.accepts(file.bytes) || !file.isPresent
         {
-            return file.from(.memory)
+            return (file.from(.memory), nil)
         }
         return await storedOnDisk(for: request)
     }
 
     /// What the disk tier has for the request, fresh or not, if it is what the request wants.
-    private func storedOnDisk(for request: ImageRequest) async -> LoadedFile? {
-        guard let entry = await disk(for: request)?.entry(for: request.key) else { return nil }
-        return file(of: entry, for: request, from: .disk)
+    private func storedOnDisk(
+        for request: ImageRequest
+    ) async -> (file: LoadedFile?, mark: ClaimFile.Mark?) {
+        let look = await disk(for: request)?.entry(for: request.key, claimedAs: request.transferKey)
+        return (look?.entry.flatMap { file(of: $0, for: request, from: .disk) }, look?.mark)
     }
 
     /// Whether a file in memory is an answer to the request's fields.
@@ -123,7 +126,7 @@ final class FileTiers: Sendable {
         if let file = memory(for: request)?.value(for: request.key, countsHit: false), answers(file) {
             return file.from(.memory)
         }
-        guard let file = await storedOnDisk(for: request), answers(file) else { return nil }
+        guard let file = await storedOnDisk(for: request).file, answers(file) else { return nil }
         remember(file, for: request) { !flight.isCurrent }
         return file
     }
@@ -131,13 +134,12 @@ final class FileTiers: Sendable {
     /// The claim of a download; nil if it must wait for no other process: there is no disk tier, or the request wants
     /// the network's own answer.
     /// - Parameter mark: from before the look on disk that led to the download.
-    func claim(for wanted: DownloadRequest, since mark: ClaimFile.Mark?) async -> TransferClaim? {
+    func claim(for wanted: DownloadRequest, since mark: ClaimFile.Mark?) -> TransferClaim? {
         let request = wanted.request
         guard let disk = disk(for: request), request.cachePolicy != .reload, request.data == nil,
-            !request.isPartial,
-            request.fields["cache-control"] == nil, let claims = await disk.claims()
+            !request.isPartial, request.fields["cache-control"] == nil
         else { return nil }
-        return TransferClaim(claims, of: disk, on: request.transferKey, since: mark)
+        return TransferClaim(of: disk, on: request.transferKey, since: mark)
     }
 
     // MARK: What a transfer brings

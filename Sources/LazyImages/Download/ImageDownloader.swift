@@ -180,7 +180,7 @@ public actor ImageDownloader {
         if mustLook, let file = await tiers.storedMeanwhile(for: wanted, by: flight) { return file }
         // Asked here as well: the call takes memory of the task even if it returns at once.
         if tiers.shared != nil, let file = await tiers.shared(for: wanted, flight) { return file }
-        let claim = await tiers.claim(for: wanted, since: mark)
+        let claim = tiers.claim(for: wanted, since: mark)
         let number = context.slots.makeNumber()
         flight.observe { [slots = context.slots] in slots.reorder(number) }
         let fetch = Fetch(

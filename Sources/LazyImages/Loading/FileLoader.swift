@@ -293,10 +293,10 @@ extension FileLoader {
         _ request: ImageRequest, _ client: Client, since removals: Removals
     ) async throws(ImageLoadingError) -> LoadedFile {
         let isReload = request.cachePolicy == .reload
-        let look = ImageDownloader.Look(
-            ends: isReload ? nil : downloader.flights.ends, removals: removals,
-            mark: tiers.disk?.mark(of: request.transferKey))
-        var stored = isReload ? nil : await tiers.stored(for: request)
+        var look = ImageDownloader.Look(
+            ends: isReload ? nil : downloader.flights.ends, removals: removals)
+        var stored: LoadedFile?
+        if !isReload { (stored, look.mark) = await tiers.stored(for: request) }
         if let stored, stored.source == .disk, stored.isPresent {
             remember(stored, for: request, since: look.removals)
         }

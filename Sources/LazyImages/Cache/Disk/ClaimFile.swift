@@ -138,25 +138,23 @@ extension CacheFolder {
 }
 
 extension DiskCache {
+    /// A key's entry, and the mark of its claim from before the look; nil before the first claim. Both are read in one
+    /// job of the cache's threads.
+    func entry(
+        for key: CacheKey, claimedAs claim: CacheKey
+    ) async -> (entry: Entry?, mark: ClaimFile.Mark?) {
+        await run(on: readers, orElse: (nil, nil)) { [self] in
+            var mark: ClaimFile.Mark?
+            if case .open(let file) = state.withLock({ $0.folder })?.claims.withLock({ $0 }) {
+                mark = file.mark(of: claim)
+            }
+            return (readEntry(for: key), mark)
+        }
+    }
+
     /// The claims of all processes with this folder; nil if there can be none. Opens the file, and makes it and the
-    /// folder if they are not there: processes that begin to fetch at the same time must find each other.
-    func claims() async -> ClaimFile? {
-        switch state.withLock({ $0.folder })?.claims.withLock({ $0 }) {
-        case .open(let file): return file
-        case .impossible: return nil
-        case .unopened, nil: return await run(on: readers, orElse: nil) { [self] in openClaims() }
-        }
-    }
-
-    /// A key's mark, to be read before the look on disk; nil before the first claim.
-    func mark(of key: CacheKey) -> ClaimFile.Mark? {
-        guard case .open(let file) = state.withLock({ $0.folder })?.claims.withLock({ $0 }) else {
-            return nil
-        }
-        return file.mark(of: key)
-    }
-
-    private func openClaims() -> ClaimFile? {
+    /// folder if they are not there: processes that begin to fetch at the same time must find each other. Blocks.
+    func openClaims() -> ClaimFile? {
         // A folder that nobody has stored in gets a cache's tag first: the file alone could be anybody's.
         if let folder = currentFolder(), folder.usage != nil { return folder.openClaims() }
         // Ignored: the store that follows the fetch meets it again, and counts it.

@@ -259,6 +259,29 @@ struct TransferClaimTests {
         }
     }
 
+    @Test("the claims are looked at on the cache's threads, never on one that tasks need")
+    func threads() async throws {
+        let threads = Shared<[FileCalls.Kind: Set<String>]>([:])
+        let calls = FileCalls(inject: { kind in
+            // Ignored: the test then finds a name that it does not expect.
+            let name = (try? FileCalls().contents(ofPath: "/proc/thread-self/comm")) ?? []
+            let text = String(decoding: name, as: UTF8.self).filter { !$0.isNewline }
+            threads.change { _ = $0[kind, default: []].insert(text) }
+            return nil
+        })
+        let answering = HeldTransport { [fresh] _ in HeldTransport.Answer(SampleImages.png, fields: fresh) }
+        let loader = loader(transport: answering, calls: calls)
+        // Not the opening of the folder, which reads it on the thread of the caller.
+        threads.change { $0 = [:] }
+        for number in 0..<3 {
+            // The second load finds the claims open, the third revalidates.
+            _ = try await loader.file(for: ImageRequest("http://localhost/\(number).png"))
+        }
+        await loader.flush()
+        #expect(threads.value[.read] != nil && threads.value[.lock] != nil)
+        for (kind, names) in threads.value { #expect(names == ["LazyImages"], "\(kind)") }
+    }
+
     @Test("a loader without a disk tier waits for nobody, and neither does one of another folder")
     func unshared() async throws {
         let ephemeral = FileLoader.ephemeral(transport: held)
