@@ -297,11 +297,20 @@ final class FetchContext: Sendable {
         _ caller: Flight<Value, ImageLoadingError, LoadEvent>.Caller, to limit: Duration,
         _ request: ImageRequest
     ) {
+        let phase = Lock(Timeouts.Phase.total)
         let number = deadlines.add(after: limit) {
             caller.leave(
-                because: .timedOut(url: request.url.displayText, phase: .total, seconds: limit.seconds))
+                because: .timedOut(
+                    url: request.url.displayText, phase: phase.withLock(\.self), seconds: limit.seconds))
         }
-        caller.listen(LoadListener { [deadlines] event in if event == nil { deadlines.remove(number) } })
+        caller.listen(
+            LoadListener { [deadlines] event in
+                switch event {
+                case .file: phase.withLock { $0 = .decoding }
+                case nil: deadlines.remove(number)
+                default: break
+                }
+            })
     }
 
     /// Lets the program change a request, last of all.

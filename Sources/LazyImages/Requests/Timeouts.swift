@@ -38,7 +38,7 @@ public struct Timeouts: Sendable, Hashable {
         case .connect: connect
         case .firstByte: firstByte
         case .stall: stall
-        case .total: total
+        case .total, .decoding: total
         }
     }
 
@@ -46,6 +46,8 @@ public struct Timeouts: Sendable, Hashable {
     public enum Phase: Sendable, Hashable {
         /// The phase that the property of this name limits.
         case connect, firstByte, stall, total
+        /// The time limit of a request ended while its file was there already, and waited for a decoder or was decoded.
+        case decoding
 
         /// For messages: what did not happen in time.
         package var explanation: String {
@@ -54,6 +56,7 @@ public struct Timeouts: Sendable, Hashable {
             case .firstByte: "the server did not begin to answer"
             case .stall: "the server stopped sending or receiving"
             case .total: "the transfer did not finish"
+            case .decoding: "the file was there, but the image was not decoded"
             }
         }
     }

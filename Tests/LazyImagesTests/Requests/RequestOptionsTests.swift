@@ -93,6 +93,35 @@ struct RequestOptionsTests {
         #expect(held.started.count == 1)
     }
 
+    @Test("the error of a load whose time runs out while it is decoded blames the decoding, not the transfer")
+    func timeLimitOfDecoding() async throws {
+        /// Waits for its gate before it decodes.
+        struct Slow: ImageDecoding {
+            let formats: Set<ImageFormat> = [.png]
+            let gate = Gate()
+            func decode(
+                _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
+            ) throws(ImageDecodingError) -> Bitmap {
+                gate.wait()
+                return try ImageDecoders.standard.decode(bytes, fitting: target, limits: limits)
+            }
+        }
+        let loader = loader(HeldTransport { _ in .fresh(SampleImages.png) })
+        let decoder = Slow()
+        defer { decoder.gate.open() }
+        var text = ""
+        // With a short limit the file itself may come too late.
+        for limit in [0.1, 1, 10, 100] where !text.contains("not decoded") {
+            let request = ImageRequest(
+                "https://example.org/\(limit).png",
+                options: .init(timeLimit: .seconds(limit), decoders: ImageDecoders([decoder])))
+            let error = await #expect(throws: ImageLoadingError.self) { try await loader.image(for: request) }
+            #expect(error?.code == "timed-out")
+            text = "\(error.map { "\($0)" } ?? "")"
+        }
+        #expect(text.contains("the image was not decoded within"), "\(text)")
+    }
+
     @Test("the decoders of a request decode it, and make another image than the loader's")
     func decoders() async throws {
         /// Decodes everything to one grey pixel.
