@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HTTPSemantics
+import LazyImages
 import SystemSupport
 
 /// Prewarms in the background: each job has a process of its own, without a terminal, which outlives the program that
@@ -28,12 +29,25 @@ public struct BackgroundJobs: Sendable {
     private let calls = FileCalls()
 
     /// The jobs in a folder, which the first job creates.
-    public init(folder: String = BackgroundJobs.standardFolder) { self.folder = folder }
+    /// - Parameter folder: a relative path starts at the present working directory. An empty one, as of an unset variable,
+    ///   makes each call fail with `.storageFailed`. Default: the program's own.
+    public init(folder: String = BackgroundJobs.standardFolder) {
+        self.folder = DiskCache.absolutePath(folder)
+    }
 
-    /// The default folder of the user's jobs: `marquee/jobs` in `XDG_STATE_HOME`, or in `~/.local/state` if that
-    /// variable is not set or not absolute (XDG Base Directory Specification).
-    public static var standardFolder: String {
-        UserFolder.path(variable: "XDG_STATE_HOME", standard: ".local/state") + "/marquee/jobs"
+    /// The program's own folder, by its name: `jobs` in a folder with the name of the program, as `folder(named:)`.
+    public static var standardFolder: String { folder(named: UserFolder.programName) }
+
+    /// A folder of jobs that programs share on purpose, by its name: `NAME/jobs` in `XDG_STATE_HOME`, or in
+    /// `~/.local/state` if that variable is not set or not absolute (XDG Base Directory Specification). `marquee jobs`
+    /// has the one named `marquee`.
+    /// - Parameter name: the name, without a slash.
+    public static func folder(named name: String) -> String {
+        UserFolder.path(variable: "XDG_STATE_HOME", standard: ".local/state") + "/\(name)/jobs"
+    }
+
+    private func checkFolder() throws(BackgroundJobsError) {
+        if folder.isEmpty { throw .storageFailed(path: "\"\"", reason: "its path is empty") }
     }
 
     /// Starts a job, and returns when its process works on it.
@@ -49,6 +63,7 @@ public struct BackgroundJobs: Sendable {
         _ plan: JobPlan, named name: String, secrets: [UInt8] = [], by command: JobCommand
     ) throws(BackgroundJobsError) -> BackgroundJob {
         guard Self.isName(name) else { throw .invalidName(name) }
+        try checkFolder()
         let job = JobFolder(name, in: folder)
         if job.exists { throw try job.isRunning() ? .running(name: name) : .exists(name: name) }
         let lock: Descriptor
@@ -101,6 +116,7 @@ public struct BackgroundJobs: Sendable {
 
     /// The status of all jobs, sorted by name.
     public func list() throws(BackgroundJobsError) -> [JobStatus] {
+        try checkFolder()
         let names: [String]
         do throws(FileFault) {
             names = try calls.names(in: try calls.openFolder(folder))
@@ -124,6 +140,7 @@ public struct BackgroundJobs: Sendable {
 
     /// The job with a name.
     public func job(_ name: String) throws(BackgroundJobsError) -> BackgroundJob {
+        try checkFolder()
         let job = JobFolder(name, in: folder)
         guard Self.isName(name), job.exists else { throw .notFound(name: name) }
         return BackgroundJob(folder: job)

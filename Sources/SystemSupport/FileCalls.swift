@@ -97,6 +97,10 @@ extension FileCalls {
     /// - Throws: also when its temporary name could not be removed: another process could truncate a named file while
     ///   it is mapped.
     package func openUnnamed(in folder: String) throws(FileFault) -> Descriptor {
+        // Below, an empty path would be the root folder.
+        guard !folder.isEmpty else {
+            throw FileFault(kind: .open, name: "the folder", code: ENOENT, detail: "its path is empty")
+        }
         do {
             return Descriptor(try call(.open, folder) { unsafe csystem_open_unnamed(folder) })
         } catch {

@@ -8,6 +8,12 @@ package enum UserFolder {
         return variable.isEmpty ? FileManager.default.homeDirectoryForCurrentUser.path : variable
     }
 
+    /// The name of the program, for a folder of its own.
+    package static var programName: String {
+        let name = ProcessInfo.processInfo.processName
+        return ["", ".", ".."].contains(name) ? "LazyImages" : name
+    }
+
     /// The folder named by an environment variable or, if that is unset or not absolute, the `standard` one in the
     /// user's home.
     package static func path(variable: String, standard: String) -> String {

@@ -50,6 +50,28 @@ struct BackgroundJobsTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: jobs.folder).isEmpty)
     }
 
+    @Test("a program's own folder has its name, so that its jobs are not among those of marquee")
+    func ownFolder() {
+        #expect(BackgroundJobs().folder.hasSuffix("/\(ProcessInfo.processInfo.processName)/jobs"))
+    }
+
+    @Test("an empty folder, as of an unset variable, is an error, and a relative one is made absolute")
+    func emptyFolder() throws {
+        let nowhere = BackgroundJobs(folder: "")
+        for attempt in 0..<3 {
+            let error = #expect(throws: BackgroundJobsError.self) {
+                switch attempt {
+                case 0: try nowhere.start(plan, named: "a", by: JobCommand("/bin/true", []))
+                case 1: _ = try nowhere.list()
+                default: try nowhere.remove("tmp")
+                }
+            }
+            #expect(error?.code == "state-failed", "\(String(describing: error))")
+        }
+        #expect(!FileManager.default.fileExists(atPath: "/a"))
+        #expect(BackgroundJobs(folder: "jobs").folder.hasPrefix("/"))
+    }
+
     @Test("a job that could not be resumed can be removed at once, while its program still ends")
     func notResumed() throws {
         _ = try makeJob("a")

@@ -10,8 +10,10 @@ package final class PartialStore: Sendable {
     /// The room for a body of unknown length, in bytes.
     private static let assumedLength = 8 * 1024 * 1024
 
-    /// The folder for partial bodies in a disk tier's folder.
-    package static func path(besides disk: DiskCache) -> String { disk.path + "/partial" }
+    /// The folder for partial bodies in a disk tier's folder; nil for a tier without a path.
+    package static func path(besides disk: DiskCache) -> String? {
+        disk.path.isEmpty ? nil : disk.path + "/partial"
+    }
 
     /// Bodies of at least so many bytes are written to their file while they arrive, and so outlive a cancellation and
     /// the process. Smaller ones are written only if their transfer fails.

@@ -45,7 +45,8 @@ enum CacheCommand: Command {
             if host == nil {
                 // The partial bodies of interrupted downloads belong to the cache too.
                 await BlockingThreads.runOnOwnThread {
-                    PartialStore(path: PartialStore.path(besides: disk), limit: .max).removeAll()
+                    guard let path = PartialStore.path(besides: disk) else { return }
+                    PartialStore(path: path, limit: .max).removeAll()
                 }
             }
             show(report, session, verb: "removed")

@@ -246,7 +246,7 @@ extension PrewarmCommand {
         let plan = JobPlan(
             items, settings: settings.stored, secretNames: settings.secrets.names, rejected: list.rejected,
             refusesCellular: session.arguments.has("no-cellular"))
-        let jobs = BackgroundJobs()
+        let jobs = BackgroundJobs.ofMarquee
         let job: BackgroundJob
         do {
             let name = try session.arguments.value("name") ?? freeName(session, jobs)

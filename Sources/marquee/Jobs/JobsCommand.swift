@@ -35,14 +35,14 @@ enum JobsCommand: Command {
     }
 
     private static func list(_ session: Session) throws(BackgroundJobsError) -> ExitStatus {
-        let jobs = try BackgroundJobs().list()
+        let jobs = try BackgroundJobs.ofMarquee.list()
         if jobs.isEmpty { session.output.notice("there are no jobs; marquee prewarm --detach starts one") }
         for job in jobs { session.print(JobRecord(job), orLine: job.line) }
         return .done
     }
 
     private static func act(_ action: String, _ name: String, _ session: Session) async throws -> ExitStatus {
-        let jobs = BackgroundJobs()
+        let jobs = BackgroundJobs.ofMarquee
         switch action {
         case "attach": return try await attach(try jobs.job(name), session)
         case "wait":
@@ -235,4 +235,9 @@ extension Int {
         }
         return (self < 0 ? "-" : "") + groups.joined()
     }
+}
+
+extension BackgroundJobs {
+    /// The jobs of `marquee`, whatever its file is called.
+    static var ofMarquee: BackgroundJobs { BackgroundJobs(folder: folder(named: "marquee")) }
 }

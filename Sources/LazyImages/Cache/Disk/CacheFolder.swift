@@ -42,6 +42,10 @@ final class CacheFolder: Sendable {
     /// - Throws: a fault, also for a symbolic link, a file or another user's folder at the path, and for a folder with
     ///   files of others that the cache would overwrite.
     init(path: String, calls: FileCalls, isForWriting: Bool) throws(FileFault) {
+        // Not "no such folder": that would be an empty cache.
+        guard !path.isEmpty else {
+            throw FileFault(kind: .open, name: "the folder", code: EINVAL, detail: "its path is empty")
+        }
         let folder: Descriptor
         do {
             folder = try Self.open(path, calls)

@@ -68,9 +68,10 @@ public final class DiskCache: Sendable {
     /// Opens the cache in a folder, which need not exist yet. Never fails: a folder that cannot be used is a counted
     /// fault, and every lookup a miss until the folder works.
     /// - Parameters:
-    ///   - folder: the path of the folder. A relative path starts at the present working directory. Default: the
-    ///     program's own, `images` in a folder with the name of the program, below `XDG_CACHE_HOME`, or below `~/.cache`
-    ///     if that variable is not set or not absolute (XDG Base Directory Specification).
+    ///   - folder: the path of the folder. A relative path starts at the present working directory. An empty one, as of
+    ///     an unset variable, is a folder that cannot be used. Default: the program's own, `images` in a folder with the
+    ///     name of the program, below `XDG_CACHE_HOME`, or below `~/.cache` if that variable is not set or not absolute
+    ///     (XDG Base Directory Specification).
     ///   - limit: the most bytes that all entries may have. Default: nil, 512 MiB.
     public convenience init(folder: String? = nil, limit: Int? = nil) {
         self.init(folder: folder ?? Self.ownFolder, limit: limit ?? Self.defaultLimit, calls: FileCalls())
@@ -602,10 +603,11 @@ extension DiskCache {
         state.withLock { $0.faults.record(fault, writing: writing) }
     }
 
+    /// A path from the root; empty for an empty one, which is no folder's.
     package static func absolutePath(_ path: String) -> String {
         var path = path
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        guard !path.hasPrefix("/") else { return path }
+        guard !path.isEmpty, !path.hasPrefix("/") else { return path }
         guard let current = unsafe getcwd(nil, 0) else { return "/" + path }
         defer { unsafe free(current) }
         return unsafe String(cString: current) + "/" + path
@@ -621,10 +623,7 @@ extension FileFault {
 
 extension DiskCache {
     /// The program's own folder, by its name.
-    private static var ownFolder: String {
-        let name = ProcessInfo.processInfo.processName
-        return folder(named: ["", ".", ".."].contains(name) ? "LazyImages" : name) + "/images"
-    }
+    private static var ownFolder: String { folder(named: UserFolder.programName) + "/images" }
 
     /// A cache folder that programs share on purpose, by its name below `XDG_CACHE_HOME` or `~/.cache`. `marquee` has the
     /// one named `marquee`.

@@ -137,6 +137,25 @@ struct DiskFolderTests {
         #expect(DiskCache.absolutePath("/") == "/")
     }
 
+    @Test("an empty path, as of an unset variable, is a fault, and nothing is written anywhere")
+    func emptyPath() async throws {
+        let cache = DiskCache(folder: "")
+        var configuration = ImageDownloader.Configuration()
+        configuration.memoryForBodies = 0
+        configuration.temporaryFolder = ""
+        let loader = FileLoader(
+            memory: nil, disk: cache, configuration: configuration,
+            transport: HeldTransport { _ in .fresh(SampleImages.png(bytes: 2_000_000)) })
+        let error = await loader.error(for: ImageRequest("http://localhost/a.png"))
+        #expect(error?.code == "storage-failed", "no folder for a body beyond the memory")
+        await store(cache, "a")
+        #expect(cache.body(key("a")) == nil && cache.counters.stores == 0)
+        #expect(cache.counters.lastFault?.contains("its path is empty") == true)
+        for path in ["usage", "CACHEDIR.TAG", "claims", "/usage", "/partial"] {
+            #expect(!FileManager.default.fileExists(atPath: path), "\(path)")
+        }
+    }
+
     @Test("opening sweeps the leftovers of a crash from tmp, and leaves the files of live processes")
     func sweep() async throws {
         let cache = fixture.cache()
