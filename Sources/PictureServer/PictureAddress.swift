@@ -150,6 +150,9 @@ final class KnownAddress: Sendable {
 
     let recipe: PictureRecipe
     let original: PictureOriginal
+    /// Whether somebody vouches that the picture at this address never changes: the signer, or the service for a stored
+    /// picture whose present tag the recipe has. A stranger may write any tag.
+    let isImmutable: Bool
     let recordKey: CacheKey
     /// The key of the picture, and the content it is for.
     private let picture = Lock<(content: String, key: CacheKey)?>(nil)
@@ -158,9 +161,12 @@ final class KnownAddress: Sendable {
     private static let limit = 16 << 20
     private static let longest = 4 << 10
 
-    init(_ recipe: PictureRecipe, of original: PictureOriginal) {
+    /// - Parameter isSigned: whether the address has a signature that was verified.
+    init(_ recipe: PictureRecipe, of original: PictureOriginal, isSigned: Bool = false) {
         self.recipe = recipe
         self.original = original
+        let presentTag: String? = if case .stored(let stored) = original { stored.tag } else { nil }
+        isImmutable = recipe.tag != nil && (isSigned || recipe.tag == presentTag)
         recordKey = original.recordKey
     }
 

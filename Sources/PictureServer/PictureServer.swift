@@ -284,7 +284,9 @@ extension PictureServer {
             // A listed source needs no signature even if its address is signed, so the rules for listed sources apply.
             // Ignored: the error only says that the source is not listed.
             let isSigned = address.signature != nil && (try? ruling.rules.check(address.source)) == nil
-            let known = KnownAddress(address.recipe, of: .address(address.source, isSigned: isSigned))
+            let known = KnownAddress(
+                address.recipe, of: .address(address.source, isSigned: isSigned),
+                isSigned: address.signature != nil)
             return serve(known, head, from: peer) { known.keep(in: ruling.addresses, as: head.target) }
         } catch {
             return .answer(answer(PictureFailure(error), to: head))
@@ -356,7 +358,8 @@ extension PictureServer {
     ) throws(PictureFailure) -> HTTPResponse {
         let picture = served.picture
         var fields: HeaderFields = [
-            "ETag": picture.entityTag, "Cache-Control": control(address, served.record),
+            "ETag": picture.entityTag,
+            "Cache-Control": PictureFreshness.control(of: address, served.record, now: clock.seconds),
             // The max-age is the remaining freshness, counted from now.
             "Age": "0", "Cache-Status": served.status.value,
         ]
@@ -376,14 +379,6 @@ extension PictureServer {
         ) {
             answer(PictureFailure(.rangeNotSatisfiable, "the picture has \(count) bytes"), to: head)
         }
-    }
-
-    private func control(_ address: KnownAddress, _ record: SourceRecord) -> String {
-        let recipe = address.recipe
-        if case .stored(let stored) = address.original, recipe.tag == nil, recipe.expiry == nil {
-            return stored.cacheControl
-        }
-        return PictureFreshness.control(of: recipe, record, now: clock.seconds)
     }
 
     private func answer(_ failure: PictureFailure, to head: RequestHead) -> HTTPResponse {

@@ -122,23 +122,26 @@ extension SourceRecord {
 
 /// The freshness that the service gives its own answers.
 enum PictureFreshness {
-    /// The lifetime of a picture with a tag, in seconds: a year, the most that caches were ever asked for (RFC 2616
+    /// The lifetime of an immutable picture, in seconds: a year, the most that caches were ever asked for (RFC 2616
     /// section 14.21).
-    private static let taggedLifetime = 31_536_000
+    private static let immutableLifetime = 31_536_000
     /// How long a failure of the source itself holds, in seconds: the source is missing, or not a picture.
     static let failureLifetime = 60
 
-    /// The Cache-Control of a picture. Its max-age is the rest of the source's freshness, so the answer needs no Age. A
-    /// picture with a tag never changes. No picture outlives its address. A picture that only the requesting client may
-    /// see must not be stored.
+    /// The Cache-Control of a picture. Its max-age is the rest of the source's freshness, so the answer needs no Age. No
+    /// picture outlives its address. A picture that only the requesting client may see must not be stored.
     /// - Parameter now: seconds since 1970.
-    static func control(of recipe: PictureRecipe, _ record: SourceRecord, now: Int) -> String {
+    static func control(of address: KnownAddress, _ record: SourceRecord, now: Int) -> String {
         guard record.mayBeKept else { return "no-store" }
-        let isTagged = recipe.tag != nil
-        let remaining = isTagged ? taggedLifetime : max(0, record.lifetime - record.age(now: now))
-        let seconds = recipe.expiry.map { min(remaining, max(0, $0 - now)) } ?? remaining
+        let (expiry, isImmutable) = (address.recipe.expiry, address.isImmutable)
+        if case .stored(let stored) = address.original, !isImmutable {
+            // The record never becomes stale, but the next poster has another one.
+            return expiry == nil ? stored.cacheControl : "no-cache"
+        }
+        let remaining = isImmutable ? immutableLifetime : max(0, record.lifetime - record.age(now: now))
+        let seconds = expiry.map { min(remaining, max(0, $0 - now)) } ?? remaining
         return "public, max-age=\(seconds)"
-            + (isTagged ? ", immutable" : record.mustRevalidate ? ", must-revalidate" : "")
+            + (isImmutable ? ", immutable" : record.mustRevalidate ? ", must-revalidate" : "")
     }
 
     /// The Cache-Control of an answer without a picture.

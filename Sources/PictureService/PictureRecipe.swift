@@ -25,7 +25,7 @@ public import ImageCodecs
 ///     .q60                    the quality of a JPEG, 1 to 100; default 80
 ///     .png                    always a PNG
 ///     .e1790000000            refused from this time on, in seconds since 1970
-///     .v2                     the author's own tag: the picture at this address never changes
+///     .v2                     the author's own tag: a service lets caches keep a signed address with one for a year
 ///
 /// At most eight steps, made in the order in which they are written. A color is `rrggbb`, or `rrggbbaa` with an alpha
 /// below `ff`. A picture is never enlarged.
@@ -84,7 +84,7 @@ public struct PictureRecipe: Hashable, Sendable {
     public let encoding: Encoding
     /// The time from which on a service refuses it, in seconds since 1970.
     public let expiry: Int?
-    /// Any text of the author's; a picture with a tag never changes.
+    /// Any text of the author's, who promises in a signed address that its picture never changes.
     public let tag: String?
 
     /// The longest side in pixels: the longest of a JPEG. The shortest is 1.

@@ -79,6 +79,18 @@ struct PictureAnswerTests {
         }
     }
 
+    @Test("a tag makes a picture immutable only at a signed address: nobody else vouches for it")
+    func tags() async throws {
+        let client = try client(isSigning: true)
+        let signed = try PictureClient.signedPath("w92.v2", "https://\(PictureClient.host)/a")
+        // Each is made first, and then found by its target.
+        for _ in 1...2 {
+            #expect(try await client.get("w92.v2")["cache-control"] == "public, max-age=60")
+            let answer = try await client.send(signed)
+            #expect(answer["cache-control"] == "public, max-age=31536000, immutable")
+        }
+    }
+
     @Test("a forbidden picture is refused with its status before any fetch, and is counted")
     func refusals() async throws {
         let client = try client(isSigning: true)

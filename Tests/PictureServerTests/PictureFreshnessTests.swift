@@ -8,20 +8,42 @@ import Testing
 
 @Suite("Freshness of the service's answers", .bounded)
 struct PictureFreshnessTests {
+    private func address(_ recipe: String, isSigned: Bool = false) throws -> KnownAddress {
+        KnownAddress(
+            try PictureRecipe(recipe),
+            of: .address(try PictureSource("https://images.example/a"), isSigned: false), isSigned: isSigned)
+    }
+
     @Test(
-        "a picture is fresh as long as its source, with a tag for a year, and never past its expiry",
+        "a picture is fresh as long as its source, with a signed tag for a year, and never past its expiry",
         arguments: [
-            ("w342", 10, 60, "public, max-age=50"), ("w342", 70, 60, "public, max-age=0"),
-            ("w342.v1", 70, 60, "public, max-age=31536000, immutable"),
-            ("w342.e1790000020", 10, 60, "public, max-age=20"),
-            ("w342.e1790000020.v1", 10, 60, "public, max-age=20, immutable"),
-            ("w342.e1790000900", 10, 60, "public, max-age=50"), ("w342.e5", 10, 60, "public, max-age=0"),
+            ("w342", false, 10, "public, max-age=50"), ("w342", true, 70, "public, max-age=0"),
+            ("w342.v1", false, 10, "public, max-age=50"),
+            ("w342.v1", true, 70, "public, max-age=31536000, immutable"),
+            ("w342.e1790000020", true, 10, "public, max-age=20"),
+            ("w342.e1790000020.v1", false, 10, "public, max-age=20"),
+            ("w342.e1790000020.v1", true, 10, "public, max-age=20, immutable"),
+            ("w342.e1790000900", true, 10, "public, max-age=50"),
+            ("w342.e5", true, 10, "public, max-age=0"),
         ])
-    func ownControl(recipe: String, age: Int, lifetime: Int, control: String) throws {
+    func ownControl(recipe: String, isSigned: Bool, age: Int, control: String) throws {
+        let address = try address(recipe, isSigned: isSigned)
+        let record = try record(age: age)
+        #expect(PictureFreshness.control(of: address, record, now: 1_790_000_000) == control)
+    }
+
+    @Test(
+        "a stored picture is immutable under its present tag; else it is as fresh as its owner says, if it has no end",
+        arguments: [
+            ("w342", "max-age=5"), ("w342.v2", "max-age=5"), ("w342.e1790000020", "no-cache"),
+            ("w342.e1790000020.v2", "no-cache"), ("w342.v1", "public, max-age=31536000, immutable"),
+            ("w342.e1790000020.v1", "public, max-age=20, immutable"),
+        ])
+    func stored(recipe: String, control: String) throws {
+        let original = StoredOriginal(name: "a", tag: "1", cacheControl: "max-age=5") { [] }
+        let address = KnownAddress(try PictureRecipe(recipe), of: .stored(original))
         #expect(
-            PictureFreshness.control(
-                of: try PictureRecipe(recipe), try record(age: age, lifetime: lifetime), now: 1_790_000_000)
-                == control)
+            PictureFreshness.control(of: address, try record(age: 70), now: 1_790_000_000) == control)
     }
 
     private func record(
@@ -36,7 +58,7 @@ struct PictureFreshnessTests {
 
     @Test("a picture forbids storing and stale use downstream if its source forbids them")
     func restricted() throws {
-        let plain = try PictureRecipe("w342")
+        let plain = try address("w342")
         for (control, tail) in [
             ("must-revalidate", ", must-revalidate"), ("proxy-revalidate", ", must-revalidate"),
             ("s-maxage=60", ", must-revalidate"), ("no-cache", ", must-revalidate"), ("max-age=60", ""),
@@ -48,7 +70,8 @@ struct PictureFreshnessTests {
         for recipe in ["w342", "w342.v1", "w342.e1790000020"] {
             #expect(
                 PictureFreshness.control(
-                    of: try PictureRecipe(recipe), try record(age: 0, mayBeKept: false), now: 1_790_000_000)
+                    of: try address(recipe, isSigned: true), try record(age: 0, mayBeKept: false),
+                    now: 1_790_000_000)
                     == "no-store")
         }
     }

@@ -129,16 +129,68 @@ struct FilmPictureTests {
         let again = try client.get("/films/a/poster/w92", "If-None-Match: \(tag)")
         #expect(again.status == 304 && again.fields["etag"] == tag)
         #expect(try client.get("/films/a/poster/original").body == SampleImages.png)
-        // An address with a tag is immutable.
-        let tagged = try client.get("/films/a/poster/w92.v1")
-        #expect(tagged.fields["cache-control"] == "public, max-age=31536000, immutable")
-
         let replaced = try send(client, "PUT", "/films/a/poster", type: "image/jpeg", SampleImages.jpeg)
         #expect(replaced.status == 204)
         let second = try client.get("/films/a/poster/w92", "If-None-Match: \(tag)")
         #expect(second.status == 200 && second.fields["etag"] != tag)
         #expect(try client.get("/films/a/poster/original").body == SampleImages.jpeg)
         #expect(transport.started.count == 0)
+    }
+
+    @Test("a picture is immutable only under its poster's present tag, whatever was asked for before")
+    func presentTag() throws {
+        let (service, client) = try library()
+        defer { service.stop() }
+        try post(client, "a")
+        func put(_ bytes: [UInt8]) throws -> String {
+            let answer = try send(client, "PUT", "/films/a/poster", type: "image/png", bytes)
+            return try #require(answer.fields["etag"]).filter { $0 != "\"" }
+        }
+        func get(_ recipe: String) throws -> RawClient.Answer { try client.get("/films/a/poster/\(recipe)") }
+        let immutable = "public, max-age=31536000, immutable"
+        let first = try put(SampleImages.png)
+        let old = try get("w92.v\(first)")
+        #expect(old.status == 200 && old.fields["cache-control"] == immutable)
+        // The next tag, if tags count or if they are digests.
+        for guess in ["1", "2", "3", "x", ImageBytes(SampleImages.jpeg).checksum] where guess != first {
+            for _ in 1...2 {
+                let answer = try get("w92.v\(guess)")
+                #expect(answer.status == 200 && answer.fields["cache-control"] == "no-cache", "\(guess)")
+                #expect(answer.fields["etag"] == old.fields["etag"])
+            }
+        }
+        // Its end makes nothing sure about a picture either.
+        #expect(try get("w92.e9999999999").fields["cache-control"] == "no-cache")
+
+        let second = try put(SampleImages.jpeg)
+        for _ in 1...2 {
+            let present = try get("w92.v\(second)")
+            #expect(present.fields["cache-control"] == immutable)
+            #expect(present.fields["etag"] != old.fields["etag"])
+            let outdated = try get("w92.v\(first)")
+            #expect(outdated.status == 200 && outdated.fields["cache-control"] == "no-cache")
+            #expect(outdated.fields["etag"] == present.fields["etag"])
+        }
+        #expect(try client.get("/films/a.html").text.contains("/w342.v\(second)"))
+    }
+
+    @Test("a poster with too many pixels that an earlier version stored is 422 at a size, with the limit")
+    func storedByEarlierVersion() throws {
+        let path = folder.file("films.db")
+        var document = FilmDocument()
+        document["title"] = JSONText("T")
+        // 42,250,000 pixels.
+        let bytes = try Samples.greyJPEG(6500, 6500).array
+        _ = try FilmLibrary(path: path, access: .creating).insert(
+            document, id: "a", poster: PosterBytes(mediaType: "image/jpeg", bytes: bytes))
+        let service = try CatalogueService(.library(path: path), configuration: try configuration())
+        try service.start()
+        defer { service.stop() }
+        let client = try RawClient(port: service.port, owner: service)
+        let answer = try client.get("/films/a/poster/w92")
+        #expect(answer.status == 422)
+        #expect(answer.text.contains("too large: 42250000 pixels, at most 40000000 allowed"))
+        #expect(try client.get("/films/a/poster").body == bytes)
     }
 
     @Test("a size that is not offered is 403, a malformed recipe 400, and an unknown film 404")
@@ -174,6 +226,11 @@ struct FilmPictureTests {
         let answer = try client.get("/films/film-0/poster/w92")
         #expect(answer.status == 200 && answer.fields["cache-control"] == "max-age=3600")
         #expect(try client.get("/films/film-0/poster/original").body == SampleImages.jpeg)
+        // Nobody vouches for a tag.
+        for (recipe, control) in [("w92.v1", "max-age=3600"), ("w92.e9999999999", "no-cache")] {
+            let answer = try client.get("/films/film-0/poster/\(recipe)")
+            #expect(answer.fields["cache-control"] == control, "\(recipe)")
+        }
         for (number, status) in [(1, 404), (2, 404), (3, 422), (4, 404)] {
             #expect(try client.get("/films/film-\(number)/poster/w92").status == status, "\(number)")
         }
@@ -192,6 +249,8 @@ struct FilmPictureTests {
         let answer = try client.get("/films/film-0/poster/w92")
         #expect(
             answer.status == 200 && answer.fields["cache-control"]?.hasPrefix("public, max-age=3") == true)
+        let tagged = try client.get("/films/film-0/poster/w92.v1")
+        #expect(tagged.status == 200 && tagged.fields["cache-control"]?.contains("immutable") == false)
         let same = try client.get(image(address))
         #expect(same.status == 200 && same.fields["etag"] == answer.fields["etag"])
         #expect(transport.started.count == 1)
