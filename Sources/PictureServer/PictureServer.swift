@@ -227,6 +227,9 @@ package final class PictureServer: Sendable {
             isTrimming.store(false, ordering: .relaxed)
             // Ignored: the next work tries again.
             try? await parts.threads.run { csystem_trim_memory() }
+        await parts.fetcher.remove(source)
+        // After the file, which a request could still find, and before the record, which such a request may have stored:
+        // from here on it stores nothing. Waiting clients still get their pictures.
         }
     }
 
@@ -241,12 +244,10 @@ package final class PictureServer: Sendable {
         let key = PictureOriginal.recordKey(ofAddress: source)
         let isKnown = await tiers.record(key) != nil
         for key in [key, key.variant(Self.signedVariant)] {
-            // Waiting clients still get their pictures, but nothing is stored.
             works.withLock { $0.removeValue(forKey: key) }?.invalidate()
         }
         parts.revalidations.invalidate { $0 == key }
         parts.failures.remove(key)
-        await parts.fetcher.remove(source)
         await tiers.removeRecord(key)
         return isKnown
     }

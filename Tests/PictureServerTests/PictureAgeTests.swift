@@ -222,6 +222,53 @@ struct PictureAgeTests {
         #expect(try await broken.get("w92").status == 422 && broken.transport.started.count == 2)
     }
 
+    @Test("a request that reads the old file during a purge does not store its record again")
+    func requestDuringPurge() async throws {
+        let folder = try TemporaryFolder()
+        let origin = Origin(["Cache-Control": "max-age=60"])
+        let first = try PictureClient(
+            disk: DiskCache(folder: folder.file("cache")), answering: { origin.answer($0) })
+        let old = try await first.get("w92")
+        try await first.settle()
+
+        // 1. The purge is about to remove the source's file.
+        // 2. A request for another size opens the file.
+        // 3. The purge ends.
+        // 4. The request has read the file, and makes the source's record.
+        let isHeld = Shared(false)
+        let (removing, reading) = (Tally(), Tally())
+        let (removal, read) = (Gate(), Gate())
+        let calls = FileCalls(inject: { kind in
+            guard isHeld.value else { return nil }
+            if kind == .remove {
+                removing.add()
+                removal.wait()
+            } else if kind == .read {
+                reading.add()
+                read.wait()
+            }
+            return nil
+        })
+        let client = try PictureClient(
+            disk: DiskCache(folder: folder.file("cache"), limit: 1 << 30, calls: calls),
+            answering: { origin.answer($0) })
+        #expect(try await client.get("w92")["etag"] == old["etag"])
+        origin.change(shift: 3)
+        isHeld.change { $0 = true }
+        let source = try PictureSource("https://\(PictureClient.host)/a")
+        let purge = Task { await client.service.purge(source) }
+        try await removing.wait(for: 1)
+        let meanwhile = try client.start(PictureClient.path("w154"))
+        try await reading.wait(for: 1)
+        isHeld.change { $0 = false }
+        removal.open()
+        #expect(await purge.value)
+        read.open()
+        #expect(try await meanwhile.value().status == 200)
+        try await client.settle()
+        #expect(try await client.get("w92")["etag"] != old["etag"])
+    }
+
     @Test("a picture that was being made when its source was purged reaches its clients, and is not kept")
     func purgeMeanwhile() async throws {
         let client = try PictureClient()
