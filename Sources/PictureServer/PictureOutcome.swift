@@ -62,7 +62,8 @@ struct PictureFailure: Error, Hashable, Sendable {
 
     /// Not a failure of the source: a smaller picture of it may need less memory.
     static let needsMemory = PictureFailure(
-        .unprocessableContent, "the source needs more memory than the service has for one picture")
+        .unprocessableContent,
+        "this picture of the source needs more memory than the service has for one; ask for a smaller one")
 
     /// Whether a stale picture may be sent instead: the origin or the service failed, and the failure may pass.
     var mayPass: Bool { status.rawValue >= 500 }

@@ -393,14 +393,14 @@ private final class OpenSource: Sendable {
     /// The decoder, with a worker and memory for the recipe.
     private func decoder(for recipe: PictureRecipe) async throws(PictureFailure) -> Decoder {
         if let (decoder, memory) = reserved.withLock({ $0 }) {
-            let missing = max(0, decoder.maker.withLock { $0.memory(for: recipe) } - memory)
+            let missing = max(0, try Self.memory(for: recipe, of: decoder.maker.withLock { $0 }) - memory)
             if missing == 0 || parts.gate.extend(by: missing, for: ticket) {
                 reserved.withLock { $0 = (decoder, memory + missing) }
                 return decoder
             }
         }
         let maker = try parts.maker(of: loaded.bytes).get()
-        let memory = maker.memory(for: recipe)
+        let memory = try Self.memory(for: recipe, of: maker)
         guard memory <= parts.gate.memory else { throw .needsMemory }
         // Gives up its memory before it waits. Two sources that each hold a part could wait for each other for ever.
         if reserved.withLock({ $0.take() }) != nil { parts.gate.release(ticket) }
@@ -409,5 +409,13 @@ private final class OpenSource: Sendable {
         reserved.withLock { $0 = (decoder, memory) }
         parts.counters.count(.decoded)
         return decoder
+    }
+
+    private static func memory(
+        for recipe: PictureRecipe, of maker: PictureMaker
+    ) throws(PictureFailure) -> Int {
+        do throws(PictureError) { return try maker.memory(for: recipe) } catch {
+            throw PictureFailure(.picture(error))
+        }
     }
 }

@@ -79,7 +79,8 @@ package struct PictureMaker: Sendable {
 
     /// The most bytes in use while `picture` makes this picture: bitmaps kept from other recipes, the decoder, the
     /// resizer and the encoder, without the source's own bytes. An upper bound: most pictures take half of it.
-    package func memory(for recipe: PictureRecipe) -> Int {
+    /// - Throws: `.notProcessable` if a step's result exceeds the limits.
+    package func memory(for recipe: PictureRecipe) throws(PictureError) -> Int {
         let scale = scale(for: recipe)
         let kept = bitmaps.values.reduce(0) { $0 + $1.cost } + planes.values.reduce(0) { $0 + $1.cost }
         guard recipe.size != .original else {
@@ -93,7 +94,7 @@ package struct PictureMaker: Sendable {
             return kept + (planes[scale.size] != nil ? making : max(plan.memory, plan.cost + making))
         }
         let making =
-            Bitmap.memoryToResample(from: scale.size, to: result) + Self.memory(of: recipe.processors, result)
+            try Bitmap.memoryToResample(from: scale.size, to: result) + memory(of: recipe.processors, result)
         let isDecoded = bitmaps[scale.size] != nil
         return kept + (isDecoded ? making : max(scale.memory, scale.size.bitmapBytes + making))
     }
@@ -190,13 +191,18 @@ package struct PictureMaker: Sendable {
     }
 
     /// The most bytes of the steps and of encoding their result, besides the picture of size `first`.
-    private static func memory(of processors: [ImageProcessor], _ first: ImageSize) -> Int {
+    private func memory(
+        of processors: [ImageProcessor], _ first: ImageSize
+    ) throws(PictureError) -> Int {
         var (size, most) = (first, 0)
         for processor in processors {
             let before = size == first ? 0 : size.bitmapBytes
             most = max(most, before + processor.memory(changing: &size))
+            do { try limits.check(size) } catch {
+                throw .notProcessable(.tooLarge(processor: processor.identifier, size: size))
+            }
         }
-        return max(most, memoryToEncode(size) + (processors.isEmpty ? 0 : size.bitmapBytes))
+        return max(most, Self.memoryToEncode(size) + (processors.isEmpty ? 0 : size.bitmapBytes))
     }
 
     private static func memoryToEncode(_ size: ImageSize) -> Int {

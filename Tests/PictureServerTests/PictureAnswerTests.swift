@@ -91,6 +91,19 @@ struct PictureAnswerTests {
         }
     }
 
+    @Test("a recipe whose steps make too many pixels is 400, and the answer blames it and not the source")
+    func tooManyPixels() async throws {
+        let client = try client(isSigning: true)
+        for recipe in ["w92.pad4000.pad4000", "w92.pad65535"] {
+            let answer = try await client.send(
+                PictureClient.signedPath(recipe, "https://\(PictureClient.host)/a"))
+            #expect(answer.status == 400, "\(recipe)")
+            #expect(answer.text.contains("the recipe does not fit the picture: padding"), "\(answer.text)")
+        }
+        #expect(client.count(.decoded) == 0)
+        #expect(try await client.get("w92").status == 200)
+    }
+
     @Test("a forbidden picture is refused with its status before any fetch, and is counted")
     func refusals() async throws {
         let client = try client(isSigning: true)

@@ -232,8 +232,8 @@ struct SharedWorkTests {
         // Enough for the reduced scale, not for the full one.
         let source = try Samples.greyJPEG(1368, 1368)
         let maker = try PictureMaker(source)
-        let small = maker.memory(for: try PictureRecipe("w92"))
-        #expect(maker.memory(for: try PictureRecipe("w800")) > small)
+        let small = try maker.memory(for: PictureRecipe("w92"))
+        #expect(try maker.memory(for: PictureRecipe("w800")) > small)
         let client = try PictureClient(
             sizes: ["w92", "w800"], configure: { $0.decodeMemory = small },
             answering: PictureClient.giving(source.array))

@@ -232,10 +232,8 @@ package final class FilmOperations: Sendable {
         }
     }
 
-    /// The most bytes of an uploaded poster.
+    /// The most bytes of an uploaded poster. Of pixels it may have as many as pictures are made of.
     package static let posterBytes = 32 << 20
-    /// The most pixels. They take 200 MB decoded, and up to three times that while they are checked.
-    private static let posterPixels = 50_000_000
 
     /// The poster to store: a picture in a format of ours according to its bytes, decoded completely, and without the
     /// metadata of cameras and editors.
@@ -243,7 +241,7 @@ package final class FilmOperations: Sendable {
         guard bytes.count <= Self.posterBytes else { throw .posterTooLarge(limit: Self.posterBytes) }
         do throws(ImageDecodingError) {
             guard let format = ImageDecoders.standard.format(of: bytes) else { throw .unrecognized }
-            let limits = DecodingLimits(inputBytes: Self.posterBytes, pixels: Self.posterPixels)
+            let limits = DecodingLimits(inputBytes: Self.posterBytes)
             // One picture at a time.
             let bitmap = try decoding.withLock { _ throws(ImageDecodingError) in
                 try ImageDecoders.standard.decode(bytes, limits: limits)

@@ -96,6 +96,14 @@ struct FilmPosterTests {
         #expect(try client.get(path).status == 404)
     }
 
+    @Test("a poster with more pixels than sizes are made of is 422, and the answer names the limit")
+    func tooManyPixels() throws {
+        let client = try client()
+        let answer = try client.send("PUT", path, body: Samples.greyJPEG(6500, 6500).array)
+        #expect(answer.status == 422)
+        #expect(answer.text.contains("too large: 42250000 pixels, at most 40000000 allowed"))
+    }
+
     @Test("a poster can be sent in a form, too")
     func form() throws {
         let client = try FilmClient()
