@@ -1,7 +1,7 @@
 import SystemSupport
 
-/// Calls closures at their deadlines, mostly never: nearly all are removed before. One task waits for all of them; an
-/// earlier deadline than its next one gets a task that takes over.
+/// Calls closures at their deadlines, or some milliseconds later. Mostly never: nearly all are removed before. One task
+/// waits for all of them; an earlier deadline than its next one gets a task that takes over.
 ///
 /// Safe for concurrent use. The closures are called with the lock released, in that task.
 package final class Deadlines: Sendable {
@@ -51,6 +51,9 @@ package final class Deadlines: Sendable {
 
     package func remove(_ number: Int) { state.withLock { _ = $0.entries.removeValue(forKey: number) } }
 
+    /// The least time between two looks, each of which costs time for every entry: thousands may be due in a row.
+    private static let leastPause = Duration.milliseconds(10)
+
     /// Calls what is due.
     /// - Parameter wake: when the watching task meant to wake.
     /// - Returns: the next deadline and the time until then; nil if there is none, or if another task watches.
@@ -60,7 +63,7 @@ package final class Deadlines: Sendable {
             guard state.wake == wake else { return ([@Sendable () -> Void](), Duration?.none) }
             let due = state.entries.filter { $0.value.time <= now }
             for number in due.keys { state.entries[number] = nil }
-            state.wake = state.entries.values.map(\.time).min()
+            state.wake = state.entries.values.map(\.time).min().map { max($0, now + Self.leastPause) }
             return (due.sorted { $0.key < $1.key }.map(\.value.action), state.wake)
         }
         for action in due { action() }

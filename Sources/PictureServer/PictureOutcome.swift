@@ -38,7 +38,7 @@ struct PictureFailure: Error, Hashable, Sendable {
 
     /// A limit of the work in progress that refuses a source. Its text is the rule's name in metrics.
     enum Shortage: String, Sendable, CaseIterable {
-        /// The source would wait too long, or there are too many.
+        /// There are too many sources.
         case queue
         /// The source has waited too long.
         case queueTime = "queue-time"
@@ -47,8 +47,8 @@ struct PictureFailure: Error, Hashable, Sendable {
     }
 
     /// The service is at a limit.
-    /// - Parameter wait: when it can probably serve this client.
-    static func busy(_ shortage: Shortage, wait: Duration) -> PictureFailure {
+    /// - Parameter wait: when to try again, at least a second. Default: zero, as soon as any source ends.
+    static func busy(_ shortage: Shortage, wait: Duration = .zero) -> PictureFailure {
         let seconds = Int(min(max(1, wait.seconds.rounded(.up)), longestRetryAfter))
         return PictureFailure(
             .serviceUnavailable, "the service is busy; try again in \(seconds) s", rule: shortage.rawValue,

@@ -23,8 +23,7 @@ package final class PictureServer: Sendable {
         package var allowedNetworks: [AddressRange] = []
         /// The number of sources decoded at once. Default: one for each processor.
         package var workers = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-        /// How long a source may wait for its turn. One that would wait longer is answered 503 at once, and so is one
-        /// that has. Default 5 s.
+        /// How long a source may wait for its turn. One that has waited so long is answered 503. Default 5 s.
         package var queueTime = Duration.seconds(5)
         /// The most other sources in progress; further ones are answered 503. Default: nil, any number.
         package var queue: Int?
@@ -100,7 +99,6 @@ package final class PictureServer: Sendable {
             tiers: tiers, gate: gate, fetcher: PictureFetcher(configuration),
             threads: BlockingThreads(count: configuration.workers, name: "marquee-picture", niceness: 5),
             decoders: configuration.decoders, limits: configuration.rules.limits, clock: configuration.clock)
-        Task { await tiers.readNames() }
         relief.read(configuration.pressure) { level in
             tiers.pictures.relieve(level)
             // The allocator keeps freed memory. Other processes need it now.
@@ -146,17 +144,6 @@ package final class PictureServer: Sendable {
         else { return nil }
         counters.count(.memoryHit)
         return ServedPicture(picture: picture, record: record, status: .hit(record, now: now))
-    }
-
-    /// The refusal that is certain without reading the disk: the client would wait too long, nobody works on this
-    /// source, and nothing of it is stored. It uses no thread, so that refusing does not slow down the work.
-    private func refusalAtOnce(_ address: KnownAddress, client: IPAddress?) -> PictureFailure? {
-        guard let refusal = gate.refusal(of: client), !tiers.mayHaveRecord(address.recordKey) else {
-            return nil
-        }
-        if let failure = parts.failures.failure(of: address.recordKey) { return failure }
-        let key = workKey(address.original)
-        return works.withLock { $0[key] == nil } ? refusal : nil
     }
 
     /// Finds or makes a picture, and delivers the picture or a failure, exactly once, on any thread. Does not block.
@@ -227,9 +214,6 @@ package final class PictureServer: Sendable {
             isTrimming.store(false, ordering: .relaxed)
             // Ignored: the next work tries again.
             try? await parts.threads.run { csystem_trim_memory() }
-        await parts.fetcher.remove(source)
-        // After the file, which a request could still find, and before the record, which such a request may have stored:
-        // from here on it stores nothing. Waiting clients still get their pictures.
         }
     }
 
@@ -243,6 +227,9 @@ package final class PictureServer: Sendable {
     package func purge(_ source: PictureSource) async -> Bool {
         let key = PictureOriginal.recordKey(ofAddress: source)
         let isKnown = await tiers.record(key) != nil
+        await parts.fetcher.remove(source)
+        // After the file, which a request could still find, and before the record, which such a request may have stored:
+        // from here on it stores nothing. Waiting clients still get their pictures.
         for key in [key, key.variant(Self.signedVariant)] {
             works.withLock { $0.removeValue(forKey: key) }?.invalidate()
         }
@@ -320,7 +307,6 @@ extension PictureServer {
             return .answer(answer(.success(picture), address, to: head))
         }
         let client = client(head, peer)
-        if let refusal = refusalAtOnce(address, client: client) { return .answer(answer(refusal, to: head)) }
         return .later { [self] pending in
             let leave = start(address, for: client) { [self] outcome in
                 if case .success = outcome { remember() }

@@ -11,9 +11,8 @@ import SystemSupport
 /// 1. `enter` waits until the source may be fetched and there is room for its bytes. So a waiting source holds nothing.
 /// 2. `acquire` waits for a worker and the memory to decode. The bytes count until decoding begins.
 ///
-/// The expected wait follows from the sources that are decoded earlier and from the mean time of decoding. A source
-/// whose wait would exceed the queue time is refused at once, so that its client can come back in time or go elsewhere.
-/// A source that has waited longer is refused too.
+/// A source is refused when it has waited for the queue time, not when it would probably wait so long: the costs of
+/// earlier sources say nothing about those of the next ones.
 package final class WorkGate: Sendable {
     /// The limits of a gate.
     struct Limits: Sendable {
@@ -58,8 +57,8 @@ package final class WorkGate: Sendable {
         var isFetching = false
         /// The bytes of the fetched file.
         var fileBytes = 0
-        /// Its share of the memory for decoding, and when decoding began; nil if it has no worker.
-        var decoding: (bytes: Int, start: Duration)?
+        /// Its share of the memory for decoding; nil if it has no worker.
+        var decodingBytes: Int?
     }
 
     private struct State {
@@ -76,27 +75,11 @@ package final class WorkGate: Sendable {
         var transfers = 0
         /// The bytes of sources that are being fetched, or wait to be decoded.
         var held = 0
-        var decodingTime = MovingMean(first: WorkGate.assumedDecodingTime)
         var fileBytes = MovingMean(first: Double(WorkGate.leastEstimate))
 
-        // MARK: Refusals
-
-        func expectedWait(of client: ClientTurns.Client) -> Duration {
-            .seconds(Double(turns.countAhead(of: client)) * decodingTime.value / Double(limits.workers))
-        }
+        // MARK: Sources
 
         var isFull: Bool { limits.queue.map { sources.count >= limits.workers + $0 } ?? false }
-
-        func refusal(of client: ClientTurns.Client) -> PictureFailure? {
-            let wait = expectedWait(of: client)
-            return isFull || wait > limits.queueTime ? .busy(.queue, wait: wait) : nil
-        }
-
-        func refusal(_ shortage: PictureFailure.Shortage, of ticket: Ticket) -> PictureFailure {
-            .busy(shortage, wait: expectedWait(of: sources[ticket]?.client ?? nil))
-        }
-
-        // MARK: Sources
 
         /// The source's estimated share of the memory until its size is known.
         private var estimate: Int { max(WorkGate.leastEstimate, Int(fileBytes.value)) }
@@ -108,9 +91,9 @@ package final class WorkGate: Sendable {
         private mutating func count(_ source: Source, _ sign: Int) {
             held += sign * source.held
             if source.isFetching { transfers += sign }
-            guard let decoding = source.decoding else { return }
+            guard let bytes = source.decodingBytes else { return }
             workers += sign
-            memory += sign * decoding.bytes
+            memory += sign * bytes
         }
 
         /// Changes a source, and the totals with it.
@@ -133,9 +116,9 @@ package final class WorkGate: Sendable {
             update(ticket) { ($0.held, $0.isFetching) = (estimate, true) }
         }
 
-        private mutating func startDecoding(_ ticket: Ticket, _ bytes: Int, now: Duration) {
+        private mutating func startDecoding(_ ticket: Ticket, _ bytes: Int) {
             if let turn = sources[ticket]?.turn { turns.start(turn) }
-            update(ticket) { ($0.turn, $0.held, $0.decoding) = (nil, 0, (bytes, now)) }
+            update(ticket) { ($0.turn, $0.held, $0.decodingBytes) = (nil, 0, bytes) }
         }
 
         // MARK: Lines
@@ -166,12 +149,12 @@ package final class WorkGate: Sendable {
 
         /// Resumes the waiters that may go on. A large waiter holds up smaller ones behind it; otherwise it would never
         /// get its turn.
-        mutating func admit(now: Duration) {
+        mutating func admit() {
             while let first = toDecode.first, workers < limits.workers, let bytes = first.bytes,
                 memory + bytes <= limits.memory
             {
                 toDecode.removeFirst()
-                startDecoding(first.ticket, bytes, now: now)
+                startDecoding(first.ticket, bytes)
                 resumptions.append((first.continuation, nil))
             }
             while let first = toFetch.first, hasRoom {
@@ -182,8 +165,6 @@ package final class WorkGate: Sendable {
         }
     }
 
-    /// The decoding time of a source before any is measured, in seconds: a poster on a slow machine.
-    fileprivate static let assumedDecodingTime = 0.01
     /// The least estimate of a source's bytes. It also bounds the number of sources fetched ahead.
     fileprivate static let leastEstimate = 256 << 10
 
@@ -205,30 +186,23 @@ package final class WorkGate: Sendable {
 
     // MARK: Entering
 
-    /// Why a source of this client would be refused now; nil if it may enter. Takes no place.
-    func refusal(of client: IPAddress?) -> PictureFailure? {
-        state.withLock { $0.refusal(of: client?.clientNetwork) }
-    }
-
     /// Waits for a source's turn, for a transfer, and for room for its bytes. The caller must `leave` afterwards.
-    /// - Throws: `.busy` if the wait is or would be too long; `.cancelled` if the task was cancelled meanwhile. The
-    ///   source then has no place.
+    /// - Throws: `.busy` if the wait is too long, or there are too many sources; `.cancelled` if the task was cancelled
+    ///   meanwhile. The source then has no place.
     func enter(_ ticket: Ticket, _ client: IPAddress?) async throws(PictureFailure) {
         let client = client?.clientNetwork
-        let refusal = state.withLock { state in
-            let refusal = state.refusal(of: client)
-            if refusal == nil {
-                state.sources[ticket] = Source(client: client, turn: state.turns.append(client))
-            }
-            return refusal
+        let isFull = change { state in
+            if state.isFull { return true }
+            state.sources[ticket] = Source(client: client, turn: state.turns.append(client))
+            return false
         }
-        if let refusal { throw refusal }
+        if isFull { throw .busy(.queue) }
         try await wait(ticket)
     }
 
     /// Takes a place for a source that need not be fetched now: only if nobody waits.
     func enterAtOnce() -> Ticket? {
-        state.withLock { state in
+        change { state in
             guard !state.isFull, state.toFetch.count == 0, state.hasRoom else { return nil }
             let ticket = Ticket()
             state.sources[ticket] = Source(client: nil)
@@ -250,13 +224,12 @@ package final class WorkGate: Sendable {
     /// - Throws: `.busy` if the other sources alone take more than their memory. It has been fetched in vain, which
     ///   happens if sources are much larger than earlier ones.
     func endFetching(_ ticket: Ticket, _ bytes: Int) throws(PictureFailure) {
-        var failure: PictureFailure?
-        change { state in
+        let isTooMuch = change { state in
             state.update(ticket) { ($0.held, $0.fileBytes, $0.isFetching) = (bytes, bytes, false) }
             state.fileBytes.add(Double(bytes))
-            if state.held - bytes > limits.sourceMemory { failure = state.refusal(.sourceMemory, of: ticket) }
+            return state.held - bytes > limits.sourceMemory
         }
-        if let failure { throw failure }
+        if isTooMuch { throw .busy(.sourceMemory) }
     }
 
     // MARK: Decoding
@@ -265,7 +238,7 @@ package final class WorkGate: Sendable {
     /// - Parameter bytes: at most `memory`.
     /// - Throws: as `enter`. The source then has neither.
     func acquire(_ bytes: Int, for ticket: Ticket) async throws(PictureFailure) {
-        state.withLock { state in
+        change { state in
             guard let source = state.sources[ticket], source.turn == nil else { return }
             // It had a worker before, and waits again for more memory.
             let turn = state.turns.append(source.client)
@@ -278,24 +251,17 @@ package final class WorkGate: Sendable {
     /// ever.
     /// - Returns: false if there is not enough memory.
     func extend(by bytes: Int, for ticket: Ticket) -> Bool {
-        state.withLock { state in
-            guard state.memory + bytes <= limits.memory, state.sources[ticket]?.decoding != nil else {
+        change { state in
+            guard state.memory + bytes <= limits.memory, let own = state.sources[ticket]?.decodingBytes else {
                 return false
             }
-            state.update(ticket) { $0.decoding?.bytes += bytes }
+            state.update(ticket) { $0.decodingBytes = own + bytes }
             return true
         }
     }
 
     /// Gives back the worker and its memory.
-    func release(_ ticket: Ticket) {
-        let now = timing.now()
-        change { state in
-            guard let decoding = state.sources[ticket]?.decoding else { return }
-            state.update(ticket) { $0.decoding = nil }
-            state.decodingTime.add((now - decoding.start).seconds)
-        }
-    }
+    func release(_ ticket: Ticket) { change { $0.update(ticket) { $0.decodingBytes = nil } } }
 
     // MARK: Waiting
 
@@ -325,20 +291,20 @@ package final class WorkGate: Sendable {
         let now = timing.now()
         change { state in
             guard let source = state.sources[ticket], source.deadline <= now else { return }
-            state.refuse(ticket, state.refusal(.queueTime, of: ticket))
+            state.refuse(ticket, .busy(.queueTime, wait: limits.queueTime))
         }
     }
 
     /// Changes the state, and resumes the waiters that need not wait any longer, outside the lock.
-    private func change(_ body: (inout State) -> Void) {
-        let now = timing.now()
-        let resumptions = state.withLock { state in
-            body(&state)
-            state.admit(now: now)
+    private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+        let (value, resumptions) = state.withLock { state in
+            let value = body(&state)
+            state.admit()
             defer { state.resumptions = [] }
-            return state.resumptions
+            return (value, state.resumptions)
         }
         for (continuation, failure) in resumptions { continuation.resume(returning: failure) }
+        return value
     }
 
     // MARK: Usage
@@ -366,8 +332,7 @@ package final class WorkGate: Sendable {
     }
 }
 
-/// The mean of about the last 256 values. It changes slowly: the connections of a burst compete with decoding for the
-/// processors, and the first slow pictures must not have the rest of the burst refused.
+/// The mean of about the last 256 values.
 private struct MovingMean {
     private(set) var value: Double
     /// How many values it is the mean of. The first mean, before there are any, counts as this many.
@@ -445,12 +410,5 @@ struct ClientTurns {
     mutating func start(_ turn: Turn) {
         round = max(round, turn.round)
         remove(turn)
-    }
-
-    /// The number of waiting sources that come before the next one of a client: all of its own, and of any other client
-    /// at most one more than it has itself.
-    fileprivate func countAhead(of client: Client) -> Int {
-        let own = lines[client]?.count ?? 0
-        return lines.reduce(own) { $1.key == client ? $0 : $0 + min($1.value.count, own + 1) }
     }
 }

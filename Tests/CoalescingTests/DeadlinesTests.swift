@@ -59,6 +59,20 @@ struct DeadlinesTests {
         try await eventually { log.value == ["a", "b", "c"] }
     }
 
+    @Test("deadlines that pass one soon after the other are called together")
+    func together() async throws {
+        for (name, time) in [("a", 5000), ("b", 5001), ("c", 5009)] {
+            _ = add(name, after: .milliseconds(time))
+        }
+        try await clock.sleeps.wait(for: 1)
+        clock.advance(by: .seconds(5))
+        try await clock.sleeps.wait(for: 2)
+        #expect(log.value == ["a"])
+        clock.advance(by: .milliseconds(10))
+        try await eventually { log.value == ["a", "b", "c"] }
+        #expect(clock.pauses.withLock { $0 } == [.seconds(5), .milliseconds(10)])
+    }
+
     @Test("a removed deadline is not called, and a later one is watched anew")
     func removed() async throws {
         let first = add("a", after: .seconds(5))

@@ -71,7 +71,7 @@ struct PictureOutcomeTests {
         }
     }
 
-    @Test("a busy service names its limit, and the whole seconds after which it can serve the client")
+    @Test("a busy service names its limit, and when to try again in whole seconds, one at least")
     func busy() {
         for shortage in PictureFailure.Shortage.allCases {
             for (wait, seconds) in [(Duration.zero, 1), (.milliseconds(1001), 2), (.seconds(1 << 40), 3600)] {

@@ -332,7 +332,7 @@ extension ServeCommand {
         Option(name: "workers", value: "N", help: "pictures made at once (default: one for each processor)"),
         Option(
             name: "queue-time", value: "S",
-            help: "seconds that a source may wait for its turn (default: 5); longer waits get 503"),
+            help: "seconds that a source may wait for its turn (default: 5); then it gets 503"),
         Option(
             name: "queue", value: "N", help: "sources that may wait at most (default: any number)"),
         Option(name: "decode-memory", value: "BYTES", help: "memory for making pictures (default: 512M)"),

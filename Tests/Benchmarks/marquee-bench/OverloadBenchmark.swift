@@ -4,18 +4,17 @@ import HTTPServer
 /// Requests four times as many new pictures from `marquee serve` as it can make, for `--seconds` (60). Measures how
 /// many it still makes, how soon it refuses the rest, how soon it serves hits, and how much memory it needs.
 ///
-/// A picture may wait for one second. So as many wait as can be made in a second, and the rest is refused at once. There
-/// are more clients than can wait: otherwise all of them would wait, and none would ask for more.
+/// A picture may wait for one second, and is refused then. There are enough clients to ask for more while others wait.
 func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let seconds = Double(options.number("seconds", default: 60))
     let scratch = try ScratchFolder()
     let (origin, server, originPort) = try PosterOrigin.start(path: benchmarkPoster)
     defer { server.stop() }
-    let budget = (decoding: 64, pictures: 64)
+    let (budget, queueTime) = ((decoding: 64, pictures: 64), 1)
     let service = try ServiceProcess([
         scratch.path, "--cache-dir", scratch.path + "/cache", "--source", "127.0.0.1:\(originPort)",
         "--allow-private", "127.0.0.0/8", "--decode-memory", "\(budget.decoding)M", "--memory-size",
-        "\(budget.pictures)M", "--cache-size", "256M", "--queue-time", "1",
+        "\(budget.pictures)M", "--cache-size", "256M", "--queue-time", "\(queueTime)",
     ])
     defer { service.stop() }
     let port = service.port
@@ -38,7 +37,7 @@ func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let idle = try service.bytes
 
     async let hits = PictureLoad(port: port, clients: 8, rate: 200).run(seconds: seconds, target: hot)
-    async let wanted = PictureLoad(port: port, clients: Int(capacity) * 2 + 200, rate: capacity * 4).run(
+    async let wanted = PictureLoad(port: port, clients: Int(capacity) * 5 + 200, rate: capacity * 4).run(
         seconds: seconds
     ) {
         number in pictureTarget(1_000_000 + number, "w342", originPort: originPort)
@@ -60,7 +59,8 @@ func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
         BenchmarkResult(
             name: "answers that are neither 200 nor 503", unit: "answers", ours: Double(others), exactly: 0),
         BenchmarkResult(
-            name: "refusals, 99 % within", unit: "ms", ours: refused.milliseconds(0.99), atMost: 10),
+            name: "refusals, 99 % within the queue time and", unit: "ms",
+            ours: refused.milliseconds(0.99) - Double(queueTime * 1000), atMost: 100),
         BenchmarkResult(
             name: "hits, 99 % within", unit: "ms", ours: hitAnswers.milliseconds(0.99), atMost: 10),
         BenchmarkResult(
