@@ -360,13 +360,6 @@ extension CacheFolder {
         return entries
     }
 
-    /// The names of the entries in one of the 256 subfolders.
-    func names(_ index: Int) throws(FileFault) -> [String] {
-        let folderName = Self.name(ofIndex: index)
-        guard let folder = try openFolder(folderName) else { return [] }
-        return try calls.names(in: folder).filter { Self.isEntryName($0, inFolder: folderName) }
-    }
-
     private static func isEntryName(_ name: String, inFolder folder: String) -> Bool {
         name.hasPrefix(folder) && SHA256.Digest.isHexadecimal(name)
     }

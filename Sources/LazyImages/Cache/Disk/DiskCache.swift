@@ -376,24 +376,6 @@ extension DiskCache {
         }
     }
 
-    /// The first 64 bits of the digest of every key that has a file, read from the files' names; nil if the folder
-    /// cannot be read.
-    package func digestPrefixes() async -> [UInt64]? {
-        await run(on: readers, orElse: nil) { [self] in
-            guard let folder = currentFolder() else { return [] }
-            do throws(FileFault) {
-                var prefixes: [UInt64] = []
-                for index in 0..<UsageFile.folderCount {
-                    prefixes += try folder.names(index).compactMap { UInt64($0.prefix(16), radix: 16) }
-                }
-                return prefixes
-            } catch {
-                record(error, writing: false)
-                return nil
-            }
-        }
-    }
-
     /// Calls `visit` with every entry, in no order, by the headers of the files. Returns the sums.
     @discardableResult
     package func forEachEntry(_ visit: @escaping @Sendable (EntrySummary) -> Void) async -> ScanReport {
