@@ -267,7 +267,7 @@ package final class WorkGate: Sendable {
 
     private func wait(_ ticket: Ticket, bytes: Int? = nil) async throws(PictureFailure) {
         let end = timing.now() + limits.queueTime
-        let deadline = deadlines.add(after: limits.queueTime) { [self] in refuseLate(ticket) }
+        var deadline: Int?
         let failure = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 change { state in
@@ -276,11 +276,13 @@ package final class WorkGate: Sendable {
                     state.sources[ticket]?.deadline = end
                     state.insert(Waiter(ticket: ticket, bytes: bytes, continuation: continuation))
                 }
+                // Afterwards: a deadline that passed before the source was in its line would refuse nobody.
+                deadline = deadlines.add(after: limits.queueTime) { [self] in refuseLate(ticket) }
             }
         } onCancel: {
             change { $0.refuse(ticket, .cancelled) }
         }
-        deadlines.remove(deadline)
+        if let deadline { deadlines.remove(deadline) }
         guard let failure else { return }
         if bytes == nil { leave(ticket) }
         throw failure

@@ -1,4 +1,7 @@
+import Dispatch
+import Glibc
 import HTTPSemantics
+import LazyImages
 import SystemSupport
 import TestSupport
 import TestTraits
@@ -234,6 +237,60 @@ struct WorkGateTests {
         try await end(gate, running)
         // Nobody watches while nobody waits.
         try await eventually { clock.sleepers == 0 }
+    }
+
+    @Test(
+        "a source is refused late even if its time runs out while it enters the line",
+        arguments: 1...3)
+    func lateWhileEntering(reading: Int) async throws {
+        // The test's part between two steps of the source that enters.
+        let meanwhile = Shared<@Sendable () -> Void>({})
+        let (readings, isHeld) = (Shared(0), Shared(false))
+        // That of the source.
+        let thread = Shared<pthread_t?>(nil)
+        let timing = RetryTiming(
+            now: { [clock] in
+                if thread.value == pthread_self(),
+                    readings.change({ readings in
+                        readings += 1
+                        return readings
+                    }) == reading
+                {
+                    meanwhile.value()
+                }
+                return clock.timing.now()
+            }, sleep: clock.timing.sleep, random: { 0.5 })
+        let gate = WorkGate(
+            WorkGate.Limits(
+                memory: 1000, transfers: 0, sourceMemory: 1 << 30, queueTime: .seconds(5)), timing: timing)
+        meanwhile.change { [clock, ben] in
+            $0 = {
+                isHeld.change { $0 = true }
+                let end = DispatchSemaphore(value: 0)
+                // Another source waits for the whole time, and is refused, so the clock's task has done its work.
+                Task.detached {
+                    let waiting = gate.usage.waiting
+                    let other = Task { try await gate.enter(ben) }
+                    try await eventually { gate.usage.waiting > waiting && clock.sleepers == 1 }
+                    clock.advance(by: .seconds(5))
+                    _ = await other.result
+                    end.signal()
+                }
+                end.wait()
+                isHeld.change { $0 = false }
+            }
+        }
+        let executor = SingleThreadExecutor()
+        let entering = Task(executorPreference: executor) { [anna] () async throws in
+            thread.change { $0 = pthread_self() }
+            return try await gate.enter(anna)
+        }
+        try await eventually { !isHeld.value && gate.usage.waiting == 1 && clock.sleepers == 1 }
+        clock.advance(by: .seconds(5))
+        let failure = await #expect(throws: PictureFailure.self) {
+            _ = try await entering.value
+        }
+        #expect(failure?.rule == "queue-time" && failure?.retryAfter == 5 && gate.usage.sources == 0)
     }
 
     @Test("a source waits for room for its bytes, and is late there too")
