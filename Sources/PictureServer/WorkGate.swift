@@ -163,6 +163,28 @@ package final class WorkGate: Sendable {
                 resumptions.append((first.continuation, nil))
             }
         }
+
+        // MARK: Invariants
+
+        /// Stops the program if a total is not the sum over the sources. Looks at a few sources each time, and at many
+        /// now and then. Only in debug builds.
+        func checkInvariants() {
+            #if DEBUG
+                precondition((0...limits.workers).contains(workers), "the gate's workers: \(workers)")
+                precondition(
+                    (0...limits.memory).contains(memory), "the gate's memory for decoding: \(memory)")
+                precondition((0...limits.transfers).contains(transfers), "the gate's transfers: \(transfers)")
+                guard sources.count < 16 || turns.isSampled else { return }
+                let all = sources.values
+                precondition(workers == all.count { $0.decodingBytes != nil }, "the sum of workers")
+                precondition(
+                    memory == all.reduce(0) { $0 + ($1.decodingBytes ?? 0) }, "the sum of decoding memory")
+                precondition(transfers == all.count(where: \.isFetching), "the sum of transfers")
+                precondition(held == all.reduce(0) { $0 + $1.held }, "the sum of the sources' bytes")
+                precondition(turns.count == all.count { $0.turn != nil }, "the sum of turns")
+                precondition(toFetch.count + toDecode.count <= turns.count, "a waiter without a turn")
+            #endif
+        }
     }
 
     /// The least estimate of a source's bytes. It also bounds the number of sources fetched ahead.
@@ -302,6 +324,7 @@ package final class WorkGate: Sendable {
         let (value, resumptions) = state.withLock { state in
             let value = body(&state)
             state.admit()
+            state.checkInvariants()
             defer { state.resumptions = [] }
             return (value, state.resumptions)
         }
@@ -413,4 +436,9 @@ struct ClientTurns {
         round = max(round, turn.round)
         remove(turn)
     }
+
+    /// The number of turns.
+    fileprivate var count: Int { lines.values.reduce(0) { $0 + $1.count } }
+    /// True after every 64th turn was given.
+    fileprivate var isSampled: Bool { number % 64 == 0 }
 }
