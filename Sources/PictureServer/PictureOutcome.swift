@@ -38,7 +38,7 @@ struct PictureFailure: Error, Hashable, Sendable {
 
     /// A limit of the work in progress that refuses a source. Its text is the rule's name in metrics.
     enum Shortage: String, Sendable, CaseIterable {
-        /// There are too many sources.
+        /// Too many sources wait.
         case queue
         /// The source has waited too long.
         case queueTime = "queue-time"

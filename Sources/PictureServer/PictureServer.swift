@@ -25,10 +25,10 @@ package final class PictureServer: Sendable {
         package var workers = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
         /// How long a source may wait for its turn. One that has waited so long is answered 503. Default 5 s.
         package var queueTime = Duration.seconds(5)
-        /// The most other sources in progress; further ones are answered 503. Default: nil, any number.
+        /// The most other sources in progress; further ones are answered 503. Default: nil, as many as memory allows.
         package var queue: Int?
         /// The most bytes for decoding at one time. Sources that are fetched or wait to be decoded take at most an
-        /// eighth of that besides. Default 512 MiB.
+        /// eighth of that besides, and those that wait to be fetched another one. Default 512 MiB.
         package var decodeMemory = 512 << 20
         /// Finds the client of a request. Clients take turns when their sources wait. Default: the peer.
         package var client: @Sendable (RequestHead, Peer) -> IPAddress? = { _, peer in

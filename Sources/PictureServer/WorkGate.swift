@@ -8,7 +8,7 @@ import SystemSupport
 ///
 /// A source goes through two lines. Both are in turn by client; see `ClientTurns`.
 ///
-/// 1. `enter` waits until the source may be fetched and there is room for its bytes. So a waiting source holds nothing.
+/// 1. `enter` waits until the source may be fetched and there is room for its bytes. So a waiting source has no bytes.
 /// 2. `acquire` waits for a worker and the memory to decode. The bytes count until decoding begins.
 ///
 /// A source is refused when it has waited for the queue time, not when it would probably wait so long: the costs of
@@ -22,7 +22,8 @@ package final class WorkGate: Sendable {
         var memory: Int
         /// The most sources fetched at once. More would wait in the downloader, which does not know whose they are.
         var transfers: Int
-        /// The most bytes of sources that are being fetched, or wait to be decoded. A single larger source is allowed.
+        /// The most bytes of sources that are being fetched, or wait to be decoded. A single larger source is allowed. As
+        /// much again is for sources that wait to be fetched.
         var sourceMemory: Int
         /// The longest wait in each line.
         var queueTime: Duration
@@ -79,7 +80,12 @@ package final class WorkGate: Sendable {
 
         // MARK: Sources
 
-        var isFull: Bool { limits.queue.map { sources.count >= limits.workers + $0 } ?? false }
+        /// Whether a client's next source is refused: there are too many sources, or those that wait take too much
+        /// memory. A client that has none there may always enter, so that nobody's crowd keeps it out.
+        func isFull(for client: ClientTurns.Client) -> Bool {
+            if let queue = limits.queue, sources.count >= limits.workers + queue { return true }
+            return toFetch.count * WorkGate.waitingMemory > limits.sourceMemory && turns.hasTurn(client)
+        }
 
         /// The source's estimated share of the memory until its size is known.
         private var estimate: Int { max(WorkGate.leastEstimate, Int(fileBytes.value)) }
@@ -187,6 +193,8 @@ package final class WorkGate: Sendable {
         }
     }
 
+    /// The memory of a source that waits to be fetched, in bytes: tasks and flights; 29 KiB were measured.
+    fileprivate static let waitingMemory = 32 << 10
     /// The least estimate of a source's bytes. It also bounds the number of sources fetched ahead.
     fileprivate static let leastEstimate = 256 << 10
 
@@ -214,7 +222,7 @@ package final class WorkGate: Sendable {
     func enter(_ ticket: Ticket, _ client: IPAddress?) async throws(PictureFailure) {
         let client = client?.clientNetwork
         let isFull = change { state in
-            if state.isFull { return true }
+            if state.isFull(for: client) { return true }
             state.sources[ticket] = Source(client: client, turn: state.turns.append(client))
             return false
         }
@@ -225,7 +233,7 @@ package final class WorkGate: Sendable {
     /// Takes a place for a source that need not be fetched now: only if nobody waits.
     func enterAtOnce() -> Ticket? {
         change { state in
-            guard !state.isFull, state.toFetch.count == 0, state.hasRoom else { return nil }
+            guard !state.isFull(for: nil), state.toFetch.count == 0, state.hasRoom else { return nil }
             let ticket = Ticket()
             state.sources[ticket] = Source(client: nil)
             state.startFetching(ticket)
@@ -437,6 +445,7 @@ struct ClientTurns {
         remove(turn)
     }
 
+    fileprivate func hasTurn(_ client: Client) -> Bool { lines[client] != nil }
     /// The number of turns.
     fileprivate var count: Int { lines.values.reduce(0) { $0 + $1.count } }
     /// True after every 64th turn was given.

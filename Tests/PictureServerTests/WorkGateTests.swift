@@ -316,6 +316,23 @@ struct WorkGateTests {
         #expect(gate.usage.sourceMemory == 0 && gate.usage.sources == 0)
     }
 
+    @Test("waiting sources take bounded memory, and a client without any may still enter")
+    func waitingMemory() async throws {
+        // Two sources of 32 KiB.
+        let gate = gate(transfers: 0, sourceMemory: 64 << 10)
+        var waiting = (1...3).map { _ in Task { try await gate.enter(anna) } }
+        try await eventually { gate.usage.waiting == 3 }
+        let refusal = await #expect(throws: PictureFailure.self) { try await gate.enter(anna) }
+        #expect(refusal?.rule == "queue" && refusal?.retryAfter == 1)
+        waiting.append(Task { try await gate.enter(ben) })
+        try await eventually { gate.usage.waiting == 4 }
+        for task in waiting {
+            task.cancel()
+            _ = await task.result
+        }
+        #expect(gate.usage.sources == 0)
+    }
+
     @Test("only as many sources are fetched at once as there are transfers, and the next one is in turn")
     func transfers() async throws {
         let gate = gate(transfers: 2)

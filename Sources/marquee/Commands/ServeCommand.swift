@@ -334,7 +334,7 @@ extension ServeCommand {
             name: "queue-time", value: "S",
             help: "seconds that a source may wait for its turn (default: 5); then it gets 503"),
         Option(
-            name: "queue", value: "N", help: "sources that may wait at most (default: any number)"),
+            name: "queue", value: "N", help: "sources that may wait at most (default: by --decode-memory)"),
         Option(name: "decode-memory", value: "BYTES", help: "memory for making pictures (default: 512M)"),
     ]
 

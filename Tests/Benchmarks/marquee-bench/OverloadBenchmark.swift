@@ -4,7 +4,8 @@ import HTTPServer
 /// Requests four times as many new pictures from `marquee serve` as it can make, for `--seconds` (60). Measures how
 /// many it still makes, how soon it refuses the rest, how soon it serves hits, and how much memory it needs.
 ///
-/// A picture may wait for one second, and is refused then. There are enough clients to ask for more while others wait.
+/// A picture may wait for one second, and is refused then, or at once while as many wait as memory allows. There are
+/// enough clients to ask for more meanwhile.
 func overloadBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let seconds = Double(options.number("seconds", default: 60))
     let scratch = try ScratchFolder()
