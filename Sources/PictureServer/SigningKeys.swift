@@ -2,15 +2,15 @@ import HTTPSemantics
 import LazyImages
 import PictureService
 
-/// The keys that sign addresses, from a file. Each line has a name and a key, in hexadecimal or base64. Blank lines and
-/// lines that begin with # are skipped.
+/// The keys that sign addresses, from a file. Each line is KEY or NAME KEY, the key in hexadecimal or base64. Blank lines
+/// and lines that begin with # are skipped.
 ///
 ///     # since March
 ///     2026b 5f1d0c…64 digits or more
 ///     2026a Zk3mV0…
 ///
 /// The first key signs; all keys are accepted. So a key can be replaced without a break: put the new key first, and
-/// remove the old one when its addresses are no longer in use. A single key needs no name.
+/// remove the old one when its addresses are no longer in use. A name shows in an address which key has signed it.
 package struct SigningKeys: Sendable, Equatable {
     /// One key.
     struct Key: Sendable, Equatable {
@@ -30,7 +30,7 @@ package struct SigningKeys: Sendable, Equatable {
         package var description: String {
             switch self {
             case .notUTF8: "the line is not text in UTF-8"
-            case .notAKey: "write a key in hexadecimal or base64, and before it at most a name"
+            case .notAKey: "write KEY or NAME KEY on the line, the key in hexadecimal or base64"
             case .tooShort:
                 "a key has at least \(SigningKeys.minimumLength) bytes, for example from `openssl rand -hex 32`"
             case .badName:
@@ -61,7 +61,7 @@ package struct SigningKeys: Sendable, Equatable {
             let key: Key
             do throws(Fault) {
                 key = try Self.key(words)
-                if keys.contains(where: { $0.name == key.name }) { throw .repeatedName }
+                if !key.name.isEmpty, keys.contains(where: { $0.name == key.name }) { throw .repeatedName }
             } catch {
                 throw .malformedKeys(line: line, fault: error)
             }

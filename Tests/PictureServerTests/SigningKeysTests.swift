@@ -37,6 +37,22 @@ struct SigningKeysTests {
         #expect(!old.accept(both.signature(of: Self.message), of: Self.message))
     }
 
+    @Test("keys without names are exchanged like others: the first signs, all are accepted")
+    func unnamedRotation() throws {
+        let old = try keys(Self.hexadecimal)
+        let both = try keys("\(String(repeating: "0c", count: 32))\n\(Self.hexadecimal)\n")
+        #expect(both.accept(old.signature(of: Self.message), of: Self.message))
+        #expect(both.accept(both.signature(of: Self.message), of: Self.message))
+        #expect(!old.accept(both.signature(of: Self.message), of: Self.message))
+        #expect(both.secrets.count == 2)
+    }
+
+    @Test("an error says how a line is written")
+    func form() {
+        let error = #expect(throws: PictureRefusal.self) { try keys("a b c") }
+        #expect(error?.description.contains("write KEY or NAME KEY") == true)
+    }
+
     @Test("a signature of another message, with another key's name, or changed anywhere is refused")
     func refused() throws {
         let keys = try keys("a \(Self.hexadecimal)\nb \(String(repeating: "0c", count: 32))")
@@ -62,7 +78,6 @@ struct SigningKeysTests {
             ("- " + hexadecimal, 1, .badName), ("a.b " + hexadecimal, 1, .badName),
             (String(repeating: "n", count: 33) + " " + hexadecimal, 1, .badName),
             ("a \(hexadecimal)\na \(hexadecimal)", 2, .repeatedName),
-            ("\(hexadecimal)\n\(hexadecimal)", 2, .repeatedName),
         ])
     func malformed(text: String, line: Int, fault: SigningKeys.Fault) {
         #expect(throws: PictureRefusal.malformedKeys(line: line, fault: fault)) { try keys(text) }

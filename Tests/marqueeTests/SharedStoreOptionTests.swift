@@ -111,6 +111,14 @@ struct SharedStoreOptionTests {
     }
 
     @Test("doctor writes nothing to a read-only store")
+    @Test("a file of shared keys may have several without names")
+    func unnamedKeys() throws {
+        let keys = folder.file("keys")
+        let lines = ["0b", "0c"].map { String(repeating: $0, count: 32) + "\n" }
+        try Data(lines.joined().utf8).write(to: URL(filePath: keys))
+        #expect(try settings(["--shared", "http://a/", "--shared-key-file", keys]).shared != nil)
+    }
+
     func doctorOfReadOnlyStore() async throws {
         let store = try StoreServer()
         let findings = await SharedStoreCheck.findings(try tier(store, isReadOnly: true))

@@ -321,7 +321,7 @@ extension ServeCommand {
             name: "sizes-file", value: "FILE", help: "the listed sizes, one on each line, instead of --sizes"),
         Option(
             name: "sign-key-file", value: "FILE",
-            help: "keys, one on each line; a signed address allows any size (see marquee sign)"),
+            help: "keys, one on each line: KEY or NAME KEY; a signed address allows any size"),
         Option(
             name: "allow-private", value: "CIDR",
             help: "allow fetching from a network that is not public: 192.168.1.0/24, ...",

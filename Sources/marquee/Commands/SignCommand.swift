@@ -15,7 +15,7 @@ enum SignCommand: Command {
         options: [
             Option(
                 name: "sign-key-file", value: "FILE",
-                help: "the keys, one on each line after its name; the first one signs"),
+                help: "the keys, one on each line: KEY or NAME KEY; the first one signs"),
             Option(name: "base", value: "URL", help: "the service's address, to print before the path"),
         ], readsEnvironment: true)
 
