@@ -55,20 +55,13 @@ package final class CatalogueService: Sendable {
         _ site: CatalogueHandler.Site, _ configuration: Configuration
     ) throws(CatalogueServiceError) -> SiteWatch {
         let (readiness, report) = (configuration.readiness, configuration.reportFailure)
-        let last = Lock<FilmLibraryError?>(nil)
         do throws(ResourceShortage) {
             return try SiteWatch {
                 switch site {
                 case .folder(let folder): folder.refresh()
                 case .library(let films):
                     let error = films.library.refresh()
-                    let isNew = last.withLock { last in
-                        defer { last = error }
-                        return error != last
-                    }
-                    guard isNew else { return }
-                    readiness.setNote(error.map { "\($0)" }, for: "library")
-                    if let error { report(error) }
+                    if readiness.setNote(error.map { "\($0)" }, for: "library"), let error { report(error) }
                 }
             }
         } catch {

@@ -152,9 +152,14 @@ package final class Readiness: Sendable {
     package func becomeUnready(because reason: String) { state.withLock { $0.reason = reason } }
 
     /// Sets the note of a part of the service, such as `catalogue`; nil removes it.
-    package func setNote(_ text: String?, for key: String) {
+    /// - Returns: whether it is another note than before.
+    @discardableResult
+    package func setNote(_ text: String?, for key: String) -> Bool {
         // An error may quote a document.
         let line = text?.replacing("\n", with: " ")
-        state.withLock { $0.notes[key] = line }
+        return state.withLock { state in
+            defer { state.notes[key] = line }
+            return state.notes[key] != line
+        }
     }
 }

@@ -98,8 +98,9 @@ struct SharedStoreOptionTests {
     @Test(
         "doctor writes, reads and removes a value, and says what the store does not do",
         arguments: [
-            ("", "writes, reads and removes values"), ("GET", "does not answer like a store"),
-            ("PUT", "does not accept values"), ("DELETE", "does not remove values"),
+            ("", "writes, reads and removes values"),
+            ("GET", "does not answer like a store within a second: GET: status 405"),
+            ("PUT", "does not accept values: PUT: status 405"), ("DELETE", "does not remove values"),
         ])
     func doctor(refused: String, message: String) async throws {
         let store = try StoreServer()
@@ -110,7 +111,6 @@ struct SharedStoreOptionTests {
         #expect(await SharedStoreCheck.findings(nil).isEmpty)
     }
 
-    @Test("doctor writes nothing to a read-only store")
     @Test("a file of shared keys may have several without names")
     func unnamedKeys() throws {
         let keys = folder.file("keys")
@@ -119,6 +119,7 @@ struct SharedStoreOptionTests {
         #expect(try settings(["--shared", "http://a/", "--shared-key-file", keys]).shared != nil)
     }
 
+    @Test("doctor writes nothing to a read-only store")
     func doctorOfReadOnlyStore() async throws {
         let store = try StoreServer()
         let findings = await SharedStoreCheck.findings(try tier(store, isReadOnly: true))
@@ -154,6 +155,52 @@ struct SharedStoreOptionTests {
         #expect(figures.contains("marquee_shared_writes_total{result=\"dropped\"}"))
         program.send(2)
         _ = await program.outcome()
+    }
+
+    @Test(
+        "a store that refuses all writes is in the health with its status, and a line says when it works again"
+    )
+    func refusingStore() async throws {
+        let store = try StoreServer()
+        store.refusals.change { $0["PUT"] = "403 Forbidden" }
+        let origin = try ScriptedOrigin(
+            .answering(
+                SampleImages.jpeg, fields: "Content-Type: image/jpeg\r\nCache-Control: max-age=600\r\n"))
+        let program = try Program(
+            [
+                "serve", folder.path, "--json", "--admin", "127.0.0.1:0", "--drain", "0", "--source",
+                "127.0.0.1:\(origin.port)", "--allow-private", "127.0.0.0/8", "--cache-dir",
+                folder.file("cache"), "--shared", store.address, "--shared-key-file", keyFile,
+            ])
+        let object = try JSON.object(try #require(await program.nextLine()))
+        func client(_ name: String) throws -> RawClient {
+            let address = try #require((object[name] as? String).flatMap { URL(string: $0) })
+            return try RawClient(port: UInt16(address.port ?? 0))
+        }
+        func health() throws -> String { try client("admin").get("/health/ready").text }
+        let count = Shared(0)
+        func requestPicture() throws {
+            let number = count.change { count in
+                count += 1
+                return count
+            }
+            let source = Base64URL.encode(origin.url("/\(number).jpg").absoluteString.utf8)
+            #expect(try client("url").get("/image/-/w92/\(source)").status == 200)
+        }
+        #expect(try health() == "200 OK\n")
+        for _ in 0..<3 { try requestPicture() }
+        try await eventually { try health().contains("writing pauses: PUT: status 403") }
+        #expect(try client("admin").get("/health/ready").status == 200)
+        store.refusals.change { $0["PUT"] = nil }
+        try await eventually {
+            try requestPicture()
+            return try health() == "200 OK\n"
+        }
+        program.send(2)
+        let errors = await program.outcome().errorLines.filter { $0.contains("shared store") }
+        #expect(errors.count == 2, "\(errors)")
+        #expect(errors.first?.hasSuffix("writing pauses: PUT: status 403") == true)
+        #expect(errors.last?.hasSuffix("writing works again") == true)
     }
 
     @Test("a job uses the store's password and the credentials of S3, and stores neither")

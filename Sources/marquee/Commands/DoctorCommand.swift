@@ -259,16 +259,17 @@ enum SharedStoreCheck {
         _ = await tier.entry(for: key)
         guard tier.traffic.failures == 0 else {
             return warning(
-                "does not answer like a store within a second",
-                "check the address, and whether the store runs")
+                "does not answer like a store within a second: \(tier.traffic.readFault ?? "")",
+                "check the address and the password, and whether the store runs")
         }
         if tier.isReadOnly { return [Finding("shared", "\(name) answers; read-only")] }
         tier.store(ByteArray(Array(name.utf8)), metadata: [], for: key)
         await tier.flush()
         guard tier.traffic.writes == 1 else {
             return warning(
-                "does not accept values",
-                "allow PUT; for a server that creates no folders, use a URL whose path ends in /ac")
+                "does not accept values: \(tier.traffic.writeFault ?? "")",
+                "make the bucket, and allow PUT with this password or key; for a server that creates no folders, use a URL whose path ends in /ac"
+            )
         }
         _ = await tier.entry(for: key)
         guard tier.traffic.hits == 1 else {
@@ -277,7 +278,9 @@ enum SharedStoreCheck {
         tier.remove(key)
         await tier.flush()
         guard tier.traffic.removals == 1 else {
-            return warning("does not remove values", "allow DELETE; until then, purged pictures stay in it")
+            return warning(
+                "does not remove values: \(tier.traffic.writeFault ?? "")",
+                "allow DELETE; until then, purged pictures stay in it")
         }
         return [Finding("shared", "\(name) writes, reads and removes values")]
     }

@@ -127,6 +127,8 @@ enum ServeCommand: Command {
         }
         try operations.startLog()
         if case .folder(let folder) = content, !service.hasFilms {
+        let watch = service.pictures?.tiers.shared.map { operations.watch($0, output) }
+        defer { watch?.cancel() }
             output.notice(
                 "\(folder) has no movies.json or movies.xml; clients must add a file's name to the address")
         }

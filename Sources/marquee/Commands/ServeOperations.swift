@@ -3,6 +3,7 @@ import Films
 import Glibc
 import HTTPSemantics
 import HTTPServer
+import LazyImages
 import PictureServer
 import ServiceOperations
 import SystemSupport
@@ -131,6 +132,25 @@ final class ServeOperations: Sendable {
             }
         }
         try admin?.start()
+    }
+
+    /// Looks each second whether requests to the shared store pause. Says when a pause begins, and why, and when it ends.
+    func watch(_ store: SharedTier, _ output: Output) -> Task<Void, Never> {
+        Task { [readiness] in
+            repeat {
+                let traffic = store.traffic
+                for (operation, fault) in [
+                    ("reading", traffic.isReadingPaused ? traffic.readFault : nil),
+                    ("writing", traffic.isWritingPaused ? traffic.writeFault : nil),
+                ] {
+                    let name = "the shared store \(store.address.displayText): \(operation)"
+                    let note = fault.map { "\(name) pauses: \($0)" }
+                    guard readiness.setNote(note, for: name) else { continue }
+                    output.failure(note ?? "\(name) works again")
+                }
+                // Ignored: the service ends.
+            } while (try? await Task.sleep(for: .seconds(1))) != nil
+        }
     }
 
     /// Starts the log, after the address has been printed: both may go to standard output.

@@ -121,10 +121,11 @@ public final class SharedTier: Sendable {
         case .none: recordRead { $0.misses += 1 }
         case .tooLong: recordRead { $0.refusedValues += 1 }
         case .cancelled: recordRead(.inconclusive) { _ in }
-        case .failed:
+        case .failed(let fault):
             recordRead(.failed) { traffic in
                 traffic.failures += 1
                 traffic.failedReads += 1
+                traffic.readFault = fault
             }
         }
         return nil
@@ -235,7 +236,7 @@ public final class SharedTier: Sendable {
     }
 
     private func write(_ order: StoreQueue.Order) async {
-        let outcome: StoreClient.WriteOutcome
+        var outcome = StoreClient.WriteOutcome.failed("PUT: no thread for the seal", isRefusal: true)
         var sent = 0
         switch order.work {
         case .remove: outcome = await client.delete(order.key.digest)
@@ -244,17 +245,20 @@ public final class SharedTier: Sendable {
             // Ignored: without a thread for the seal, the value is not written.
             let sealed = try? await threads.run { SealedEntry.seal(entry, for: order.key, by: key) }
             sent = sealed?.count ?? 0
-            outcome = if let sealed { await client.put(sealed, order.key.digest) } else { .refused }
+            if let sealed { outcome = await client.put(sealed, order.key.digest) }
         }
-        state.withLock { state in
+        state.withLock { [outcome, sent] state in
+            var report = HostReport.answered
             switch (outcome, order.work) {
             case (.done, .put):
                 state.traffic.writes += 1
                 state.traffic.bytesWritten += sent
             case (.done, .remove): state.traffic.removals += 1
-            case (.refused, _), (.failed, _): state.traffic.failures += 1
+            case (.failed(let fault, _), _):
+                report = .failed
+                state.traffic.failures += 1
+                state.traffic.writeFault = fault
             }
-            let report: HostReport = outcome == .done ? .answered : .failed
             state.breaker.record(report, of: Side.write.rawValue, now: configuration.timing.now())
             state.queue.finish(order, outcome)
         }
@@ -336,6 +340,10 @@ extension SharedTier {
         package internal(set) var isReadingPaused = false
         /// Whether writes pause.
         package internal(set) var isWritingPaused = false
+        /// How the last failed read ended: `GET: status 401`. Nil if none has failed.
+        package internal(set) var readFault: String?
+        /// The same of the last failed write or removal.
+        package internal(set) var writeFault: String?
     }
 
     /// What has happened since the tier was created.

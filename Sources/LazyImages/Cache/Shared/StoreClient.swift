@@ -3,23 +3,22 @@ import HTTPSemantics
 
 /// Makes the requests to the store. Every call ends within its time limits. None throws: failures are outcomes.
 struct StoreClient: Sendable {
-    /// The result of a read.
+    /// The result of a read. A failure has a text for the operator: `GET: status 401`, `GET: connection-failed`.
     enum Answer: Sendable {
         case value([UInt8])
         /// The store does not have the object.
         case none
         /// Longer than a value may be.
         case tooLong
-        case failed
+        case failed(String)
         case cancelled
     }
 
-    /// The result of a write or a removal.
+    /// The result of a write or a removal. A failure has a text as above.
     enum WriteOutcome: Sendable {
         case done
-        /// The store refuses the request, and would refuse it again.
-        case refused
-        case failed
+        /// - Parameter isRefusal: whether the store would refuse the request again.
+        case failed(String, isRefusal: Bool)
     }
 
     let address: SharedTier.Address
@@ -38,11 +37,11 @@ struct StoreClient: Sendable {
             let request = try request(.get, name, limits, hash: Self.hashOfNothing)
             let head = try await transport.send(request, into: buffer)
             if Self.absent.contains(head.status) { return .none }
-            guard head.status == 200 else { return .failed }
+            guard head.status == 200 else { return .failed("GET: status \(head.status)") }
             let body = buffer.body
             return body.isCut ? .tooLong : .value(body.bytes)
         } catch {
-            return error.code == "cancelled" ? .cancelled : .failed
+            return error.code == "cancelled" ? .cancelled : .failed("GET: \(error.code)")
         }
     }
 
@@ -68,9 +67,9 @@ struct StoreClient: Sendable {
             }
             let status = try await transport.send(request, into: buffer).status
             if 200..<300 ~= status || method == .delete && [404, 410].contains(status) { return .done }
-            return 400..<500 ~= status ? .refused : .failed
+            return .failed("\(method.rawValue): status \(status)", isRefusal: 400..<500 ~= status)
         } catch {
-            return .failed
+            return .failed("\(method.rawValue): \(error.code)", isRefusal: false)
         }
     }
 

@@ -94,7 +94,7 @@ struct StoreQueue {
         guard case .remove = order.work, works[order.key] == nil else { return }
         switch outcome {
         case .done: dropRemoval(of: order.key)
-        case .refused: break
+        case .failed(_, isRefusal: true): break
         case .failed where removedKeys.contains(order.key):
             works[order.key] = .remove
             self.order.append(order.key)

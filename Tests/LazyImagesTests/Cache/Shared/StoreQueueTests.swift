@@ -55,7 +55,7 @@ struct StoreQueueTests {
         queue.remove(key, sends: true)
         let removal = try order(of: &queue)
         _ = queue.put(entry(1), for: key)
-        queue.finish(removal, .failed)
+        queue.finish(removal, .failed("DELETE: status 500", isRefusal: false))
         let write = try order(of: &queue)
         guard case .put = write.work else {
             Issue.record("the write is lost")
