@@ -13,7 +13,8 @@ package final class FileReloader: Sendable {
 
         /// - Parameters:
         ///   - name: what the file holds, in the plural: `tokens`.
-        ///   - read: reads the file and puts its content into use. Returns what has changed, such as `1 added`; nil if
+        ///   - read: reads the file and puts its content into use. It must end: while it waits, as for a pipe without a
+        ///     writer, nothing else is read. Returns what has changed, such as `1 added`; nil if
         ///     nothing has. An error leaves the old content in use, and says in one line what is wrong.
         package init(_ name: String, read: @escaping @Sendable () async throws -> String?) {
             self.name = name

@@ -199,7 +199,9 @@ def write(folder, origin):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data if isinstance(data, bytes) else data.encode("utf-8"))
     os.symlink("../pictures/good.jpeg", folder / "shelf" / "linked.jpeg")
-    (folder / "tokens").chmod(0o600)
+    # The program names files of secrets that others can read.
+    for name in SETTINGS:
+        (folder / name).chmod(0o600)
     date(folder)
 
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import ImageCodecs
 import LazyImages
 import PictureServer
@@ -126,6 +127,7 @@ struct PictureProgramTests {
         let key = String(repeating: "0b", count: 32)
         try Data(key.utf8).write(to: URL(filePath: folder.file("keys")))
         try Data(key.dropLast(2).utf8).write(to: URL(filePath: folder.file("short")))
+        for name in ["keys", "short"] { #expect(unsafe chmod(folder.file(name), 0o600) == 0) }
         for (url, recipe, file) in [
             ("a.jpg", "w342", "keys"), ("file:///a.jpg", "w342", "keys"), (Self.url, "w0", "keys"),
             (Self.url, "w20000", "keys"), (Self.url, "w342.e5", "keys"), (Self.url, "w342", "none"),

@@ -250,6 +250,137 @@ struct ServeOperationsTests {
         }
     }
 
+    /// A writable service without a terminal, whose standard error is a file.
+    private struct Reloading {
+        let program: Program
+        let client: RawClient
+        private let errorFile: String
+
+        /// - Parameter words: further options.
+        init(_ fixture: Fixture, _ words: [String]) async throws {
+            let library = fixture.home.file("films.db")
+            #expect(try await fixture.run("import", fixture.folder.file("movies.json"), library).status == 0)
+            errorFile = fixture.home.file("errors")
+            program = try Program(
+                ["-c", #"exec setsid "$0" "$@" 2>"$ERRORS""#, BuiltProgram.path("marquee"), "serve", library]
+                    + ["--writable", "--no-disk-cache"] + words, of: "/bin/bash",
+                environment: ["ERRORS": errorFile])
+            let address = try #require(await program.nextLine())
+            client = try RawClient(
+                port: try #require(URLComponents(string: address)?.port.flatMap { UInt16(exactly: $0) }))
+        }
+
+        var errors: String {
+            // Ignored: nothing has been written yet.
+            (try? String(contentsOfFile: errorFile, encoding: .utf8)) ?? ""
+        }
+
+        func rate(_ token: String) throws -> Int {
+            client.send(
+                "PUT /films/film-1/ratings/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"value\":8}")
+            return try client.answer().status
+        }
+    }
+
+    private static let tokens = ["a", "b"].map { String(repeating: $0, count: 24) }
+
+    /// Writes a file that only its user can read, in place of what is there.
+    private func write(_ text: String, to path: String, mode: Int = 0o600) throws {
+        try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    @Test(
+        "a pipe in place of a file keeps no reload waiting: the old content stays, and the next file counts")
+    func pipesAtReload() async throws {
+        let fixture = try Fixture()
+        let names = ["tokens", "keys", "sizes"].map { fixture.home.file($0) }
+        let (tokens, keys, sizes) = (names[0], names[1], names[2])
+        try write(Self.tokens[0], to: tokens)
+        try write(String(repeating: "0b", count: 32), to: keys)
+        try write("w92\n", to: sizes)
+        let service = try await Reloading(
+            fixture, ["--token-file", tokens, "--sign-key-file", keys, "--sizes-file", sizes])
+        #expect(try service.rate(Self.tokens[0]) == 201)
+        for name in [tokens, sizes] {
+            try FileManager.default.removeItem(atPath: name)
+            #expect(unsafe mkfifo(name, 0o600) == 0)
+        }
+        service.program.send(SIGHUP)
+        try await eventually { service.errors.contains("\(sizes): it is not a file") }
+        #expect(service.errors.contains("tokens were not read anew: \(tokens): it is not a file"))
+        #expect(try service.rate(Self.tokens[0]) == 200)
+        try write(Self.tokens[1], to: tokens)
+        try write("w154\n", to: sizes)
+        try FileManager.default.removeItem(atPath: keys)
+        #expect(unsafe mkfifo(keys, 0o600) == 0)
+        service.program.send(SIGHUP)
+        try await eventually { service.errors.contains("\(keys): it is not a file") }
+        #expect(service.errors.contains("read tokens anew: 1 added, 1 removed"))
+        #expect(try service.rate(Self.tokens[0]) == 401 && service.rate(Self.tokens[1]) == 200)
+        service.program.send(SIGTERM)
+        #expect(await service.program.outcome().status == 0)
+    }
+
+    @Test("at the start tokens may come from a pipe, and the service says which one it waits for")
+    func pipesAtStart() async throws {
+        let fixture = try Fixture()
+        let library = fixture.home.file("films.db")
+        #expect(try await fixture.run("import", fixture.folder.file("movies.json"), library).status == 0)
+        let words = ["serve", library, "--writable", "--no-disk-cache", "--quiet", "--token-file"]
+        for line in [
+            #"printf \#(Self.tokens[0]) | exec "$0" "$@" /dev/stdin"#,
+            #"exec "$0" "$@" <(printf \#(Self.tokens[0]))"#,
+        ] {
+            let program = try Program(
+                ["-c", line, BuiltProgram.path("marquee")] + words, of: "/bin/bash")
+            #expect(await program.nextLine() != nil, "\(line)")
+        }
+        let endless = try await Program.run(words + ["/dev/zero"])
+        #expect(endless.status == 2 && endless.errorText.contains("/dev/zero: it is larger than 1 MiB"))
+
+        let (pipe, errors) = (fixture.home.file("pipe"), fixture.home.file("errors"))
+        #expect(unsafe mkfifo(pipe, 0o600) == 0)
+        let program = try Program(
+            [
+                "-c", #"exec "$0" "$@" 2>"$ERRORS""#, BuiltProgram.path("marquee"), "serve", library,
+                "--writable", "--no-disk-cache", "--token-file", pipe,
+            ], of: "/bin/bash", environment: ["ERRORS": errors])
+        try await eventually {
+            // Ignored: nothing has been written yet.
+            (try? String(contentsOfFile: errors, encoding: .utf8))?.contains("waiting for \(pipe)") == true
+        }
+        try Data(Self.tokens[0].utf8).write(to: URL(filePath: pipe))
+        #expect(await program.nextLine() != nil)
+    }
+
+    @Test("a file of tokens or keys that others can read is named at the start and when it is read anew")
+    func openFiles() async throws {
+        let fixture = try Fixture()
+        let names = ["tokens", "keys", "shared"].map { fixture.home.file($0) }
+        try write(Self.tokens[0], to: names[0], mode: 0o640)
+        for name in names.dropFirst() { try write(String(repeating: "0b", count: 32), to: name, mode: 0o604) }
+        let service = try await Reloading(
+            fixture,
+            [
+                "--token-file", names[0], "--sign-key-file", names[1], "--shared", "http://127.0.0.1:1/",
+                "--shared-key-file", names[2],
+            ])
+        func count(_ name: String) -> Int {
+            service.errors.split(separator: "\n").count {
+                $0 == "marquee: \(name): others can read it too; keep it to yourself with chmod 600"
+            }
+        }
+        #expect(names.map(count) == [1, 1, 1], "\(service.errors)")
+        try write(Self.tokens[1], to: names[0])
+        service.program.send(SIGHUP)
+        try await eventually { service.errors.contains("read keys and sizes anew") }
+        #expect(names.map(count) == [1, 2, 1], "\(service.errors)")
+        service.program.send(SIGTERM)
+        _ = await service.program.outcome()
+    }
+
     @Test(
         "begun in a terminal, the service ends at SIGHUP, and when the terminal closes",
         arguments: [true, false])

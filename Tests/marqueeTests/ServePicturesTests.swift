@@ -23,6 +23,8 @@ struct ServePicturesTests {
         return folder.file(name)
     }
 
+    private var reader: SettingsReader { SettingsReader(output: Output(isQuiet: true), isRunning: true) }
+
     private func arguments(_ words: String...) throws -> Arguments {
         try Arguments(["serve"] + words)
     }
@@ -54,23 +56,24 @@ struct ServePicturesTests {
         let keys = try file("keys", key("0a"))
         let arguments = try arguments(
             "--sizes-file", sizes, "--sign-key-file", keys, "--source", "*.example.org")
-        let service = PictureServer(.init(rules: try await ServeCommand.rules(arguments)))
-        #expect(service.replaceRules(by: try await ServeCommand.rules(arguments)).isEmpty)
+        let service = PictureServer(.init(rules: try await ServeCommand.rules(arguments, reader)))
+        #expect(service.replaceRules(by: try await ServeCommand.rules(arguments, reader)).isEmpty)
 
         let source = try PictureSource("https://www.example.org/a.jpg")
         let address = PictureAddress(try PictureRecipe("w93"), of: source)
         #expect(throws: PictureRefusal.unlistedSize("w93")) { try service.rules.check(address, now: 0) }
         _ = try file("sizes", "w92\nw93\n")
-        #expect(service.replaceRules(by: try await ServeCommand.rules(arguments)) == ["sizes"])
+        #expect(service.replaceRules(by: try await ServeCommand.rules(arguments, reader)) == ["sizes"])
         try service.rules.check(address, now: 0)
         _ = try file("sizes", "w92\nw\n")
-        let failure = await #expect(throws: Failure.self) { try await ServeCommand.rules(arguments) }
+        let failure = await #expect(throws: Failure.self) { try await ServeCommand.rules(arguments, reader) }
         #expect(failure?.description.hasPrefix("\(sizes): line 2: ") == true)
         try service.rules.check(address, now: 0)
 
         _ = try file("sizes", "w93\n")
         _ = try file("keys", "new \(key("0b"))\n\(key("0a"))\n")
-        #expect(service.replaceRules(by: try await ServeCommand.rules(arguments)) == ["keys", "sizes"])
+        #expect(
+            service.replaceRules(by: try await ServeCommand.rules(arguments, reader)) == ["keys", "sizes"])
     }
 
     /// A JPEG with a comment, and the same without.

@@ -15,26 +15,33 @@ enum Input {
         }
     }
 
-    /// The content of a file, which may be a pipe: at most `limit` bytes.
-    static func file(_ path: String, limit: Int = limit) async throws(Failure) -> [UInt8] {
+    /// The content of a file: at most `limit` bytes.
+    /// - Parameter isPipeAllowed: whether it may be a pipe, and opening it wait for a writer. Default: yes.
+    static func file(
+        _ path: String, limit: Int = limit, isPipeAllowed: Bool = true
+    ) async throws(Failure) -> [UInt8] {
         try await reading { () throws(Failure) in
-            let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else {
-                let code = errno
-                throw Failure("\(path): \(FetchTarget.faultOfLink(path) ?? reason(code)); check the path")
+            let file = try opened(path, isPipeAllowed ? 0 : O_NONBLOCK)
+            // Ignored: an open file always has a status.
+            guard isPipeAllowed || (try? FileCalls().status(of: file))?.isFile == true else {
+                throw Failure("\(path): it is not a file; only files are read again")
             }
-            defer { close(descriptor) }
-            return try all(of: descriptor, name: path, limit: limit)
+            return try all(of: file.number, name: path, limit: limit)
         }
     }
 
     /// The first bytes of a file, to detect its format.
     static func beginning(of path: String) throws(Failure) -> ArraySlice<UInt8> {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw Failure("\(path): \(reason(errno)); check the path") }
-        defer { close(descriptor) }
+        let file = try opened(path, O_NONBLOCK)
         var chunk = [UInt8](repeating: 0, count: 4096)
-        return try some(of: descriptor, name: path, &chunk)
+        return try some(of: file.number, name: path, &chunk)
+    }
+
+    private static func opened(_ path: String, _ flags: Int32) throws(Failure) -> Descriptor {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | flags)
+        if descriptor >= 0 { return Descriptor(descriptor) }
+        let code = errno
+        throw Failure("\(path): \(FetchTarget.faultOfLink(path) ?? reason(code)); check the path")
     }
 
     /// Runs `read` on a thread of its own, since a pipe may never end, and a named one may wait for its other side. If

@@ -225,7 +225,9 @@ extension PrewarmCommand {
         through service: String, _ recipes: [PictureRecipe], _ session: Session
     ) async throws -> List {
         var keys: SigningKeys?
-        if let path = session.arguments.value("sign-key-file") { keys = try await SignCommand.keys(path) }
+        if let path = session.arguments.value("sign-key-file") {
+            keys = try await SettingsReader(output: session.output).read(path) { try SigningKeys($0) }
+        }
         var list = try await list(session)
         let entries = list.requests
         list.requests = []

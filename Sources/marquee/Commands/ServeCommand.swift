@@ -73,8 +73,9 @@ enum ServeCommand: Command {
             }
             configuration.failureRate = rate
         }
-        configuration.films = try await films(arguments, listen)
-        configuration.pictures = try await pictures(session)
+        let reader = SettingsReader(output: output)
+        configuration.films = try await films(arguments, listen, reader)
+        configuration.pictures = try await pictures(session, reader)
         let failures = RepeatedMessages { output.failure($0) }
         configuration.reportFailure = { error in
             // Only the operator learns which address it was, and can allow it.
@@ -100,7 +101,7 @@ enum ServeCommand: Command {
         let madePictures = { @Sendable in pictures.withLock { $0 } }
         let operations = try ServeOperations(
             arguments, clients: configuration.clients,
-            files: files(arguments, writers: configuration.films.writers, pictures: madePictures),
+            files: files(arguments, output, writers: configuration.films.writers, pictures: madePictures),
             pictures: madePictures, output: output)
         configuration.readiness = operations.readiness
         let service = try CatalogueService(content, configuration: configuration) { answer in
@@ -111,6 +112,8 @@ enum ServeCommand: Command {
         let token = try ownToken(arguments, configuration.films, listen, port: service.port)
         defer { token?.lease.end() }
         try operations.start(service)
+        let watch = service.pictures?.tiers.shared.map { operations.watch($0, output) }
+        defer { watch?.cancel() }
         try service.start()
         session.interruption.onHangUp { operations.reload() }
         // Before the address: whoever reads it may ask at once whether the service is ready.
@@ -127,8 +130,6 @@ enum ServeCommand: Command {
         }
         try operations.startLog()
         if case .folder(let folder) = content, !service.hasFilms {
-        let watch = service.pictures?.tiers.shared.map { operations.watch($0, output) }
-        defer { watch?.cancel() }
             output.notice(
                 "\(folder) has no movies.json or movies.xml; clients must add a file's name to the address")
         }
@@ -144,7 +145,7 @@ enum ServeCommand: Command {
 
     /// Who may read films, and who may write them.
     private static func films(
-        _ arguments: Arguments, _ listen: ListenAddress
+        _ arguments: Arguments, _ listen: ListenAddress, _ reader: SettingsReader
     ) async throws -> FilmServiceConfiguration {
         var films = FilmServiceConfiguration()
         films.isWritable = arguments.has("writable")
@@ -168,24 +169,24 @@ enum ServeCommand: Command {
             }
             films.writers = WriteAccess(trustsLocal: true)
         }
-        if let path = arguments.value("token-file") { films.writers = WriteAccess(try await tokens(path)) }
+        if let path = arguments.value("token-file") {
+            films.writers = WriteAccess(try await reader.read(path) { try TokenFile.tokens(in: $0) })
+        }
         return films
-    }
-
-    private static func tokens(_ path: String) async throws -> [WriteAccess.Token] {
-        let bytes = try await Input.file(path)
-        return try Failure.naming(path) { try TokenFile.tokens(in: bytes) }
     }
 
     /// The files that SIGHUP reads anew. What is wrong in one leaves the old content standing.
     private static func files(
-        _ arguments: Arguments, writers: WriteAccess, pictures: @escaping @Sendable () -> PictureServer?
+        _ arguments: Arguments, _ output: Output, writers: WriteAccess,
+        pictures: @escaping @Sendable () -> PictureServer?
     ) -> [FileReloader.File] {
+        let reader = SettingsReader(output: output, isRunning: true)
         var files: [FileReloader.File] = []
         if let path = arguments.value("token-file") {
             files.append(
                 FileReloader.File("tokens") {
-                    let change = writers.replaceTokens(with: try await tokens(path))
+                    let change = writers.replaceTokens(
+                        with: try await reader.read(path) { try TokenFile.tokens(in: $0) })
                     if change == (0, 0) { return nil }
                     return "\(change.added) added, \(change.removed) removed"
                 })
@@ -193,7 +194,7 @@ enum ServeCommand: Command {
         if arguments.has("sign-key-file") || arguments.has("sizes-file") {
             files.append(
                 FileReloader.File("keys and sizes") {
-                    let changed = pictures()?.replaceRules(by: try await rules(arguments)) ?? []
+                    let changed = pictures()?.replaceRules(by: try await rules(arguments, reader)) ?? []
                     return changed.isEmpty ? nil : "new " + changed.joined(separator: " and ")
                 })
         }
@@ -344,13 +345,15 @@ extension ServeCommand {
     static func pictureFolder(_ settings: Settings) -> String { settings.cacheFolder + "/service" }
 
     /// How pictures are made.
-    static func pictures(_ session: Session) async throws -> PictureServer.Configuration {
+    static func pictures(_ session: Session, _ reader: SettingsReader) async throws
+        -> PictureServer.Configuration
+    {
         let (arguments, settings) = (session.arguments, session.settings)
         guard settings.transport.proxy == .none else {
             throw UsageError(
                 "--proxy does not work with serve: the proxy would hide the addresses to check")
         }
-        var configuration = PictureServer.Configuration(rules: try await rules(arguments))
+        var configuration = PictureServer.Configuration(rules: try await rules(arguments, reader))
         configuration.allowedNetworks = try arguments.networks("allow-private")
         configuration.workers = try arguments.number("workers", in: 1...256) ?? configuration.workers
         configuration.queue = try arguments.number("queue", in: 0...100_000)
@@ -363,6 +366,7 @@ extension ServeCommand {
         configuration.downloads = downloads(settings, configuration.downloads, arguments)
         configuration.pressure = .system
         configuration.shared = settings.shared?.tier
+        if let file = settings.shared?.keyFile { reader.warn(ifOpen: file) }
         if settings.usesDisk {
             configuration.disk = DiskCache(folder: pictureFolder(settings), limit: settings.cacheLimit)
         }
@@ -383,7 +387,7 @@ extension ServeCommand {
     /// The rules of the options, with the files of keys and sizes as they are now. A running service takes them with
     /// `PictureServer.replaceRules(by:)`.
     /// - Throws: what is wrong with an option or a file, with the file's name and line.
-    static func rules(_ arguments: Arguments) async throws -> PictureRules {
+    static func rules(_ arguments: Arguments, _ reader: SettingsReader) async throws -> PictureRules {
         let sources = try arguments.values("source").map { text throws(UsageError) in
             guard let name = HostAndPort(text), FetchSource(text) != nil else {
                 throw UsageError(
@@ -395,11 +399,12 @@ extension ServeCommand {
         var sizes = arguments.words("sizes")
         if let path = arguments.value("sizes-file") {
             guard sizes.isEmpty else { throw UsageError("--sizes and --sizes-file exclude each other") }
-            let file = try await Input.file(path)
-            sizes = try Failure.naming(path) { try PictureRules.sizes(inFile: file) }
+            sizes = try await reader.read(path, isSecret: false) { try PictureRules.sizes(inFile: $0) }
         }
         var keys: SigningKeys?
-        if let path = arguments.value("sign-key-file") { keys = try await SignCommand.keys(path) }
+        if let path = arguments.value("sign-key-file") {
+            keys = try await reader.read(path) { try SigningKeys($0) }
+        }
         return try UsageError.naming("--sizes") {
             try PictureRules(
                 sources: Set(sources), sizes: sizes.isEmpty ? PictureRules.standardSizes : sizes, keys: keys)

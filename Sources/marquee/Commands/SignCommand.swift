@@ -27,16 +27,10 @@ enum SignCommand: Command {
         }
         let base =
             try arguments.value("base").map { text throws(UsageError) in try service(text, "base") } ?? ""
-        let keys = try await keys(path)
+        let keys = try await SettingsReader(output: session.output).read(path) { try SigningKeys($0) }
         let url = base + (try address(arguments.operands[0], arguments.operands[1], keys).path)
         session.print(["url": url], orLine: url)
         return .done
-    }
-
-    /// The keys of a file.
-    static func keys(_ path: String) async throws -> SigningKeys {
-        let file = try await Input.file(path)
-        return try Failure.naming(path) { try SigningKeys(file) }
     }
 
     /// The signed address. An address that a service would refuse anyway is refused here.
