@@ -215,7 +215,7 @@ extension Metrics {
 package final class Counter: Sendable {
     private let count = Atomic(0)
 
-    init() {}
+    package init() {}
 
     package var value: Int { count.load(ordering: .relaxed) }
 

@@ -1,7 +1,7 @@
 internal import SystemSupport
 
-/// Limits the rate of repeated messages: a message is printed at once, and its repetitions at most once a second, as a
-/// count.
+/// Limits the rate of repeated messages: a message is printed at once, and its repetitions at most once in each pause of a
+/// second, or of another length, as a count.
 ///
 ///     cannot open films.db: Too many open files
 ///     cannot open films.db: Too many open files (2745 times since 2026-11-22T15:49:34.123Z)
@@ -13,17 +13,19 @@ package final class RepeatedMessages: Sendable {
         var count = 0
         /// When it was last printed, in milliseconds since 1970.
         var since: Int
+        /// The detail of the last one.
+        var detail = ""
     }
 
     private struct State {
         var repetitions: [String: Repetition] = [:]
-        /// Whether a task waits for the end of the second.
+        /// Whether a task waits for the end of the pause.
         var isWaiting = false
     }
 
     private let state = Lock(State())
     private let time: @Sendable () -> Int
-    private let second: @Sendable () async -> Void
+    private let pause: @Sendable () async -> Void
     private let print: @Sendable (String) -> Void
 
     /// The most different messages whose rate is limited at one time. Further ones share one line.
@@ -32,32 +34,34 @@ package final class RepeatedMessages: Sendable {
 
     /// - Parameters:
     ///   - time: the clock, in milliseconds since 1970. Default: the system's.
-    ///   - second: returns after a second. Default: of the system's clock.
+    ///   - pause: returns after the time between two lines. Default: a second of the system's clock.
     ///   - print: prints a line. Called on the thread that reports, or on a task.
     package init(
         time: (@Sendable () -> Int)? = nil,
         // Ignored: the task that waits is never cancelled.
-        second: @escaping @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(1)) },
+        pause: @escaping @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(1)) },
         print: @escaping @Sendable (String) -> Void
     ) {
         self.time = time ?? { LogTime.now }
-        self.second = second
+        self.pause = pause
         self.print = print
     }
 
-    /// Prints a message now, or counts it if it was printed less than a second ago.
-    package func report(_ message: String) {
+    /// Prints a message now, or counts it if it was printed less than a pause ago.
+    /// - Parameter detail: follows the message, and may differ in each repetition: who it was. The last one is printed.
+    package func report(_ message: String, _ detail: String = "") {
         let now = time()
         let (isNew, waits) = state.withLock { state in
             let isKnown = state.repetitions[message] != nil
             let key = isKnown || state.repetitions.count < Self.mostMessages ? message : Self.furtherMessages
             let isNew = state.repetitions[key] == nil && key == message
             state.repetitions[key, default: Repetition(since: now)].count += isNew ? 0 : 1
+            state.repetitions[key]?.detail = detail
             defer { state.isWaiting = true }
             return (isNew, !state.isWaiting)
         }
-        if isNew { print(message) }
-        if waits { Task { await printEachSecond() } }
+        if isNew { print(message + detail) }
+        if waits { Task { await printAfterEachPause() } }
     }
 
     /// Prints the counts that no line has reported yet. For the end of the program.
@@ -67,23 +71,24 @@ package final class RepeatedMessages: Sendable {
             var lines: [String] = []
             for (message, repetition) in state.repetitions.sorted(by: { $0.key < $1.key }) {
                 guard repetition.count > 0 else {
-                    // A second without a repetition: the next one is printed at once.
+                    // A pause without a repetition: the next one is printed at once.
                     state.repetitions[message] = nil
                     continue
                 }
                 state.repetitions[message] = Repetition(since: now)
                 let times = repetition.count == 1 ? "once" : "\(repetition.count) times"
-                lines.append("\(message) (\(times) since \(LogTime.text(repetition.since)))")
+                lines.append(
+                    "\(message)\(repetition.detail) (\(times) since \(LogTime.text(repetition.since)))")
             }
             return lines
         }
         lines.forEach(print)
     }
 
-    /// Prints the counts each second, until a second without messages.
-    private func printEachSecond() async {
+    /// Prints the counts after each pause, until one without messages.
+    private func printAfterEachPause() async {
         repeat {
-            await second()
+            await pause()
             flush()
         } while goesOn()
     }

@@ -21,7 +21,7 @@ struct RepeatedMessagesTests {
         func messages() -> RepeatedMessages {
             RepeatedMessages(
                 time: { [seconds] in seconds.value * 1000 },
-                second: { [waits, passed] in
+                pause: { [waits, passed] in
                     waits.add()
                     for await _ in passed { return }
                 },
@@ -54,6 +54,19 @@ struct RepeatedMessagesTests {
         try await clock.pass(2)
         #expect(
             clock.printed.value.dropFirst(4) == ["Too many open files (once since 2026-11-22T15:49:35.000Z)"])
+    }
+
+    @Test("messages that differ in a detail are one, and its line has the detail of the last")
+    func details() {
+        let clock = Clock()
+        let messages = clock.messages()
+        for client in 1...200 { messages.report("tokens are refused", ", the last from 10.0.0.\(client)") }
+        messages.flush()
+        #expect(
+            clock.printed.value == [
+                "tokens are refused, the last from 10.0.0.1",
+                "tokens are refused, the last from 10.0.0.200 (199 times since 2026-11-22T15:49:34.000Z)",
+            ])
     }
 
     @Test("a second without messages ends the waiting")

@@ -381,6 +381,30 @@ struct ServeOperationsTests {
         _ = await service.program.outcome()
     }
 
+    @Test("refused tokens are counted, and standard error names the last client")
+    func refusedTokens() async throws {
+        let fixture = try Fixture()
+        let (library, tokens) = (fixture.home.file("films.db"), fixture.home.file("tokens"))
+        _ = try FilmLibrary(path: library, access: .creating)
+        try write(Self.tokens[0], to: tokens)
+        let service = try await Service(
+            fixture, "--writable", "--token-file", tokens, "--drain", "0", "--trusted-proxy", "127.0.0.1/32",
+            library: library)
+        let client = try RawClient(port: service.port)
+        for (number, token) in [Self.tokens[1], Self.tokens[1], Self.tokens[0], Self.tokens[1]].enumerated() {
+            let fields = ["Authorization: Bearer \(token)", "X-Forwarded-For: 203.0.113.\(number)"]
+            #expect(try client.get("/films", fields[0], fields[1]).status == 200)
+        }
+        let metrics = try RawClient(port: service.admin).get("/metrics").text
+        #expect(metrics.contains("\nmarquee_refused_tokens_total 3\n"))
+        service.program.send(SIGTERM)
+        let lines = await service.program.outcome().errorLines.filter { $0.contains("tokens are refused") }
+        #expect(lines.first == "marquee: tokens are refused, the last from 203.0.113.0")
+        #expect(
+            lines.last?.hasPrefix("marquee: tokens are refused, the last from 203.0.113.3 (2 times") == true)
+        #expect(lines.count == 2)
+    }
+
     @Test(
         "begun in a terminal, the service ends at SIGHUP, and when the terminal closes",
         arguments: [true, false])

@@ -46,6 +46,10 @@ package final class FilmService: HTTPHandler {
     package func admit(_ head: RequestHead, from peer: Peer) -> Admission {
         do throws(FilmRefusal) {
             let call = try call(head, peer)
+            // Of reads too: a page shows whether a token is right.
+            if configuration.isWritable, call.writer == nil, BearerToken.token(in: head.fields) != nil {
+                configuration.reportRefusedToken(head, peer)
+            }
             guard call.method != "OPTIONS" else { return .answer(answer(call, .none)) }
             guard !call.isRead else {
                 if let picture = try admitPicture(call) { return picture }
@@ -303,6 +307,8 @@ package struct FilmServiceConfiguration: Sendable {
 
     package init() {}
 
+    /// Called once for each request with a token that may not write. Default: nothing.
+    package var reportRefusedToken: @Sendable (RequestHead, Peer) -> Void = { _, _ in }
     /// Whether other machines can reach the service.
     package var isReachable: Bool {
         listeningHosts.contains { HostAndPort(Self.bracketed($0))?.isLoopback != true }

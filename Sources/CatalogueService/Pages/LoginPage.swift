@@ -72,6 +72,7 @@ extension FilmService {
         guard let token = configuration.writers.token(String(FieldList.trimmed(text[...]))) else {
             return try loginPage(
                 call, destination, "This token may not write. A service makes a new one each time it starts.",
+            configuration.reportRefusedToken(call.head, call.peer)
                 .unauthorized)
         }
         return goOn(to: destination, call, cookie.field(configuration.writers.session(of: token)))

@@ -76,6 +76,19 @@ enum ServeCommand: Command {
         let reader = SettingsReader(output: output)
         configuration.films = try await films(arguments, listen, reader)
         configuration.pictures = try await pictures(session, reader)
+        let clients = ForwardedClient(trusting: try arguments.networks("trusted-proxy"))
+        configuration.clients = clients
+        // No client is locked out: behind a proxy all may seem to be one.
+        let refusedTokens = Counter()
+        // Ignored: the task that waits is never cancelled.
+        let refusals = RepeatedMessages(pause: { try? await Task.sleep(for: .seconds(60)) }) {
+            output.failure($0)
+        }
+        configuration.films.reportRefusedToken = { head, peer in
+            refusedTokens.add()
+            let client = clients.client(peer: peer, forwardedFor: head.fields.values(of: "x-forwarded-for"))
+            refusals.report("tokens are refused", client.map { ", the last from \($0)" } ?? "")
+        }
         let failures = RepeatedMessages { output.failure($0) }
         configuration.reportFailure = { error in
             // Only the operator learns which address it was, and can allow it.
@@ -95,7 +108,6 @@ enum ServeCommand: Command {
         } else if configuration.films.isWritable {
             throw Failure("only a library is writable; make one with: marquee import CATALOGUE LIBRARY.db")
         }
-        configuration.clients = ForwardedClient(trusting: try arguments.networks("trusted-proxy"))
         configuration.requestsPerClient = try arguments.number("per-client", in: 1...1_000_000)
         let pictures = Lock<PictureServer?>(nil)
         let madePictures = { @Sendable in pictures.withLock { $0 } }
@@ -104,6 +116,9 @@ enum ServeCommand: Command {
             files: files(arguments, output, writers: configuration.films.writers, pictures: madePictures),
             pictures: madePictures, output: output)
         configuration.readiness = operations.readiness
+        operations.metrics.counter(
+            "marquee_refused_tokens_total", "Requests with a token that may not write."
+        ) { Double(refusedTokens.value) }
         let service = try CatalogueService(content, configuration: configuration) { answer in
             operations.record(answer)
             if output.isVerbose { output.detail(line(answer)) }
@@ -136,6 +151,7 @@ enum ServeCommand: Command {
         await untilCancelled()
         await BlockingThreads.runOnOwnThread { operations.end(service, after: session.interruption.signal) }
         failures.flush()
+        refusals.flush()
         await service.pictures?.flush()
         session.reportFaults(of: service.pictures?.tiers.disk)
         let statistics = service.statistics
