@@ -1,4 +1,4 @@
-internal import HTTPSemantics
+package import HTTPSemantics
 package import HTTPServer
 internal import SystemSupport
 
@@ -103,15 +103,8 @@ package final class AdminHandler: HTTPHandler {
     /// Refuses a request for another host, and one that a page of another site made the browser send.
     private func refusal(ofSite head: RequestHead, _ target: RequestTarget) -> HTTPResponse? {
         if let refusal = refusal(ofHost: head, target) { return refusal }
-        let own = head.fields["host"].flatMap { HostAndPort($0) }
-        let isOwnPage = head.fields.values(of: "origin").allSatisfy { text in
-            guard let origin = WebOrigin(text), let own else { return false }
-            return origin == WebOrigin(scheme: origin.scheme, own)
-        }
-        let isOwnSite = head.fields.values(of: "sec-fetch-site").allSatisfy {
-            ["same-origin", "none"].contains($0.lowercased())
-        }
-        return isOwnPage && isOwnSite ? nil : .plain(.forbidden, "other sites' pages must not write")
+        return WebOrigin.isOwnPage(head.fields)
+            ? nil : .plain(.forbidden, "other sites' pages must not write")
     }
 
     /// Refuses a request with another method.
@@ -122,6 +115,23 @@ package final class AdminHandler: HTTPHandler {
         var response = HTTPResponse.plain(.methodNotAllowed)
         response.fields["Allow"] = methods.joined(separator: ", ")
         return response
+    }
+}
+
+extension WebOrigin {
+    /// Whether no page of another site has made a browser send a request with these fields, as Origin and Sec-Fetch-Site
+    /// show. Another port or subdomain of the same site may be another program, so only the same origin counts.
+    /// - Parameter others: the service's origins, besides that of the request's host.
+    package static func isOwnPage(_ fields: HeaderFields, others: [WebOrigin] = []) -> Bool {
+        let own = fields["host"].flatMap { HostAndPort($0) }
+        let areOwn = fields.values(of: "origin").allSatisfy { text in
+            guard let origin = WebOrigin(text) else { return false }
+            return others.contains(origin) || own.map { WebOrigin(scheme: origin.scheme, $0) } == origin
+        }
+        return areOwn
+            && fields.values(of: "sec-fetch-site").allSatisfy {
+                ["same-origin", "none"].contains($0.lowercased())
+            }
     }
 }
 

@@ -19,8 +19,8 @@ ALWAYS = [
     (r"\(request [0-9a-f]{15}\)", "(request <id>)"),
     # A stored poster never becomes stale by itself: its time to live is the longest one, less the age of its picture.
     (r"\b(max-age|ttl)=(?:21474835[89]|21474836[0-4])\d\b", r"\1=<the longest less its age>"),
-    # A session has random bits, and its key is made when the service starts.
-    (r"(marquee-\d+)=[\w-]{22}\.[\w-]{43}", r"\1=<session>"),
+    # A session has random bits and the time of its cookie.
+    (r"(marquee-\d+)=[\w-]{22}\.\d+\.[\w-]{43}", r"\1=<session>"),
     # The tag of a file has its size, its time and its inode. The script sets the time; the inode is the disk's choice.
     (r'"([0-9a-f]+-[0-9a-f]+-[0-9a-f]+)-[0-9a-f]+((?:\.gzip)?")', r'"\1-<inode>\2'),
     # The boundary of a form that a command sends is random.

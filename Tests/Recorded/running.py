@@ -94,6 +94,9 @@ class SiteRun:
             lines, body = wire.head_and_body(wire.exchange(address, data))
         except OSError as error:
             return {"asks": asks, "answer": [f"none: {type(error).__name__}"]}
+        if isinstance(case, Ask) and case.signs_in and "Max-Age=0" in (wire.field(lines, "set-cookie") or ""):
+            # The session has ended.
+            self.cookie = None
         return {"asks": asks, **self.answer_parts(lines, body, name)}
 
     def answer_parts(self, lines, body, name):

@@ -157,7 +157,7 @@ struct FilmCall: Sendable {
         response.fields.append(.init(name: "Vary", value: "Accept"))
         // A page with forms is for its writer alone.
         let isOwn = format == .html && access.showsForms
-        response.fields.append(.init(name: "Cache-Control", value: isOwn ? "private, no-store" : "no-cache"))
+        response.fields.append(.init(name: "Cache-Control", value: isOwn ? Page.ownCacheControl : "no-cache"))
         if format == .html { response.fields.replace(with: Page.protection) }
         return coding.applied(to: response)
     }

@@ -38,7 +38,7 @@ package final class FilmService: HTTPHandler {
             library, keepsMetadata: configuration.keepsMetadata, takesFiles: false)
         self.configuration = configuration
         self.pictures = pictures
-        gate = RequestGate(configuration: configuration)
+        gate = RequestGate(configuration: configuration, ended: EndedSessions(library))
         answers = KeptAnswers(limit: configuration.keptAnswers)
         self.report = report
     }
@@ -95,7 +95,7 @@ package final class FilmService: HTTPHandler {
                 return labelled(soap(call, request), call)
             }
             let answer = answer(call, request.body)
-            return !call.isKept || !call.isRead ? answer : KeptAnswer(answer).answer(to: call.head)
+            return !call.isKept || !call.isRead ? renewed(answer, call) : sent(KeptAnswer(answer), call)
         } catch {
             return answer(error, to: request.head)
         }
@@ -129,19 +129,36 @@ package final class FilmService: HTTPHandler {
         } catch {
             return .answer(answer(call, .none))
         }
-        if let answer = answers.answer(key, state) { return .answer(answer.answer(to: call.head)) }
+        if let answer = answers.answer(key, state) { return .answer(sent(answer, call)) }
         if let response = quickAnswer(call) {
             let answer = KeptAnswer(response)
             answers.keep(answer, as: key, state)
-            return .answer(answer.answer(to: call.head))
+            return .answer(sent(answer, call))
         }
         return .later { [self] pending in
             answers.render(key, state) { [self] in
                 KeptAnswer(answer(call, .none))
-            } deliver: { answer in
-                pending.send(answer.answer(to: call.head))
+            } deliver: { [self] answer in
+                pending.send(sent(answer, call))
             }
         }
+    }
+
+    /// The answer to a request by a kept one.
+    private func sent(_ answer: KeptAnswer, _ call: FilmCall) -> HTTPResponse {
+        renewed(answer.answer(to: call.head), call)
+    }
+
+    /// The answer with a new cookie, if the session is due. Only pages for one person have it: caches keep the others.
+    private func renewed(_ response: HTTPResponse, _ call: FilmCall) -> HTTPResponse {
+        guard call.access == .forms(isSignedIn: true), response.fields["set-cookie"] == nil,
+            response.fields["cache-control"] == Page.ownCacheControl, let session = gate.session(call.fields),
+            session.isDue
+        else { return response }
+        var response = response
+        let cookie = configuration.writers.cookie(of: session.token, goingOn: session)
+        response.fields.append(SessionCookie(call.fields, configuration).field(cookie))
+        return response
     }
 
     /// The answer to a read, if rendering it takes microseconds: few and short films through an index, whose pages are
@@ -178,7 +195,7 @@ package final class FilmService: HTTPHandler {
         }
     }
 
-    private func failure(_ error: any Error, _ call: FilmCall) -> HTTPResponse {
+    func failure(_ error: any Error, _ call: FilmCall) -> HTTPResponse {
         labelled(refusal(of: error, call).response(to: call.head, page: problemPage(call)), call)
     }
 
@@ -290,6 +307,8 @@ package struct FilmServiceConfiguration: Sendable {
     package var isWritable = false
     /// Who may write. Default: nobody.
     package var writers = WriteAccess()
+    /// Called once for each request with a token that may not write. Default: nothing.
+    package var reportRefusedToken: @Sendable (RequestHead, Peer) -> Void = { _, _ in }
     /// The addresses that the server listens on; empty for a local socket. `0.0.0.0` and `::` mean every address of the
     /// machine.
     package var listeningHosts: [String] = ["127.0.0.1"]
@@ -307,8 +326,6 @@ package struct FilmServiceConfiguration: Sendable {
 
     package init() {}
 
-    /// Called once for each request with a token that may not write. Default: nothing.
-    package var reportRefusedToken: @Sendable (RequestHead, Peer) -> Void = { _, _ in }
     /// Whether other machines can reach the service.
     package var isReachable: Bool {
         listeningHosts.contains { HostAndPort(Self.bracketed($0))?.isLoopback != true }

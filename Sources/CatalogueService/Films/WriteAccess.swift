@@ -1,6 +1,8 @@
+import Films
 import HTTPSemantics
 import HTTPServer
-import LazyImages
+package import LazyImages
+import ServiceOperations
 import SystemSupport
 
 /// Who may change films: programs that send a token, and browsers with a session cookie.
@@ -10,10 +12,12 @@ import SystemSupport
 ///
 /// A browser shows a token once, and gets a cookie:
 ///
-///     marquee-8080=u9BQ2dQ1pTn0y0r5mKcD1g.3Zf…        NONCE.SIGNATURE, both in base64url
+///     marquee-8080=u9BQ2dQ1pTn0y0r5mKcD1g.1790000000.3Zf…     NONCE.TIME.SIGNATURE
 ///
-/// The signature is the HMAC-SHA256 of the nonce and the token, with a key of this process. So a cookie ends with the
-/// process, and with its token. Safe for concurrent use.
+/// The nonce and the signature are in base64url. The time is when the cookie was made, in seconds since 1970. The
+/// signature is the HMAC-SHA256 of both with the token as its key, so every instance that has the token accepts the
+/// cookie, after a restart too. A cookie ends with its token, 12 hours after it was made, and when its nonce is among the
+/// library's `EndedSessions`. Use renews it: a new cookie has the same nonce. Safe for concurrent use.
 package final class WriteAccess: Sendable {
     /// A token for writing.
     package struct Token: Sendable, Hashable {
@@ -30,14 +34,21 @@ package final class WriteAccess: Sendable {
     /// Whether requests from this machine may write without a token. A request that a proxy has forwarded never may.
     package let trustsLocal: Bool
     private let tokens: Lock<[Token]>
-    private let key = WriteAccess.randomBytes(32)
+    private let clock: WallClock
+
+    /// How long a cookie is valid, in seconds.
+    private static let lifetime = 12 * 3600
+    /// How many seconds the clock of the instance that made a cookie may be ahead.
+    private static let allowedSkew = 300
 
     /// - Parameters:
     ///   - tokens: the tokens. Default: none, so that only this machine may write, if it is trusted.
     ///   - trustsLocal: default false.
-    package init(_ tokens: [Token] = [], trustsLocal: Bool = false) {
+    ///   - clock: tells the age of cookies. Default: the system's.
+    package init(_ tokens: [Token] = [], trustsLocal: Bool = false, clock: WallClock = .system) {
         self.tokens = Lock(tokens)
         self.trustsLocal = trustsLocal
+        self.clock = clock
     }
 
     /// Exchanges the tokens. The cookies of removed tokens end at once.
@@ -59,23 +70,50 @@ package final class WriteAccess: Sendable {
 
     // MARK: Cookies
 
-    /// A new session for a browser that has shown a token.
-    func session(of token: Token) -> String {
-        let nonce = Base64URL.encode(Self.randomBytes(16))
-        return "\(nonce).\(signature(nonce, token))"
+    /// A browser that has shown a token, by its cookie.
+    struct Session {
+        let token: Token
+        /// What all cookies of the session have in common.
+        let nonce: String
+        /// The age of this cookie, in seconds.
+        let age: Int
+
+        /// Whether the browser gets a new cookie: a quarter of the old one's time is over.
+        var isDue: Bool { age > lifetime / 4 }
+        var digest: String { SHA256.hash(of: nonce).hexadecimal }
     }
 
-    /// The token that a session was opened with; nil if the session is not valid.
-    func token(ofSession session: String) -> Token? {
-        let parts = session.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].utf8.count <= 64 else { return nil }
-        return tokens.withLock { $0 }.first {
-            BearerToken.isAccepted(String(parts[1]), among: [signature(String(parts[0]), $0)])
+    /// A new cookie.
+    /// - Parameter session: the session to go on with. Default: nil, a new one.
+    func cookie(of token: Token, goingOn session: Session? = nil) -> String {
+        let text = "\(session?.nonce ?? Base64URL.encode(Self.randomBytes(16))).\(clock.seconds)"
+        return "\(text).\(signature(text, token))"
+    }
+
+    /// The session of a cookie; nil if the cookie is not valid. It may have ended by a sign-out.
+    func session(of cookie: String) -> Session? {
+        let parts = cookie.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, cookie.utf8.count <= 128, let time = Int(parts[1]) else { return nil }
+        let token = tokens.withLock { $0 }.first {
+            BearerToken.isAccepted(String(parts[2]), among: [signature("\(parts[0]).\(parts[1])", $0)])
         }
+        guard let token else { return nil }
+        // The signature vouches for the time.
+        let age = clock.seconds - time
+        guard (-Self.allowedSkew..<Self.lifetime).contains(age) else { return nil }
+        return Session(token: token, nonce: String(parts[0]), age: age)
     }
 
-    private func signature(_ nonce: String, _ token: Token) -> String {
-        let (key, message) = (key, Array("\(nonce)\n\(token.value)".utf8))
+    /// Ends a session at every instance that has the library.
+    func end(_ session: Session, in ended: EndedSessions) throws {
+        // Twice the time of a cookie: another instance may just have renewed it, by a clock that is ahead.
+        let now = clock.seconds
+        try ended.add(session.digest, until: now + 2 * Self.lifetime, now: now)
+    }
+
+    /// The first line keeps it apart from whatever else a token may sign.
+    private func signature(_ text: String, _ token: Token) -> String {
+        let (key, message) = (Array(token.value.utf8), Array("marquee session\n\(text)".utf8))
         return Base64URL.encode(SHA256.authenticate(message.span, with: key.span).bytes)
     }
 
@@ -96,11 +134,14 @@ package final class WriteAccess: Sendable {
 /// address (DNS rebinding), the name in Host shows it. Origin and Sec-Fetch-Site show that another site's page writes.
 struct RequestGate: Sendable {
     let configuration: FilmServiceConfiguration
+    /// Nil if there is no library to write to.
+    let ended: EndedSessions?
     /// Accepted hosts in their usual spelling, which is compared before anything is parsed.
     private let usualHosts: [String]
 
-    init(configuration: FilmServiceConfiguration) {
+    init(configuration: FilmServiceConfiguration, ended: EndedSessions? = nil) {
         self.configuration = configuration
+        self.ended = ended
         let names =
             ["127.0.0.1", "localhost", "::1"] + configuration.publicAddresses.map(\.origin.host)
             + configuration.listeningHosts.filter {
@@ -182,29 +223,27 @@ struct RequestGate: Sendable {
         let writers = configuration.writers
         if writers.trustsLocal, peer.isLocal { return "local" }
         if let token = BearerToken.token(in: fields) { return writers.token(token)?.name }
-        let session = SessionCookie(fields, configuration).value(in: fields)
-        return session.flatMap { writers.token(ofSession: $0) }?.name
+        return session(fields)?.token.name
+    }
+
+    /// The session of a request's cookie; nil if there is none, or it has ended.
+    func session(_ fields: HeaderFields) -> WriteAccess.Session? {
+        guard let cookie = SessionCookie(fields, configuration).value(in: fields),
+            let session = configuration.writers.session(of: cookie),
+            // Ignored: while the library cannot be read, nobody knows whether the session has ended.
+            let hasEnded = try? ended?.contains(session.digest) ?? false, !hasEnded
+        else { return nil }
+        return session
     }
 
     /// Throws if another site's page sends the request.
     func checkSite(_ fields: HeaderFields) throws(FilmRefusal) {
-        // Another port or subdomain of the same site may be another program, so only the same origin may write.
-        let sites = fields.values(of: "sec-fetch-site").map { $0.lowercased() }
-        guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else {
-            throw FilmRefusal(.forbidden, "other sites' pages must not write")
-        }
-        for value in fields.values(of: "origin") {
-            guard let origin = WebOrigin(value), isOwn(origin, fields) else {
-                throw FilmRefusal(.forbidden, "other sites' pages must not write")
-            }
-        }
+        guard isOwnPage(fields) else { throw FilmRefusal(.forbidden, "other sites' pages must not write") }
     }
 
-    /// Whether a page of this origin is the service's own: from the requested host, or from a public address.
-    private func isOwn(_ origin: WebOrigin, _ fields: HeaderFields) -> Bool {
-        if configuration.publicAddresses.contains(where: { $0.origin == origin }) { return true }
-        guard let host = fields["host"].flatMap({ HostAndPort($0) }) else { return false }
-        return origin == WebOrigin(scheme: origin.scheme, host)
+    /// Whether no page of another site has made the browser send the request.
+    func isOwnPage(_ fields: HeaderFields) -> Bool {
+        WebOrigin.isOwnPage(fields, others: configuration.publicAddresses.map(\.origin))
     }
 }
 

@@ -229,7 +229,7 @@ extension FilmService {
     /// A page for this request only.
     func answer(_ html: [UInt8], _ status: HTTPStatus, _ call: FilmCall) -> HTTPResponse {
         var response = call.response(html, status: status)
-        response.fields["Cache-Control"] = "private, no-store"
+        response.fields["Cache-Control"] = Page.ownCacheControl
         return response
     }
 

@@ -4,7 +4,8 @@ import HTTPServer
 /// Signing in: a person shows a token, and the browser gets a session cookie.
 ///
 ///     GET  /login                     the page that asks for a token
-///     GET  /login?token=3Xq0…         signs in, and goes on to the wall; `to=films/faust/edit` names another page
+///     GET  /login?token=3Xq0…         signs in, and goes on to the wall; `to=films/faust/edit` names another page.
+///                                     Followed from another site, it shows the page
 ///     POST /login                     the same with the fields `token` and `to`; with `out` it signs out
 struct LoginPage {
     let page: Page
@@ -63,19 +64,34 @@ extension FilmService {
         }
         func value(_ name: String) -> String? { fields.first { $0.name == name }?.value }
         let cookie = SessionCookie(call.fields, configuration)
-        if !call.isRead, value("out") != nil { return goOn(to: "", call, cookie.field(nil)) }
+        if !call.isRead, value("out") != nil { return signOut(call, cookie) }
         let destination = Self.destination(value("to") ?? "")
-        guard let text = value("token") else {
+        // Another site's link may have a stranger's token, and what is written here would seem to be the stranger's.
+        guard let text = value("token"), gate.isOwnPage(call.fields) else {
             if call.access != .login { return goOn(to: destination, call, nil) }
             return try loginPage(call, destination, nil, .ok)
         }
         guard let token = configuration.writers.token(String(FieldList.trimmed(text[...]))) else {
+            configuration.reportRefusedToken(call.head, call.peer)
             return try loginPage(
                 call, destination, "This token may not write. A service makes a new one each time it starts.",
-            configuration.reportRefusedToken(call.head, call.peer)
                 .unauthorized)
         }
-        return goOn(to: destination, call, cookie.field(configuration.writers.session(of: token)))
+        return goOn(to: destination, call, cookie.field(configuration.writers.cookie(of: token)))
+    }
+
+    /// Ends the session, and removes the cookie even if that could not be stored.
+    private func signOut(_ call: FilmCall, _ cookie: SessionCookie) -> HTTPResponse {
+        var response = seeOther("", call)
+        do {
+            if let session = gate.session(call.fields), let ended = gate.ended {
+                try configuration.writers.end(session, in: ended)
+            }
+        } catch {
+            response = failure(error, call)
+        }
+        response.fields.append(cookie.field(nil))
+        return response
     }
 
     private func loginPage(
@@ -103,7 +119,7 @@ extension FilmService {
 
 /// The cookie of a browser that has signed in (RFC 6265).
 ///
-///     Set-Cookie: marquee-8080=u9BQ2dQ1….3Zf…; Path=/; HttpOnly; SameSite=Strict
+///     Set-Cookie: marquee-8080=u9BQ2dQ1….1790000000.3Zf…; Path=/; HttpOnly; SameSite=Strict
 ///
 /// A browser sends cookies to every port of a host. So the name has the port that the browser used: two services on one
 /// machine do not overwrite each other's cookies.

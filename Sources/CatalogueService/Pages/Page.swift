@@ -16,6 +16,9 @@ struct Page {
     /// The same content in other formats: an address without an ending; nil for a page that has none.
     var alternate: String?
 
+    /// `Cache-Control` of a page for one person.
+    static let ownCacheControl = "private, no-store"
+
     /// Header fields of all pages. Pages run no scripts, load nothing from other sites and cannot be framed. With a
     /// stricter Referrer-Policy, browsers would send `Origin: null` with the forms.
     static let protection: HeaderFields = [

@@ -87,9 +87,14 @@ struct LoginTests {
     @Test("a forged, foreign or ended session may not write")
     func forged() throws {
         let client = try client()
-        let other = try self.client().get("/login?token=\(token)")
+        let other = try FilmClient {
+            $0.writers = WriteAccess([WriteAccess.Token(name: "other", value: token + "2")])
+        }.get("/login?token=\(token)2")
         let foreign = try #require(other["set-cookie"]?.split(separator: ";").first)
-        for cookie in [String(foreign), "marquee-8080=", "marquee-8080=a.b", "marquee-8080=\(token)"] {
+        for cookie in [
+            String(foreign), "marquee-8080=", "marquee-8080=a.b", "marquee-8080=a.1.b",
+            "marquee-8080=\(token)",
+        ] {
             let answer = try client.send("POST", "/films", #"{"title":"A"}"#, ["Cookie": cookie])
             #expect(answer.status == 401, "\(cookie)")
         }
