@@ -198,7 +198,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "PictureServiceTests",
-            dependencies: ["PictureService", "ImageCodecs", "LazyImages", "TestSupport", "TestTraits"],
+            dependencies: [
+                "PictureService", "ImageCodecs", "LazyImages", "SystemSupport", "TestSupport", "TestTraits",
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "PictureServerTests",

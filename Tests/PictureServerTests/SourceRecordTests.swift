@@ -1,6 +1,7 @@
 import ImageCodecs
 import LazyImages
 import PictureService
+import SystemSupport
 import TestTraits
 import Testing
 

@@ -1,6 +1,7 @@
 import ImageCodecs
 import LazyImages
 import PictureService
+import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

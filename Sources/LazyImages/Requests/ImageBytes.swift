@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// The bytes of one image's file, as they arrived. Immutable, and shared without copying.
 public struct ImageBytes: Sendable {
     package let source: any ByteSource

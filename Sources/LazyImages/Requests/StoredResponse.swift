@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SystemSupport
 
 /// What the disk tier keeps of an answer besides its body, as text:
 ///

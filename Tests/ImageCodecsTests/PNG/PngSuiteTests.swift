@@ -1,5 +1,6 @@
 import ImageCodecs
 import LazyImages
+import SystemSupport
 import TestTraits
 import Testing
 

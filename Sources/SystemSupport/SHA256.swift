@@ -60,7 +60,7 @@ package struct SHA256: Sendable {
         }
     }
 
-    static let blockSize = 64
+    private static let blockSize = 64
 }
 
 extension SHA256 {
@@ -71,6 +71,10 @@ extension SHA256 {
         package let third: UInt64
         package let fourth: UInt64
 
+        package init(first: UInt64, second: UInt64, third: UInt64, fourth: UInt64) {
+            (self.first, self.second, self.third, self.fourth) = (first, second, third, fourth)
+        }
+
         package static let byteCount = 32
 
         /// 64 digits, lower case, most significant first: as `sha256sum` prints it.
@@ -79,7 +83,7 @@ extension SHA256 {
         }
 
         /// Whether a text is one that `hexadecimal` may give.
-        static func isHexadecimal(_ text: String) -> Bool {
+        package static func isHexadecimal(_ text: String) -> Bool {
             text.utf8.count == 2 * byteCount
                 && text.utf8.allSatisfy {
                     UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0

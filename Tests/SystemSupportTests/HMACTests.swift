@@ -1,4 +1,4 @@
-import LazyImages
+import SystemSupport
 import TestTraits
 import Testing
 
