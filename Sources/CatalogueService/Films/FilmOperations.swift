@@ -172,8 +172,11 @@ package final class FilmOperations: Sendable {
         guard Movie.scores.contains(value) else {
             throw .invalid([FieldProblem(member: "value", detail: "must be a number from 0 to 10")])
         }
-        let isNew = try run { try library.rating(of: id, by: rater) } == nil
-        return (try found(id) { try library.rate(id, rater: rater, value: value) }, isNew)
+        var isNew = true
+        let film = try found(id) {
+            try library.rate(id, rater: rater, value: value) { _ in isNew = false }
+        }
+        return (film, isNew)
     }
 
     /// Removes a vote.

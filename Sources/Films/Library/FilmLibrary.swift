@@ -411,10 +411,20 @@ extension FilmLibrary {
     }
 
     /// Stores the vote of a rater and replaces an earlier one.
-    /// - Parameter value: within `Movie.scores`.
+    /// - Parameters:
+    ///   - value: within `Movie.scores`.
+    ///   - earlier: called with the vote that is replaced.
     /// - Returns: the film after the change; nil if there is none with this id.
-    package func rate(_ id: String, rater: String, value: Double) throws -> StoredFilm? {
+    package func rate(
+        _ id: String, rater: String, value: Double, replacing earlier: (Double) -> Void = { _ in }
+    ) throws -> StoredFilm? {
         try vote(id) { film, database throws(FilmLibraryError) in
+            try database.rows(
+                "SELECT value FROM ratings WHERE film = ? AND rater = ?", [.integer(film), .text(rater)]
+            ) { row throws(FilmLibraryError) in
+                earlier(row.real(0))
+                return true
+            }
             try database.run(
                 "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?)", .integer(film), .text(rater), .real(value))
             return true
