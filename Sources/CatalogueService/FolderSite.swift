@@ -65,7 +65,7 @@ final class FolderSite: Sendable {
         pictures: PictureServer?,
         configuration: CatalogueService.Configuration,
         parse: @escaping Parser = { bytes, name, problem in
-            try FilmLibrary.inMemory(try CatalogueDocuments(parsing: bytes), path: name, problem: problem)
+            try FilmLibrary.inMemory(parsing: bytes, path: name, problem: problem)
         }
     ) {
         self.parse = parse

@@ -38,8 +38,7 @@ struct FolderSiteTests {
                 let gate = gate.change { $0.take() }
                 begun.add()
                 gate?.wait()
-                return try FilmLibrary.inMemory(
-                    try CatalogueDocuments(parsing: bytes), path: name, problem: problem)
+                return try FilmLibrary.inMemory(parsing: bytes, path: name, problem: problem)
             }
         }
 

@@ -23,6 +23,8 @@ ALWAYS = [
     (r"(marquee-\d+)=[\w-]{22}\.\d+\.[\w-]{43}", r"\1=<session>"),
     # The tag of a file has its size, its time and its inode. The script sets the time; the inode is the disk's choice.
     (r'"([0-9a-f]+-[0-9a-f]+-[0-9a-f]+)-[0-9a-f]+((?:\.gzip)?")', r'"\1-<inode>\2'),
+    # Revisions grow by random steps of at most 2^32. Those of the script's libraries begin at 10^12 (workplace.py).
+    (r"\b1\d{12}\b", "<revision>"),
     # The boundary of a form that a command sends is random.
     (r"marquee-[0-9a-f]{12,32}\b", "marquee-<boundary>"),
     # The name of a library's origin within a command is made of its path, which is in the temporary folder.
@@ -42,10 +44,10 @@ DURATIONS = [
     (r"served (\d+) requests, [0-9.]+ \w+", r"served \1 requests, <size>"),
 ]
 
-# A library in memory, as of a folder or a catalogue's file, begins at a random revision. Its tags have the revision, and
-# SOAP has the tags.
+# The revision of a library in memory is random for a folder of films, and follows from the bytes of a catalogue's file. Its
+# tags have the revision, and SOAP has the tags.
 IN_MEMORY = [
-    (r'"\d{7,14}\.(json|xml|html)', r'"<revision>.\1'),
+    (r'"\d{7,16}\.(json|xml|html)', r'"<revision>.\1'),
 ]
 
 # What replaces text of any length. An answer with it may have another Content-Length in each run.

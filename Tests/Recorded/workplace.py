@@ -14,8 +14,8 @@ import samples
 from normal import Normal
 from origin import Origin
 
-# A library begins at a random revision. Entity tags have it, and the tags of posters and SOAP answers are made of it. So the
-# script sets the revision of its libraries.
+# A library begins at a random revision. Entity tags and SOAP answers have it. So the script sets the revision of its
+# libraries: normal.py knows it by its number of digits.
 REVISION = 1_000_000_000_000
 # The longest time in seconds that a command may take, and a service to start or to end.
 TIMEOUT = 60

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// Adds many films in one transaction: all or none.
 package struct FilmImport {
     /// The result for one film.
@@ -12,6 +14,11 @@ package struct FilmImport {
     private let transaction: Transaction
 
     init(_ transaction: Transaction) { self.transaction = transaction }
+
+    /// Gives the films a revision that follows from a catalogue's content. A new library's is below 2^44.
+    func begin(of content: SHA256.Digest) {
+        transaction.begin(at: 1 << 44 + Int(content.first >> 12))
+    }
 
     /// The film with an id.
     package func film(_ id: String) throws(FilmLibraryError) -> StoredFilm? {

@@ -244,9 +244,12 @@ extension Database {
     /// A stored poster.
     /// - Parameter number: the film's row number in SQL, with one parameter.
     func poster(_ number: String, _ value: SQLValue) throws(FilmLibraryError) -> StoredPoster? {
-        try first("SELECT media_type, tag, bytes FROM posters WHERE number = \(number)", value) {
-            row throws(FilmLibraryError) in
-            StoredPoster(mediaType: row.text(0), bytes: row.bytes(2), tag: row.text(1))
+        try first(
+            "SELECT media_type, tag, size, updated_at, bytes FROM posters JOIN films USING (number) WHERE number = \(number)",
+            value
+        ) { row throws(FilmLibraryError) in
+            let tag = PosterBytes.tag(stored: row.text(1), size: row.integer(2), changed: row.text(3))
+            return StoredPoster(mediaType: row.text(0), bytes: row.bytes(4), tag: tag)
         }
     }
 
@@ -261,7 +264,9 @@ extension Database {
         }
         let poster: StoredFilm.Poster =
             if !row.isNull(8) {
-                .stored(mediaType: row.text(8), count: row.integer(9), tag: row.text(10))
+                .stored(
+                    mediaType: row.text(8), count: row.integer(9),
+                    tag: PosterBytes.tag(stored: row.text(10), size: row.integer(9), changed: row.text(6)))
             } else {
                 address?.string.map(StoredFilm.Poster.address) ?? .none
             }
@@ -496,7 +501,8 @@ extension Transaction {
 }
 
 extension FilmLibrary {
-    /// Loads a catalogue into a library in memory, for searching and paging. Changes to it are lost.
+    /// Loads a catalogue into a library in memory, for searching and paging. Changes to it are lost. The films' revision
+    /// follows from the catalogue's bytes, so that the same catalogue has the same tags after a restart.
     ///
     /// Skips invalid films and all but the first film with an id. An invalid id is replaced by one made from title and
     /// year.
@@ -504,10 +510,12 @@ extension FilmLibrary {
     ///   - path: the name in messages.
     ///   - problem: called for each skipped film.
     package static func inMemory(
-        _ catalogue: CatalogueDocuments, path: String, problem: (CatalogueError) -> Void = { _ in }
+        parsing bytes: [UInt8], path: String, problem: (CatalogueError) -> Void = { _ in }
     ) throws -> FilmLibrary {
+        let catalogue = try CatalogueDocuments(parsing: bytes)
         let library = try FilmLibrary(inMemoryFor: path)
         try library.importFilms { films in
+            films.begin(of: SHA256.hash(of: bytes.span))
             if let name = catalogue.name { try films.setNameIfNone(name) }
             catalogue.forEach { position, film in
                 do throws(CatalogueError) {

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// The tables of a library, in version 1.
 enum Schema {
     /// `Mrqe`: marks a database as a library.
@@ -121,7 +123,7 @@ package struct StoredFilm: Sendable, Hashable {
         case none
         /// Elsewhere: the URL in the document's member `poster`.
         case address(String)
-        /// In the library; `tag` changes with the bytes.
+        /// In the library; `tag` is of the bytes, as in `StoredPoster`.
         case stored(mediaType: String, count: Int, tag: String)
     }
 
@@ -139,7 +141,7 @@ package struct StoredFilm: Sendable, Hashable {
     /// RFC 3339, UTC, with milliseconds.
     package let createdAt: String
     package let updatedAt: String
-    /// Changes with every change of the film, its votes and its poster, and never repeats.
+    /// Changes with every change of the film, its votes and its poster, and never repeats, in no copy of the library.
     package let revision: Int
     package let poster: Poster
 
@@ -175,13 +177,24 @@ package struct PosterBytes: Sendable, Hashable {
         self.mediaType = mediaType
         self.bytes = bytes
     }
+
+    private static let tagLength = 32
+
+    /// 128 bits of the SHA-256 of the bytes: 32 hexadecimal digits.
+    var tag: String { String(SHA256.hash(of: bytes.span).hexadecimal.prefix(Self.tagLength)) }
+
+    /// The tag of a stored poster. Earlier versions stored a counter, which means other bytes in a copy of the library. The
+    /// size, and the millisecond of the film's last change, tell them apart: reading all bytes would take too long.
+    static func tag(stored: String, size: Int, changed: String) -> String {
+        stored.utf8.count == tagLength ? stored : "\(stored)-\(size)-" + changed.filter(\.isNumber)
+    }
 }
 
 /// A stored poster.
 package struct StoredPoster: Sendable, Hashable {
     package let mediaType: String
     package let bytes: [UInt8]
-    /// Changes with the bytes.
+    /// Names these bytes for ever, in every library.
     package let tag: String
 }
 

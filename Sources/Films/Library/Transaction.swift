@@ -37,9 +37,15 @@ final class Transaction {
         if let newRevision { return newRevision }
         // A program without the index may have written in between.
         if hasTrigrams, !isIndexed, !isBulk { try database.execute(Self.rebuild) }
-        newRevision = oldRevision + 1
-        return oldRevision + 1
+        // A random step: nobody guesses the next revision, and no copy of the library gives it to another write. The
+        // column's 63 bits suffice for four thousand million writes.
+        let revision = oldRevision + Int.random(in: 1...1 << 32)
+        newRevision = revision
+        return revision
     }
+
+    /// Chooses the revision of this transaction's changes, before the first of them.
+    func begin(at revision: Int) { newRevision = revision }
 
     /// Stores the revision, if anything has changed.
     func finish() throws(FilmLibraryError) {
@@ -136,7 +142,7 @@ final class Transaction {
             try database.run(
                 "INSERT OR REPLACE INTO posters VALUES (?, ?, ?, ?, ?)", .integer(film),
                 .text(poster.mediaType),
-                .integer(poster.bytes.count), .text(String(try revision(), radix: 36)), .blob(poster.bytes))
+                .integer(poster.bytes.count), .text(poster.tag), .blob(poster.bytes))
         }
     }
 

@@ -113,6 +113,25 @@ struct FilmPictureTests {
 
     private func image(_ address: String) -> String { "/image/-/w92/\(Base64URL.encode(address.utf8))" }
 
+    @Test("two copies of a library with one cache folder never show each other's posters")
+    func copies() throws {
+        let paths = [folder.file("films.db"), folder.file("copy.db")]
+        _ = try FilmLibrary(path: paths[0], access: .creating).insert(
+            FilmDocument(json: JSONText(parsing: Array(#"{"title":"T"}"#.utf8))), id: "a")
+        try FileManager.default.copyItem(atPath: paths[0], toPath: paths[1])
+        for (path, poster) in zip(paths, [SampleImages.png, SampleImages.jpeg]) {
+            var configuration = try configuration(isWritable: true)
+            configuration.pictures?.disk = DiskCache(folder: folder.file("cache"))
+            let service = try CatalogueService(.library(path: path), configuration: configuration)
+            try service.start()
+            defer { service.stop() }
+            let client = try RawClient(port: service.port)
+            _ = try send(client, "PUT", "/films/a/poster", type: "image/png", poster)
+            #expect(try client.get("/films/a/poster/original").body == poster)
+            #expect(try client.get("/films/a/poster").body == poster)
+        }
+    }
+
     @Test("a poster in the library is served in the offered sizes, and again when it is replaced")
     func stored() throws {
         let (service, client) = try library()

@@ -94,7 +94,7 @@ struct FilmLibraryTests {
         #expect(try library.poster(of: "a")?.bytes == bytes)
         #expect(try library.update("a") { $0.document }?.poster == stored.poster)
         let second = try library.update(
-            "a", poster: .store(PosterBytes(mediaType: "image/png", bytes: bytes))
+            "a", poster: .store(PosterBytes(mediaType: "image/png", bytes: bytes.map { $0 + 1 }))
         ) { $0.document }
         #expect(second?.poster != .stored(mediaType: "image/png", count: 100_000, tag: tag))
         let third = try library.update("a") { film in
@@ -208,7 +208,7 @@ struct InMemoryTests {
             """
         var problems: [CatalogueError] = []
         let library = try FilmLibrary.inMemory(
-            CatalogueDocuments(parsing: Array(text.utf8)), path: "films.json"
+            parsing: Array(text.utf8), path: "films.json"
         ) { problems.append($0) }
         #expect(try library.films(FilmQuery(limit: 9)).films.map(\.id) == ["a", "b-1920"])
         #expect(try library.name == "Mine")
