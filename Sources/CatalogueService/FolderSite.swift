@@ -326,7 +326,11 @@ final class FolderSite: Sendable {
             let service = FilmService(
                 library: library, configuration: settings, pictures: filmPictures,
                 report: configuration.reportFailure)
-            films.withLock { $0.loaded = (file.version, service) }
+            // The films before are released, which removes their file, outside the lock.
+            _ = films.withLock { films in
+                defer { films.loaded = (file.version, service) }
+                return films.loaded
+            }
             mend()
             return service
         } catch {

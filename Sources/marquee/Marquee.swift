@@ -1,6 +1,8 @@
+import Films
 import FoundationEssentials
 import Glibc
 import LazyImages
+import SystemSupport
 import TerminalGraphics
 
 /// The program `marquee`: reads the command line, runs one command, and ends with its exit status.
@@ -18,6 +20,7 @@ struct Marquee {
             let status = await run(CommandLineWords.all, interruption)
             // Swallows late answers of the terminal, so that they do not reach the shell.
             await TerminalInquiry.end()
+            await BlockingThreads.runOnOwnThread { FilmLibrary.closeAll() }
             return status
         }
         Task.detached { interruption.exit(after: await work.value) }

@@ -5,6 +5,7 @@ import Glibc
 //
 //     LibraryProbe edit LIBRARY FILM COUNT     increments the film's member `count` COUNT times
 //     LibraryProbe write LIBRARY NAME COUNT    adds films with posters and votes; changes some
+//     LibraryProbe fill LIBRARY NAME COUNT     adds films with posters until the disk is full, then removes COUNT of them
 //
 // A fifth word is the size in bytes that no file may exceed: the kernel kills the process in the write that would.
 // Without it such a write fails.
@@ -45,6 +46,23 @@ func run(_ words: [String]) throws {
     guard words.count >= 5, let count = Int(words[4]) else { exit(2) }
     if words.count > 5, let bytes = rlim_t(words[5]) { dieInWrites(beyond: bytes) }
     let library = try FilmLibrary(path: words[2], access: .creating)
+    if words[1] == "fill" {
+        var added = 0
+        while true {
+            let bytes = PosterBytes(mediaType: "image/png", bytes: poster(added + 1))
+            do {
+                _ = try library.insert(film("Film"), id: "\(words[3])-\(added + 1)", poster: bytes)
+            } catch FilmLibraryError.full {
+                break
+            }
+            added += 1
+        }
+        for number in 1...count {
+            guard try library.remove("\(words[3])-\(number)") else { exit(3) }
+            acknowledge(number)
+        }
+        return
+    }
     for number in 1...count {
         if words[1] == "edit" {
             let changed = try library.update(words[3]) { film in

@@ -79,6 +79,50 @@ struct ServeOperationsTests {
         #expect(await service.program.outcome().errorText.contains("films.db: the file is gone"))
     }
 
+    @Test("after SIGTERM under writers a library is one file, with every write that was acknowledged")
+    func oneFile() async throws {
+        for round in 0..<Rounds.count(2, many: 10) {
+            let fixture = try Fixture()
+            let path = fixture.home.file("films.db")
+            _ = try FilmLibrary(path: path, access: .creating)
+            let service = try await Service(
+                fixture, "--quiet", "--writable", "--trust-local", "--drain", "0", library: path)
+            let (acknowledged, ended) = (Shared<[String]>([]), Tally())
+            let isFirst = Tally()
+            for writer in 0..<4 {
+                try BlockingThreads.startThread {
+                    defer { ended.add() }
+                    guard let client = try? RawClient(port: service.port) else { return }
+                    for number in 0... {
+                        let (id, body) = ("w\(writer)-\(number)", #"{"title":"A"}"#)
+                        client.send(
+                            "PUT /films/\(id) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+                        // Ignored: a service that has ended gives no answer.
+                        guard let answer = try? client.answer() else { return }
+                        if answer.status == 201 { acknowledged.change { $0.append(id) } }
+                        isFirst.add()
+                        if answer.fields["connection"] == "close" { return }
+                    }
+                }
+            }
+            try await isFirst.wait(for: 20 + round)
+            service.program.send(SIGTERM)
+            #expect(await service.program.outcome().status == 0)
+            try await ended.wait(for: 4)
+            let files = try FileManager.default.contentsOfDirectory(atPath: fixture.home.path)
+            #expect(files.filter { $0.hasPrefix("films.db") } == ["films.db"])
+            let copy = fixture.home.file("copy.db")
+            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            var found: Set<String> = []
+            try FilmLibrary(path: copy, access: .reading).forEach { film throws(FilmLibraryError) in
+                found.insert(film.id)
+                return true
+            }
+            #expect(found.isSuperset(of: acknowledged.value) && acknowledged.value.count >= 20)
+        }
+    }
+
     @Test("no request fails between the signal and the clients' move to another instance")
     func load() async throws {
         // Longer than any client needs to notice.

@@ -56,6 +56,34 @@ struct ServeProgramTests {
         #expect(outcome.errors.isEmpty)
     }
 
+    @Test("a served catalogue leaves no temporary file, and the next service removes that of a killed one")
+    func temporaryFiles() async throws {
+        let fixture = try Fixture()
+        let place = fixture.home.file("tmp")
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        func names() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: place).filter { $0.hasPrefix("marquee-") }
+        }
+        func serve() async throws -> Program {
+            let server = try Program(
+                ["serve", fixture.folder.path, "--quiet"], environment: ["TMPDIR": place])
+            let address = try #require(await server.nextLine())
+            let listed = try await Program.run(["list", "--no-disk-cache", "--catalogue", address + "films"])
+            #expect(listed.lines.count == 6)
+            return server
+        }
+        let killed = try await serve()
+        killed.send(SIGKILL)
+        _ = await killed.outcome()
+        let leftover = try names()
+        #expect(leftover.count == 1)
+        let server = try await serve()
+        #expect(try names().count == 1 && names() != leftover)
+        server.send(SIGTERM)
+        #expect(await server.outcome().status == 0)
+        #expect(try names().isEmpty)
+    }
+
     @Test("a port in use, a missing folder and bad options end with 2 and one line of advice")
     func refused() async throws {
         let fixture = try Fixture()

@@ -154,10 +154,11 @@ import SystemSupport
         return true
     }
 
-    /// Copies what is in the WAL file to the database, and empties the WAL file. Does not wait for other connections.
+    /// Copies what is in the WAL file to the database, and empties the WAL file.
+    /// - Parameter milliseconds: how long it waits for other connections. Default: not at all.
     /// - Returns: false if another connection prevents it, because it reads an older state or writes.
-    func emptyLog() throws(FilmLibraryError) -> Bool {
-        _ = unsafe csqlite_busy_timeout(handle, 0)
+    func emptyLog(waiting milliseconds: Int32 = 0) throws(FilmLibraryError) -> Bool {
+        _ = unsafe csqlite_busy_timeout(handle, milliseconds)
         defer { _ = unsafe csqlite_busy_timeout(handle, Self.busyTimeout) }
         do throws(FilmLibraryError) {
             return try first("PRAGMA wal_checkpoint(TRUNCATE)") { row throws(FilmLibraryError) in

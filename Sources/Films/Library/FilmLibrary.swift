@@ -3,7 +3,8 @@ import SystemSupport
 /// A persistent catalogue in an SQLite database: searchable, editable, with votes.
 ///
 /// All calls block, and any thread may call. Readers never wait for a writer: each has its own connection. Writers take
-/// turns, by a lock within the process and `BEGIN IMMEDIATE` between processes. A write is on disk when it returns.
+/// turns, by a lock within the process and `BEGIN IMMEDIATE` between processes. A write is on disk when it returns. A
+/// library for one process alone ("in memory") is a file too, in a private folder, for the same reasons.
 ///
 /// The library follows its path. Every read and every write looks which file is there; if it is another library, they
 /// use that one. While there is none, or none that can be opened, reads use the old one, and writes throw `.replaced`.
@@ -41,6 +42,8 @@ package final class FilmLibrary: Sendable {
         /// The highest revision that was written, here or in a file before. Entity tags contain revisions, and a
         /// restored copy must not repeat those that clients have.
         var revision = 0
+        /// Whether the last write found the disk full.
+        var isFull = false
         /// When `state` looked at the path.
         var lastLook: ContinuousClock.Instant?
         /// When reads look for the new file again, after it could not be opened.
@@ -61,11 +64,16 @@ package final class FilmLibrary: Sendable {
         self.init(path: path, access: access == .creating ? .writing : access, file, usesTrigrams)
     }
 
-    /// Creates an empty library in memory.
-    /// - Parameter path: the name in messages.
-    package convenience init(inMemoryFor path: String) throws(FilmLibraryError) {
+    /// Creates an empty library for this process alone. It is removed with the object, or by `closeAll()`.
+    /// - Parameters:
+    ///   - name: what it is for, in messages.
+    ///   - places: where its folder is made, in the first that allows it. Default: TMPDIR, /tmp, /dev/shm.
+    package convenience init(inMemoryFor name: String, in places: [String]? = nil) throws(FilmLibraryError) {
         try SQLite.open()
-        self.init(path: path, access: .writing, try LibraryFile(inMemoryFor: path), true)
+        let folder = try PrivateFolder.make(for: name, in: places ?? PrivateFolder.places)
+        let path = folder.path + "/films.db"
+        let file = try LibraryFile(path: path, access: .creating, usesTrigrams: true, in: folder)
+        self.init(path: path, access: .writing, file, true)
     }
 
     private init(path: String, access: Access, _ file: LibraryFile, _ usesTrigrams: Bool) {
@@ -75,16 +83,21 @@ package final class FilmLibrary: Sendable {
         current = Lock(Current(file: file))
     }
 
+    /// Closes all libraries of this process, at its end. So the last process that has a library open folds its log
+    /// `films.db-wal` into the file, and removes it. Blocks until running writes have ended.
+    package static func closeAll() { LibraryFile.closeAll() }
+
     // MARK: The file
 
     /// Looks at the path, and opens the file there if it is another one. Reads and writes do so themselves; a service
     /// calls it from time to time, so that the log of a replaced library does not stay there until the next request.
-    /// - Returns: why that file cannot be used, `.replaced`; nil if it can.
+    /// - Returns: why that file cannot be used, `.replaced`; `.full` after a write that found the disk full, until one is
+    ///   stored; else nil.
     @discardableResult
     package func refresh() -> FilmLibraryError? {
         do throws(FilmLibraryError) {
             _ = try latestFile()
-            return nil
+            return current.withLock { $0.isFull } ? .full(path: path) : nil
         } catch {
             return error
         }
@@ -168,22 +181,30 @@ package final class FilmLibrary: Sendable {
     }
 
     /// Runs `body` in a transaction. On return the changes are on disk; on a throw nothing has changed.
-    /// - Parameter isBulk: whether many films are written.
+    /// - Parameters:
+    ///   - isBulk: whether many films are written.
+    ///   - grows: whether it needs room on the disk, as all but a removal does.
     func write<Value: Sendable>(
-        isBulk: Bool = false, _ body: (Transaction) throws -> Value
+        isBulk: Bool = false, grows: Bool = true, _ body: (Transaction) throws -> Value
     ) throws -> Value {
         do {
             // Repeated only if the file was replaced once more.
             while true {
                 let revision = current.withLock { $0.revision }
                 let file = try latestFile()
-                guard let written = try file.write(isBulk: isBulk, above: revision, body) else { continue }
-                current.withLock { $0.revision = max($0.revision, written.revision) }
+                guard let written = try file.write(isBulk: isBulk, grows: grows, above: revision, body) else {
+                    continue
+                }
+                current.withLock { current in
+                    current.revision = max(current.revision, written.revision)
+                    current.isFull = false
+                }
                 counts.withLock { $0.stored += 1 }
                 return written.value
             }
         } catch {
             if let kind = (error as? FilmLibraryError).flatMap(WriteCounts.Failure.init) {
+                if kind == .full { current.withLock { $0.isFull = true } }
                 counts.withLock { $0.failed[kind, default: 0] += 1 }
             }
             throw error
@@ -407,7 +428,7 @@ extension FilmLibrary {
     /// - Parameter condition: throws to prevent it.
     /// - Returns: whether the film existed.
     package func remove(_ id: String, if condition: (StoredFilm) throws -> Void = { _ in }) throws -> Bool {
-        try write { transaction in
+        try write(grows: false) { transaction in
             guard let old = try transaction.database.film(id) else { return false }
             try condition(old.film)
             try transaction.remove(old.number)

@@ -1,7 +1,9 @@
 import FoundationEssentials
+import Glibc
 import SystemSupport
 
-/// A library's file with its connections: one writes, some read, and one watches for writes of others.
+/// A library's file with its connections: one writes, some read, and one watches for writes of others. The last connection
+/// of all processes folds the log into the database and removes it, so each is closed at the end.
 ///
 /// SQLite opens the database by its path, and its own two files beside it by theirs: the log `films.db-wal` and the log's
 /// index `films.db-shm`. If another file takes the path, they stay there, and SQLite would apply them to the wrong
@@ -17,8 +19,12 @@ final class LibraryFile: Sendable {
         let database: Database
         /// Whether it maintains the trigram index.
         let hasTrigrams: Bool
-        /// The number of transactions.
-        var commits = 0
+    }
+
+    /// The connections for reads that run beside each other.
+    private struct Readers: Sendable {
+        var idle: [Database] = []
+        var isClosed = false
     }
 
     /// The files that are open. `target` is where the links of `path` lead.
@@ -50,39 +56,69 @@ final class LibraryFile: Sendable {
     let generation: Int
     private let path: String
     private let readerMode: Database.Mode
-    /// Nil in memory.
-    private let place: Place?
-    /// Nil if the library is opened for reading. In memory it reads too.
+    private let place: Place
+    /// The folder of a library for this process alone; nil for others.
+    private let folder: PrivateFolder?
+    /// Nil if the library is opened for reading, and after its end.
     private let writer: Lock<Writer?>
-    /// Nil in memory.
+    /// Held for microseconds, whatever the others do: threads that serve connections ask it. Nil after the end.
     private let watcher: Lock<Database?>
-    private let readers = Lock<[Database]>([])
-
-    /// An empty library in memory.
-    /// - Parameter path: the name in messages.
-    init(inMemoryFor path: String) throws(FilmLibraryError) {
-        let database = try Database(path: ":memory:", mode: .creating)
-        try database.execute(Schema.settings)
-        try database.makeLibrary()
-        (self.path, generation, readerMode, place) = (path, 0, .reading, nil)
-        writer = Lock(Writer(database: database, hasTrigrams: try Self.prepareTrigrams(database)))
-        watcher = Lock(nil)
-    }
+    /// For reads without a connection of their own, which take turns. Nil after the end.
+    private let spare: Lock<Database?>
+    private let readers = Lock(Readers())
+    /// Held while a connection is opened, and while the path is left: a connection opens the log by its name.
+    private let opening = Lock(())
 
     /// Opens a file.
-    /// - Parameter usesTrigrams: whether to use the trigram index, if SQLite supports it.
+    /// - Parameters:
+    ///   - usesTrigrams: whether to use the trigram index, if SQLite supports it.
+    ///   - folder: the private folder that has the file; nil for a library that stays.
     init(
-        path: String, access: FilmLibrary.Access, usesTrigrams: Bool, generation: Int = 0
+        path: String, access: FilmLibrary.Access, usesTrigrams: Bool, generation: Int = 0,
+        in folder: PrivateFolder? = nil
     ) throws(FilmLibraryError) {
         try Self.check(path, access)
         let before = FileNumber(path)
-        writer = Lock(access == .reading ? nil : try Self.writer(path, access, usesTrigrams))
+        writer = Lock(
+            access == .reading ? nil : try Self.writer(path, access, usesTrigrams, folder != nil))
         let (database, mode) = try Self.reader(path)
+        let watcher = try Database(path: path, mode: mode)
+        _ = try watcher.version()
         guard let place = Place(path), before == nil || place.database == before else {
             throw .replaced(path: path, reason: "was replaced while it was opened; try again")
         }
         (self.path, self.generation, readerMode, self.place) = (path, generation, mode, place)
-        watcher = Lock(database)
+        self.folder = folder
+        self.watcher = Lock(watcher)
+        spare = Lock(database)
+        Self.all.withLock { $0[ObjectIdentifier(self)] = Opened(file: self) }
+    }
+
+    deinit { Self.all.withLock { $0[ObjectIdentifier(self)] = nil } }
+
+    // MARK: The end
+
+    private struct Opened: Sendable {
+        weak var file: LibraryFile?
+    }
+
+    /// The files that are open in this process.
+    private static let all = Lock<[ObjectIdentifier: Opened]>([:])
+
+    /// Closes all open files, at the end of the program: what still holds one need not be found. Blocks until running
+    /// writes have ended.
+    static func closeAll() {
+        for opened in all.withLock({ Array($0.values) }) { opened.file?.close() }
+    }
+
+    /// Closes the connections; one that reads is closed after that. The file cannot be used afterwards.
+    func close() {
+        // Nothing is left of a private file, so its running transaction may take its time.
+        if let folder { return folder.remove() }
+        opening.withLock { _ in readers.withLock { $0 = Readers(isClosed: true) } }
+        spare.withLock { $0 = nil }
+        watcher.withLock { $0 = nil }
+        writer.withLock { $0 = nil }
     }
 
     /// Checks for problems that SQLite reports only vaguely.
@@ -116,10 +152,10 @@ final class LibraryFile: Sendable {
     }
 
     private static func writer(
-        _ path: String, _ access: FilmLibrary.Access, _ usesTrigrams: Bool
+        _ path: String, _ access: FilmLibrary.Access, _ usesTrigrams: Bool, _ isPrivate: Bool
     ) throws(FilmLibraryError) -> Writer {
         let database = try Database(path: path, mode: access == .creating ? .creating : .writing)
-        try database.execute(Schema.settings)
+        try database.execute(Schema.settings + (isPrivate ? Schema.unsynchronized : ""))
         if try !database.isLibrary() {
             guard access == .creating else { throw .notALibrary(path: path) }
             try database.makeLibrary()
@@ -171,17 +207,15 @@ final class LibraryFile: Sendable {
     // MARK: The path
 
     /// Whether the path leads to the open database, which is enough for a read. One call of `stat`, a microsecond.
-    var isAtPath: Bool { place?.hasDatabase ?? true }
+    var isAtPath: Bool { place.hasDatabase }
 
     /// Whether the path leads to the open database and its log.
-    var isInPlace: Bool { place.map { $0.hasDatabase && $0.hasLog } ?? true }
+    var isInPlace: Bool { place.hasDatabase && place.hasLog }
 
     /// Prepares for another file at the path: nothing of this one may stay there. Does not wait for other connections.
     /// - Throws: `.replaced` if there is no file, if this one is still in use, or if it needs a restart.
     func leave() throws(FilmLibraryError) {
-        guard let place else { return }
-        // With this lock no reader opens a connection meanwhile.
-        try readers.withLock { _ throws(FilmLibraryError) in
+        try opening.withLock { _ throws(FilmLibraryError) in
             let (log, index) = (place.target + Place.logSuffix, place.target + Place.indexSuffix)
             let (there, logThere) = (FileNumber(place.target), FileNumber(log))
             let (hasLog, hasIndex) = (logThere == place.log, FileNumber(index) == place.index)
@@ -197,8 +231,8 @@ final class LibraryFile: Sendable {
             }
             // The writes of another program's log must not get into this database.
             guard hasLog || logThere == nil else { throw lostLog(log) }
-            let isEmpty = try watcher.withLock { watcher throws(FilmLibraryError) in
-                try watcher?.emptyLog() ?? true
+            let isEmpty = try spare.withLock { spare throws(FilmLibraryError) in
+                try spare?.emptyLog() ?? true
             }
             guard isEmpty else {
                 throw .replaced(
@@ -231,32 +265,28 @@ final class LibraryFile: Sendable {
     func read<Value: Sendable>(
         _ body: (Database) throws(FilmLibraryError) -> Value
     ) throws(FilmLibraryError) -> Value {
-        guard place != nil else {
-            return try writer.withLock { writer throws(FilmLibraryError) in
-                guard let writer else { throw .readOnly(path: path) }
-                return try body(writer.database)
-            }
-        }
         guard let database = try connection() else {
             // Without a new connection the reads take turns.
-            return try watcher.withLock { watcher throws(FilmLibraryError) in
-                guard let watcher else { throw .missing(path: path) }
-                return try body(watcher)
+            return try spare.withLock { spare throws(FilmLibraryError) in
+                guard let spare else { throw .system(path: path, reason: "it has been closed") }
+                return try body(spare)
             }
         }
         defer {
-            readers.withLock { idle in
-                if idle.count < Self.idleReaders { idle.append(database) }
+            readers.withLock { readers in
+                if !readers.isClosed, readers.idle.count < Self.idleReaders {
+                    readers.idle.append(database)
+                }
             }
         }
         return try body(database)
     }
 
-    /// An idle connection, or a new one; nil if a new one would open another file.
+    /// An idle connection, or a new one; nil if a new one would open another file, and after the end.
     private func connection() throws(FilmLibraryError) -> Database? {
-        try readers.withLock { idle throws(FilmLibraryError) in
-            if let database = idle.popLast() { return database }
-            guard isInPlace else { return nil }
+        if let database = readers.withLock({ $0.idle.popLast() }) { return database }
+        return try opening.withLock { _ throws(FilmLibraryError) in
+            guard isInPlace, !readers.withLock({ $0.isClosed }) else { return nil }
             let database = try Database(path: path, mode: readerMode)
             // The first read opens the log. Until then the connection can be closed without a trace.
             guard isInPlace else { return nil }
@@ -268,51 +298,82 @@ final class LibraryFile: Sendable {
 
     /// Changes with every write of any connection, also of another process; it may change without one.
     func version() throws(FilmLibraryError) -> Int {
-        guard place != nil else { return writer.withLock { $0?.commits ?? 0 } }
-        return try watcher.withLock { watcher throws(FilmLibraryError) in
-            try watcher?.version() ?? 0
-        }
+        try watcher.withLock { watcher throws(FilmLibraryError) in try watcher?.version() ?? 0 }
     }
 
     /// Runs `body` in a transaction. On return the changes are on disk; on a throw nothing has changed.
     /// - Parameters:
     ///   - isBulk: whether many films are written.
+    ///   - grows: whether it needs room on the disk, as all but a removal does.
     ///   - revision: the changes get a higher one.
     /// - Returns: the value, and the library's revision; nil, and nothing has changed, if the path leads to another file.
     func write<Value: Sendable>(
-        isBulk: Bool, above revision: Int, _ body: (Transaction) throws -> Value
+        isBulk: Bool, grows: Bool = true, above revision: Int, _ body: (Transaction) throws -> Value
     ) throws -> (value: Value, revision: Int)? {
         try writer.withLock { writer in
-            guard let database = writer?.database else { throw FilmLibraryError.readOnly(path: path) }
-            if isBulk { try database.execute(Schema.bulkCache) }
-            // Ignored: the connection only keeps more memory than it needs.
-            defer { if isBulk { _ = try? database.execute(Schema.cache) } }
-            try database.execute("BEGIN IMMEDIATE")
-            let written: (value: Value, revision: Int)
+            guard let writer else { throw FilmLibraryError.readOnly(path: path) }
+            // Ignored: what comes after it reports that there is no room.
+            func fold() { _ = try? writer.database.emptyLog(waiting: Self.longestFold) }
+            if !isBulk, !hasRoom {
+                fold()
+                guard hasRoom || !grows else { throw FilmLibraryError.full(path: path) }
+            }
             do {
-                // Looked at here, not earlier: the wait for another program's transaction has ended.
-                guard isInPlace else {
-                    database.rollBack()
-                    return nil
-                }
-                let present = try database.revision()
-                let transaction = Transaction(
-                    database, hasTrigrams: writer?.hasTrigrams ?? false, isBulk: isBulk,
-                    hasLimits: place != nil, revision: (max(present.revision, revision), present.isIndexed))
-                let value = try body(transaction)
-                try transaction.finish()
-                try database.execute("COMMIT")
-                written = (value, transaction.lastRevision)
-            } catch {
-                database.rollBack()
-                throw error
+                return try transaction(writer, isBulk: isBulk, above: revision, body)
+            } catch FilmLibraryError.full where !isBulk {
+                fold()
+                return try transaction(writer, isBulk: isBulk, above: revision, body)
             }
-            writer?.commits += 1
-            guard isInPlace else {
-                throw FilmLibraryError.replaced(
-                    path: path, reason: "was replaced during this write, and the new one lacks it; repeat it")
-            }
-            return written
         }
+    }
+
+    /// Whether the disk has room for the log's pages, without which the log could not be folded, and for a removal. Both
+    /// are kept free.
+    private var hasRoom: Bool {
+        var disk = statvfs()
+        // Ignored: without an answer the write itself shows it.
+        guard unsafe statvfs(path, &disk) == 0,
+            let log = try? FileCalls().status(ofPath: place.target + Place.logSuffix).size
+        else { return true }
+        return Int(clamping: UInt64(disk.f_bavail) * UInt64(disk.f_frsize)) >= log + Self.roomOfRemoval
+    }
+
+    /// Some thirty pages, in bytes.
+    private static let roomOfRemoval = 128 << 10
+    /// How long a write on a full disk waits for reads of the log to end, in milliseconds.
+    private static let longestFold: Int32 = 1000
+
+    private func transaction<Value: Sendable>(
+        _ writer: Writer, isBulk: Bool, above revision: Int, _ body: (Transaction) throws -> Value
+    ) throws -> (value: Value, revision: Int)? {
+        let database = writer.database
+        if isBulk { try database.execute(Schema.bulkCache) }
+        // Ignored: the connection only keeps more memory than it needs.
+        defer { if isBulk { _ = try? database.execute(Schema.cache) } }
+        try database.execute("BEGIN IMMEDIATE")
+        let written: (value: Value, revision: Int)
+        do {
+            // Looked at here, not earlier: the wait for another program's transaction has ended.
+            guard isInPlace else {
+                database.rollBack()
+                return nil
+            }
+            let present = try database.revision()
+            let transaction = Transaction(
+                database, hasTrigrams: writer.hasTrigrams, isBulk: isBulk, hasLimits: folder == nil,
+                revision: (max(present.revision, revision), present.isIndexed))
+            let value = try body(transaction)
+            try transaction.finish()
+            try database.execute("COMMIT")
+            written = (value, transaction.lastRevision)
+        } catch {
+            database.rollBack()
+            throw error
+        }
+        guard isInPlace else {
+            throw FilmLibraryError.replaced(
+                path: path, reason: "was replaced during this write, and the new one lacks it; repeat it")
+        }
+        return written
     }
 }

@@ -41,6 +41,9 @@ enum Schema {
         PRAGMA journal_size_limit = 16777216; \(cache)
         """
 
+    /// The further setting of a library that ends with its process: no write of it need survive a crash of the system.
+    static let unsynchronized = "PRAGMA synchronous = OFF;"
+
     /// 8 MiB of pages for each connection, and 256 MiB for a bulk import: without room SQLite writes pages twice.
     static let cache = "PRAGMA cache_size = -8192;"
     static let bulkCache = "PRAGMA cache_size = -262144;"
