@@ -282,8 +282,9 @@ extension Connection {
     private func handle(_ head: RequestHead, _ body: RequestBody, _ loop: EventLoop) -> Step {
         beginHandling(head, loop)
         let request = HTTPRequest(head: head, body: body, peer: peer)
+        let threads = head.isRead ? loop.context.readers : loop.context.writers
         do throws(ResourceShortage) {
-            try loop.context.blocking.enqueue {
+            try threads.enqueue {
                 [handler = loop.context.handler, mailbox = loop.mailbox, key] in
                 mailbox.send((key, handler.respond(to: request)))
             }

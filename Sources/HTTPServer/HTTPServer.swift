@@ -174,7 +174,8 @@ extension HTTPServer {
         package var addresses = [ListenAddress.internet(address: "127.0.0.1", port: 0)]
         /// Threads that wait for connections. Default: one for each processor, at most 4.
         package var eventThreads = min(4, max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
-        /// Requests that are handled at once, each on its own thread; others wait. Default 16.
+        /// Reads that are handled at once, each on its own thread, and as many other requests; further ones wait.
+        /// Default 16.
         package var blockingThreads = 16
         /// Connections served at once, default 32,768; further ones are answered 503. The process's limit of
         /// descriptors may allow fewer: a part of them is kept for files and transfers.

@@ -20,6 +20,9 @@ package struct RequestHead: Sendable {
     /// that came over no connection.
     package internal(set) var id = ""
 
+    /// Whether the request changes nothing, so that nobody needs it without its client.
+    package var isRead: Bool { method == "GET" || method == "HEAD" }
+
     /// How a request says where its body ends (RFC 9112 section 6.3).
     package enum BodyFraming: Hashable, Sendable {
         case none

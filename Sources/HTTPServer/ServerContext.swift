@@ -11,8 +11,8 @@ final class ServerContext: Sendable {
     let fileCalls: FileCalls
     let counters = ServerCounters(places: .ofProcess)
     let requestIDs = RequestIDs()
-    /// The threads that handle requests.
-    let blocking: BlockingThreads
+    /// The threads that handle requests. A write may wait for seconds, and no read waits for it.
+    let readers, writers: BlockingThreads
     /// The threads that store bodies. A slow disk holds up no other request.
     let bodyThreads = BlockingThreads(count: 2, name: "marquee-body")
     let bodyMemory = SharedBudget(limit: bodyMemoryLimit)
@@ -35,7 +35,8 @@ final class ServerContext: Sendable {
         self.report = report
         self.fileCalls = fileCalls
         answerMemory = AnswerMemory(limit: configuration.answerMemory)
-        blocking = BlockingThreads(count: configuration.blockingThreads, name: "marquee-request")
+        readers = BlockingThreads(count: configuration.blockingThreads, name: "marquee-request")
+        writers = BlockingThreads(count: configuration.blockingThreads, name: "marquee-write")
     }
 
     /// Whether the server runs, drains or stops.
@@ -48,7 +49,7 @@ final class ServerContext: Sendable {
     func trimMemory(now: ContinuousClock.Instant) {
         guard let time = answerMemory.trimTime, time <= now, answerMemory.takeTrim(now: now) else { return }
         // Ignored: without a thread the memory goes back the next time.
-        try? blocking.enqueue { AnswerMemory.trim() }
+        try? readers.enqueue { AnswerMemory.trim() }
     }
 
     func drain() { ending.withLock { $0.isDraining = true } }

@@ -40,7 +40,7 @@ struct FilmCall: Sendable {
 
     var fields: HeaderFields { head.fields }
     var method: String { head.method }
-    var isRead: Bool { head.method == "GET" || head.method == "HEAD" }
+    var isRead: Bool { head.isRead }
 
     /// Reads a head.
     /// - Throws: when the target is malformed or not served, the target does not have the method, or the client accepts
@@ -70,7 +70,7 @@ struct FilmCall: Sendable {
                 .forms(isSignedIn: !configuration.writers.trustsLocal)
             }
         coding = .negotiated(head.fields)
-        let offers = target.route.formats(isRead: ["GET", "HEAD"].contains(head.method))
+        let offers = target.route.formats(isRead: head.isRead)
         guard
             let format = FilmFormat.negotiated(target.ending, head.fields, among: offers)
                 ?? Self.formatWithoutContent(head, target)
