@@ -16,7 +16,7 @@ enum { UTF8 = 1 };
     F(int, close_v2, (csqlite_db *)) \
     F(int, exec, (csqlite_db *, const char *, int (*)(void *, int, char **, char **), void *, char **)) \
     F(int, busy_timeout, (csqlite_db *, int)) \
-    F(void, interrupt, (csqlite_db *)) \
+    F(void, progress_handler, (csqlite_db *, int, int (*)(void *), void *)) \
     F(int, extended_errcode, (csqlite_db *)) \
     F(int, system_errno, (csqlite_db *)) \
     F(const char *, errmsg, (csqlite_db *)) \
@@ -63,7 +63,9 @@ int csqlite_open(const char *path, csqlite_db **db, int flags) {
 void csqlite_close(csqlite_db *db) { (void)sqlite.close_v2(db); }
 int csqlite_exec(csqlite_db *db, const char *sql) { return sqlite.exec(db, sql, NULL, NULL, NULL); }
 int csqlite_busy_timeout(csqlite_db *db, int milliseconds) { return sqlite.busy_timeout(db, milliseconds); }
-void csqlite_interrupt(csqlite_db *db) { sqlite.interrupt(db); }
+void csqlite_progress(csqlite_db *db, int steps, int (*is_over)(void *)) {
+    sqlite.progress_handler(db, steps, is_over, NULL);
+}
 int csqlite_error(csqlite_db *db) { return sqlite.extended_errcode(db); }
 int csqlite_system_error(csqlite_db *db) { return sqlite.system_errno(db); }
 const char *csqlite_message(csqlite_db *db) { return sqlite.errmsg(db); }

@@ -127,7 +127,7 @@ final class FolderSite: Sendable {
         let key = CacheKey(id: "\(tag) \(head.target)")
         if let kept = texts.answer(key, 0) { return .answer(kept.answer(to: head)) }
         return .later { [texts, configuration] pending in
-            texts.render(key, 0) {
+            texts.render(key, 0, for: pending, head) {
                 do throws(FileFault) {
                     var whole = response
                     whole.fields["ETag"] = ContentCoding.gzip.entityTag(tag)
@@ -138,8 +138,6 @@ final class FolderSite: Sendable {
                     configuration.reportFailure(error)
                     return KeptAnswer(.plain(.serviceUnavailable, "the file cannot be read"))
                 }
-            } deliver: { answer in
-                pending.send(answer.answer(to: head))
             }
         }
     }
@@ -149,7 +147,7 @@ final class FolderSite: Sendable {
 
     /// - Parameter isNamed: whether a catalogue names a file; nil leaves it open.
     private func file(for head: RequestHead, isNamed: (RequestPath) -> Bool?) -> HTTPResponse? {
-        guard ["GET", "HEAD"].contains(head.method) else {
+        guard head.isRead else {
             var response = HTTPResponse.plain(.methodNotAllowed)
             response.fields["Allow"] = "GET, HEAD"
             return response
@@ -189,7 +187,7 @@ final class FolderSite: Sendable {
 
     /// Whether a request is for the page of films: `/`, if the client prefers HTML to the catalogue's file.
     private func hasPage(_ head: RequestHead, _ target: RequestTarget?) -> Bool {
-        guard let target, ["GET", "HEAD"].contains(head.method) else { return false }
+        guard let target, head.isRead else { return false }
         let isPage =
             switch target.segments {
             case [""]: FilmFormat.negotiated(nil, head.fields) == .html
@@ -257,19 +255,15 @@ final class FolderSite: Sendable {
     /// Answers a request for a film's poster, which may first have to read the catalogue and to make the picture.
     func admitPoster(_ head: RequestHead, from peer: Peer) -> Admission {
         .later { [self] pending in
-            do throws(ResourceShortage) {
-                try threads.enqueue { [self] in
-                    let request = HTTPRequest(head: head, peer: peer)
-                    // Ignored: `films(for:)` answers with it.
-                    guard let service = try? loadedFilms() else { return pending.send(films(for: request)) }
-                    switch service.admit(head, from: peer) {
-                    case .answer(let response): pending.send(response)
-                    case .handle: pending.send(service.respond(to: request))
-                    case .later(let body): body(pending)
-                    }
+            pending.wait(for: threads) { [self] in
+                let request = HTTPRequest(head: head, peer: peer)
+                // Ignored: `films(for:)` answers with it.
+                guard let service = try? loadedFilms() else { return pending.send(films(for: request)) }
+                switch service.admit(head, from: peer) {
+                case .answer(let response): pending.send(response)
+                case .handle: pending.send(service.respond(to: request))
+                case .later(let body): body(pending)
                 }
-            } catch {
-                pending.send(.plain(.serviceUnavailable, "the system has no free thread; try again"))
             }
         }
     }

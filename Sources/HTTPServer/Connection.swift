@@ -61,8 +61,8 @@ final class Connection {
     private var handledHead: RequestHead?
     /// When the last byte of that request came.
     private var requestEnd = ContinuousClock.now
-    /// The answer that the handler gives later; nil while a thread of the server handles the request. The handler owns
-    /// it: once the handler has dropped it, it answers by itself.
+    /// The answer that the handler gives later; nil for a write, which is carried out without its client too. The handler
+    /// owns it: once the handler has dropped it, it answers by itself.
     weak var pending: PendingAnswer?
     private var outgoing: OutgoingAnswer?
     private var lingering: Lingering?
@@ -135,7 +135,11 @@ final class Connection {
             // A request that is on its way now meets an orderly end, not a reset.
             if case .end(let outcome) = endSending(unread: 0, loop) { return outcome }
             return advance(loop)
-        case .storing, .handling: return .waits
+        case .storing: return .waits
+        case .handling:
+            deadline = nil
+            pending?.abandon(.plain(.serviceUnavailable, "too many requests wait; try again"))
+            return .waits
         case .idle, .writing, .lingering: return .isOver
         }
     }
@@ -219,7 +223,7 @@ extension Connection {
                 return send(response, to: head, loop)
             }
             return beginBody(of: head, for: .discarding(response), limit: Self.unwantedBody, loop)
-        case .later(let start): return wait(for: start, head, loop)
+        case .later(let start): return wait(head, closes: head.framing != .none, loop, for: start)
         case .handle(let bodyLimit):
             guard head.framing != .none else { return handle(head, .none, loop) }
             let spool = BodySpool(
@@ -280,42 +284,31 @@ extension Connection {
 
     /// Hands the request to the handler, on a thread that may block.
     private func handle(_ head: RequestHead, _ body: RequestBody, _ loop: EventLoop) -> Step {
-        beginHandling(head, loop)
         let request = HTTPRequest(head: head, body: body, peer: peer)
-        let threads = head.isRead ? loop.context.readers : loop.context.writers
-        do throws(ResourceShortage) {
-            try threads.enqueue {
-                [handler = loop.context.handler, mailbox = loop.mailbox, key] in
-                mailbox.send((key, handler.respond(to: request)))
+        return wait(head, closes: false, loop) { [context = loop.context] pending in
+            pending.wait(for: head.isRead ? context.readers : context.writers) {
+                pending.send(context.handler.respond(to: request))
             }
-            return .end(.waits)
-        } catch {
-            return send(.plain(.serviceUnavailable), to: head, loop)
         }
     }
 
-    /// Hands the request to the handler, which answers later and from any thread.
+    /// Waits for the answer, which `start` lets others give later and from any thread.
+    /// - Parameter closes: whether the body stays unread, so that nothing tells where the next request begins.
     private func wait(
-        for start: @Sendable (PendingAnswer) -> Void, _ head: RequestHead, _ loop: EventLoop
+        _ head: RequestHead, closes: Bool, _ loop: EventLoop, for start: (PendingAnswer) -> Void
     ) -> Step {
-        beginHandling(head, loop)
-        let hasBody = head.framing != .none
-        let pending = PendingAnswer { [mailbox = loop.mailbox, key] response in
-            var response = response
-            // The body stays unread, so nothing tells where the next request begins.
-            if hasBody { response.closes = true }
-            mailbox.send((key, response))
-        }
-        self.pending = pending
-        start(pending)
-        return .end(socket.hasClientEnded ? .isOver : .waits)
-    }
-
-    private func beginHandling(_ head: RequestHead, _ loop: EventLoop) {
         phase = .handling
-        deadline = nil
+        deadline = loop.now + loop.context.configuration.queueTime
         handledHead = head
         requestEnd = loop.now
+        let pending = PendingAnswer { [mailbox = loop.mailbox, key] response in
+            var response = response
+            response.closes = response.closes || closes
+            mailbox.send((key, response))
+        }
+        self.pending = head.isRead ? pending : nil
+        start(pending)
+        return .end(head.isRead && socket.hasClientEnded ? .isOver : .waits)
     }
 
     /// Reads the bytes that have come into `input`.

@@ -111,19 +111,24 @@ package struct HTTPResponse: Sendable {
         response.closes = closes
         return response
     }
+
+    /// The answer when the system gives no thread.
+    package static var noThread: HTTPResponse {
+        .plain(.serviceUnavailable, "the system has no free thread; try again")
+    }
 }
 
 /// An answer that is still owed to a request. Any thread may give it later. A request whose answer is dropped is
 /// answered 500, so only those who will answer may hold this object.
 package final class PendingAnswer: Sendable {
     private enum State {
-        /// The closure runs if the client goes away.
-        case waiting(whenAbandoned: (@Sendable () -> Void)?)
+        /// The closure runs if the client goes away. The job makes the answer; nil if it bounds its own wait.
+        case waiting(job: BlockingThreads.Job?, whenAbandoned: (@Sendable () -> Void)?)
         case answered
         case abandoned
     }
 
-    private let state = Lock(State.waiting(whenAbandoned: nil))
+    private let state = Lock(State.waiting(job: nil, whenAbandoned: nil))
     private let deliver: @Sendable (HTTPResponse) -> Void
 
     /// - Parameter deliver: takes the answer, once.
@@ -143,10 +148,14 @@ package final class PendingAnswer: Sendable {
 
     /// Calls `body` once if the client goes before the answer: at once, if it has gone already. Runs on an event loop's
     /// thread or on the caller's, so it must not block.
-    package func whenAbandoned(_ body: @escaping @Sendable () -> Void) {
+    /// - Parameter job: makes the answer. If it waits for longer than the queue time, the client gets 503, and `body` is
+    ///   called. Default: nil, the wait has another bound.
+    package func whenAbandoned(
+        waitingFor job: BlockingThreads.Job? = nil, _ body: @escaping @Sendable () -> Void
+    ) {
         let isGone = state.withLock { state in
             switch state {
-            case .waiting: state = .waiting(whenAbandoned: body)
+            case .waiting: state = .waiting(job: job, whenAbandoned: body)
             case .answered: break
             case .abandoned: return true
             }
@@ -155,14 +164,30 @@ package final class PendingAnswer: Sendable {
         if isGone { body() }
     }
 
-    /// The client has gone: nobody reads an answer.
-    func abandon() {
-        let body = state.withLock { state -> (@Sendable () -> Void)? in
-            guard case .waiting(let body) = state else { return nil }
-            state = .abandoned
-            return body
+    /// Runs `work`, which sends the answer, on one of the threads; not if the client goes before it begins.
+    package func wait(for threads: BlockingThreads, _ work: @escaping @Sendable () -> Void) {
+        let job = BlockingThreads.Job(work)
+        whenAbandoned(waitingFor: job, job.giveUp)
+        do throws(ResourceShortage) {
+            try threads.enqueue(job)
+        } catch {
+            send(.noThread)
         }
-        body?()
+    }
+
+    /// Nobody reads an answer: the client has gone.
+    /// - Parameter refusal: the answer to a client that has waited too long. Default: nil, it has gone.
+    func abandon(_ refusal: HTTPResponse? = nil) {
+        let body = state.withLock { state -> (@Sendable () -> Void)? in
+            guard case .waiting(let job, let body) = state, refusal == nil || job?.isWaiting == true else {
+                return nil
+            }
+            state = .abandoned
+            return body ?? {}
+        }
+        guard let body else { return }
+        body()
+        if let refusal { deliver(refusal) }
     }
 }
 

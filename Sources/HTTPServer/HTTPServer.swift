@@ -177,6 +177,8 @@ extension HTTPServer {
         /// Reads that are handled at once, each on its own thread, and as many other requests; further ones wait.
         /// Default 16.
         package var blockingThreads = 16
+        /// How long a read waits for a thread, default 5 s; then it is answered 503.
+        package var queueTime = Duration.seconds(5)
         /// Connections served at once, default 32,768; further ones are answered 503. The process's limit of
         /// descriptors may allow fewer: a part of them is kept for files and transfers.
         package var maximumConnections = 32_768
@@ -223,7 +225,7 @@ extension HTTPServer {
             bounded.minimumBodyRate = max(1, minimumBodyRate)
             for time in [
                 \Configuration.headerTimeout, \.bodyTimeout, \.idleTimeout, \.writeTimeout, \.stopGrace,
-                \.latency,
+                \.latency, \.queueTime,
             ] {
                 bounded[keyPath: time] = min(max(.zero, self[keyPath: time]), Self.longestTime)
             }

@@ -1,6 +1,7 @@
 import CSystem
 import Dispatch
 import Glibc
+import Synchronization
 
 /// A small pool of threads for blocking calls (files, name service), so that these never hold a thread of Swift's
 /// cooperative pool. Jobs start in order of arrival. The threads end when the object is deallocated.
@@ -35,11 +36,55 @@ package final class BlockingThreads: Sendable {
 
     deinit { queue.close() }
 
+    /// Work for one thread. Until it has begun it can be given up, and then holds nothing.
+    package final class Job: Sendable {
+        /// Nil once it has begun or was given up.
+        private let work: Lock<(@Sendable () -> Void)?>
+        fileprivate let isGivenUp = Atomic(false)
+
+        /// The job that this thread runs. Not a task-local value: a task that the work begins would inherit that.
+        private static let ofThread: pthread_key_t = {
+            var key = pthread_key_t()
+            unsafe pthread_key_create(&key, nil)
+            return key
+        }()
+
+        fileprivate static var current: Job? {
+            unsafe pthread_getspecific(ofThread).map {
+                unsafe Unmanaged<Job>.fromOpaque($0).takeUnretainedValue()
+            }
+        }
+
+        package init(_ work: @escaping @Sendable () -> Void) { self.work = Lock(work) }
+
+        /// Whether it waits for a thread.
+        package var isWaiting: Bool { work.withLock { $0 != nil } }
+
+        /// Says that nobody needs the work: it does not begin, and if it runs, `BlockingThreads.isGivenUp` is true there.
+        package func giveUp() {
+            isGivenUp.store(true, ordering: .releasing)
+            _ = work.withLock { $0.take() }
+        }
+
+        fileprivate func run() {
+            guard let work = work.withLock({ $0.take() }) else { return }
+            unsafe pthread_setspecific(Self.ofThread, Unmanaged.passUnretained(self).toOpaque())
+            work()
+            pthread_setspecific(Self.ofThread, nil)
+        }
+    }
+
+    /// Whether the job that the calling thread runs was given up. Long work asks from time to time.
+    package static var isGivenUp: Bool { Job.current?.isGivenUp.load(ordering: .acquiring) ?? false }
+
     /// Queues `work` for one of the threads and returns at once.
     /// - Throws: when there is no thread and none can be started. `work` does not run then.
     package func enqueue(_ work: @escaping @Sendable () -> Void) throws(ResourceShortage) {
-        try queue.append(work)
+        try enqueue(Job(work))
     }
+
+    /// As above.
+    package func enqueue(_ job: Job) throws(ResourceShortage) { try queue.append(job) }
 
     /// Runs `work` on one of the threads and returns its result. Cancellation does not interrupt running work, so that
     /// no file operation stops halfway.
@@ -125,19 +170,33 @@ package final class BlockingThreads: Sendable {
 /// variable of glibc can lose a signal while several threads wait (glibc bug 25847), and a job would stay in the queue.
 private final class Queue: TaskExecutor {
     private struct State {
-        var jobs: [(@Sendable () -> Void)?] = []
+        var jobs: [BlockingThreads.Job] = []
         var next = 0
+        /// At so many jobs those that have left are dropped.
+        var crowd = State.leastCrowd
         var isClosed = false
         var threads = 0
         /// The semaphores of the threads that wait for a job. The last one waited most recently.
         var idle: [DispatchSemaphore] = []
 
-        mutating func takeJob() -> (@Sendable () -> Void)? {
+        static let leastCrowd = 1024
+
+        /// Jobs that have begun or were given up hold nothing, and are dropped when there are as many as others.
+        mutating func append(_ job: BlockingThreads.Job) {
+            if jobs.count >= crowd {
+                jobs = jobs[next...].filter(\.isWaiting)
+                next = 0
+                crowd = max(Self.leastCrowd, jobs.count * 2)
+            }
+            jobs.append(job)
+        }
+
+        mutating func takeJob() -> BlockingThreads.Job? {
             guard next < jobs.count else { return nil }
-            let job = jobs[next].take()
+            let job = jobs[next]
             next += 1
-            if next == jobs.count || next > 1024 {
-                jobs.removeFirst(next)
+            if next == jobs.count {
+                jobs.removeAll(keepingCapacity: true)
                 next = 0
             }
             return job
@@ -145,7 +204,7 @@ private final class Queue: TaskExecutor {
     }
 
     private enum Step {
-        case run(@Sendable () -> Void)
+        case run(BlockingThreads.Job)
         case wait
         case end
     }
@@ -162,10 +221,10 @@ private final class Queue: TaskExecutor {
     }
 
     /// Appends a job, and starts a thread if no thread is idle.
-    func append(_ job: @escaping @Sendable () -> Void) throws(ResourceShortage) {
+    func append(_ job: BlockingThreads.Job) throws(ResourceShortage) {
         let idle = try state.withLock { state throws(ResourceShortage) in
             let idle = try idleThread(&state)
-            state.jobs.append(job)
+            state.append(job)
             return idle
         }
         idle?.signal()
@@ -182,11 +241,12 @@ private final class Queue: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let owner = unsafe Unmanaged.passRetained(self)
         defer { unsafe owner.release() }
-        let job = UnownedJob(job)
+        let task = UnownedJob(job)
+        let job = BlockingThreads.Job { [self] in unsafe task.runSynchronously(on: asUnownedTaskExecutor()) }
         let idle = state.withLock { state in
             // Ignored: the system gives no further thread. A running one does the job.
             let idle = try? idleThread(&state)
-            state.jobs.append { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+            state.append(job)
             return idle
         }
         idle?.signal()
@@ -233,7 +293,7 @@ private final class Queue: TaskExecutor {
                 return .wait
             }
             switch step {
-            case .run(let job): job()
+            case .run(let job): job.run()
             case .wait: wake.wait()
             case .end: return
             }

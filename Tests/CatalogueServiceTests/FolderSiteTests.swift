@@ -1,6 +1,5 @@
 import Films
 import FoundationEssentials
-import HTTPServer
 import ServiceOperations
 import SystemSupport
 import TestSupport
@@ -8,6 +7,7 @@ import TestTraits
 import Testing
 
 @testable import CatalogueService
+@testable import HTTPServer
 
 @Suite("FolderSite", .bounded, .ownThread)
 struct FolderSiteTests {
@@ -109,6 +109,31 @@ struct FolderSiteTests {
         try slow.write(film: "new")
         #expect(try slow.known("/films/new") == nil)
         #expect(slow.begun.count == 1)
+    }
+
+    @Test("a request for a poster leaves the queue with its client")
+    func abandonedPoster() async throws {
+        let slow = try SlowSite()
+        try slow.write(film: "a")
+        let gate = slow.holdNext()
+        let head = try FilmClient.head("GET", "/films/a/poster", [:], nil)
+        func ask() -> PendingAnswer {
+            let pending = PendingAnswer { _ in }
+            if case .later(let start) = slow.site.admitPoster(head, from: FilmClient.local) { start(pending) }
+            return pending
+        }
+        // Both threads: one parses the catalogue, and one waits for it.
+        let first = [ask(), ask()]
+        try await slow.begun.wait(for: 1)
+        weak var gone: PendingAnswer?
+        do {
+            let pending = ask()
+            gone = pending
+            pending.abandon()
+        }
+        #expect(gone == nil)
+        gate.open()
+        withExtendedLifetime(first) {}
     }
 
     @Test("requests that come before the first parse has ended share it")

@@ -12,6 +12,8 @@ private final class HeldHandler: HTTPHandler {
     /// The held requests that have begun.
     let held = Tally()
     let handled = Shared<[String]>([])
+    /// The held requests that were given up when the gate opened.
+    let givenUp = Shared<[String]>([])
 
     func admit(_ head: RequestHead, from peer: Peer) -> Admission { .handle(bodyLimit: 1 << 10) }
 
@@ -19,6 +21,7 @@ private final class HeldHandler: HTTPHandler {
         if request.head.target.hasPrefix("/held") {
             held.add()
             gate.wait()
+            if BlockingThreads.isGivenUp { givenUp.change { $0.append(request.head.method) } }
         }
         handled.change { $0.append("\(request.head.method) \(request.head.target)") }
         return .plain(.ok)
@@ -31,6 +34,73 @@ extension OverSockets {
         private static func read(_ target: String) -> String { "GET \(target) HTTP/1.1\r\nHost: x\r\n\r\n" }
         private static func write(_ target: String) -> String {
             "PUT \(target) HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na"
+        }
+
+        @Test(
+            "a read whose client has gone leaves the queue; a write whose body has come is carried out",
+            arguments: [true, false])
+        func abandoned(isReset: Bool) async throws {
+            let handler = HeldHandler()
+            let running = try RunningServer(handler) { $0.blockingThreads = 1 }
+            let (reader, writer) = (try running.client(), try running.client())
+            reader.send(Self.read("/held"))
+            try await handler.held.wait(for: 1)
+            writer.send(Self.write("/held"))
+            do {
+                let gone = try (0..<60).map { _ in try running.client() }
+                for (number, client) in gone.enumerated() {
+                    if isReset || number < 3 { client.reset() }
+                    client.send(number < 3 ? Self.write("/w\(number)") : Self.read("/r"))
+                }
+                // All of them have been read: each of the two loops has several.
+                try await eventually { running.server.statistics.connectionsInAll == 62 }
+            }
+            try await eventually { running.server.statistics.connectionsNow == 2 }
+            handler.gate.open()
+            #expect(try reader.answer().status == 200 && writer.answer().status == 200)
+            #expect(try reader.get("/last").status == 200)
+            #expect(handler.handled.value.filter { $0 == "GET /r" } == [])
+            try await eventually { handler.handled.value.filter { $0.hasPrefix("PUT /w") }.count == 3 }
+        }
+
+        @Test("a read that runs learns that its client has gone, and a write does not")
+        func running() async throws {
+            let handler = HeldHandler()
+            let running = try RunningServer(handler)
+            do {
+                let (reader, writer) = (try running.client(), try running.client())
+                for client in [reader, writer] { client.reset() }
+                reader.send(Self.read("/held"))
+                writer.send(Self.write("/held"))
+                try await handler.held.wait(for: 2)
+            }
+            try await eventually { running.server.statistics.connectionsNow == 0 }
+            handler.gate.open()
+            try await eventually { handler.handled.value.count == 2 }
+            #expect(handler.givenUp.value == ["GET"])
+        }
+
+        @Test("a read that waits for longer than the queue time is refused, and does not run; a write waits")
+        func late() async throws {
+            let handler = HeldHandler()
+            let running = try RunningServer(handler) {
+                $0.blockingThreads = 1
+                $0.queueTime = .milliseconds(20)
+            }
+            let held = try (0..<2).map { _ in try running.client() }
+            held[0].send(Self.read("/held"))
+            held[1].send(Self.write("/held"))
+            try await handler.held.wait(for: 2)
+            let (reader, writer) = (try running.client(), try running.client())
+            writer.send(Self.write("/w"))
+            let answer = try reader.get("/r")
+            #expect(answer.status == 503 && answer.fields["retry-after"] != nil)
+            handler.gate.open()
+            // A read that has begun is answered, however long it takes.
+            #expect(try held[0].answer().status == 200)
+            #expect(try reader.get("/again").status == 200)
+            #expect(try writer.answer().status == 200)
+            #expect(!handler.handled.value.contains("GET /r"))
         }
 
         @Test("reads do not wait behind writes that hold all of their threads")

@@ -60,6 +60,64 @@ struct BlockingThreadsTests {
         try await done.wait(for: 10)
     }
 
+    @Test("a job that is given up lets go of all that it holds at once; the others keep their order")
+    func givenUp() async throws {
+        final class Held: Sendable {}
+        let threads = BlockingThreads(count: 1)
+        let (begun, gate, done) = (Tally(), Gate(), Tally())
+        let order = Shared<[Int]>([])
+        try threads.enqueue {
+            begun.add()
+            gate.wait()
+        }
+        try await begun.wait(for: 1)
+        weak var last: Held?
+        var kept: [BlockingThreads.Job] = []
+        for number in 0..<10_000 {
+            let held = Held()
+            last = held
+            let job = BlockingThreads.Job {
+                order.change { $0.append(number) }
+                withExtendedLifetime(held) {}
+                done.add()
+            }
+            try threads.enqueue(job)
+            if number.isMultiple(of: 1000) { kept.append(job) } else { job.giveUp() }
+            #expect(job.isWaiting == number.isMultiple(of: 1000))
+        }
+        #expect(last == nil)
+        gate.open()
+        try await done.wait(for: 10)
+        #expect(order.value == (0..<10).map { $0 * 1000 })
+        for job in kept { #expect(!job.isWaiting) }
+    }
+
+    @Test("a job that runs learns that it was given up; its thread's next job and its own tasks do not")
+    func givenUpWhileRunning() async throws {
+        let threads = BlockingThreads(count: 1)
+        let (begun, gate, done) = (Tally(), Gate(), Tally())
+        let seen = Shared<[Bool]>([])
+        let job = BlockingThreads.Job {
+            seen.change { $0.append(BlockingThreads.isGivenUp) }
+            begun.add()
+            gate.wait()
+            seen.change { $0.append(BlockingThreads.isGivenUp) }
+            Task {
+                // It runs elsewhere.
+                seen.change { $0.append(BlockingThreads.isGivenUp) }
+                done.add()
+            }
+        }
+        try threads.enqueue(job)
+        try await begun.wait(for: 1)
+        job.giveUp()
+        #expect(!BlockingThreads.isGivenUp)
+        gate.open()
+        try await done.wait(for: 1)
+        #expect(try await !threads.run { BlockingThreads.isGivenUp })
+        #expect(seen.value == [false, true, false])
+    }
+
     @Test("a mandatory job runs even without a thread")
     func inAnyCase() async {
         let done = Tally()

@@ -53,8 +53,9 @@ void csqlite_close(csqlite_db *db);
 /// Runs statements without parameters and results.
 int csqlite_exec(csqlite_db *db, const char *sql);
 int csqlite_busy_timeout(csqlite_db *db, int milliseconds);
-/// Ends the running statement with an error; any thread may call it.
-void csqlite_interrupt(csqlite_db *db);
+/// Calls `is_over` after about so many steps of the virtual machine, on the thread of the statement. If it returns other
+/// than 0, the statement ends with an error.
+void csqlite_progress(csqlite_db *db, int steps, int (*is_over)(void *));
 int csqlite_error(csqlite_db *db);
 int csqlite_system_error(csqlite_db *db);
 const char *csqlite_message(csqlite_db *db);

@@ -109,7 +109,7 @@ package final class FilmService: HTTPHandler {
     /// checked.
     func answerKnown(_ head: RequestHead) -> HTTPResponse? {
         // With a session or with trusted programs, pages depend on more than the fields of the key.
-        guard head.method == "GET" || head.method == "HEAD", head.target.utf8.first == UInt8(ascii: "/"),
+        guard head.isRead, head.target.utf8.first == UInt8(ascii: "/"),
             !configuration.writers.trustsLocal, head.fields["cookie"] == nil,
             head.fields["authorization"] == nil,
             // Ignored: the request is answered as any other, which reports the error.
@@ -136,11 +136,9 @@ package final class FilmService: HTTPHandler {
             return .answer(sent(answer, call))
         }
         return .later { [self] pending in
-            answers.render(key, state) { [self] in
-                KeptAnswer(answer(call, .none))
-            } deliver: { [self] answer in
-                pending.send(sent(answer, call))
-            }
+            answers.render(
+                key, state, for: pending, call.head, completing: { [self] in renewed($0, call) }
+            ) { [self] in KeptAnswer(answer(call, .none)) }
         }
     }
 
@@ -203,7 +201,8 @@ package final class FilmService: HTTPHandler {
     func refusal(of error: any Error, _ call: FilmCall) -> FilmRefusal {
         if let refusal = error as? FilmRefusal { return refusal }
         let error = FilmError(error)
-        if case .library(let failure) = error { report(failure) }
+        // A read that was given up has failed for that reason.
+        if case .library(let failure) = error, !BlockingThreads.isGivenUp { report(failure) }
         return FilmRefusal(error, toRoot: call.target.toRoot, request: call.head.id)
     }
 

@@ -52,7 +52,8 @@ final class KeptAnswer: Sendable {
 }
 
 /// A cache of rendered answers: lists, films, pages and posters are rendered and compressed once, and then sent from
-/// memory until the library changes. Concurrent requests for one answer are coalesced: the first one renders it.
+/// memory until the library changes. Concurrent requests for one answer are coalesced: the first one renders it. When
+/// the last of their clients has gone, the rendering leaves the queue, or ends at the next look into the library.
 ///
 /// An answer is kept with the library's state before it was rendered, and sent only in that state. So no client gets an
 /// answer that is older than the last write, by this or another program.
@@ -70,7 +71,12 @@ final class KeptAnswers: Sendable {
     }
 
     private let entries: MemoryCache<Entry>
-    private let waiting = Lock<[Flight: [@Sendable (KeptAnswer) -> Void]]>([:])
+    /// The requests that wait for each rendering, and its job.
+    private typealias Waiting = (
+        job: BlockingThreads.Job,
+        requests: [ObjectIdentifier: @Sendable (KeptAnswer) -> Void]
+    )
+    private let waiting = Lock<[Flight: Waiting]>([:])
     /// Render two answers at once.
     private let threads = BlockingThreads(count: 2, name: "marquee-render")
 
@@ -101,34 +107,53 @@ final class KeptAnswers: Sendable {
     }
 
     /// Renders an answer on a thread of its own, once for all concurrent requests. Does not block.
-    /// - Parameter deliver: called once, on any thread.
+    /// - Parameters:
+    ///   - pending: gets the answer to its request.
+    ///   - completing: adds to the answer what is for this request alone. Default: nothing.
     func render(
-        _ key: CacheKey, _ state: Int64, _ render: @escaping @Sendable () -> KeptAnswer,
-        deliver: @escaping @Sendable (KeptAnswer) -> Void
+        _ key: CacheKey, _ state: Int64, for pending: PendingAnswer, _ head: RequestHead,
+        completing: @escaping @Sendable (HTTPResponse) -> HTTPResponse = { $0 },
+        _ render: @escaping @Sendable () -> KeptAnswer
     ) {
-        let flight = Flight(key: key, state: state)
-        let isFirst = waiting.withLock { waiting in
-            waiting[flight, default: []].append(deliver)
-            return waiting[flight]?.count == 1
+        let (flight, request) = (Flight(key: key, state: state), ObjectIdentifier(pending))
+        let new = BlockingThreads.Job { [self] in
+            // Looked up again: another flight may have ended after this request looked.
+            let answer = self.answer(key, state) ?? render()
+            // A later flight may have the same key, and must not get an answer that was cut short.
+            guard !BlockingThreads.isGivenUp else { return }
+            keep(answer, as: key, state)
+            finish(flight, answer)
         }
-        guard isFirst else { return }
-        do throws(ResourceShortage) {
-            try threads.enqueue { [self] in
-                // Looked up again: another flight may have ended after this request looked.
-                let answer = self.answer(key, state) ?? render()
-                keep(answer, as: key, state)
-                finish(flight, answer)
+        let job = waiting.withLock { flights in
+            flights[flight, default: (new, [:])].requests[request] = {
+                pending.send(completing($0.answer(to: head)))
             }
+            return flights[flight]?.job
+        }
+        pending.whenAbandoned(waitingFor: job) { [self] in leave(flight, request) }
+        guard job === new else { return }
+        do throws(ResourceShortage) {
+            try threads.enqueue(new)
         } catch {
-            finish(
-                flight, KeptAnswer(.plain(.serviceUnavailable, "the system has no free thread; try again")))
+            finish(flight, KeptAnswer(.noThread))
         }
     }
 
     /// Ends a rendering. A request that comes later finds the kept answer.
     private func finish(_ flight: Flight, _ answer: KeptAnswer) {
-        let waiting = waiting.withLock { $0.removeValue(forKey: flight) } ?? []
-        for deliver in waiting { deliver(answer) }
+        guard let waiting = waiting.withLock({ $0.removeValue(forKey: flight) }) else { return }
+        for deliver in waiting.requests.values { deliver(answer) }
+    }
+
+    /// Lets a request wait no longer. Decides in one section whether it was the last one: nobody can join in between.
+    private func leave(_ flight: Flight, _ request: ObjectIdentifier) {
+        let abandoned = waiting.withLock { flights -> Waiting? in
+            guard flights[flight]?.requests.removeValue(forKey: request) != nil,
+                flights[flight]?.requests.isEmpty == true
+            else { return nil }
+            return flights.removeValue(forKey: flight)
+        }
+        abandoned?.job.giveUp()
     }
 }
 

@@ -31,6 +31,8 @@ import SystemSupport
 
     /// How long a statement waits for another process's transaction, in milliseconds.
     private static let busyTimeout: Int32 = 10_000
+    /// After so many steps of its virtual machine, some microseconds, SQLite asks whether a read is still wanted.
+    private static let stepsBetweenLooks: Int32 = 1000
 
     init(path: String, mode: Mode) throws(FilmLibraryError) {
         self.path = path
@@ -49,7 +51,13 @@ import SystemSupport
         unsafe self.handle = handle
         guard Int(result) == CSQLITE_OK else { throw failure() }
         _ = unsafe csqlite_busy_timeout(handle, Self.busyTimeout)
-        if case .reading = mode { try execute("PRAGMA query_only = ON") }
+        switch mode {
+        case .writing, .creating: return
+        case .reading: try execute("PRAGMA query_only = ON")
+        case .readingOnly, .immutable: break
+        }
+        // Asked on the thread that reads, so no later read of this connection can be meant.
+        unsafe csqlite_progress(handle, Self.stepsBetweenLooks) { _ in BlockingThreads.isGivenUp ? 1 : 0 }
     }
 
     deinit {

@@ -76,6 +76,9 @@ enum ServeCommand: Command {
         let reader = SettingsReader(output: output)
         configuration.films = try await films(arguments, listen, reader)
         configuration.pictures = try await pictures(session, reader)
+        // A free thread needs a moment to take a read.
+        configuration.server.queueTime = max(
+            .seconds(1), configuration.pictures?.queueTime ?? configuration.server.queueTime)
         let clients = ForwardedClient(trusting: try arguments.networks("trusted-proxy"))
         configuration.clients = clients
         // No client is locked out: behind a proxy all may seem to be one.
@@ -351,7 +354,7 @@ extension ServeCommand {
         Option(name: "workers", value: "N", help: "pictures made at once (default: one for each processor)"),
         Option(
             name: "queue-time", value: "S",
-            help: "seconds that a source may wait for its turn (default: 5); then it gets 503"),
+            help: "seconds that a source or a read of films may wait (default: 5); then it gets 503"),
         Option(
             name: "queue", value: "N", help: "sources that may wait at most (default: by --decode-memory)"),
         Option(name: "decode-memory", value: "BYTES", help: "memory for making pictures (default: 512M)"),

@@ -2,7 +2,6 @@ import Dispatch
 import Films
 import Foundation
 import HTTPSemantics
-import HTTPServer
 import LazyImages
 import SystemSupport
 import TestSupport
@@ -10,6 +9,7 @@ import TestTraits
 import Testing
 
 @testable import CatalogueService
+@testable import HTTPServer
 
 @Suite("Rendered answers that are kept", .bounded)
 struct KeptAnswersTests {
@@ -62,13 +62,13 @@ struct KeptAnswersTests {
         let (gate, delivered) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let renderings = Lock(0)
         let state = try FilmLibrary(inMemoryFor: "test").state
+        let head = try FilmClient.head("GET", "/a", [:], nil)
         for _ in 0..<20 {
-            answers.render(CacheKey(id: "a"), state) {
+            let pending = PendingAnswer { _ in delivered.signal() }
+            answers.render(CacheKey(id: "a"), state, for: pending, head) {
                 gate.wait()
                 renderings.withLock { $0 += 1 }
                 return KeptAnswer(HTTPResponse(status: .ok, body: .bytes([1])))
-            } deliver: { _ in
-                delivered.signal()
             }
         }
         gate.signal()

@@ -1,4 +1,6 @@
 import Films
+import SystemSupport
+import TestSupport
 import TestTraits
 import Testing
 
@@ -35,6 +37,38 @@ struct FilmQueryTests {
             after = page.next
         } while after != nil
         #expect(found == expected.map(\.id))
+    }
+
+    @Test("a scan that nobody waits for any more ends, and its connection reads on")
+    func givenUp() async throws {
+        let test = try TestLibrary()
+        for number in 0..<500 { _ = try test.library.insert(film(#"{"title":"F"}"#), id: "\(number)") }
+        let library = test.library
+        let (begun, gate, seen) = (Tally(), Gate(), Shared(0))
+        let (failed, ended) = (Shared(false), Tally())
+        let job = BlockingThreads.Job {
+            do {
+                try library.forEach { _ in
+                    if seen.value == 0 {
+                        begun.add()
+                        gate.wait()
+                    }
+                    seen.change { $0 += 1 }
+                    return true
+                }
+            } catch {
+                failed.change { $0 = true }
+            }
+            ended.add()
+        }
+        let threads = BlockingThreads(count: 1)
+        try threads.enqueue(job)
+        try await begun.wait(for: 1)
+        job.giveUp()
+        gate.open()
+        try await ended.wait(for: 1)
+        #expect(failed.value && seen.value < 500)
+        #expect(try await threads.run { Result { try test.ids().count } }.get() == 500)
     }
 
     @Test("a cursor stays valid when its film is removed, and a cursor of another order is refused")
