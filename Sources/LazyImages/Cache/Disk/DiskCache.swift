@@ -10,7 +10,8 @@ package import SystemSupport
 /// folder that is no cache and has a file that it would write over.
 ///
 /// **Reading** returns a complete value that was stored for exactly this key, or nil. An entry that fails a check is a
-/// miss; it is counted and removed. An entry in a later version of the format is a miss too, but stays.
+/// miss; it is counted and removed. An entry in a later version of the format, or larger than the limit here, is a miss
+/// too, but stays.
 ///
 /// **Storing** is staged. This instance can read the value when ``store(_:metadata:expiry:for:)`` returns; others can
 /// read it when the file is written, for which ``flush()`` waits. Staged bytes are bounded: without room
