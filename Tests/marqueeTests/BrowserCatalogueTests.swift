@@ -155,11 +155,9 @@ struct BrowserCatalogueTests {
         let answers = [Feed.film("a"), Feed.film("b")].map {
             FilmServer.response("200 OK", "{\"movies\":[\($0)]}")
         }
-        let origin = try ScriptedOrigin { connection in
-            connection == 0
-                ? [.readHead, .send(answers[0]), .awaitClose]
-                : [.readHead, .wait(gate), .send(answers[1]), .awaitClose]
-        }
+        let origin = try ScriptedOrigin([
+            .readHead, .send(answers[0]), .readHead, .wait(gate), .send(answers[1]), .awaitClose,
+        ])
         let terminal = try started(origin.url("/films.json").absoluteString)
         try #require(title(terminal, has: "1/1"))
         terminal.type("RRR")
