@@ -60,6 +60,13 @@ struct ClientSocket {
         }
     }
 
+    /// Looks whether the client has ended: epoll may report it only later.
+    mutating func lookForEnd() {
+        var byte: UInt8 = 0
+        let count = unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK))
+        if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR { hasClientEnded = true }
+    }
+
     /// Sends a few bytes at once. Whether the system took all of them.
     func sendWhole(_ bytes: [UInt8]) -> Bool {
         let sent = unsafe bytes.withUnsafeBytes {

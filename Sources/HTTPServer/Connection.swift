@@ -297,6 +297,11 @@ extension Connection {
     private func wait(
         _ head: RequestHead, closes: Bool, _ loop: EventLoop, for start: (PendingAnswer) -> Void
     ) -> Step {
+        if head.isRead {
+            // A client that asks and closes at once has mostly gone before its request is read.
+            socket.lookForEnd()
+            if socket.hasClientEnded { return .end(.isOver) }
+        }
         phase = .handling
         deadline = loop.now + loop.context.configuration.queueTime
         handledHead = head
@@ -308,7 +313,7 @@ extension Connection {
         }
         self.pending = head.isRead ? pending : nil
         start(pending)
-        return .end(head.isRead && socket.hasClientEnded ? .isOver : .waits)
+        return .end(.waits)
     }
 
     /// Reads the bytes that have come into `input`.
