@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import ImageCodecs
 import SystemSupport
 import TestSupport
@@ -33,6 +34,14 @@ struct OutdatedLoadTests {
             pressure: nil)
     }
 
+    /// Lets the gate hold the next look of a load. The cache has tidied its folder before, which looks there too.
+    private func arm(
+        _ gate: LookGate, _ loader: ImageLoader, with fault: FileCalls.InjectedFault? = .failure(ENOENT)
+    ) async {
+        await loader.flush()
+        gate.arm(with: fault)
+    }
+
     /// Expects that no tier of a loader has a request's file or image.
     private func expectNothing(
         of request: ImageRequest, in loader: ImageLoader, _ location: SourceLocation = #_sourceLocation
@@ -60,7 +69,7 @@ struct OutdatedLoadTests {
         arguments: [true, false])
     func download(decodes: Bool) async throws {
         let loader = loader()
-        gate.arm()
+        await arm(gate, loader)
         let request = request
         let load = Task {
             if decodes {
@@ -80,7 +89,7 @@ struct OutdatedLoadTests {
     @Test("a load after the removal shares no download with an outdated load, and its file is kept")
     func newLoad() async throws {
         let loader = loader()
-        gate.arm()
+        await arm(gate, loader)
         let old = loader.task(for: request)
         try await gate.reached()
         await loader.remove(request)
@@ -99,7 +108,7 @@ struct OutdatedLoadTests {
     @Test("an outdated load joins the running download of a newer load, whose file is kept")
     func joins() async throws {
         let loader = loader()
-        gate.arm()
+        await arm(gate, loader)
         let old = loader.task(for: request)
         try await gate.reached()
         await loader.remove(request)
@@ -117,13 +126,12 @@ struct OutdatedLoadTests {
 
     @Test("an outdated load does not replace the bytes that a program has stored meanwhile")
     func stored() async throws {
-        let loader = loader()
-        gate.arm()
+        let loader = loader(nil, HeldTransport { _ in .fresh(SampleImages.png) })
+        await arm(gate, loader)
         let old = loader.task(for: request)
         try await gate.reached()
         try await loader.store(SampleImages.jpeg, for: request)
         gate.open()
-        try await transport.transfer().answer(SampleImages.png, fields: fresh)
         _ = try await old.value
         await loader.flush()
         #expect(loader.disk?.body(request.key) == SampleImages.jpeg)
@@ -176,8 +184,7 @@ struct OutdatedLoadTests {
         let gate = LookGate(.read)
         let answering = HeldTransport { _ in .fresh(SampleImages.png) }
         let loader = loader(gate, answering)
-        await loader.flush()
-        gate.arm(with: nil)
+        await arm(gate, loader, with: nil)
         let task = loader.task(for: request)
         try await gate.reached()
         await loader.remove(request)
@@ -192,7 +199,7 @@ struct OutdatedLoadTests {
         let store = try StoreServer()
         let request = ImageRequest("https://origin.example/a.png")
         let loader = loader(shared: try SharedFixture.tier(store.address))
-        gate.arm()
+        await arm(gate, loader)
         let task = loader.task(for: request)
         try await gate.reached()
         await loader.remove(request)
@@ -206,7 +213,7 @@ struct OutdatedLoadTests {
     @Test("an outdated load leaves no partial body")
     func partial() async throws {
         let loader = loader()
-        gate.arm()
+        await arm(gate, loader)
         let task = loader.task(for: request)
         try await gate.reached()
         await loader.remove(request)
@@ -241,7 +248,7 @@ struct OutdatedLoadTests {
             let gate = LookGate()
             let loader = loader(gate, HeldTransport { _ in .fresh(SampleImages.png) })
             let request = ImageRequest("http://localhost/\(number).png")
-            gate.arm()
+            await arm(gate, loader)
             let task = loader.task(for: request)
             try await gate.reached()
             await loader.remove(ImageRequest("http://localhost/other.png"))
