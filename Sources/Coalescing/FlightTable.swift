@@ -142,11 +142,13 @@ public final class FlightTable<
 /// The removals from a cache, counted by short hashes of what was removed: few of them outdate other work as well.
 public struct Removals: Sendable {
     @usableFromInline var all = 0
-    @usableFromInline var counts = [Int](repeating: 0, count: 256)
+    /// By hash; empty before the first removal.
+    @usableFromInline var counts: [Int] = []
 
     @inlinable init() {}
 
     @inlinable mutating func add(_ name: Substring) {
+        if counts.isEmpty { counts = [Int](repeating: 0, count: 256) }
         all += 1
         counts[Self.index(of: name)] += 1
     }
@@ -155,7 +157,7 @@ public struct Removals: Sendable {
     @inlinable public func outdate(_ name: @autoclosure () -> Substring, since earlier: Removals) -> Bool {
         if all == earlier.all { return false }
         let index = Self.index(of: name())
-        return counts[index] != earlier.counts[index]
+        return counts[index] != (earlier.counts.isEmpty ? 0 : earlier.counts[index])
     }
 
     @inlinable static func index(of name: Substring) -> Int { name.hashValue & 255 }
