@@ -51,7 +51,7 @@ package final class Deadlines: Sendable {
 
     package func remove(_ number: Int) { state.withLock { _ = $0.entries.removeValue(forKey: number) } }
 
-    /// The least time between two looks, each of which costs time for every entry: thousands may be due in a row.
+    /// The least time between two looks. A look goes through all entries, and thousands may be due one after the other.
     private static let leastPause = Duration.milliseconds(10)
 
     /// Calls what is due.
