@@ -33,6 +33,8 @@ struct FilmCall: Sendable {
     let format: FilmFormat
     /// The name of the sender in logs, if it may write; nil if not.
     let writer: String?
+    /// The sender's session; nil if there is none.
+    let session: WriteAccess.Session?
     /// What pages offer the sender.
     let access: PageAccess
     /// How the answer's text is coded.
@@ -47,7 +49,7 @@ struct FilmCall: Sendable {
     ///   none of the formats.
     init(
         _ head: RequestHead, _ peer: Peer, _ target: RequestTarget, _ configuration: FilmServiceConfiguration,
-        writer: String? = nil
+        writer: String? = nil, session: WriteAccess.Session? = nil
     ) throws(FilmRefusal) {
         guard let target = FilmTarget(target, isRoot: configuration.isRoot) else {
             throw .nothingHere
@@ -61,6 +63,7 @@ struct FilmCall: Sendable {
         self.peer = peer
         self.target = target
         self.writer = writer
+        self.session = session
         access =
             if !configuration.isWritable {
                 .reading

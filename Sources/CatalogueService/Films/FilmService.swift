@@ -61,7 +61,7 @@ package final class FilmService: HTTPHandler {
                 return .handle(bodyLimit: Self.loginLimit)
             }
             do throws(FilmRefusal) {
-                try gate.checkWrite(call.fields, from: peer)
+                try gate.checkWrite(call)
             } catch {
                 // A SOAP body says what it needs. Its head alone allows a short body, for reading.
                 guard call.target.route == .soap else {
@@ -150,7 +150,7 @@ package final class FilmService: HTTPHandler {
     /// The answer with a new cookie, if the session is due. Only pages for one person have it: caches keep the others.
     private func renewed(_ response: HTTPResponse, _ call: FilmCall) -> HTTPResponse {
         guard call.access == .forms(isSignedIn: true), response.fields["set-cookie"] == nil,
-            response.fields["cache-control"] == Page.ownCacheControl, let session = gate.session(call.fields),
+            response.fields["cache-control"] == Page.ownCacheControl, let session = call.session,
             session.isDue
         else { return response }
         var response = response
@@ -222,8 +222,10 @@ package final class FilmService: HTTPHandler {
         }
         try gate.checkHost(head.fields, authority: target.authority)
         try gate.checkForwarding(head.fields)
-        let writer = configuration.isWritable ? gate.writer(head.fields, from: peer) : nil
-        return try FilmCall(head, peer, target, configuration, writer: writer)
+        guard configuration.isWritable else { return try FilmCall(head, peer, target, configuration) }
+        let session = gate.session(head.fields)
+        let writer = gate.writer(head.fields, from: peer, session)
+        return try FilmCall(head, peer, target, configuration, writer: writer, session: session)
     }
 
     func content(

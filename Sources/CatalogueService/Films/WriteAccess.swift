@@ -203,12 +203,10 @@ struct RequestGate: Sendable {
     }
 
     /// Throws if another site's page writes, or if the sender may not write.
-    /// - Returns: the writer's name in logs.
-    @discardableResult
-    func checkWrite(_ fields: HeaderFields, from peer: Peer) throws(FilmRefusal) -> String {
-        try checkSite(fields)
-        if let writer = writer(fields, from: peer) { return writer }
-        let isWrong = BearerToken.token(in: fields) != nil
+    func checkWrite(_ call: FilmCall) throws(FilmRefusal) {
+        try checkSite(call.fields)
+        guard call.writer == nil else { return }
+        let isWrong = BearerToken.token(in: call.fields) != nil
         throw FilmRefusal(
             .unauthorized,
             isWrong
@@ -219,11 +217,12 @@ struct RequestGate: Sendable {
     }
 
     /// The name of a request's writer in logs; nil if it may not write.
-    func writer(_ fields: HeaderFields, from peer: Peer) -> String? {
+    /// - Parameter session: that of the request's cookie.
+    func writer(_ fields: HeaderFields, from peer: Peer, _ session: WriteAccess.Session?) -> String? {
         let writers = configuration.writers
         if writers.trustsLocal, peer.isLocal { return "local" }
         if let token = BearerToken.token(in: fields) { return writers.token(token)?.name }
-        return session(fields)?.token.name
+        return session?.token.name
     }
 
     /// The session of a request's cookie; nil if there is none, or it has ended.

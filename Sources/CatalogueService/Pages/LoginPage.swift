@@ -68,7 +68,7 @@ extension FilmService {
         let destination = Self.destination(value("to") ?? "")
         // Another site's link may have a stranger's token, and what is written here would seem to be the stranger's.
         guard let text = value("token"), gate.isOwnPage(call.fields) else {
-            if call.access != .login { return goOn(to: destination, call, nil) }
+            if call.access != .login { return seeOther(destination, call) }
             return try loginPage(call, destination, nil, .ok)
         }
         guard let token = configuration.writers.token(String(FieldList.trimmed(text[...]))) else {
@@ -77,14 +77,16 @@ extension FilmService {
                 call, destination, "This token may not write. A service makes a new one each time it starts.",
                 .unauthorized)
         }
-        return goOn(to: destination, call, cookie.field(configuration.writers.cookie(of: token)))
+        var response = seeOther(destination, call)
+        response.fields.append(cookie.field(configuration.writers.cookie(of: token)))
+        return response
     }
 
     /// Ends the session, and removes the cookie even if that could not be stored.
     private func signOut(_ call: FilmCall, _ cookie: SessionCookie) -> HTTPResponse {
         var response = seeOther("", call)
         do {
-            if let session = gate.session(call.fields), let ended = gate.ended {
+            if let session = call.session, let ended = gate.ended {
                 try configuration.writers.end(session, in: ended)
             }
         } catch {
@@ -99,12 +101,6 @@ extension FilmService {
     ) throws -> HTTPResponse {
         let page = try page(call, title: "Sign in")
         return answer(LoginPage(page: page, destination: destination, fault: fault).html, status, call)
-    }
-
-    private func goOn(to path: String, _ call: FilmCall, _ cookie: HeaderFields.Field?) -> HTTPResponse {
-        var response = seeOther(path, call)
-        if let cookie { response.fields.append(cookie) }
-        return response
     }
 
     /// The path if it is one of the service's own; otherwise the wall. A link must not lead to another site.

@@ -119,7 +119,7 @@ extension FilmService {
         guard configuration.isWritable else {
             throw .methodNotAllowed(method, isReadOnly: true, allowed: route.methods(isWritable: false))
         }
-        try gate.checkWrite(call.fields, from: call.peer)
+        try gate.checkWrite(call)
     }
 
     // Addresses of posters are relative to the service's own address, /soap.
