@@ -82,10 +82,7 @@ final class CatalogueHandler: HTTPHandler {
 
     /// Refuses a client that sends too many requests; nil for others.
     private func refusal(ofClient head: RequestHead, _ peer: Peer) -> HTTPResponse? {
-        guard let rate,
-            let wait = rate.admit(
-                clients.client(peer: peer, forwardedFor: head.fields.values(of: "x-forwarded-for")))
-        else { return nil }
+        guard let wait = rate?.admit(clients.client(of: head, from: peer)) else { return nil }
         var response = HTTPResponse.plain(.tooManyRequests, "too many requests; wait")
         response.fields["Retry-After"] = "\(wait)"
         return response

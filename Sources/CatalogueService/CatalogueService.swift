@@ -148,10 +148,7 @@ package final class CatalogueService: Sendable {
         }
         settings.rules.catalogueSources.formUnion(sources)
         settings.reportFailure = configuration.reportFailure
-        let clients = configuration.clients
-        settings.client = { head, peer in
-            clients.client(peer: peer, forwardedFor: head.fields.values(of: "x-forwarded-for"))
-        }
+        settings.client = configuration.clients.client(of:from:)
         return PictureServer(settings)
     }
 

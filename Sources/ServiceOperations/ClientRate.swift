@@ -97,8 +97,8 @@ package struct ForwardedClient: Sendable {
     package init(trusting trusted: [AddressRange] = []) { self.trusted = trusted }
 
     /// The client of a request.
-    package func client(of request: HTTPRequest) -> IPAddress? {
-        client(peer: request.peer, forwardedFor: request.head.fields.values(of: "x-forwarded-for"))
+    package func client(of head: RequestHead, from peer: Peer) -> IPAddress? {
+        client(peer: peer, forwardedFor: head.fields.values(of: "x-forwarded-for"))
     }
 
     /// The client: the last address that is not trusted, or the first one if all are. At an entry that is not an
