@@ -129,9 +129,22 @@ import SystemSupport
         }
     }
 
+    /// The values of all rows.
+    /// - Parameter read: reads one; nil leaves the row out.
+    func all<Value>(
+        _ sql: String, _ values: [SQLValue] = [], read: (Row) throws(FilmLibraryError) -> Value?
+    ) throws(FilmLibraryError) -> [Value] {
+        var all: [Value] = []
+        try rows(sql, values) { row throws(FilmLibraryError) in
+            if let value = try read(row) { all.append(value) }
+            return true
+        }
+        return all
+    }
+
     /// The value that `read` returns for the first row; nil without rows.
     func first<Value>(
-        _ sql: String, _ values: SQLValue..., read: (Row) throws(FilmLibraryError) -> Value
+        _ sql: String, _ values: [SQLValue] = [], read: (Row) throws(FilmLibraryError) -> Value
     ) throws(FilmLibraryError) -> Value? {
         var value: Value?
         try rows(sql, values) { row throws(FilmLibraryError) in
@@ -143,12 +156,7 @@ import SystemSupport
 
     /// The number in the first column of the first row; 0 without rows.
     func number(_ sql: String, _ values: [SQLValue] = []) throws(FilmLibraryError) -> Int {
-        var number = 0
-        try rows(sql, values) { row throws(FilmLibraryError) in
-            number = row.integer(0)
-            return false
-        }
-        return number
+        try first(sql, values) { row throws(FilmLibraryError) in row.integer(0) } ?? 0
     }
 
     /// The row id of the last inserted row.

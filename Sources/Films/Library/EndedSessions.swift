@@ -20,14 +20,12 @@ package final class EndedSessions: Sendable {
         let state = try library.state
         if let known = known.withLock({ $0 }), known.state == state { return known.digests.contains(digest) }
         let digests = try library.read { database throws(FilmLibraryError) in
-            var digests: Set<String> = []
             let tables = "SELECT count(*) FROM sqlite_master WHERE name = 'ended_sessions'"
-            guard try database.number(tables) > 0 else { return digests }
-            try database.rows("SELECT digest FROM ended_sessions") { row throws(FilmLibraryError) in
-                digests.insert(row.text(0))
-                return true
-            }
-            return digests
+            guard try database.number(tables) > 0 else { return Set<String>() }
+            return Set(
+                try database.all("SELECT digest FROM ended_sessions") { row throws(FilmLibraryError) in
+                    row.text(0)
+                })
         }
         known.withLock { $0 = (state, digests) }
         return digests.contains(digest)

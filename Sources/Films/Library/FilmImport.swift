@@ -27,10 +27,8 @@ package struct FilmImport {
 
     /// Sets the catalogue's title, unless it has one.
     package func setNameIfNone(_ name: String) throws(FilmLibraryError) {
-        let has = try transaction.database.first("SELECT 1 FROM facts WHERE key = 'name'") {
-            row throws(FilmLibraryError) in true
-        }
-        if has == nil { try transaction.setName(name) }
+        let names = try transaction.database.number("SELECT count(*) FROM facts WHERE key = 'name'")
+        if names == 0 { try transaction.setName(name) }
     }
 
     /// Adds a film. Takes valid values of `created_at`, `updated_at`, `rating`, `votes` and `ratings` from the
@@ -132,12 +130,10 @@ extension FilmLibrary {
         try forEachRow { database, number, film throws(FilmLibraryError) in
             var document = film.completeDocument()
             if film.votes > 0 {
-                var votes: [JSONText.Member] = []
-                try database.rows(
+                let votes = try database.all(
                     "SELECT rater, value FROM ratings WHERE film = ? ORDER BY rater", [.integer(number)]
                 ) { row throws(FilmLibraryError) in
-                    votes.append(JSONText.Member(name: row.text(0), value: JSONText(row.real(1))))
-                    return true
+                    JSONText.Member(name: row.text(0), value: JSONText(row.real(1)))
                 }
                 if !votes.isEmpty { document["ratings"] = JSONText(members: votes) }
             }

@@ -257,7 +257,7 @@ extension Database {
 
     /// The film with an id, and its row number.
     func film(_ id: String) throws(FilmLibraryError) -> (number: Int, film: StoredFilm)? {
-        try first(Self.filmByID, .text(id)) {
+        try first(Self.filmByID, [.text(id)]) {
             row throws(FilmLibraryError) in (row.integer(0), try film(row))
         }
     }
@@ -267,7 +267,7 @@ extension Database {
     func poster(_ number: String, _ value: SQLValue) throws(FilmLibraryError) -> StoredPoster? {
         try first(
             "SELECT media_type, tag, size, updated_at, bytes FROM posters JOIN films USING (number) WHERE number = \(number)",
-            value
+            [value]
         ) { row throws(FilmLibraryError) in
             let tag = PosterBytes.tag(stored: row.text(1), size: row.integer(2), changed: row.text(3))
             return StoredPoster(mediaType: row.text(0), bytes: row.bytes(4), tag: tag)
@@ -334,7 +334,7 @@ extension FilmLibrary {
     /// The bytes of a film's stored text, found without reading the text; nil if there is no film with this id.
     package func size(of id: String) throws(FilmLibraryError) -> Int? {
         try read { database throws(FilmLibraryError) in
-            try database.first("SELECT number FROM films WHERE id = ?", .text(id)) {
+            try database.first("SELECT number FROM films WHERE id = ?", [.text(id)]) {
                 row throws(FilmLibraryError) in
                 try FilmRows(database).size(of: row.integer(0))
             }
@@ -353,7 +353,7 @@ extension FilmLibrary {
         try read { database throws(FilmLibraryError) in
             try database.first(
                 "SELECT value FROM ratings WHERE film = (SELECT number FROM films WHERE id = ?) AND rater = ?",
-                .text(id), .text(rater)
+                [.text(id), .text(rater)]
             ) { row throws(FilmLibraryError) in row.real(0) }
         }
     }
@@ -445,12 +445,9 @@ extension FilmLibrary {
         _ id: String, rater: String, value: Double, replacing earlier: (Double) -> Void = { _ in }
     ) throws -> StoredFilm? {
         try vote(id) { film, database throws(FilmLibraryError) in
-            try database.rows(
+            try database.first(
                 "SELECT value FROM ratings WHERE film = ? AND rater = ?", [.integer(film), .text(rater)]
-            ) { row throws(FilmLibraryError) in
-                earlier(row.real(0))
-                return true
-            }
+            ) { row throws(FilmLibraryError) in earlier(row.real(0)) }
             try database.run(
                 "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?)", .integer(film), .text(rater), .real(value))
             return true

@@ -159,7 +159,7 @@ extension FilmLibrary {
         guard let number else { return nil }
         let columns = sort.columns
         return try database.first(
-            "SELECT \(columns.joined(separator: ", ")) FROM films WHERE number = ?", .integer(number)
+            "SELECT \(columns.joined(separator: ", ")) FROM films WHERE number = ?", [.integer(number)]
         ) { row throws(FilmLibraryError) in
             let keys = columns.indices.map { index -> SQLValue in
                 switch columns[index] {
@@ -208,11 +208,7 @@ struct FilmSearch {
         }
         let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
         values.append(.integer(limit))
-        return (
-            """
-            SELECT f.number FROM \(source) \(condition) ORDER BY \(order) LIMIT ?
-            """, values
-        )
+        return ("SELECT f.number FROM \(source) \(condition) ORDER BY \(order) LIMIT ?", values)
     }
 
     /// The tables and conditions that find the films with all words.

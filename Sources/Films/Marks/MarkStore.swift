@@ -108,21 +108,17 @@ package final class MarkStore: Sendable {
     /// - Parameter revision: the highest one that is known. Default: all marks.
     package func marks(after revision: Int = 0) throws(FilmLibraryError) -> [Stored] {
         try database.withLock { database throws(FilmLibraryError) in
-            var marks: [Stored] = []
-            try database.rows(
+            try database.all(
                 "SELECT film, mark, value, changed, revision FROM marks WHERE revision > ?",
                 [.integer(revision)]
             ) { row throws(FilmLibraryError) in
                 // A later version may have other marks.
-                if let mark = FilmMark(rawValue: row.text(1)) {
-                    marks.append(
-                        Stored(
-                            key: row.text(0), mark: mark, value: row.integer(2), changed: row.integer(3),
-                            revision: row.integer(4)))
+                FilmMark(rawValue: row.text(1)).map { mark in
+                    Stored(
+                        key: row.text(0), mark: mark, value: row.integer(2), changed: row.integer(3),
+                        revision: row.integer(4))
                 }
-                return true
             }
-            return marks
         }
     }
 
@@ -162,7 +158,7 @@ package final class MarkStore: Sendable {
     /// Whether the person lets marks be sent to a server; nil if nobody has asked.
     package func isSending(to server: String) throws(FilmLibraryError) -> Bool? {
         try database.withLock { database throws(FilmLibraryError) in
-            try database.first("SELECT sends FROM servers WHERE name = ?", .text(server)) {
+            try database.first("SELECT sends FROM servers WHERE name = ?", [.text(server)]) {
                 row throws(FilmLibraryError) in row.integer(0) != 0
             }
         }
@@ -226,14 +222,10 @@ package final class MarkStore: Sendable {
     private static func unsent(
         _ database: Database, _ sql: String, _ values: [SQLValue]
     ) throws(FilmLibraryError) -> [Unsent] {
-        var found: [Unsent] = []
-        try database.rows(sql, values) { row throws(FilmLibraryError) in
-            if let mark = FilmMark(rawValue: row.text(2)) {
-                found.append(
-                    Unsent(film: row.text(0), key: row.text(1), mark: mark, value: row.integer(3)))
+        try database.all(sql, values) { row throws(FilmLibraryError) in
+            FilmMark(rawValue: row.text(2)).map { mark in
+                Unsent(film: row.text(0), key: row.text(1), mark: mark, value: row.integer(3))
             }
-            return true
         }
-        return found
     }
 }
