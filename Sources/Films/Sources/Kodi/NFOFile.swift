@@ -27,16 +27,9 @@ struct NFOFile {
 
     /// - Throws: why the file cannot be read. Its film is still a film, with the name of its file.
     init(_ bytes: [UInt8]) throws(CatalogueError) {
-        guard bytes.count <= Self.maximumBytes else {
-            throw .tooLarge(limit: Self.maximumBytes, unit: "bytes")
-        }
-        let text = XMLEncoding.utf8(bytes) ?? bytes
-        let mark = Document.byteOrderMark
-        let document = text.starts(with: mark) ? text[mark.count...] : text[...]
-        guard document.contains(where: { !$0.isWhitespace }) else { throw .empty }
-        guard !document.contains(0) else { throw .unrecognized }
+        let (text, start, _) = try Document.text(bytes, limit: Self.maximumBytes)
         try Document.requireUTF8(text)
-        let (xml, rest) = Self.split(document)
+        let (xml, rest) = Self.split(text[start...])
         if !rest.isEmpty { readAddresses(String(decoding: rest, as: UTF8.self)) }
         guard !xml.isEmpty else {
             if !hasAddress { throw .unrecognized }
