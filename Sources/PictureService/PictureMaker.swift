@@ -202,11 +202,8 @@ package struct PictureMaker: Sendable {
                 throw .notProcessable(.tooLarge(processor: processor.identifier, size: size))
             }
         }
-        return max(most, Self.memoryToEncode(size) + (processors.isEmpty ? 0 : size.bitmapBytes))
-    }
-
-    private static func memoryToEncode(_ size: ImageSize) -> Int {
-        max(JPEGEncoder.memory(toEncode: size), PNGEncoder.memory(toEncode: size))
+        let encoding = max(JPEGEncoder.memory(toEncode: size), PNGEncoder.memory(toEncode: size))
+        return max(most, encoding + (processors.isEmpty ? 0 : size.bitmapBytes))
     }
 
     // MARK: Sizes

@@ -45,7 +45,8 @@ package final class ClientRate: Sendable {
         guard let client else { return nil }
         let key = Self.key(client)
         let time = start.duration(to: now).nanoseconds
-        let first = set(of: key) * Self.ways
+        // The client's set. Hashes are seeded anew in each process, so nobody can choose addresses that crowd one set.
+        let first = Int(UInt(bitPattern: key.hashValue) % UInt(setCount)) * Self.ways
         return entries.withLock { entries in
             var chosen = first
             for index in first..<first + Self.ways {
@@ -72,13 +73,6 @@ package final class ClientRate: Sendable {
         case .v4(let bits): 0xFFFF_FFFF << 32 | UInt64(bits)
         case .v6(let bits): UInt64(truncatingIfNeeded: bits >> 64)
         }
-    }
-
-    /// The client's set. `Hasher` is seeded anew in each process, so nobody can choose addresses that crowd one set.
-    private func set(of key: UInt64) -> Int {
-        var hasher = Hasher()
-        hasher.combine(key)
-        return Int(UInt(bitPattern: hasher.finalize()) % UInt(setCount))
     }
 }
 

@@ -103,7 +103,8 @@ package final class Metrics: Sendable {
         _ name: String, _ help: String, _ type: String, samples: @escaping @Sendable () -> [Sample]
     ) {
         precondition(
-            name.hasPrefix("marquee_") && name.utf8.allSatisfy { $0.isDigit || $0.isLowercaseLetter },
+            name.hasPrefix("marquee_")
+                && name.allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber || $0 == "_") },
             "\(name) is not a metric name of Marquee")
         precondition((type == "counter") == name.hasSuffix("_total"), "\(name): counters end in _total")
         families.withLock { families in
@@ -130,12 +131,6 @@ package final class Metrics: Sendable {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
         return Int(exactly: value).map(String.init) ?? "\(value)"
-    }
-}
-
-extension UInt8 {
-    fileprivate var isLowercaseLetter: Bool {
-        self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") || self == UInt8(ascii: "_")
     }
 }
 

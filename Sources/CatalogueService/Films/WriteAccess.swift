@@ -123,8 +123,7 @@ package final class WriteAccess: Sendable {
     package static func randomToken() -> String { Base64URL.encode(randomBytes(24)) }
 
     private static func randomBytes(_ count: Int) -> [UInt8] {
-        var numbers = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &numbers) }
+        (0..<count).map { _ in UInt8.random(in: .min ... .max) }
     }
 }
 

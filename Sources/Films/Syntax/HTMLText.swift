@@ -83,7 +83,7 @@ enum HTMLText {
                 return
             }
             isEnd = first == UInt8(ascii: "/")
-            let letters = rest.dropFirst(isEnd ? 1 : 0).prefix { Self.isLetterOrDigit($0) }
+            let letters = rest.dropFirst(isEnd ? 1 : 0).prefix { $0.isLetter || $0.isDigit }
             guard letters.first.map({ $0 > UInt8(ascii: "9") }) ?? (!isEnd && "!?".utf8.contains(first))
             else {
                 return nil
@@ -104,10 +104,6 @@ enum HTMLText {
                 }
             }
             end = index
-        }
-
-        private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-            byte.isLetter || byte.isDigit
         }
     }
 

@@ -217,9 +217,7 @@ final class XMLReader: XMLParserDelegate {
     }
 
     func parser(_ parser: XMLParser, foundCDATA data: Data) {
-        if keepsContent, !open.isEmpty {
-            open[open.count - 1].text += String(decoding: data, as: UTF8.self)
-        }
+        self.parser(parser, foundCharacters: String(decoding: data, as: UTF8.self))
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {

@@ -177,11 +177,7 @@ package struct JellyfinSource: FilmSource {
             case "ImageTags": tag = value["Primary"]?.string
             case "UserData":
                 value.forEachMember { name, value in
-                    switch name {
-                    case "Played": marks[.seen] = value.flag == true ? 1 : 0
-                    case "IsFavorite": marks[.favourite] = value.flag == true ? 1 : 0
-                    default: break
-                    }
+                    if let mark = marksByName[name] { marks[mark] = value.flag == true ? 1 : 0 }
                 }
             default: break
             }
@@ -218,6 +214,7 @@ package struct JellyfinSource: FilmSource {
         return (isSet ? .post : .delete, url(kind + film, items))
     }
 
+    private static let marksByName: [String: FilmMark] = ["Played": .seen, "IsFavorite": .favourite]
     /// A tick is 100 ns.
     private static let ticksOfMinute = 600_000_000.0
 
