@@ -321,10 +321,7 @@ final class FolderSite: Sendable {
                 library: library, configuration: settings, pictures: filmPictures,
                 report: configuration.reportFailure)
             // The films before are released, which removes their file, outside the lock.
-            _ = films.withLock { films in
-                defer { films.loaded = (file.version, service) }
-                return films.loaded
-            }
+            _ = films.withLock { exchange(&$0.loaded, with: (file.version, service)) }
             mend()
             return service
         } catch {
@@ -348,10 +345,8 @@ final class FolderSite: Sendable {
 
     /// Tells the operator what is wrong with films, unless it was so at the last reading.
     private func warn(of problems: [CatalogueError], in name: String) {
-        let new = films.withLock { films in
-            defer { films.problems = Set(problems) }
-            return problems.filter { !films.problems.contains($0) }
-        }
+        let old = films.withLock { exchange(&$0.problems, with: Set(problems)) }
+        let new = problems.filter { !old.contains($0) }
         for line in CatalogueError.warnings(of: new, in: name, advice: "marquee list --verbose") {
             configuration.reportFailure(Fault(description: line))
         }
@@ -425,10 +420,7 @@ final class SiteWatch: Sendable {
     /// Stops, and returns when the thread has ended. A stopped watch does not start again. Blocks.
     func stop() {
         wake.signal()
-        let hadThread = isStarted.withLock { isStarted in
-            defer { isStarted = true }
-            return isStarted
-        }
+        let hadThread = isStarted.withLock { exchange(&$0, with: true) }
         // The signal stays, so a second call does not wait.
         if hadThread { ended.wait() }
     }

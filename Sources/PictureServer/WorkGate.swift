@@ -333,8 +333,7 @@ package final class WorkGate: Sendable {
             let value = body(&state)
             state.admit()
             state.checkInvariants()
-            defer { state.resumptions = [] }
-            return (value, state.resumptions)
+            return (value, exchange(&state.resumptions, with: []))
         }
         for (continuation, failure) in resumptions { continuation.resume(returning: failure) }
         return value

@@ -167,9 +167,6 @@ package final class Readiness: Sendable {
     package func setNote(_ text: String?, for key: String) -> Bool {
         // An error may quote a document.
         let line = text?.replacing("\n", with: " ")
-        return state.withLock { state in
-            defer { state.notes[key] = line }
-            return state.notes[key] != line
-        }
+        return state.withLock { exchange(&$0.notes[key], with: line) != line }
     }
 }

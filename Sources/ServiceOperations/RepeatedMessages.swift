@@ -57,8 +57,7 @@ package final class RepeatedMessages: Sendable {
             let isNew = state.repetitions[key] == nil && key == message
             state.repetitions[key, default: Repetition(since: now)].count += isNew ? 0 : 1
             state.repetitions[key]?.detail = detail
-            defer { state.isWaiting = true }
-            return (isNew, !state.isWaiting)
+            return (isNew, !exchange(&state.isWaiting, with: true))
         }
         if isNew { print(message + detail) }
         if waits { Task { await printAfterEachPause() } }

@@ -55,10 +55,7 @@ package final class WriteAccess: Sendable {
     /// - Returns: the numbers of added and of removed tokens.
     @discardableResult
     package func replaceTokens(with new: [Token]) -> (added: Int, removed: Int) {
-        let old = tokens.withLock { tokens in
-            defer { tokens = new }
-            return tokens
-        }
+        let old = tokens.withLock { exchange(&$0, with: new) }
         let (before, after) = (Set(old.map(\.value)), Set(new.map(\.value)))
         return (after.subtracting(before).count, before.subtracting(after).count)
     }
