@@ -116,16 +116,12 @@ public struct JSONText: Sendable, Hashable {
         let bytes = Array(text.utf8)
         var members: [Member] = []
         var grammar = JSONGrammar(bytes)
-        do throws(CatalogueError) {
-            try grammar.members { name, grammar throws(CatalogueError) in
-                let value = String(decoding: bytes[try grammar.value()], as: UTF8.self)
-                members.append(Member(name: Self.unquoted(bytes[name]), value: JSONText(valid: value)))
-            }
-        } catch {
-            // The stored text is damaged: it was valid JSON once.
-            return nil
+        // Ignored: the stored text is damaged: it was valid JSON once.
+        let read: Void? = try? grammar.members { name, grammar throws(CatalogueError) in
+            let value = String(decoding: bytes[try grammar.value()], as: UTF8.self)
+            members.append(Member(name: Self.unquoted(bytes[name]), value: JSONText(valid: value)))
         }
-        return members
+        return read.map { members }
     }
 
     /// The elements of an array, in order; nil for another value.
@@ -134,15 +130,11 @@ public struct JSONText: Sendable, Hashable {
         let bytes = Array(text.utf8)
         var elements: [JSONText] = []
         var grammar = JSONGrammar(bytes)
-        do throws(CatalogueError) {
-            try grammar.elements { value throws(CatalogueError) in
-                elements.append(JSONText(valid: String(decoding: bytes[value], as: UTF8.self)))
-            }
-        } catch {
-            // The stored text is damaged: it was valid JSON once.
-            return nil
+        // Ignored: the stored text is damaged: it was valid JSON once.
+        let read: Void? = try? grammar.elements { value throws(CatalogueError) in
+            elements.append(JSONText(valid: String(decoding: bytes[value], as: UTF8.self)))
         }
-        return elements
+        return read.map { elements }
     }
 
     /// The content of a string; nil for another value.
