@@ -76,10 +76,10 @@ extension PictureRefusal: CustomStringConvertible {
         case .expired(let time): "the address expired at \(HTTPDate.format(time)); ask for a new one"
         case .forbiddenScheme(let scheme): "\(scheme) is not supported; use an address with https or http"
         case .forbiddenSource(let name, let isSignable):
-            "the host \(PictureRules.Source.text(name)) is not allowed; allow it with --source"
+            "the host \(PictureRules.Source(name).text) is not allowed; allow it with --source"
                 + (isSignable ? ", or sign the address" : "")
         case .forbiddenPort(let name):
-            "port \(name.port ?? 0) of \(name.host) is not allowed; allow it with --source \(PictureRules.Source.text(name))"
+            "port \(name.port ?? 0) of \(name.host) is not allowed; allow it with --source \(PictureRules.Source(name).text)"
         case .forbiddenCredentials:
             "a source with a user name or a password is not allowed; leave them out"
         case .unlistedSize(let recipe):

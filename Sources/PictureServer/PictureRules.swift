@@ -23,9 +23,7 @@ package struct PictureRules: Sendable {
         }
 
         /// Host and port, as written in an address.
-        package var text: String { Self.text(name) }
-
-        static func text(_ name: HostAndPort) -> String {
+        package var text: String {
             let host = name.host.contains(":") ? "[\(name.host)]" : name.host
             return name.port.map { "\(host):\($0)" } ?? host
         }
