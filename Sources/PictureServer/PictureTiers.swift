@@ -40,13 +40,7 @@ package final class KeptPicture: Sendable {
 /// Stores pictures and the records of their sources: memory before disk before the shared store. A picture's key is its
 /// content and recipe; a record's key is the source.
 package struct PictureTiers: Sendable {
-    /// A record in memory.
-    private final class KeptRecord: Sendable {
-        let record: SourceRecord
-        init(_ record: SourceRecord) { self.record = record }
-    }
-
-    private let records: MemoryCache<KeptRecord>
+    private let records: MemoryCache<Kept<SourceRecord>>
     /// The reads of records that are not in memory. A removal outdates them: they must not put the record back.
     private let reads = FlightTable<CacheKey, SourceRecord?, PictureFailure, Never>()
     package let pictures: MemoryCache<KeptPicture>
@@ -73,11 +67,11 @@ package struct PictureTiers: Sendable {
     // MARK: Records
 
     /// The record in memory; nil if only the disk may have it.
-    func recordInMemory(_ key: CacheKey) -> SourceRecord? { records.value(for: key)?.record }
+    func recordInMemory(_ key: CacheKey) -> SourceRecord? { records.value(for: key)?.value }
 
     /// The record of a source, from any tier. Nil for a cancelled caller.
     func record(_ key: CacheKey) async -> SourceRecord? {
-        if let kept = records.value(for: key) { return kept.record }
+        if let kept = recordInMemory(key) { return kept }
         let read = reads.join(key, priority: 0, cancelled: { .cancelled }) { [self] flight, _ in
             let record = await stored(key, isShared: key.isOfURL, unless: { !flight.isCurrent }) { entry in
                 SourceRecord(String(decoding: entry.body.array, as: UTF8.self))
@@ -111,7 +105,7 @@ package struct PictureTiers: Sendable {
         _ record: SourceRecord, for key: CacheKey, unless isUnwanted: () -> Bool
     ) {
         guard !isUnwanted() else { return }
-        records.store(KeptRecord(record), for: key, cost: Self.recordCost)
+        records.store(Kept(record), for: key, cost: Self.recordCost)
         if isUnwanted() { records.remove(key) }
     }
 
@@ -181,26 +175,27 @@ package struct PictureTiers: Sendable {
     }
 }
 
+/// A value in a memory cache, which keeps objects.
+private final class Kept<Value: Sendable>: Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}
+
 /// Remembers for a minute why a source gives no picture. Asking again then costs neither a transfer nor a decode.
 final class FailureMemory: Sendable {
-    private final class Entry: Sendable {
-        let failure: PictureFailure
-        init(_ failure: PictureFailure) { self.failure = failure }
-    }
-
-    private let entries = MemoryCache<Entry>(
+    private let entries = MemoryCache<Kept<PictureFailure>>(
         limit: 4 << 20, timeToLive: .seconds(PictureFreshness.failureLifetime))
 
     /// The assumed memory of an entry in bytes.
     private static let cost = 512
 
     /// The failure of a source within the last minute.
-    func failure(of source: CacheKey) -> PictureFailure? { entries.value(for: source)?.failure }
+    func failure(of source: CacheKey) -> PictureFailure? { entries.value(for: source)?.value }
 
     /// Notes a failure of the source itself. Other failures may pass at any time.
     func record(_ failure: PictureFailure, of source: CacheKey) {
         guard failure.status == .unprocessableContent, failure != .needsMemory else { return }
-        entries.store(Entry(failure), for: source, cost: Self.cost)
+        entries.store(Kept(failure), for: source, cost: Self.cost)
     }
 
     func remove(_ source: CacheKey) { entries.remove(source) }
