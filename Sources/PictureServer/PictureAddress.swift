@@ -21,14 +21,9 @@ package struct PictureAddress: Hashable, Sendable {
     /// The first segment of the path.
     package static let folder = "image"
 
-    /// An unsigned address.
-    package init(_ recipe: PictureRecipe, of source: PictureSource) {
-        (signature, self.recipe, self.source) = (nil, recipe, source)
-    }
-
-    /// An address signed with the first key.
-    package init(_ recipe: PictureRecipe, of source: PictureSource, signedBy keys: SigningKeys) {
-        signature = keys.signature(of: Self.message(recipe, source))
+    /// An address signed with the first key; unsigned without keys.
+    package init(_ recipe: PictureRecipe, of source: PictureSource, signedBy keys: SigningKeys? = nil) {
+        signature = keys?.signature(of: Self.message(recipe, source))
         (self.recipe, self.source) = (recipe, source)
     }
 
