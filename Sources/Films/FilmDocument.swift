@@ -122,15 +122,6 @@ extension MovieFields.Value {
 extension FilmDocument {
     private static let types: Set<String> = ["number", "boolean", "null", "array", "object"]
 
-    /// Reads a UTF-8 document whose root is one `<movie>`.
-    /// - Throws: the error in the XML, and `.wrongShape` for another root.
-    public init(xml bytes: [UInt8]) throws(CatalogueError) {
-        guard case .xml(let root) = try Document(parsing: bytes), root.name == "movie" else {
-            throw .wrongShape(expected: "<movie> as the only film", line: nil)
-        }
-        self.init(xml: root)
-    }
-
     /// Reads a `<movie>` element.
     package init(xml element: XMLElement) {
         self.init()

@@ -49,7 +49,7 @@ struct FilmMemberTests {
         let xml = try #require(
             try Catalogue(parsing: Array("<catalogue>\(film.xml())</catalogue>".utf8)).movies.first)
         #expect(json == xml)
-        #expect(try FilmDocument(xml: Array(film.xml().utf8)) == film)
+        #expect(try FilmDocument(xml: XMLElement(parsing: Array(film.xml().utf8))) == film)
         let encoded = try FilmDocument(json: JSONText(parsing: Array(JSONEncoder().encode(json))))
         #expect(try encoded.movie() == json)
         #expect(encoded[member.name]?.text == film[member.name]?.text)
