@@ -151,15 +151,12 @@ struct Arguments: Sendable {
         return product
     }
 
-    /// The value of an option that takes one of several words.
-    /// - Parameter others: words that the caller has looked for already.
-    func choice<Choice: CaseIterable & RawRepresentable<String>>(
-        _ name: String, besides others: [String] = []
-    ) throws(UsageError) -> Choice? {
+    /// The value of an option that takes one of several words; nil for a word that is none of `Choice`.
+    func choice<Choice: RawRepresentable<String>>(_ name: String) throws(UsageError) -> Choice? {
         guard let text = value(name) else { return nil }
-        if let choice = Choice(rawValue: text) { return choice }
-        let words = (others + Choice.allCases.map(\.rawValue)).joined(separator: ", ")
-        throw UsageError("--\(name) needs one of \(words), not \"\(text)\"")
+        let words = known.first { $0.name == name }?.choices ?? []
+        if words.contains(text) { return Choice(rawValue: text) }
+        throw UsageError("--\(name) needs one of \(words.joined(separator: ", ")), not \"\(text)\"")
     }
 
     /// The option's values as networks.

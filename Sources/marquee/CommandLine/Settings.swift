@@ -60,7 +60,7 @@ struct Settings: Sendable {
         asksForGraphics = [nil, "auto"].contains(arguments.value("graphics"))
         let graphics =
             asksForGraphics
-            ? .blocks : try arguments.choice("graphics", besides: ["auto"]) ?? GraphicsMode.blocks
+            ? .blocks : try arguments.choice("graphics") ?? GraphicsMode.blocks
         self.graphics = graphics.isBlocks && Terminal.showsOnlyASCII(STDOUT_FILENO) ? .ascii : graphics
 
         downloads.userAgent = "Marquee/\(Marquee.version)"

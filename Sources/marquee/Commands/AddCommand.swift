@@ -37,7 +37,7 @@ enum AddCommand: Command {
             case .none: break
             }
         }
-        let named = try FilmWire.named(arguments, among: FilmWire.allCases)
+        let named: FilmWire? = try arguments.choice("wire")
         let usual: FilmWire = poster == nil ? .json : .multipart
         return try await session.withFilms(named) { client in
             let wire = named ?? (client.address.isSoap ? .soap : usual)

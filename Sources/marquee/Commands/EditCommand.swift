@@ -30,7 +30,7 @@ enum EditCommand: Command {
             throw UsageError("edit needs something to change, such as --year 1922; see marquee edit --help")
         }
         let patch = members.isEmpty ? nil : JSONText(members: members)
-        return try await session.withFilms(try FilmWire.named(arguments)) { client in
+        return try await session.withFilms(try arguments.choice("wire")) { client in
             var film = try await session.film(arguments.operands[0], of: client)
             if let patch { film = try await change(film, patch, client) }
             switch poster {

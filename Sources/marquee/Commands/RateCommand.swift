@@ -24,7 +24,7 @@ enum RateCommand: Command {
         let value = try vote(arguments)
         let rater = arguments.value("as") ?? userName
         if rater.isEmpty { throw UsageError("rate does not know the voter's name; give it with --as NAME") }
-        return try await session.withFilms(try FilmWire.named(arguments)) { client in
+        return try await session.withFilms(try arguments.choice("wire")) { client in
             let film = try await session.film(arguments.operands[0], of: client)
             try await client.rate(film, by: rater, value)
             let now = try await client.film(film.id) ?? film

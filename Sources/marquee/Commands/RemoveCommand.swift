@@ -19,7 +19,7 @@ enum RemoveCommand: Command {
         guard isSure || Confirmation.isPossible else {
             throw UsageError("remove asks before it removes, but there is no terminal; add --yes")
         }
-        return try await session.withFilms(try FilmWire.named(session.arguments)) { client in
+        return try await session.withFilms(try session.arguments.choice("wire")) { client in
             let film = try await session.film(session.arguments.operands[0], of: client)
             if isRehearsal {
                 session.output.line("would remove \(film.name)")

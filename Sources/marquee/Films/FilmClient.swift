@@ -187,23 +187,13 @@ struct FilmClient: Sendable {
 }
 
 /// The format of a film in a request.
-enum FilmWire: String, CaseIterable, Sendable {
+enum FilmWire: String, Sendable {
     case json, xml, form, multipart, soap
 
     /// The option of commands that do not send a whole film.
     static let option = Option(
         name: "wire", value: "FORMAT", help: "the format: json or soap (default: as in --catalogue)",
         choices: ["json", "soap"])
-
-    /// The format that the arguments name; nil if they name none.
-    static func named(
-        _ arguments: Arguments, among wires: [FilmWire] = [.json, .soap]
-    ) throws(UsageError) -> FilmWire? {
-        guard let text = arguments.value("wire") else { return nil }
-        if let wire = wires.first(where: { $0.rawValue == text }) { return wire }
-        let names = wires.map(\.rawValue).joined(separator: ", ")
-        throw UsageError("--wire needs one of \(names), not \"\(text)\"")
-    }
 
     /// A film as the body of a request.
     /// - Parameter poster: sent only in a multipart form.
