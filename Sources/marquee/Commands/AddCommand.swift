@@ -56,7 +56,7 @@ enum AddCommand: Command {
         switch try await client.create(film, goesAlong ? poster : nil, wire) {
         case .added(let added):
             guard let poster, !goesAlong else { return added }
-            return try await withPoster(poster, of: added, client)
+            return try await client.setPoster(of: added, poster)
         case .taken(let wasSentBefore): isRepeated = wasSentBefore
         }
         guard let existing = try await client.film(id) else {
@@ -71,14 +71,7 @@ enum AddCommand: Command {
             throw Failure("\(existing.name) is there already, as \(id); nothing was added", code: "id-taken")
         }
         guard let poster else { return existing }
-        return try await withPoster(poster, of: existing, client)
-    }
-
-    private static func withPoster(
-        _ poster: PosterFile, of film: FilmClient.Film, _ client: FilmClient
-    ) async throws -> FilmClient.Film {
-        try await client.setPoster(of: film, poster)
-        return try await client.film(film.id) ?? film
+        return try await client.setPoster(of: existing, poster)
     }
 }
 

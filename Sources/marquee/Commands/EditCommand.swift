@@ -34,9 +34,7 @@ enum EditCommand: Command {
             var film = try await session.film(arguments.operands[0], of: client)
             if let patch { film = try await change(film, patch, client) }
             switch poster {
-            case .file(let file)?:
-                try await client.setPoster(of: film, file)
-                film = try await client.film(film.id) ?? film
+            case .file(let file)?: film = try await client.setPoster(of: film, file)
             case .address?, PosterArgument.none?:
                 await client.opened.loader.invalidate(client.address.poster(of: film.id))
             case nil: break

@@ -120,13 +120,16 @@ struct FilmClient: Sendable {
         return true
     }
 
-    /// Sets a film's poster, or removes it.
-    func setPoster(of film: Film, _ poster: PosterFile?) async throws {
-        if let local { return try await local.setPoster(of: film, poster) }
-        let body = poster.map { UploadBody.file($0.path, mediaType: $0.mediaType) }
-        let response = try await send(address.poster(of: film.id), body == nil ? .delete : .put, body)
-        if body == nil, response.status == 404 { return }
-        try check(response)
+    /// Sets a film's poster.
+    /// - Returns: the film as it is then.
+    func setPoster(of film: Film, _ poster: PosterFile) async throws -> Film {
+        if let local {
+            try await local.setPoster(of: film, poster)
+        } else {
+            let body = UploadBody.file(poster.path, mediaType: poster.mediaType)
+            try check(try await send(address.poster(of: film.id), .put, body))
+        }
+        return try await self.film(film.id) ?? film
     }
 
     /// Sets a vote, or removes it if the value is nil. A missing vote counts as removed.

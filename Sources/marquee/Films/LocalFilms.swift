@@ -53,15 +53,11 @@ struct LocalFilms: Sendable {
         } ?? false
     }
 
-    /// Sets a film's poster, or removes it. A missing poster counts as removed.
-    func setPoster(of film: FilmClient.Film, _ poster: PosterFile?) async throws(Failure) {
-        let picture = try await bytes(poster)
-        _ = try await run(expecting: picture == nil ? .notFound : nil) { operations throws(FilmError) in
-            if let picture {
-                _ = try operations.setPoster(of: film.id, picture)
-            } else {
-                try operations.removePoster(of: film.id)
-            }
+    /// Sets a film's poster.
+    func setPoster(of film: FilmClient.Film, _ poster: PosterFile) async throws(Failure) {
+        let picture = try await Input.file(poster.path, limit: FilmOperations.posterBytes)
+        _ = try await run(expecting: nil) { operations throws(FilmError) in
+            try operations.setPoster(of: film.id, picture)
         }
     }
 
