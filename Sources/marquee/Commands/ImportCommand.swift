@@ -93,9 +93,7 @@ enum ImportCommand: Command {
         let more = warnings.count - warningsShown
         if more > 0 { tell("\(films.label): and \(more) more of the kind") }
         session.print(
-            Record(
-                library: path, added: report.added, replaced: report.replaced, unchanged: report.unchanged,
-                skipped: report.skipped, leftOut: report.leftOut, posters: report.posters),
+            report,
             orLine: "\(path): " + (isRehearsal ? report.plan + "; --dry-run wrote nothing" : report.summary))
         return isFailure ? .someFailed : .done
     }
@@ -107,17 +105,6 @@ enum ImportCommand: Command {
             // Ignored: a file that was not made need not be removed.
             try? FileManager.default.removeItem(atPath: path + file)
         }
-    }
-
-    /// The output of `--json`. `JSONHelp` lists its members.
-    private struct Record: Encodable {
-        let library: String
-        let added: Int
-        let replaced: Int
-        let unchanged: Int
-        let skipped: Int
-        let leftOut: Int
-        let posters: Int
     }
 }
 

@@ -10,8 +10,14 @@ struct FilmImporter {
         case refuse, replace, skip
     }
 
-    /// The result of an import.
-    struct Report: Sendable {
+    /// The result of an import. `JSONHelp` lists the members that `--json` prints.
+    struct Report: Encodable, Sendable {
+        private enum CodingKeys: CodingKey {
+            case library, added, replaced, unchanged, skipped, leftOut, posters
+        }
+
+        /// The library's path.
+        let library: String
         var added = 0
         var replaced = 0
         var unchanged = 0
@@ -60,7 +66,7 @@ struct FilmImporter {
     private let base: BaseURL
     /// Whether the library is in the folder of the list: relative addresses of files mean the same in both.
     private let isBesideList: Bool
-    private var report = Report()
+    private var report: Report
     private var ids: Set<String> = []
     private var existing: [String] = []
 
@@ -71,6 +77,7 @@ struct FilmImporter {
         self.importing = importing
         self.policy = policy
         self.base = base
+        report = Report(library: library)
         let folders = [base.url, URL(filePath: library)].map {
             URL(filePath: ".", relativeTo: $0).standardizedFileURL.resolvingSymlinksInPath()
         }
