@@ -16,8 +16,7 @@ struct NamedCredentials: Authenticator {
     /// Reads the credentials of a file that only its owner can read.
     init(file path: String) throws(UsageError) {
         let calls = FileCalls()
-        let bytes: [UInt8]
-        do throws(FileFault) {
+        let bytes = try UsageError.naming("--credentials-file") {
             let file = try calls.openForReading(path: path)
             let status = try calls.status(of: file)
             guard status.isFile else {
@@ -33,9 +32,7 @@ struct NamedCredentials: Authenticator {
             }
             var content = [UInt8](repeating: 0, count: min(status.size, Self.maximumBytes))
             let count = try calls.read(file, into: &content)
-            bytes = Array(content[..<count])
-        } catch {
-            throw UsageError("--credentials-file: \(error)")
+            return content[..<count]
         }
         try self.init(String(decoding: bytes, as: UTF8.self), of: "--credentials-file \(path)")
     }

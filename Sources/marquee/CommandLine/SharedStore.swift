@@ -53,12 +53,7 @@ struct SharedStore: Sendable {
         if FileKind(path) == .stream {
             throw UsageError("--shared-key-file \(path): it is not a file; name one that only you can read")
         }
-        let content: [UInt8]
-        do throws(FileFault) {
-            content = try FileCalls().contents(ofPath: path)
-        } catch {
-            throw UsageError("--shared-key-file: \(error)")
-        }
+        let content = try UsageError.naming("--shared-key-file") { try FileCalls().contents(ofPath: path) }
         return try UsageError.naming("--shared-key-file \(path)") { try SigningKeys(content).secrets }
     }
 }

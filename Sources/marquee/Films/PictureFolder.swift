@@ -22,12 +22,9 @@ struct PictureFolder: Sendable {
     /// - Throws: `Failure` if it cannot be read.
     init(_ path: String) throws(Failure) {
         self.path = path
-        let names: [[UInt8]]
-        do throws(FileFault) {
-            let calls = FileCalls()
-            names = try calls.nameBytes(in: try calls.openFolder(path))
-        } catch {
-            throw Failure("\(path): the folder cannot be read: \(error)")
+        let calls = FileCalls()
+        let names = try Failure.naming("\(path): the folder cannot be read") {
+            try calls.nameBytes(in: try calls.openFolder(path))
         }
         pictures = names.filter { $0.first != UInt8(ascii: ".") && MediaType.isPicture($0) }
             .map {

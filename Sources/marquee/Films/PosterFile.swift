@@ -46,11 +46,7 @@ enum PosterArgument: Sendable {
         if text.isEmpty {
             self = .none
         } else if text.contains("://") {
-            do throws(ImageLoadingError) {
-                _ = try URL(typed: text)
-            } catch {
-                throw Failure("--poster: \(error)")
-            }
+            _ = try Failure.naming("--poster") { try URL(typed: text) }
             self = .address(text)
         } else {
             self = .file(try PosterFile(text))

@@ -151,12 +151,8 @@ struct JobSettings: Sendable {
         secrets.fields = arguments.values("header")
         var credentials = environment["MARQUEE_CREDENTIALS"].map { [$0] } ?? []
         if let file = arguments.value("credentials-file") {
-            do {
-                credentials.append(
-                    String(decoding: try FileCalls().contents(ofPath: file), as: UTF8.self))
-            } catch {
-                throw Failure("--credentials-file: \(error)")
-            }
+            let bytes = try Failure.naming("--credentials-file") { try FileCalls().contents(ofPath: file) }
+            credentials.append(String(decoding: bytes, as: UTF8.self))
         }
         secrets.credentials = credentials.isEmpty ? nil : credentials.joined(separator: "\n")
         if let proxy = arguments.value("proxy"), proxy.contains("@") { secrets.proxy = proxy }
