@@ -73,15 +73,11 @@ final class Opening {
         }
         // A person may name any file, whatever the list.
         let base = target.filePath == nil ? base : BaseURL(URL(filePath: "/"))
-        do throws(ImageLoadingError) {
-            var request = try reader.session.posterRequest(
-                for: target.address, relativeTo: base, decodedAt: nil)
-            request.targetSize = size
-            begin { [request] in await $0.picture(request) }
-            return request.url.displayText
-        } catch {
-            throw Failure(error.advised)
-        }
+        var request = try Failure.advising(
+            try reader.session.posterRequest(for: target.address, relativeTo: base, decodedAt: nil))
+        request.targetSize = size
+        begin { [request] in await $0.picture(request) }
+        return request.url.displayText
     }
 
     /// Begins to load the answer behind a poster's failure.

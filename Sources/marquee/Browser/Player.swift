@@ -230,12 +230,7 @@ enum MediaAddress {
     /// Reads an address from a catalogue.
     /// - Parameter base: the base of a relative address.
     static func argument(_ text: String, relativeTo base: BaseURL) throws(Failure) -> String {
-        let url: URL
-        do {
-            url = try base.resolve(text)
-        } catch {
-            throw Failure(ImageLoadingError.advised(error))
-        }
+        let url = try Failure.advising(try base.resolve(text))
         switch url.scheme?.lowercased() {
         case "http", "https": return url.absoluteString
         case "file":

@@ -17,11 +17,8 @@ struct SelectedPoster {
             throw Failure(Self.lack)
         }
         self.movie = movie
-        do throws(ImageLoadingError) {
-            request = try session.posterRequest(for: address, relativeTo: base, decodedAt: nil)
-        } catch {
-            throw Failure(error.advised)
-        }
+        request = try Failure.advising(
+            try session.posterRequest(for: address, relativeTo: base, decodedAt: nil))
     }
 
     /// The bytes that make the terminal copy the address, and the message about it.

@@ -57,9 +57,7 @@ enum UploadCommand: Command {
         let url = try URL(typed: address)
         let content: UploadContent
         do throws(Failure) {
-            do throws(ImageLoadingError) { try session.settings.downloads.security.check(url) } catch {
-                throw Failure(error)
-            }
+            try Failure.advising(try session.settings.downloads.security.check(url))
             content = try await Input.reading { [settings = session.settings] () throws(Failure) in
                 try UploadContent(order, settings)
             }
@@ -163,27 +161,18 @@ struct UploadContent: Sendable {
             (body, checksum) = (.urlEncoded(order.fields), nil)
             return
         }
-        var file: UploadedFile
-        do throws(ImageLoadingError) { file = try UploadedFile(word, type: order.type) } catch {
-            throw Failure(error)
-        }
+        var file = try Failure.advising(try UploadedFile(word, type: order.type))
         if let recipe = order.recipe {
             try file.replaceByPicture(by: recipe, limit: settings.downloads.maximumBytes)
         } else {
             try file.check()
         }
-        do throws(ImageLoadingError) {
-            if let field = order.fileField {
-                body = .form(order.fields.map { .field($0.name, $0.value) } + [file.part(field)])
-            } else {
-                body = file.body
-            }
-            // An unreadable file is reported before anything is sent.
-            _ = try body.open()
-            checksum = settings.wantsChecksum ? try file.checksum() : nil
-        } catch {
-            throw Failure(error)
-        }
+        let fields = order.fields.map { FormPart.field($0.name, $0.value) }
+        let body = order.fileField.map { .form(fields + [file.part($0)]) } ?? file.body
+        self.body = body
+        // An unreadable file is reported before anything is sent.
+        _ = try Failure.advising(try body.open())
+        checksum = settings.wantsChecksum ? try Failure.advising(try file.checksum()) : nil
     }
 }
 
@@ -333,12 +322,8 @@ struct UploadedFile: Sendable {
 
     /// The whole file, in memory.
     private func all(limit: Int, tooLarge: String) throws(Failure) -> [UInt8] {
-        do throws(ImageLoadingError) {
-            let body = try body.open()
-            if body.count <= limit { return try body.bytes(at: 0, limit: limit) }
-        } catch {
-            throw Failure(error)
-        }
+        let body = try Failure.advising(try body.open())
+        if body.count <= limit { return try Failure.advising(try body.bytes(at: 0, limit: limit)) }
         throw Failure("\(title): \(tooLarge)", code: "too-large")
     }
 }
@@ -346,6 +331,13 @@ struct UploadedFile: Sendable {
 extension Failure {
     /// The library's error, with advice for the user.
     init(_ error: ImageLoadingError) { self.init(error.advised, code: error.code) }
+
+    /// Calls `body`. Its error becomes a failure with advice.
+    static func advising<Value>(
+        _ body: @autoclosure () throws(ImageLoadingError) -> Value
+    ) throws(Failure) -> Value {
+        do { return try body() } catch { throw Failure(error) }
+    }
 }
 
 /// The result of an upload: the object of `upload --json`. `JSONHelp` lists its members.
