@@ -456,12 +456,7 @@ extension Session {
     private static func closing<Value>(
         _ close: () async -> Void, after body: () async throws -> Value
     ) async throws -> Value {
-        let result: Result<Value, any Error>
-        do {
-            result = .success(try await body())
-        } catch {
-            result = .failure(error)
-        }
+        let result = await Result<Value, any Error>.of(body)
         await close()
         return try result.get()
     }

@@ -73,12 +73,7 @@ final class Browser: Sendable {
         let watching = Task { [mailbox] in
             for await path in PathMonitor() { mailbox.send(.path(path)) }
         }
-        let ending: Result<(any Error)?, any Error>
-        do {
-            ending = .success(try await show(marks, order))
-        } catch {
-            ending = .failure(error)
-        }
+        let ending = await Result<(any Error)?, any Error>.of { try await show(marks, order) }
         terminal.leave()
         reading.cancel()
         watching.cancel()

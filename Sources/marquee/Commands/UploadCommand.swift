@@ -101,10 +101,7 @@ enum UploadCommand: Command {
             }
             return JobProgress(label: label, bytes: traffic)
         }
-        let outcome: Result<UploadResponse, ImageLoadingError>
-        do throws(ImageLoadingError) { outcome = .success(try await task.value) } catch {
-            outcome = .failure(error)
-        }
+        let outcome = await Result.of { () throws(ImageLoadingError) in try await task.value }
         session.output.progress.end(work)
         await listening.value
         log?.cancel()
