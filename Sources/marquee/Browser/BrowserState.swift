@@ -191,8 +191,9 @@ struct BrowserState {
     }
 
     mutating func handle(_ event: TerminalEvent, now: Double) -> [Effect] {
-        if isTooSmall { return handleUnseen(event) }
         switch event {
+        case .key(let key) where isTooSmall: return handleUnseen(key)
+        case .wheel where isTooSmall, .click where isTooSmall, .paste where isTooSmall: return []
         case .key(let key):
             notice = nil
             return keep(event) ? [] : handle(key, now: now)
@@ -211,18 +212,11 @@ struct BrowserState {
         }
     }
 
-    /// Handles an event while the window is too small to show its effect.
-    private func handleUnseen(_ event: TerminalEvent) -> [Effect] {
-        switch event {
-        case .key(let key):
-            switch keys.meaning(of: key) {
-            case TerminalKey(.character("q")), TerminalKey(.character("c"), .control): [.quit]
-            case TerminalKey(.character("z"), .control): [.suspend]
-            default: []
-            }
-        case .closed: [.quit]
-        case .stopRequested: [.suspend]
-        case .continued: [.redraw]
+    /// Handles a key while the window is too small to show its effect.
+    private func handleUnseen(_ key: TerminalKey) -> [Effect] {
+        switch keys.meaning(of: key) {
+        case TerminalKey(.character("q")), TerminalKey(.character("c"), .control): [.quit]
+        case TerminalKey(.character("z"), .control): [.suspend]
         default: []
         }
     }
