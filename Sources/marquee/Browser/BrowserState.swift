@@ -690,13 +690,9 @@ extension BrowserState {
     /// Takes the network's new reach. If it has grown, failed posters are loaded again.
     mutating func take(_ path: NetworkPath) -> [Effect] {
         defer { reach = path.reach }
-        let farther: [NetworkPath.Reach] =
-            switch reach {
-            case .some(.none): [.local, .internet]
-            case .some(.local): [.internet]
-            case .some(.internet), nil: []
-            }
-        guard farther.contains(path.reach) else { return [] }
+        guard let before = reach, path.reach != before, before != .internet, path.reach != .none else {
+            return []
+        }
         switch catalogue {
         case .outOfDate, .incomplete: return catalogue.refresh() ? [.retry, .refresh] : [.retry]
         case .opening, .loading, .refreshing, .complete: return [.retry]
