@@ -69,7 +69,8 @@ final class BrowserLoop {
     func run() -> (any Error)? {
         readSize()
         draw()
-        ask()
+        // Ignored: a closed terminal fails at the next frame too.
+        try? graphics.ask(terminal)
         while !isDone {
             let wait = nextDeadline.map { $0 - MonotonicClock.seconds }
             let messages = mailbox.take(until: wait.map { .now + .seconds($0) })
@@ -124,7 +125,7 @@ final class BrowserLoop {
         case .terminal(let events, let handled):
             for event in events {
                 if event == .resized || event == .continued { readSize() }
-                if case .answer(let answer) = event { receive(answer) }
+                if case .answer(let answer) = event { learn { $0.take(answer) } }
                 perform(state.handle(event, now: MonotonicClock.seconds))
             }
             // At the end the reader reads no more.
@@ -157,14 +158,6 @@ final class BrowserLoop {
         }
     }
 
-    /// Asks the terminal what it can show.
-    private func ask() {
-        // Ignored: a closed terminal fails at the next frame too.
-        try? graphics.ask(terminal)
-    }
-
-    private func receive(_ answer: [UInt8]) { learn { $0.take(answer) } }
-
     /// Takes news about the terminal, and draws all pictures again if the news changes them.
     private func learn(_ take: (inout BrowserGraphics) -> Void) {
         let before = graphics.appearance
@@ -184,12 +177,13 @@ final class BrowserLoop {
     }
 
     private func suspend() {
-        do {
-            try terminal.suspend()
-        } catch {
-            isDone = true
-        }
+        useTerminal { try terminal.suspend() }
         startOver()
+    }
+
+    /// Calls `work`. The browser ends if the terminal fails.
+    private func useTerminal(_ work: () throws -> Void) {
+        do { try work() } catch { isDone = true }
     }
 
     /// Forgets the content and the size of the screen, which are unknown now.
@@ -286,11 +280,9 @@ final class BrowserLoop {
         let bytes = encoder.frame(
             screen.draw(), isMoving: state.motion.isDragging || state.motion.isGliding)
         guard !bytes.isEmpty else { return }
-        do {
+        useTerminal {
             try terminal.setCleanup(encoder.cleanup)
             try terminal.write(bytes)
-        } catch {
-            isDone = true
         }
     }
 
@@ -346,21 +338,17 @@ final class BrowserLoop {
 extension BrowserLoop {
     private func play() {
         guard !playing.isUnderWay, let media = state.list.selectedMovie?.media else { return }
-        do {
+        useTerminal {
             guard let fault = try playing.begin(media, relativeTo: state.list.films.base) else { return }
             state.notice = fault
             startOver()
-        } catch {
-            isDone = true
         }
     }
 
     private func endPlaying(_ ending: PlayerEnding) {
-        do {
+        useTerminal {
             state.notice = try playing.end(ending)
             startOver()
-        } catch {
-            isDone = true
         }
     }
 
