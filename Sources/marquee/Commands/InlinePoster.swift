@@ -28,14 +28,11 @@ extension InlinePicture {
 /// Pictures among the lines of other output. An `ImageLoader` decodes them at the size that the cells can show, as in
 /// the browser.
 struct InlinePoster {
-    private enum Method {
-        case cells(any Canvas)
-        case pixels(PictureProtocol)
-    }
-
     /// The colours of pictures in cells.
     let depth: ColourDepth
-    private let method: Method
+    private let canvas: any Canvas
+    /// Draws pixels instead of cells; nil where there are none.
+    private let pixels: PictureProtocol?
     private let cell: ImageSize
     /// Whether another program shows the output, as fzf does.
     private let isPreview: Bool
@@ -65,13 +62,11 @@ struct InlinePoster {
         let mode = (settings.asksForGraphics ? answers.graphics : nil) ?? settings.graphics
         let isInTmux = Output.isTerminal && Terminal.isInTmux
         isPreview = !Output.isTerminal && settings.pictureSize != nil
-        if let pixels = PictureProtocol(mode, depth: depth, isInTmux: isInTmux) {
-            // In a preview kitty's placeholders move with the text.
-            method = .pixels(pixels == .kitty && isPreview ? .kittyPlaceholders(inTmux: false) : pixels)
-        } else {
-            guard let canvas = mode.canvas(depth: depth) else { return nil }
-            method = .cells(canvas)
-        }
+        guard let canvas = mode.canvas(depth: depth) else { return nil }
+        self.canvas = canvas
+        let pixels = PictureProtocol(mode, depth: depth, isInTmux: isInTmux)
+        // In a preview kitty's placeholders move with the text.
+        self.pixels = pixels == .kitty && isPreview ? .kittyPlaceholders(inTmux: false) : pixels
         let terminal = Terminal.size
         let told = terminal.flatMap { answers.cell(in: $0.cells) }
         cell = answers.cell ?? terminal?.cell ?? told ?? PictureProtocol.usualCell
@@ -81,17 +76,13 @@ struct InlinePoster {
     /// The usable part of a room. Pixels need a free row below them and the next line, or the screen would scroll under
     /// them.
     func room(_ wanted: CellSize) -> CellSize {
-        guard let terminalRows else { return wanted }
-        if case .cells = method { return wanted }
+        guard let terminalRows, pixels != nil else { return wanted }
         return CellSize(columns: wanted.columns, rows: max(1, min(wanted.rows, terminalRows - 2)))
     }
 
     /// The size in pixels that a picture should be loaded at.
     func pictureSize(in room: CellSize) -> ImageSize {
-        switch method {
-        case .cells(let canvas): canvas.pictureSize(for: room)
-        case .pixels(let pixels): pixels.pictureSize(for: room, cell: cell)
-        }
+        pixels?.pictureSize(for: room, cell: cell) ?? canvas.pictureSize(for: room)
     }
 
     /// The undistorted picture, at most as large as `room`.
@@ -101,12 +92,9 @@ struct InlinePoster {
 
     /// The same for a bitmap with the proportions of `size`.
     mutating func draw(_ bitmap: Bitmap, shape size: ImageSize, within room: CellSize) -> InlinePicture {
-        let pixels: PictureProtocol
-        switch method {
-        case .cells(let canvas):
+        guard let pixels else {
             let cells = room.fitting(imageWidth: size.width, imageHeight: size.height)
             return InlinePicture(cells: canvas.draw(bitmap, size: cells), depth: depth)
-        case .pixels(let wanted): pixels = wanted
         }
         let picture = TerminalPicture(bitmap, shape: size, within: room, cell: cell, step: pixels.step)
         var inline = InlinePicture(
