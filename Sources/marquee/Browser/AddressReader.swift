@@ -148,9 +148,6 @@ struct AnswerText: Sendable, Equatable {
     /// The text in lines.
     /// - Parameter width: the window's width in cells. The lines leave its margins empty.
     func lines(width: Int) -> [[StyledText]] {
-        paragraphs.flatMap { paragraph in
-            TerminalText.wrapped(paragraph.text, toWidth: max(1, width - 2 * BrowserLayout.margin))
-                .map { [StyledText($0, paragraph.style)] }
-        }
+        paragraphs.flatMap { $0.lines(width: max(1, width - 2 * BrowserLayout.margin)) }
     }
 }

@@ -536,6 +536,18 @@ struct StyledText: Equatable {
         self.text = text
         self.style = style
     }
+
+    /// The text on lines of at most `width` cells.
+    func lines(width: Int) -> [[StyledText]] {
+        TerminalText.wrapped(text, toWidth: width).map { [StyledText($0, style)] }
+    }
+
+    /// The text behind its name, on lines of at most `width` cells. The name takes `names` of them.
+    func lines(behind name: String, names: Int, width: Int) -> [[StyledText]] {
+        let name = StyledText(TerminalText.padded(name, toWidth: names), BrowserScreen.dim)
+        let indent = StyledText(String(repeating: " ", count: names))
+        return lines(width: max(1, width - names)).enumerated().map { [$0 == 0 ? name : indent] + $1 }
+    }
 }
 
 extension [StyledText] {

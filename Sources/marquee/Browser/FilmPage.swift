@@ -69,8 +69,7 @@ extension FilmPage {
     }
 
     private func wrapped(_ text: String, _ style: CellStyle = CellStyle()) -> [Line] {
-        TerminalText.wrapped(TerminalText.visible(text), toWidth: self.text.size.columns)
-            .map { [StyledText($0, style)] }
+        StyledText(TerminalText.visible(text), style).lines(width: self.text.size.columns)
     }
 
     private func title(
@@ -116,10 +115,7 @@ extension FilmPage {
 
     /// A fact beside its name, on as many lines as it takes.
     private func fact(_ name: String, _ value: String) -> [Line] {
-        let name = StyledText(TerminalText.padded(name, toWidth: Self.names), BrowserScreen.dim)
-        let indent = StyledText(String(repeating: " ", count: Self.names))
-        let parts = TerminalText.wrapped(value, toWidth: max(1, text.size.columns - Self.names))
-        return parts.enumerated().map { [$0.offset == 0 ? name : indent, StyledText($0.element)] }
+        StyledText(value).lines(behind: name, names: Self.names, width: text.size.columns)
     }
 
     /// `Score     ━━━━━━━━━━━━━━━━╸───  ★ 8.3`

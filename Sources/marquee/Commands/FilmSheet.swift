@@ -5,12 +5,7 @@ import TerminalGraphics
 /// The output of `show` on a terminal: the poster as high as the terminal, and beside it the catalogue's facts. In a
 /// narrow terminal the poster is above the facts.
 struct FilmSheet {
-    /// One line of text.
-    struct Line {
-        let label: String
-        let text: String
-        var style = CellStyle()
-    }
+    typealias Line = [StyledText]
 
     /// The fewest columns of a terminal for a picture and text side by side.
     private static let narrowestTerminal = 60
@@ -51,7 +46,7 @@ struct FilmSheet {
         }
         guard room.columns + Self.gap + Self.narrowestText <= width else {
             let lines = lines(of: movie, summary, width: min(Self.widestText, width))
-            return [picture, text([Line(label: "", text: "")] + lines)]
+            return [picture, text([[]] + lines)]
         }
         let size = picture.cells.size
         let column = size.columns + Self.gap
@@ -66,10 +61,7 @@ struct FilmSheet {
     private func grid(_ lines: ArraySlice<Line>, from column: Int, rows: Int? = nil) -> CellGrid {
         var grid = CellGrid(size: CellSize(columns: width, rows: rows ?? lines.count))
         for (row, line) in lines.enumerated() {
-            let start = CellPosition(column: column, row: row)
-            grid.put(line.label, at: start, style: BrowserScreen.dim)
-            let indent = line.label.isEmpty ? 0 : Self.labelWidth
-            grid.put(line.text, at: CellPosition(column: column + indent, row: row), style: line.style)
+            line.put(on: &grid, at: CellPosition(column: column, row: row), width: width - column)
         }
         return grid
     }
@@ -78,8 +70,7 @@ struct FilmSheet {
         var lines: [Line] = []
         func put(_ text: String?, _ style: CellStyle = CellStyle()) {
             guard let text else { return }
-            lines += TerminalText.wrapped(TerminalText.visible(text), toWidth: width)
-                .map { Line(label: "", text: $0, style: style) }
+            lines += StyledText(TerminalText.visible(text), style).lines(width: width)
         }
         put(movie.title, BrowserScreen.bold)
         put(movie.originalTitle, BrowserScreen.dim)
@@ -88,11 +79,8 @@ struct FilmSheet {
         for (label, value) in facts {
             guard var value else { continue }
             if label == "score" { value = "★ " + value }
-            let parts = TerminalText.wrapped(
-                TerminalText.visible(value), toWidth: max(1, width - Self.labelWidth))
-            for (index, part) in parts.enumerated() {
-                lines.append(Line(label: index == 0 ? label : " ", text: part))
-            }
+            lines += StyledText(TerminalText.visible(value))
+                .lines(behind: label, names: Self.labelWidth, width: width)
         }
         if let overview = movie.overview {
             put("")
