@@ -231,11 +231,7 @@ struct OutputFile: Sendable {
     private static func write(_ bytes: Data, to path: String, for file: String) throws(Failure) {
         let descriptor = Descriptor(unsafe csystem_open(path, O_WRONLY | O_CREAT | O_EXCL, 0o666))
         guard descriptor.number >= 0 else { throw unwritable(file, errno) }
-        do throws(FileFault) {
-            try FileCalls().write(descriptor, Array(bytes), at: 0)
-        } catch {
-            throw unwritable(file, error.code)
-        }
+        try writer(descriptor.number, file)(Array(bytes))
     }
 
     /// Gives a file a name that is still free: 0, or the system's error number.
