@@ -78,7 +78,7 @@ enum ContactSheet {
         let opened = session.makeLoader(keepsFiles: false)
         for picture in folder.pictures where !Task.isCancelled {
             let target = FetchTarget(address: picture.address, base: folder.base, name: picture.name)
-            report.add(await FetchCommand.job(target, nil, .keep, opened.loader, session)())
+            report.add(await FetchCommand.job(target, nil, opened.loader, session)())
         }
         await opened.close()
         session.reportFaults()

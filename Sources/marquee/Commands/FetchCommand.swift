@@ -58,7 +58,7 @@ enum FetchCommand: Command {
                 let count = await targets.count
                 total.withLock { $0 = count }
             },
-            job: { job($0, place, existing, opened.loader, session) })
+            job: { job($0, place, opened.loader, session) })
         if Task.isCancelled, session.settings.wantsJSON {
             for record in await targets.rest() { report.add(record) }
         }
@@ -77,8 +77,7 @@ enum FetchCommand: Command {
     /// The job of one address. Its file's name is claimed at once.
     /// - Parameter place: where the file is written; nil for nowhere.
     static func job(
-        _ target: FetchTarget, _ place: OutputPlace?, _ existing: ExistingFile, _ loader: FileLoader,
-        _ session: Session
+        _ target: FetchTarget, _ place: OutputPlace?, _ loader: FileLoader, _ session: Session
     ) -> Batch.Job {
         let request: ImageRequest
         do throws(ImageLoadingError) {
@@ -87,7 +86,7 @@ enum FetchCommand: Command {
             let record = FetchRecord(error, of: target.address).naming(target)
             return { record }
         }
-        let write = place?.writer(of: request, target.name, existing)
+        let write = place?.writer(of: request, target.name)
         return {
             var (record, image) = await FetchRecord.fetching(request, with: loader, session)
             if let write, let image {

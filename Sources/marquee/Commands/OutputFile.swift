@@ -261,7 +261,7 @@ extension OutputFile {
 /// Where `-o` leads.
 enum OutputPlace: Sendable {
     case standardOutput
-    case file(OutputFile)
+    case file(OutputFile, ExistingFile)
     case folder(OutputFolder)
 
     /// A path is a folder if it is one or ends with a slash; a file if it has the suffix of a picture; else it is what
@@ -269,6 +269,7 @@ enum OutputPlace: Sendable {
     /// - Parameters:
     ///   - isSingle: whether there is exactly one picture.
     ///   - makesFile: whether a name without a suffix is a file for a single picture. Default: a folder.
+    ///   - existing: what happens to another file. A file that the user named gets no number.
     init(_ path: String, isSingle: Bool, makesFile: Bool = false, existing: ExistingFile) throws {
         if path.isEmpty { throw UsageError("--output needs a file or a folder") }
         if FetchTarget.isAddress(path) { throw UsageError("--output needs a path, not \"\(path)\"") }
@@ -288,22 +289,19 @@ enum OutputPlace: Sendable {
             throw UsageError(
                 "\(path) is one file, and there may be several pictures; name a folder, as \(path)/")
         }
-        self = .file(OutputFile(path))
+        self = .file(OutputFile(path), existing == .number ? .refuse : existing)
     }
 
     /// Writes the file of a request here; nil for standard output. A folder claims its name now.
-    /// - Parameters:
-    ///   - name: the file's name; nil for the address's.
-    ///   - existing: what happens to another file. A file that the user named gets no number.
+    /// - Parameter name: the file's name; nil for the address's.
     func writer(
-        of request: ImageRequest, _ name: String?, _ existing: ExistingFile
+        of request: ImageRequest, _ name: String?
     ) -> (@Sendable (LoadedFile) async throws(Failure) -> WrittenFile)? {
         switch self {
         case .standardOutput: return nil
-        case .file(let file):
+        case .file(let file, let existing):
             return { image throws(Failure) in
-                let threads = BlockingThreads(count: 1)
-                return try await file.write(image, existing == .number ? .refuse : existing, on: threads)
+                try await file.write(image, existing, on: BlockingThreads(count: 1))
             }
         case .folder(let folder):
             let name = folder.claim(request, name: name)

@@ -37,9 +37,10 @@ enum PictureCommand: Command {
         let sources = session.arguments.operands.dropLast()
         let existing = try ExistingFile(session.arguments, else: .replacePicture)
         let output = try output(session, sources, existing)
+        let workers = try session.arguments.number("workers", in: 1...1024)
         let maker = Maker(
-            recipe: try recipe(session.arguments.operands, output), output: output, existing: existing,
-            workers: try session.arguments.number("workers", in: 1...1024), session)
+            recipe: try recipe(session.arguments.operands, output), output: output, session: session,
+            threads: BlockingThreads(count: workers ?? ProcessInfo.processInfo.activeProcessorCount))
         let words = OperandWords(sources)
         // Standard output is the picture's alone.
         let isData = if case .standardOutput = output { true } else { false }
@@ -65,7 +66,7 @@ enum PictureCommand: Command {
         } catch {
             throw UsageError("\(error); the recipe comes last")
         }
-        guard case .file(let file)? = output, file.ending.lowercased() == ".png", recipe.size != .original,
+        guard case .file(let file, _)? = output, file.ending.lowercased() == ".png", recipe.size != .original,
             recipe.encoding == .automatic(quality: nil)
         else { return recipe }
         return recipe.asPNG
@@ -96,19 +97,9 @@ extension PictureCommand {
         let recipe: PictureRecipe
         /// Nil if the pictures are shown.
         let output: OutputPlace?
-        let existing: ExistingFile
         let session: Session
+        /// One for each picture that is made at once, with a processor and its memory.
         let threads: BlockingThreads
-
-        /// - Parameter workers: pictures made at once, each with a processor and its memory. Default: one for each
-        ///   processor.
-        init(
-            recipe: PictureRecipe, output: OutputPlace?, existing: ExistingFile, workers: Int?,
-            _ session: Session
-        ) {
-            (self.recipe, self.output, self.existing, self.session) = (recipe, output, existing, session)
-            threads = BlockingThreads(count: workers ?? ProcessInfo.processInfo.activeProcessorCount)
-        }
 
         func job(for word: String, with loader: FileLoader) -> Batch.Job {
             let address = FetchTarget.isAddress(word) ? word : CommandLineWords.address(ofFile: word)
@@ -120,8 +111,7 @@ extension PictureCommand {
                 return { record }
             }
             // The address gives the name; the picture's format gives the ending.
-            let write = output?.writer(
-                of: request, OutputFolder.name(of: request.url, name: nil).stem, existing)
+            let write = output?.writer(of: request, OutputFolder.name(of: request.url, name: nil).stem)
             return {
                 var (record, file) = await FetchRecord.fetching(request, with: loader, session)
                 guard let file else { return record }
@@ -147,7 +137,7 @@ extension PictureCommand {
 
         /// Why a picture has another format than its file's name says; nil if it has not.
         func disagreement(_ format: ImageFormat) -> String? {
-            guard case .file(let file)? = output else { return nil }
+            guard case .file(let file, _)? = output else { return nil }
             let ending = file.ending.lowercased()
             let isJPEG = format == .jpeg
             guard isJPEG ? ending == ".png" : [".jpg", ".jpeg"].contains(ending) else { return nil }
