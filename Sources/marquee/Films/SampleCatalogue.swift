@@ -38,23 +38,6 @@ enum SampleCatalogue: Sendable {
         }
     }
 
-    /// Writes the program's own files into a folder.
-    static func unpack(into folder: String) throws(Failure) {
-        do {
-            for index in 0..<csample_count() {
-                let file = unsafe csample_at(index)
-                let path = unsafe URL(filePath: folder + "/" + String(cString: file.path))
-                try FileManager.default.createDirectory(
-                    at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
-                try unsafe Data(bytes(of: file)).write(to: path)
-            }
-        } catch {
-            throw Failure(
-                "\(folder): the sample catalogue cannot be written here; set TMPDIR to another folder, "
-                    + "or name the catalogue to serve")
-        }
-    }
-
     /// One of the program's own posters; nil if there is no such file.
     static func poster(_ path: String) -> PosterBytes? {
         file(path).map { PosterBytes(mediaType: MediaType.of(Array(path.utf8)), bytes: $0) }
@@ -69,7 +52,7 @@ enum SampleCatalogue: Sendable {
         return nil
     }
 
-    @unsafe private static func bytes(of file: csample_file) -> [UInt8] {
+    @unsafe fileprivate static func bytes(of file: csample_file) -> [UInt8] {
         unsafe [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.length))
     }
 
@@ -101,27 +84,27 @@ struct SampleTransport: Transport {
         guard request.url.lowercasedHost == CatalogueSource.sampleHost else {
             return try await network.perform(request, into: receiver)
         }
+        let (head, body) = Self.answer(to: request)
+        if receiver.receive(head), !body.isEmpty, request.method != .head {
+            _ = receiver.receive(body.span)
+        }
+        return head
+    }
+
+    private static func answer(to request: TransportRequest) -> (ResponseHead, body: [UInt8]) {
         let path = String(request.url.path.drop { $0 == "/" })
         guard let bytes = SampleCatalogue.file(path) else {
-            let head = ResponseHead(status: 404, fields: ["Content-Length": "0"])
-            _ = receiver.receive(head)
-            return head
+            return (ResponseHead(status: 404, fields: ["Content-Length": "0"]), [])
         }
         // The files change only with the program.
         let tag = "\"marquee-\(Marquee.version)-\(bytes.count)\""
         var fields: HeaderFields = ["ETag": tag, "Cache-Control": "max-age=3600"]
         let conditions = Preconditions(
             request.fields, isRead: true, entityTag: tag, lastModified: nil, now: WallClock.system.seconds)
-        if case .notModified = conditions.outcome {
-            let head = ResponseHead(status: 304, fields: fields)
-            _ = receiver.receive(head)
-            return head
-        }
+        if case .notModified = conditions.outcome { return (ResponseHead(status: 304, fields: fields), []) }
         fields["Content-Type"] = MediaType.of(Array(path.utf8))
         fields["Content-Length"] = "\(bytes.count)"
-        let head = ResponseHead(status: 200, fields: fields)
-        if receiver.receive(head), request.method != .head { _ = receiver.receive(bytes.span) }
-        return head
+        return (ResponseHead(status: 200, fields: fields), bytes)
     }
 }
 
@@ -132,8 +115,20 @@ final class TemporarySample: Sendable {
 
     /// The folder, which is made and filled now.
     func folder() throws(Failure) -> String {
-        try SampleCatalogue.unpack(into: path)
-        return path
+        do {
+            for index in 0..<csample_count() {
+                let file = unsafe csample_at(index)
+                let url = unsafe URL(filePath: path + "/" + String(cString: file.path))
+                try FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try unsafe Data(SampleCatalogue.bytes(of: file)).write(to: url)
+            }
+            return path
+        } catch {
+            throw Failure(
+                "\(path): the sample catalogue cannot be written here; set TMPDIR to another folder, "
+                    + "or name the catalogue to serve")
+        }
     }
 
     /// Removes the folder, if it was made.
