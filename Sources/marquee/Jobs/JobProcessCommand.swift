@@ -251,14 +251,9 @@ extension PrewarmCommand {
         } catch let error as BackgroundJobsError {
             throw Failure(error)
         }
-        if session.settings.wantsJSON {
-            session.output.json(JobRecord(try job.status))
-        } else if !session.output.isQuiet {
-            let count = plan.items.count
-            session.output.line(
-                "job \(job.name)  \(count.grouped) image\(count == 1 ? "" : "s")   marquee jobs attach \(job.name)"
-            )
-        }
+        let images = plan.items.count == 1 ? "1 image" : "\(plan.items.count.grouped) images"
+        let line = "job \(job.name)  \(images)   marquee jobs attach \(job.name)"
+        try JobsCommand.say(job, session, line: line)
         return .done
     }
 

@@ -68,11 +68,13 @@ enum JobsCommand: Command {
         }
     }
 
-    private static func say(_ job: BackgroundJob, _ session: Session) throws(BackgroundJobsError) {
+    /// Prints a job: an object for programs, or a line for people, which is left out if the output is quiet.
+    /// - Parameter line: Default: the job's state.
+    static func say(_ job: BackgroundJob, _ session: Session, line: String? = nil) throws {
         if session.settings.wantsJSON {
             session.output.json(JobRecord(try job.status))
         } else if !session.output.isQuiet {
-            session.output.line(try job.status.line)
+            session.output.line(try line ?? job.status.line)
         }
     }
 
