@@ -78,12 +78,12 @@ enum AddCommand: Command {
 extension FilmDocument {
     /// Whether a library's film equals the sent one.
     fileprivate func isSame(as sent: FilmDocument) -> Bool {
-        func facts(_ document: FilmDocument) -> [String: FilmValue] {
-            var facts: [String: FilmValue] = [:]
+        func facts(_ document: FilmDocument) -> [String: JSONText] {
+            var facts: [String: JSONText] = [:]
             for member in document.members where FilmMember(named: member.name)?.definition.rule != .library {
                 // The library gives the address of a poster that was sent as a file.
                 if member.name == "poster", sent["poster"] == nil { continue }
-                facts[member.name] = FilmValue(member.value)
+                facts[member.name] = member.value.canonical
             }
             return facts
         }
@@ -91,22 +91,11 @@ extension FilmDocument {
     }
 }
 
-/// A value for comparison: 8 equals 8.0, and escapes in a text do not matter.
-private indirect enum FilmValue: Equatable {
-    case text(String)
-    case number(Double)
-    case list([FilmValue])
-    case other(String)
-
-    init(_ value: JSONText) {
-        if let text = value.string {
-            self = .text(text)
-        } else if let number = value.number {
-            self = .number(number)
-        } else if let elements = value.elements {
-            self = .list(elements.map { FilmValue($0) })
-        } else {
-            self = .other(value.text)
-        }
+extension JSONText {
+    /// The value for comparison: 8 equals 8.0, and escapes in a text do not matter.
+    fileprivate var canonical: JSONText {
+        if let string { return JSONText(string) }
+        if let number { return JSONText(number) }
+        return elements.map { JSONText(elements: $0.map(\.canonical)) } ?? self
     }
 }
