@@ -264,17 +264,10 @@ struct Session: Sendable {
         do {
             let pages = try await source.read(with: self, top: top) { page in
                 let soFar = try parts.withLock { parts throws(CatalogueError) in
-                    guard var soFar = parts else {
-                        let first = try CatalogueParts(page)
-                        parts = first
-                        return first
-                    }
-                    parts = nil
-                    try soFar.append(page)
-                    parts = soFar
-                    return soFar
+                    if parts == nil { parts = try CatalogueParts(page) } else { try parts?.append(page) }
+                    return parts
                 }
-                onPage(soFar)
+                if let soFar { onPage(soFar) }
             }
             return try parts.withLock { $0 }?.open ?? pages.catalogue()
         } catch let error as CatalogueError {
