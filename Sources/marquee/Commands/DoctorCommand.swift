@@ -52,21 +52,12 @@ enum DoctorCommand: Command {
         return Finding("settings", ([file] + set).joined(separator: "; "))
     }
 
-    private static var curl: Finding {
-        do {
-            return Finding("libcurl", try CurlTransport.libraryVersion())
-        } catch {
-            return Finding("libcurl", .problem, "\(error)")
-        }
-    }
+    private static var curl: Finding { Finding("libcurl") { try CurlTransport.libraryVersion() } }
 
     /// A problem only for a library, which needs SQLite.
     private static func sqlite(_ source: CatalogueSource) -> Finding {
-        do {
-            return Finding("sqlite", "SQLite \(try FilmLibrary.engineVersion())")
-        } catch {
-            let isNeeded = if case .library = source { true } else { false }
-            return Finding("sqlite", isNeeded ? .problem : .warning, "\(error)")
+        Finding("sqlite", failing: source.isLibrary ? .problem : .warning) {
+            "SQLite \(try FilmLibrary.engineVersion())"
         }
     }
 
@@ -237,6 +228,11 @@ struct Finding: Encodable, Equatable {
 
     init(_ name: String, _ level: Level, _ text: String, advice: String? = nil) {
         (self.name, self.level, self.text, self.advice) = (name, level, text, advice)
+    }
+
+    /// All is well with the text of `body`, unless it fails.
+    init(_ name: String, failing level: Level = .problem, _ body: () throws -> String) {
+        do { self.init(name, try body()) } catch { self.init(name, level, "\(error)") }
     }
 
     /// `warning  cache     1 GiB free, ...; make room`
