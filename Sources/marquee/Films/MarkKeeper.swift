@@ -219,13 +219,7 @@ final class MarkKeeper: Sendable {
     ) async -> Value? {
         guard let store = state.withLock({ $0.store }) else { return nil }
         // Ignored: what cannot be read or written now is sent later.
-        return try? await threads.run({ Failure($0, doing: "the marks") }) { () throws(Failure) in
-            do throws(FilmLibraryError) {
-                return try work(store)
-            } catch {
-                throw Failure("\(error)")
-            }
-        }
+        return try? await threads.run({ $0 as any Error }) { () throws in try work(store) }
     }
 
     /// - Returns: why the server does not have the mark, and whether it may get it later; nil if it has it.

@@ -40,14 +40,7 @@ struct ServedSource: Sendable {
         let movies = films.catalogue.movies
         try await BlockingThreads(count: 1, name: "marquee-films").run({
             Failure($0, doing: "reading the films")
-        }) {
-            [library] () throws(Failure) in
-            do {
-                try replace(library, by: movies)
-            } catch {
-                throw Failure("\(error)")
-            }
-        }
+        }) { [library] () throws in try replace(library, by: movies) }
     }
 
     /// Changes what differs, so that entity tags of other films stay.
