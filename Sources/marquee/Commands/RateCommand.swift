@@ -42,11 +42,7 @@ enum RateCommand: Command {
     /// The user's name: `USER`, else the system's.
     private static var userName: String {
         let variable = ProcessInfo.processInfo.environment["USER"] ?? ""
-        if !variable.isEmpty { return variable }
-        guard let entry = unsafe getpwuid(getuid()), let name = unsafe entry.pointee.pw_name else {
-            return ""
-        }
-        return unsafe String(cString: name)
+        return variable.isEmpty ? ProcessInfo.processInfo.userName : variable
     }
 
     /// The vote; nil to remove it.
