@@ -105,7 +105,7 @@ struct BrowserScreen {
         let left = room - width - (width > 0 ? 2 : 0)
         var parts = [
             StyledText(TerminalText.visible(state.searched ?? list.catalogue.name ?? "Films"), Self.dim),
-            StyledText(" · \(list.order.name)", Self.dim),
+            StyledText(" · \(list.order.rawValue)", Self.dim),
         ]
         if let address = addressLine(width: left - Self.addressName.count) {
             parts = [StyledText(Self.addressName, Self.dim)] + address

@@ -5,22 +5,16 @@ import FoundationEssentials
 /// catalogue. A row is its index among the shown films. Both begin at 0.
 struct FilmList {
     /// The orders `s` goes through.
-    enum Order: CaseIterable {
-        case catalogue, score, year, title, own, unseen
+    enum Order: String, CaseIterable {
+        case catalogue = "catalogue order"
+        case score = "best first"
+        case year = "by year"
+        case title = "by title"
+        case own = "by your rating"
+        case unseen = "unseen first"
 
         /// Whether the order is by the person's marks.
         var isByMarks: Bool { self == .own || self == .unseen }
-
-        var name: String {
-            switch self {
-            case .catalogue: "catalogue order"
-            case .score: "best first"
-            case .year: "by year"
-            case .title: "by title"
-            case .own: "by your rating"
-            case .unseen: "unseen first"
-            }
-        }
     }
 
     private(set) var films = FilmSet()
