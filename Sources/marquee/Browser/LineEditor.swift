@@ -76,13 +76,13 @@ struct LineEditor: Equatable {
     private mutating func eraseWord() { before = String(before.prefix(wordStart)) }
 
     /// The start of the word before the cursor, and the end of the word after it.
-    private var wordStart: Int {
-        let spaces = before.reversed().prefix { $0 == " " }.count
-        return before.count - spaces - before.reversed().dropFirst(spaces).prefix { $0 != " " }.count
-    }
-    private var wordEnd: Int {
-        let spaces = after.prefix { $0 == " " }.count
-        return before.count + spaces + after.dropFirst(spaces).prefix { $0 != " " }.count
+    private var wordStart: Int { before.count - Self.firstWord(of: before.reversed()) }
+    private var wordEnd: Int { before.count + Self.firstWord(of: after) }
+
+    /// The length of the first word, with the spaces before it.
+    private static func firstWord(of text: some Collection<Character>) -> Int {
+        let spaces = text.prefix { $0 == " " }.count
+        return spaces + text.dropFirst(spaces).prefix { $0 != " " }.count
     }
 
     /// The visible part of the line, with the cursor in it.

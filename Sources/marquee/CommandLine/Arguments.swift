@@ -362,17 +362,12 @@ enum CommandLineWords {
         return "file://" + parts.map { PercentEncoding.encoded(Array($0)) }.joined(separator: "/")
     }
 
-    /// The path of a word that stands for bytes that are not UTF-8, for people; nil for any other word.
-    private static func pathInBytes(_ word: String) -> String? {
+    /// Refuses a word that stands for a path in bytes that are not UTF-8: it would name another file.
+    static func requireUTF8(_ word: String, of option: String? = nil) throws(UsageError) {
         guard word.hasPrefix("file:///"), let bytes = PercentEncoding.decoded(word.dropFirst(7).utf8),
             String(validating: bytes, as: UTF8.self) == nil
-        else { return nil }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// Refuses a word that only bytes could carry: it would name another file.
-    static func requireUTF8(_ word: String, of option: String? = nil) throws(UsageError) {
-        guard let path = pathInBytes(word) else { return }
+        else { return }
+        let path = String(decoding: bytes, as: UTF8.self)
         throw UsageError((option.map { "--\($0): " } ?? "") + "\(path) is not UTF-8; choose another name")
     }
 

@@ -26,16 +26,13 @@ struct FetchTarget: Sendable {
         }
     }
 
-    /// An address as typed.
-    init(address: String) { self.address = address }
+    /// An address as typed, or a film's poster.
+    init(address: String, base: BaseURL? = nil, name: String? = nil) {
+        (self.address, self.base, self.name) = (address, base, name)
+    }
 
     /// The file at a path.
     init(file path: String) { address = CommandLineWords.address(ofFile: path) }
-
-    /// A film's poster.
-    init(address: String, base: BaseURL, name: String) {
-        (self.address, self.base, self.name) = (address, base, name)
-    }
 
     private init(_ pipe: PipeContent) {
         address = pipe.address

@@ -123,14 +123,11 @@ enum ShowCommand: Command {
     private static var terminal: CellSize { Terminal.size?.cells ?? CellSize(columns: 80, rows: 24) }
 
     /// How a picture is drawn, and its room.
-    private struct Drawing {
-        let inline: InlinePoster
-        let room: CellSize
-    }
+    private typealias Drawing = (inline: InlinePoster, room: CellSize)
 
     /// Nil if no pictures are wanted.
     private static func drawing(in room: CellSize, _ session: Session) async -> Drawing? {
-        await InlinePoster.make(session.settings).map { Drawing(inline: $0, room: $0.room(room)) }
+        await InlinePoster.make(session.settings).map { ($0, $0.room(room)) }
     }
 
     /// Reports why there is no picture, and returns the status. A picture that was not drawn need not be decodable.

@@ -39,14 +39,9 @@ struct PictureFolder: Sendable {
 
     /// The pictures as a catalogue in JSON: a film for each, with its name as the title.
     func catalogue() throws(Failure) -> [UInt8] {
-        struct Film: Encodable {
-            let id: String
-            let title: String
-            let poster: String
-        }
         struct Films: Encodable {
             let name: String
-            let movies: [Film]
+            let movies: [[String: String]]
         }
         guard !pictures.isEmpty else {
             throw Failure(
@@ -60,7 +55,7 @@ struct PictureFolder: Sendable {
             taken[picture.name] = number + 1
             // Two names may be equal once their wrong bytes are replaced.
             let id = number == 0 ? picture.name : "\(picture.name)-\(number + 1)"
-            return Film(id: id, title: stem, poster: picture.address)
+            return ["id": id, "title": stem, "poster": picture.address]
         }
         let name = URL(filePath: path).standardized.lastPathComponent
         // Ignored: texts can always be encoded.
