@@ -1,6 +1,5 @@
 import FoundationEssentials
 import LazyImages
-import SystemSupport
 
 /// The base URL of a list's relative addresses (RFC 3986 section 5.1). Its server also gets the user's own header
 /// fields.

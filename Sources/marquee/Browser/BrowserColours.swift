@@ -1,5 +1,3 @@
-import Films
-import FoundationEssentials
 import TerminalGraphics
 
 /// The colours of the browser. The person may set them in the configuration file, by name, by number in the terminal's

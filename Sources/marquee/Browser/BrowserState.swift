@@ -1,7 +1,6 @@
 import BackgroundTransfers
 import Films
 import LazyImages
-import SystemSupport
 import TerminalGraphics
 
 /// The browser's state and how keys change it: a plain struct without a terminal, a clock or a loader. Times are in

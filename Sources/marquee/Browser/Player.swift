@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import LazyImages
 import SystemSupport
 import TerminalGraphics
 

@@ -1,5 +1,4 @@
 import Films
-import FoundationEssentials
 import SystemSupport
 
 /// Options that hold for every run, from `marquee/config` in `$XDG_CONFIG_HOME`, or in `~/.config`. Each line has an

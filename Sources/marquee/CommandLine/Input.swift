@@ -1,6 +1,5 @@
 import Glibc
 import ImageCodecs
-import LazyImages
 import SystemSupport
 
 /// Reads standard input and files.

@@ -1,5 +1,4 @@
 import Glibc
-import LazyImages
 import SystemSupport
 
 /// Ctrl-C and the other signals that ask a program to end. The first one cancels the work, so that it ends in order.

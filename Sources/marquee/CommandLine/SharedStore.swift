@@ -1,4 +1,3 @@
-import FoundationEssentials
 import LazyImages
 import PictureServer
 import SystemSupport

@@ -1,5 +1,4 @@
 import Films
-import LazyImages
 
 /// `marquee add --title T`: adds a film to a library or a service.
 enum AddCommand: Command {

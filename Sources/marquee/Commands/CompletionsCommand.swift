@@ -1,8 +1,6 @@
 import Films
 import FoundationEssentials
 import Glibc
-import SystemSupport
-import TerminalGraphics
 
 /// `marquee completions`: completes command lines in a shell.
 enum CompletionsCommand: Command {

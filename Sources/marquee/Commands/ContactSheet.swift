@@ -1,4 +1,3 @@
-import FoundationEssentials
 import ImageCodecs
 import LazyImages
 import TerminalGraphics

@@ -1,7 +1,5 @@
 import BackgroundTransfers
-import FoundationEssentials
 import LazyImages
-import PictureServer
 import PictureService
 import SystemSupport
 

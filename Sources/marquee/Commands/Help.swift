@@ -1,5 +1,4 @@
 import Films
-import Glibc
 import TerminalGraphics
 
 /// The help, made from the commands' specifications. No line is wider than `width`.

@@ -2,7 +2,6 @@ import Films
 import ImageCodecs
 import LazyImages
 import Synchronization
-import SystemSupport
 import TerminalGraphics
 
 /// `marquee list --posters`: each film beside its poster. The posters load on demand and are printed in order.

@@ -1,7 +1,5 @@
 import Films
 import FoundationEssentials
-import Glibc
-import LazyImages
 
 /// `marquee rate FILM 8.5`: sets a vote on a film of a library or a service.
 enum RateCommand: Command {

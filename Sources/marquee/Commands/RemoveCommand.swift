@@ -1,6 +1,3 @@
-import Films
-import LazyImages
-
 /// `marquee remove FILM`: removes a film from a library or a service.
 enum RemoveCommand: Command {
     static let specification = CommandSpecification(

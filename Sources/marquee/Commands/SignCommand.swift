@@ -1,7 +1,6 @@
 import HTTPSemantics
 import LazyImages
 import PictureServer
-import PictureService
 
 /// `marquee sign URL RECIPE`: the address of a picture at a size that the picture service does not offer to everyone.
 enum SignCommand: Command {

@@ -1,6 +1,4 @@
 import BackgroundTransfers
-import LazyImages
-import SystemSupport
 
 /// `marquee status [--watch]`: the reach of this machine's network.
 enum StatusCommand: Command {

@@ -1,4 +1,3 @@
-import Films
 import Synchronization
 import SystemSupport
 

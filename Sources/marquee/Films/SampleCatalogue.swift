@@ -3,7 +3,6 @@ import Films
 import FoundationEssentials
 import HTTPSemantics
 import LazyImages
-import SystemSupport
 
 /// The sample catalogue: the folder `sample-data` if there is one, else the copy in the program, so that the program
 /// shows something wherever it is.

@@ -1,4 +1,3 @@
-import CatalogueService
 import Films
 import LazyImages
 import SystemSupport
