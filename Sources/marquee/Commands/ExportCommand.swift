@@ -74,26 +74,19 @@ enum ExportCommand: Command {
     ) throws {
         var writer = CatalogueWriter(format: format, name: try library.name)
         var text = harmless(writer.start, format)
-        var failure: (any Error)?
-        try library.forEachExported { film, poster throws(FilmLibraryError) in
+        try library.exportEach { film, poster in
             var film = film
             if let poster, hasPosters {
                 let data = Data(poster.bytes).base64EncodedString()
                 film["poster"] = JSONText("data:\(poster.mediaType);base64,\(data)")
             }
             text += harmless(writer.film(film), format)
-            do {
-                if text.utf8.count >= pieceBytes {
-                    try write(text)
-                    text = ""
-                }
-                try progress.step()
-            } catch {
-                failure = error
+            if text.utf8.count >= pieceBytes {
+                try write(text)
+                text = ""
             }
-            return failure == nil
+            try progress.step()
         }
-        if let failure { throw failure }
         try write(text + writer.end)
     }
 

@@ -189,18 +189,12 @@ private struct ImportedFilms: Sendable {
                 before += page.count
             }
         case .library(let library):
-            var (position, failure) = (0, (any Error)?.none)
-            try library.forEachExported { film, poster throws(FilmLibraryError) in
+            var position = 0
+            try library.exportEach { film, poster in
                 position += 1
-                do {
-                    let bytes = poster.map { PosterBytes(mediaType: $0.mediaType, bytes: $0.bytes) }
-                    try body(position, .success(film), bytes)
-                } catch {
-                    failure = error
-                }
-                return failure == nil
+                let bytes = poster.map { PosterBytes(mediaType: $0.mediaType, bytes: $0.bytes) }
+                try body(position, .success(film), bytes)
             }
-            if let failure { throw failure }
         }
     }
 }

@@ -1,3 +1,4 @@
+import Films
 import Synchronization
 import SystemSupport
 
@@ -40,5 +41,17 @@ enum LibraryWork {
         }
         guard let outcome = outcome.withLock({ $0 }) else { throw CancellationError() }
         return try outcome.get()
+    }
+}
+
+extension FilmLibrary {
+    /// Calls `body` with each film as it is exported, and its poster if that is stored, until it throws an error.
+    func exportEach(_ body: (FilmDocument, StoredPoster?) throws -> Void) throws {
+        var failure: (any Error)?
+        try forEachExported { film, poster throws(FilmLibraryError) in
+            do { try body(film, poster) } catch { failure = error }
+            return failure == nil
+        }
+        if let failure { throw failure }
     }
 }
