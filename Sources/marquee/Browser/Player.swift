@@ -97,10 +97,8 @@ final class TerminalProgram: Sendable {
         }
         if input != STDIN_FILENO { unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
         // Marquee's threads block some signals and ignore others. The program starts with the usual settings.
-        var (none, usual) = (sigset_t(), sigset_t())
-        unsafe sigemptyset(&none)
-        unsafe sigemptyset(&usual)
-        for number in [SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ] { unsafe sigaddset(&usual, number) }
+        var none = Interruption.set(of: [])
+        var usual = Interruption.set(of: [SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ])
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
         unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))

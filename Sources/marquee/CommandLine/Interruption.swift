@@ -125,7 +125,7 @@ final class Interruption: Sendable {
 
     private static func code(ofSignal number: Int32) -> Int32 { 128 + number }
 
-    private static func set(of numbers: [Int32]) -> sigset_t {
+    static func set(of numbers: [Int32]) -> sigset_t {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         for number in numbers { unsafe sigaddset(&signals, number) }
