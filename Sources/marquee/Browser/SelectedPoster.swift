@@ -46,20 +46,15 @@ struct SelectedPoster {
         var request = request
         if request.cachePolicy != .cacheOnly { request.cachePolicy = .returnCacheElseLoad }
         request.targetSize = nil
-        do {
-            let file = try await loader.file(for: request)
-            let name = FilmID.make(title: movie.title, year: movie.year)
-            let ending = file.header.map { "." + $0.format.fileExtension } ?? ""
-            let output = OutputFile(
-                folder: FileManager.default.currentDirectoryPath, stem: name, ending: ending)
-            let threads = BlockingThreads(count: 1, name: "Saving")
-            let saved = try await output.write(file, .number, on: threads)
-            return (saved.outcome == .same ? "Saved already: " : "Saved as ") + saved.path
-        } catch let error as Failure {
-            throw error
-        } catch {
-            throw Failure(ImageLoadingError.advised(error))
-        }
+        let file: LoadedFile
+        do { file = try await loader.file(for: request) } catch { throw Failure(error) }
+        let name = FilmID.make(title: movie.title, year: movie.year)
+        let ending = file.header.map { "." + $0.format.fileExtension } ?? ""
+        let output = OutputFile(
+            folder: FileManager.default.currentDirectoryPath, stem: name, ending: ending)
+        let threads = BlockingThreads(count: 1, name: "Saving")
+        let saved = try await output.write(file, .number, on: threads)
+        return (saved.outcome == .same ? "Saved already: " : "Saved as ") + saved.path
     }
 
     /// The results of saving several posters in one line.
