@@ -211,12 +211,8 @@ struct OutputFile: Sendable {
         guard unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             Int(status.st_size) == bytes.count
         else { return false }
-        do throws(FileFault) {
-            return try FileCalls().contents(ofPath: file).elementsEqual(bytes)
-        } catch {
-            // An unreadable file is written again.
-            return false
-        }
+        // Ignored: an unreadable file is written again.
+        return (try? FileCalls().contents(ofPath: file).elementsEqual(bytes)) ?? false
     }
 
     /// Whether a file may be replaced because it is a picture by its first bytes, or is empty or absent.
