@@ -145,77 +145,62 @@ private struct State {
     /// Sixteen rounds. Each call renames the working variables, so that no word is moved.
     @inline(__always)
     private mutating func sixteenRounds(_ words: Schedule, constants: Int) {
-        round(a, b, c, &d, e, f, g, &h, words.w0 &+ roundConstants[constants &+ 0])
-        round(h, a, b, &c, d, e, f, &g, words.w1 &+ roundConstants[constants &+ 1])
-        round(g, h, a, &b, c, d, e, &f, words.w2 &+ roundConstants[constants &+ 2])
-        round(f, g, h, &a, b, c, d, &e, words.w3 &+ roundConstants[constants &+ 3])
-        round(e, f, g, &h, a, b, c, &d, words.w4 &+ roundConstants[constants &+ 4])
-        round(d, e, f, &g, h, a, b, &c, words.w5 &+ roundConstants[constants &+ 5])
-        round(c, d, e, &f, g, h, a, &b, words.w6 &+ roundConstants[constants &+ 6])
-        round(b, c, d, &e, f, g, h, &a, words.w7 &+ roundConstants[constants &+ 7])
-        round(a, b, c, &d, e, f, g, &h, words.w8 &+ roundConstants[constants &+ 8])
-        round(h, a, b, &c, d, e, f, &g, words.w9 &+ roundConstants[constants &+ 9])
-        round(g, h, a, &b, c, d, e, &f, words.w10 &+ roundConstants[constants &+ 10])
-        round(f, g, h, &a, b, c, d, &e, words.w11 &+ roundConstants[constants &+ 11])
-        round(e, f, g, &h, a, b, c, &d, words.w12 &+ roundConstants[constants &+ 12])
-        round(d, e, f, &g, h, a, b, &c, words.w13 &+ roundConstants[constants &+ 13])
-        round(c, d, e, &f, g, h, a, &b, words.w14 &+ roundConstants[constants &+ 14])
-        round(b, c, d, &e, f, g, h, &a, words.w15 &+ roundConstants[constants &+ 15])
+        round(a, b, c, &d, e, f, g, &h, words[0] &+ roundConstants[constants &+ 0])
+        round(h, a, b, &c, d, e, f, &g, words[1] &+ roundConstants[constants &+ 1])
+        round(g, h, a, &b, c, d, e, &f, words[2] &+ roundConstants[constants &+ 2])
+        round(f, g, h, &a, b, c, d, &e, words[3] &+ roundConstants[constants &+ 3])
+        round(e, f, g, &h, a, b, c, &d, words[4] &+ roundConstants[constants &+ 4])
+        round(d, e, f, &g, h, a, b, &c, words[5] &+ roundConstants[constants &+ 5])
+        round(c, d, e, &f, g, h, a, &b, words[6] &+ roundConstants[constants &+ 6])
+        round(b, c, d, &e, f, g, h, &a, words[7] &+ roundConstants[constants &+ 7])
+        round(a, b, c, &d, e, f, g, &h, words[8] &+ roundConstants[constants &+ 8])
+        round(h, a, b, &c, d, e, f, &g, words[9] &+ roundConstants[constants &+ 9])
+        round(g, h, a, &b, c, d, e, &f, words[10] &+ roundConstants[constants &+ 10])
+        round(f, g, h, &a, b, c, d, &e, words[11] &+ roundConstants[constants &+ 11])
+        round(e, f, g, &h, a, b, c, &d, words[12] &+ roundConstants[constants &+ 12])
+        round(d, e, f, &g, h, a, b, &c, words[13] &+ roundConstants[constants &+ 13])
+        round(c, d, e, &f, g, h, a, &b, words[14] &+ roundConstants[constants &+ 14])
+        round(b, c, d, &e, f, g, h, &a, words[15] &+ roundConstants[constants &+ 15])
     }
 }
 
-/// The last sixteen words of the message schedule; no others are needed. Variables instead of an array, to stay in
-/// registers.
+/// The last sixteen words of the message schedule; no others are needed. Every index is a constant, so that the words
+/// stay in registers.
 private struct Schedule {
-    private(set) var w0, w1, w2, w3, w4, w5, w6, w7: UInt32
-    private(set) var w8, w9, w10, w11, w12, w13, w14, w15: UInt32
+    private var words: InlineArray<16, UInt32>
 
     /// Step 1 of section 6.2.2 for the first sixteen: the block's own words. The caller has checked the range.
     @inline(__always)
     init(_ bytes: RawSpan, at offset: Int) {
-        @inline(__always)
-        func word(_ index: Int) -> UInt32 {
+        words = InlineArray { index in
             UInt32(
                 bigEndian: unsafe bytes.unsafeLoadUnaligned(
                     fromUncheckedByteOffset: offset &+ 4 &* index, as: UInt32.self))
         }
-        w0 = word(0)
-        w1 = word(1)
-        w2 = word(2)
-        w3 = word(3)
-        w4 = word(4)
-        w5 = word(5)
-        w6 = word(6)
-        w7 = word(7)
-        w8 = word(8)
-        w9 = word(9)
-        w10 = word(10)
-        w11 = word(11)
-        w12 = word(12)
-        w13 = word(13)
-        w14 = word(14)
-        w15 = word(15)
     }
+
+    @inline(__always)
+    subscript(index: Int) -> UInt32 { words[index] }
 
     /// Step 1 for the next sixteen words; each replaces the word sixteen before it.
     @inline(__always)
     mutating func extend() {
-        w0 &+= smallSigma1(w14) &+ w9 &+ smallSigma0(w1)
-        w1 &+= smallSigma1(w15) &+ w10 &+ smallSigma0(w2)
-        w2 &+= smallSigma1(w0) &+ w11 &+ smallSigma0(w3)
-        w3 &+= smallSigma1(w1) &+ w12 &+ smallSigma0(w4)
-        w4 &+= smallSigma1(w2) &+ w13 &+ smallSigma0(w5)
-        w5 &+= smallSigma1(w3) &+ w14 &+ smallSigma0(w6)
-        w6 &+= smallSigma1(w4) &+ w15 &+ smallSigma0(w7)
-        w7 &+= smallSigma1(w5) &+ w0 &+ smallSigma0(w8)
-        w8 &+= smallSigma1(w6) &+ w1 &+ smallSigma0(w9)
-        w9 &+= smallSigma1(w7) &+ w2 &+ smallSigma0(w10)
-        w10 &+= smallSigma1(w8) &+ w3 &+ smallSigma0(w11)
-        w11 &+= smallSigma1(w9) &+ w4 &+ smallSigma0(w12)
-        w12 &+= smallSigma1(w10) &+ w5 &+ smallSigma0(w13)
-        w13 &+= smallSigma1(w11) &+ w6 &+ smallSigma0(w14)
-        w14 &+= smallSigma1(w12) &+ w7 &+ smallSigma0(w15)
-        w15 &+= smallSigma1(w13) &+ w8 &+ smallSigma0(w0)
+        words[0] &+= smallSigma1(words[14]) &+ words[9] &+ smallSigma0(words[1])
+        words[1] &+= smallSigma1(words[15]) &+ words[10] &+ smallSigma0(words[2])
+        words[2] &+= smallSigma1(words[0]) &+ words[11] &+ smallSigma0(words[3])
+        words[3] &+= smallSigma1(words[1]) &+ words[12] &+ smallSigma0(words[4])
+        words[4] &+= smallSigma1(words[2]) &+ words[13] &+ smallSigma0(words[5])
+        words[5] &+= smallSigma1(words[3]) &+ words[14] &+ smallSigma0(words[6])
+        words[6] &+= smallSigma1(words[4]) &+ words[15] &+ smallSigma0(words[7])
+        words[7] &+= smallSigma1(words[5]) &+ words[0] &+ smallSigma0(words[8])
+        words[8] &+= smallSigma1(words[6]) &+ words[1] &+ smallSigma0(words[9])
+        words[9] &+= smallSigma1(words[7]) &+ words[2] &+ smallSigma0(words[10])
+        words[10] &+= smallSigma1(words[8]) &+ words[3] &+ smallSigma0(words[11])
+        words[11] &+= smallSigma1(words[9]) &+ words[4] &+ smallSigma0(words[12])
+        words[12] &+= smallSigma1(words[10]) &+ words[5] &+ smallSigma0(words[13])
+        words[13] &+= smallSigma1(words[11]) &+ words[6] &+ smallSigma0(words[14])
+        words[14] &+= smallSigma1(words[12]) &+ words[7] &+ smallSigma0(words[15])
+        words[15] &+= smallSigma1(words[13]) &+ words[8] &+ smallSigma0(words[0])
     }
 }
 
