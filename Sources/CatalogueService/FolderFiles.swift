@@ -177,7 +177,7 @@ final class CatalogueFolder: Sendable {
         // Without it, opening a pipe would wait for a writer.
         let descriptor = Self.openEntry(of: folder, last, O_RDONLY | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(errno) }
-        guard let file = ServedFile(owning: descriptor) else { throw .notFound }
+        guard let file = ServedFile(owning: Descriptor(descriptor)) else { throw .notFound }
         return file
     }
 

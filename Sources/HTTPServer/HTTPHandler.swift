@@ -284,14 +284,13 @@ extension HTTPResponse.Body {
 
 /// An open regular file that can be sent. It is closed with its last reference.
 package final class ServedFile: Sendable {
-    package let descriptor: Int32
+    package let descriptor: Descriptor
     package let metadata: FileMetadata
 
     /// Takes ownership of an open file; nil, and closed, if it is not a regular file.
-    package init?(owning descriptor: Int32) {
+    package init?(owning descriptor: consuming Descriptor) {
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(descriptor)
+        guard unsafe fstat(descriptor.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             return nil
         }
         self.descriptor = descriptor
@@ -301,22 +300,18 @@ package final class ServedFile: Sendable {
     }
 
     /// Takes ownership of an open file whose metadata is known.
-    package init(owning descriptor: Int32, metadata: FileMetadata) {
+    package init(owning descriptor: consuming Descriptor, metadata: FileMetadata) {
         self.descriptor = descriptor
         self.metadata = metadata
     }
 
-    deinit { close(descriptor) }
-
     /// Whether the file may stay open as long as its client reads. Otherwise slow clients could take the descriptors
     /// that the service itself needs.
-    package var hasPlace: Bool { descriptor < DescriptorPlaces.ofProcess.files }
+    package var hasPlace: Bool { descriptor.number < DescriptorPlaces.ofProcess.files }
 
     /// The whole file, in memory. Blocks.
     package func contents() throws(FileFault) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: metadata.size)
-        let filled = try FileCalls().read(descriptor, into: &bytes)
-        return filled == bytes.count ? bytes : Array(bytes[..<filled])
+        try FileCalls().contents(of: descriptor, count: metadata.size)
     }
 }
 

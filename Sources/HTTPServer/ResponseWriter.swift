@@ -82,13 +82,14 @@ struct ResponseWriter {
         case .file(let file, let part):
             var offset = off_t(part.lowerBound + sentOfBody)
             if usesSendfile {
-                let sent = unsafe sendfile(socket, file.descriptor, &offset, limit)
+                let sent = unsafe sendfile(socket, file.descriptor.number, &offset, limit)
                 guard sent < 0, errno == EINVAL || errno == ENOSYS else { return sent }
                 usesSendfile = false
             }
             let bytes = unsafe [UInt8](unsafeUninitializedCapacity: min(limit, Self.readSize)) {
                 buffer, filled in
-                filled = max(0, unsafe pread(file.descriptor, buffer.baseAddress, buffer.count, offset))
+                filled = max(
+                    0, unsafe pread(file.descriptor.number, buffer.baseAddress, buffer.count, offset))
             }
             guard !bytes.isEmpty else { return 0 }
             return unsafe bytes.withUnsafeBytes {

@@ -113,9 +113,5 @@ package final class Poller: Sendable {
     }
 
     /// All bytes, in memory.
-    package func contents() throws(FileFault) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let filled = try calls.read(descriptor, into: &bytes)
-        return filled == count ? bytes : Array(bytes[..<filled])
-    }
+    package func contents() throws(FileFault) -> [UInt8] { try calls.contents(of: descriptor, count: count) }
 }

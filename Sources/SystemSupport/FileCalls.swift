@@ -352,17 +352,18 @@ extension FileCalls {
     package func read<Word: FixedWidthInteger & BitwiseCopyable>(
         _ file: borrowing Descriptor, into words: inout [Word], at offset: Int = 0
     ) throws(FileFault) -> Int {
-        try read(file.number, into: &words, at: offset)
-    }
-
-    /// As above, for a descriptor's number.
-    package func read<Word: FixedWidthInteger & BitwiseCopyable>(
-        _ number: Int32, into words: inout [Word], at offset: Int = 0
-    ) throws(FileFault) -> Int {
+        let number = file.number
         var span = words.mutableSpan
         return try unsafe span.withUnsafeMutableBytes { buffer throws(FileFault) in
             try unsafe read(number, into: buffer, at: offset)
         }
+    }
+
+    /// The first `count` bytes of a file, or all if it is shorter.
+    package func contents(of file: borrowing Descriptor, count: Int) throws(FileFault) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let filled = try read(file, into: &bytes)
+        return filled == count ? bytes : Array(bytes[..<filled])
     }
 
     /// Overwrites a part of a file with the elements of an array, in their memory layout.

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPSemantics
+import SystemSupport
 import TestTraits
 import Testing
 
@@ -16,7 +17,7 @@ struct FileAnswerTests {
     {
         let text = (["\(method) /a.jpg HTTP/1.1", "Host: localhost"] + fields).joined(separator: "\r\n")
         return .serving(
-            ServedFile(owning: unsafe open("/dev/null", O_RDONLY), metadata: file ?? self.file),
+            ServedFile(owning: Descriptor(unsafe open("/dev/null", O_RDONLY)), metadata: file ?? self.file),
             mediaType: "image/jpeg", to: try RequestHead(parsing: Array(text.utf8)[...]),
             cacheSeconds: 60,
             now: now)

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPSemantics
+import SystemSupport
 import TestTraits
 import Testing
 
@@ -35,14 +36,14 @@ struct ResponseWriterTests {
     func withoutSendfile() throws {
         let pair = try Pair()
         // The kernel supports no splice for this file, which sendfile needs.
-        let file = try #require(ServedFile(owning: unsafe open("/proc/self/cmdline", O_RDONLY)))
+        let file = try #require(ServedFile(owning: Descriptor(unsafe open("/proc/self/cmdline", O_RDONLY))))
         var writer = ResponseWriter(head: [1, 2], body: .file(file, 0..<8))
         guard case .done = writer.write(to: pair.near, limit: 100, count: { _ in }) else {
             Issue.record("not done")
             return
         }
         var expected = [UInt8](repeating: 0, count: 8)
-        #expect(unsafe pread(file.descriptor, &expected, expected.count, 0) == 8)
+        #expect(unsafe pread(file.descriptor.number, &expected, expected.count, 0) == 8)
         #expect(pair.received() == [1, 2] + expected)
     }
 
