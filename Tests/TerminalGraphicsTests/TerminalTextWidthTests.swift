@@ -18,17 +18,16 @@ struct TerminalTextWidthTests {
         #expect(TerminalText.width(text) == cells)
     }
 
-    @Test("the ranges of the tables ascend and do not touch")
-    func tablesAreSorted() {
-        for table in [CellWidthTables.zero, CellWidthTables.wide] {
-            for index in stride(from: 0, to: table.count, by: 2) {
-                #expect(table[index] <= table[index + 1])
-                if index > 0 { #expect(table[index - 1] + 1 < table[index]) }
-            }
+    @Test("the ranges of the table ascend and do not touch")
+    func tableIsSorted() {
+        let table = CellWidthTables.wide
+        for index in stride(from: 0, to: table.count, by: 2) {
+            #expect(table[index] <= table[index + 1])
+            if index > 0 { #expect(table[index - 1] + 1 < table[index]) }
         }
     }
 
-    @Test("the tables agree with the standard library's properties of each scalar")
+    @Test("widths agree with the standard library's properties of each scalar")
     func tablesAgreeWithStandardLibrary() {
         for value in assignedPlanes {
             guard let scalar = Unicode.Scalar(value) else { continue }
@@ -75,7 +74,7 @@ struct TerminalTextWidthTests {
         "padding fills exactly the width",
         arguments: [
             ("ab", 5, TerminalText.Alignment.leading, "ab   "), ("ab", 5, .trailing, "   ab"),
-            ("ab", 5, .centre, " ab  "), ("羅生門", 5, .leading, "羅生…"), ("羅生門", 4, .trailing, " 羅…"),
+            ("羅生門", 5, .leading, "羅生…"), ("羅生門", 4, .trailing, " 羅…"),
             ("abc", 0, .leading, ""),
         ])
     func padding(text: String, cells: Int, alignment: TerminalText.Alignment, expected: String) {

@@ -6,7 +6,7 @@
 public enum TerminalText {
     /// The alignment of padded text.
     public enum Alignment: Sendable {
-        case leading, centre, trailing
+        case leading, trailing
     }
 
     /// The width of a text in terminal cells.
@@ -38,9 +38,23 @@ public enum TerminalText {
             let takesNone = value < 0x20 || (0x7F..<0xA0).contains(value) || value == 0xAD
             return takesNone ? 0 : 1
         }
-        if CellWidthTables.contains(value, in: CellWidthTables.zero) { return 0 }
-        return CellWidthTables.contains(value, in: CellWidthTables.wide) ? 2 : 1
+        // Greek and Cyrillic letters are common, and need no look-up.
+        if (0x370..<0x483).contains(value) { return 1 }
+        return CellWidthTables.isWide(value) ? 2 : takesNoCell(scalar) ? 0 : 1
     }
+
+    /// Whether a scalar that is not wide takes no cell: control characters, nonspacing and enclosing marks, format
+    /// characters, line and paragraph separators, default ignorables, and the vowels and finals of conjoining Hangul.
+    private static func takesNoCell(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .nonspacingMark, .enclosingMark, .format, .lineSeparator, .paragraphSeparator: true
+        case .otherLetter, .unassigned:
+            scalar.properties.isDefaultIgnorableCodePoint || conjoiningHangul.contains { $0 ~= scalar.value }
+        default: false
+        }
+    }
+
+    private static let conjoiningHangul: [ClosedRange<UInt32>] = [0x1160...0x11FF, 0xD7B0...0xD7FF]
 
     /// Truncates text to at most `limit` cells, never inside a grapheme cluster.
     ///
@@ -57,14 +71,8 @@ public enum TerminalText {
     ) -> String {
         let fitted = truncated(text, toWidth: cells)
         let missing = max(0, cells - width(fitted))
-        let before =
-            switch alignment {
-            case .leading: 0
-            case .centre: missing / 2
-            case .trailing: missing
-            }
-        return String(repeating: " ", count: before) + fitted
-            + String(repeating: " ", count: missing - before)
+        let spaces = String(repeating: " ", count: missing)
+        return alignment == .leading ? fitted + spaces : spaces + fitted
     }
 
     /// The longest prefix of whole clusters that fits in `limit` cells.
