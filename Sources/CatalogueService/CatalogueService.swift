@@ -3,7 +3,7 @@ import HTTPSemantics
 package import HTTPServer
 package import PictureServer
 package import ServiceOperations
-package import SystemSupport
+import SystemSupport
 
 /// An HTTP/1.1 service of a catalogue: a read-only folder with its posters, or a library that clients may change. No
 /// request can reach a file outside the folder.
@@ -29,11 +29,10 @@ package final class CatalogueService: Sendable {
     /// Opens the content, and listens; connections wait until `start()`.
     /// - Parameters:
     ///   - report: called for every answer, on the thread of its connection. Default: nil, no reports.
-    ///   - startThread: starts a thread. Default: the system.
     /// - Throws: what is wrong with the content, the address or the port.
     package init(
         _ content: Content, configuration: Configuration = Configuration(),
-        report: (@Sendable (HTTPServer.Answer) -> Void)? = nil, startThread: BlockingThreads.Starter? = nil
+        report: (@Sendable (HTTPServer.Answer) -> Void)? = nil
     ) throws(CatalogueServiceError) {
         var configuration = configuration
         configuration.films.listeningHosts = configuration.server.addresses.compactMap { address in
@@ -42,9 +41,7 @@ package final class CatalogueService: Sendable {
         handler = try Self.handler(content, configuration)
         watch = try Self.watch(handler.site, configuration)
         do throws(HTTPServerError) {
-            server = try HTTPServer(
-                configuration: configuration.server, handler: handler, report: report,
-                startThread: startThread)
+            server = try HTTPServer(configuration: configuration.server, handler: handler, report: report)
         } catch {
             throw .server(error)
         }

@@ -51,18 +51,14 @@ final class EventLoop {
         return poller
     }
 
-    private init(_ context: ServerContext, _ mailbox: LoopMailbox, _ poller: Poller) {
+    init(_ context: ServerContext, _ mailbox: LoopMailbox, _ poller: Poller) {
         self.context = context
         self.mailbox = mailbox
         self.poller = poller
     }
 
     /// Serves until the server stops. Runs on a thread of its own.
-    static func run(_ context: ServerContext, _ mailbox: LoopMailbox, _ poller: Poller) {
-        EventLoop(context, mailbox, poller).run()
-    }
-
-    private func run() {
+    func run() {
         context.counters.countLoop()
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 256)
         while true {

@@ -48,7 +48,8 @@ package final class HTTPServer: Sendable {
     /// - Throws: what is wrong with an address.
     package init(
         configuration: Configuration, handler: any HTTPHandler, report: (@Sendable (Answer) -> Void)? = nil,
-        startThread: BlockingThreads.Starter? = nil, fileCalls: FileCalls = FileCalls()
+        startThread: @escaping BlockingThreads.Starter = BlockingThreads.startThread(name:_:),
+        fileCalls: FileCalls = FileCalls()
     ) throws(HTTPServerError) {
         let configuration = configuration.bounded
         var listeners: [Listener] = []
@@ -56,11 +57,7 @@ package final class HTTPServer: Sendable {
             listeners.append(try Listener(address, mode: configuration.socketMode))
         }
         do throws(ResourceShortage) {
-            // Not `??`: Swift 6.3 crashes on a function with typed throws in an autoclosure.
-            threads =
-                if let startThread { try ServerThreads(startThread: startThread) } else {
-                    try ServerThreads(startThread: BlockingThreads.startThread(name:_:))
-                }
+            threads = try ServerThreads(startThread: startThread)
             mailboxes = try (0..<configuration.eventThreads).map { _ throws(ResourceShortage) in
                 try LoopMailbox()
             }
@@ -102,7 +99,7 @@ package final class HTTPServer: Sendable {
             for (number, (mailbox, poller)) in zip(mailboxes, pollers).enumerated() {
                 do throws(ResourceShortage) {
                     let context = context
-                    try threads.start { EventLoop.run(context, mailbox, poller) }
+                    try threads.start { EventLoop(context, mailbox, poller).run() }
                 } catch {
                     // One thread can serve all connections, more slowly.
                     guard number == 0 else { break }
