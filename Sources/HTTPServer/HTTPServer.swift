@@ -206,7 +206,7 @@ extension HTTPServer {
         /// The most bytes of answers that clients have not taken yet, default 256 MiB; further large answers become 503.
         package var answerMemory = 256 << 20
         /// The folder of request bodies that are too long for memory. Default: `TMPDIR`, else `/var/tmp`.
-        package var temporaryFolder = HTTPServer.temporaryFolder
+        package var temporaryFolder = UserFolder.temporary
 
         /// The defaults.
         package init() {}
@@ -232,11 +232,6 @@ extension HTTPServer {
 
         static let longestTime = Duration.seconds(86_400)
     }
-
-    private static let temporaryFolder: String = {
-        guard let folder = unsafe getenv("TMPDIR"), unsafe folder.pointee != 0 else { return "/var/tmp" }
-        return unsafe String(cString: folder)
-    }()
 }
 
 /// Why a server cannot start.

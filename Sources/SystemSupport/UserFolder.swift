@@ -20,4 +20,10 @@ package enum UserFolder {
         if let folder = ProcessInfo.processInfo.environment[variable], folder.hasPrefix("/") { return folder }
         return home + "/" + standard
     }
+
+    /// The folder of temporary files that may be large: `TMPDIR`, else `/var/tmp`, which is on a disk and not in memory.
+    package static var temporary: String {
+        let variable = ProcessInfo.processInfo.environment["TMPDIR"] ?? ""
+        return variable.isEmpty ? "/var/tmp" : variable
+    }
 }

@@ -316,9 +316,8 @@ public final class SpooledStream: Sendable {
         _ descriptor: Int32, name: String = "standard input", folder: String? = nil
     ) throws(ImageLoadingError) {
         self.name = name
-        let named = ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 }
         do throws(FileFault) {
-            file = try UnnamedFile(in: folder ?? named ?? "/var/tmp")
+            file = try UnnamedFile(in: folder ?? UserFolder.temporary)
         } catch {
             throw Self.noRoom(for: name, error)
         }
