@@ -127,10 +127,8 @@ final class TerminalHandover: Sendable {
 
     /// Nil if the system has no descriptors left.
     init?() {
-        var pair: [Int32] = [-1, -1]
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard unsafe socketpair(AF_UNIX, type, 0, &pair) == 0 else { return nil }
-        (requester, reader) = (pair[0], pair[1])
+        guard let pair = try? SessionProcess.socketPair() else { return nil }
+        (requester, reader) = (pair.own, pair.other)
     }
 
     deinit {
