@@ -9,17 +9,14 @@ public struct FrameEncoder: Sendable {
     private var pictures: (any PictureLayer)?
     private var shown: CellGrid?
 
-    /// Creates an encoder for a screen with unknown content. It draws cells, but no pictures in pixels.
-    /// - Parameter onlyASCII: whether the terminal shows only ASCII; `TerminalText.ascii` replaces the rest. Default:
-    ///   false.
-    public init(depth: ColourDepth, onlyASCII: Bool = false) {
-        self.init(depth: depth, onlyASCII: onlyASCII, pictures: nil)
-    }
-
-    /// Creates an encoder that also sends the pictures of grids.
-    /// - Parameter keepsPictures: whether the terminal keeps sixels and iTerm2's pictures below text.
+    /// Creates an encoder for a screen with unknown content.
+    /// - Parameters:
+    ///   - onlyASCII: whether the terminal shows only ASCII; `TerminalText.ascii` replaces the rest. Default: false.
+    ///   - pictures: how the pictures of grids are sent. Default: nil, only cells are drawn.
+    ///   - keepsPictures: whether the terminal keeps sixels and iTerm2's pictures below text. Default: false.
     package init(
-        depth: ColourDepth, onlyASCII: Bool = false, pictures: PictureProtocol?, keepsPictures: Bool = false
+        depth: ColourDepth, onlyASCII: Bool = false, pictures: PictureProtocol? = nil,
+        keepsPictures: Bool = false
     ) {
         pen = FramePen(depth: depth, onlyASCII: onlyASCII)
         self.pictures = pictures?.layer(keepsPictures: keepsPictures)
@@ -38,11 +35,8 @@ public struct FrameEncoder: Sendable {
     package var cleanup: [UInt8] { pictures?.cleanup ?? [] }
 
     /// The bytes that change the screen to a grid of the terminal's size; empty if nothing changed. They begin and end
-    /// in the default style.
-    public mutating func frame(_ next: CellGrid) -> [UInt8] { frame(next, isMoving: false) }
-
-    /// As above. While `isMoving`, pictures that the terminal cannot move are not sent.
-    package mutating func frame(_ next: CellGrid, isMoving: Bool) -> [UInt8] {
+    /// in the default style. While `isMoving`, pictures that the terminal cannot move are not sent.
+    public mutating func frame(_ next: CellGrid, isMoving: Bool = false) -> [UInt8] {
         var (next, old) = (next, shown)
         if old?.size != next.size { old = nil }
         let change = pictures?.change(&next, over: old, isMoving: isMoving) ?? PictureChange()
