@@ -359,6 +359,15 @@ extension FileCalls {
         }
     }
 
+    /// Throws if a file belongs to another user than the program's.
+    package func checkOwner(of file: borrowing Descriptor, path: String) throws(FileFault) {
+        let owner = try status(of: file).owner
+        guard owner == geteuid() else {
+            throw FileFault(
+                kind: .open, name: path, code: EPERM, detail: "it belongs to another user (\(owner))")
+        }
+    }
+
     /// The first `count` bytes of a file, or all if it is shorter.
     package func contents(of file: borrowing Descriptor, count: Int) throws(FileFault) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)

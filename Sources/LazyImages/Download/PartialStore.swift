@@ -173,11 +173,7 @@ final class PartialFolder: Sendable {
         do throws(FileFault) {
             if isForWriting { try calls.makeFolders(path) }
             descriptor = try calls.openFolder(path)
-            let owner = try calls.status(of: descriptor).owner
-            guard owner == geteuid() else {
-                throw FileFault(
-                    kind: .open, name: path, code: EPERM, detail: "it belongs to another user (\(owner))")
-            }
+            try calls.checkOwner(of: descriptor, path: path)
         } catch {
             // Only counted: without a folder no transfer can be resumed.
             faults.record(error)

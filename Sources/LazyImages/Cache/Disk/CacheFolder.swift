@@ -55,11 +55,7 @@ final class CacheFolder: Sendable {
             folder = try Self.open(path, calls)
             isNew = true
         }
-        let owner = try calls.status(of: folder).owner
-        guard owner == geteuid() else {
-            throw FileFault(
-                kind: .open, name: path, code: EPERM, detail: "it belongs to another user (\(owner))")
-        }
+        try calls.checkOwner(of: folder, path: path)
         let isOurs = isNew ? true : try Self.isOurs(folder, calls)
         if isForWriting {
             usage = try UsageFile(in: folder, calls: calls)
