@@ -51,18 +51,21 @@ package enum PercentEncoding {
 
     private static func encoded(_ typed: [UInt8], except isKept: (UInt8) -> Bool) -> String {
         var bytes: [UInt8] = []
-        let digits = Array("0123456789ABCDEF".utf8)
         for byte in typed {
-            if isKept(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
+            if isKept(byte) { bytes.append(byte) } else { append(byte, to: &bytes) }
         }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
+    /// Appends a byte as an escape, such as `%2F`.
+    package static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
+        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    /// Whether a byte stands for itself everywhere (RFC 3986 section 2.3).
+    package static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
         default: byte.isLetter || byte.isDigit

@@ -155,13 +155,11 @@ private func normalisedPercent(_ text: ArraySlice<UInt8>, lowercasing: Bool = fa
             let high = text[index + 1].hexadecimalValue, let low = text[index + 2].hexadecimalValue
         {
             byte = high << 4 | low
-            isEncoded = !isUnreserved(byte)
+            isEncoded = !PercentEncoding.isUnreserved(byte)
             index += 2
         }
         if isEncoded {
-            result.append(percent)
-            result.append(upperDigit(byte >> 4))
-            result.append(upperDigit(byte & 15))
+            PercentEncoding.append(byte, to: &result)
         } else {
             result.append(lowercasing ? lowercase(byte) : byte)
         }
@@ -190,22 +188,8 @@ private func removingDotSegments(_ path: [UInt8]) -> [UInt8] {
     return kept.isEmpty ? [slash] : kept.flatMap { [slash] + $0 }
 }
 
-/// Section 2.3.
-private func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), dot, UInt8(ascii: "_"), UInt8(ascii: "~"):
-        true
-    default: false
-    }
-}
-
 private func lowercase(_ byte: UInt8) -> UInt8 {
     byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
-}
-
-private func upperDigit(_ value: UInt8) -> UInt8 {
-    value < 10 ? zero + value : UInt8(ascii: "A") - 10 + value
 }
 
 private let hash = UInt8(ascii: "#")

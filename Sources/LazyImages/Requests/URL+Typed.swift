@@ -74,7 +74,6 @@ extension URL {
     static func percentEncoded(_ typed: String) -> String {
         let text = Array(typed.utf8.drop { $0 <= 0x20 })
         let end = text.lastIndex { $0 > 0x20 }.map { $0 + 1 } ?? 0
-        let hexDigits = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
         encoded.reserveCapacity(2 * end)
         var slashes = 0
@@ -102,13 +101,7 @@ extension URL {
             case UInt8(ascii: "["), UInt8(ascii: "]"): isAllowed = isInHost
             default: break
             }
-            if isAllowed {
-                encoded.append(byte)
-            } else {
-                encoded.append(UInt8(ascii: "%"))
-                encoded.append(hexDigits[Int(byte >> 4)])
-                encoded.append(hexDigits[Int(byte & 15)])
-            }
+            if isAllowed { encoded.append(byte) } else { PercentEncoding.append(byte, to: &encoded) }
         }
         return String(decoding: encoded, as: UTF8.self)
     }
