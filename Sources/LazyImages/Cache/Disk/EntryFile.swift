@@ -189,11 +189,9 @@ struct EntryHeader: Equatable {
 }
 
 extension Span<UInt8> {
-    fileprivate func littleEndian<Word: FixedWidthInteger>(at offset: Int, as: Word.Type) -> Word {
-        var word: Word = 0
-        for index in 0..<(Word.bitWidth / 8) {
-            word |= Word(truncatingIfNeeded: self[offset + index]) << (8 * index)
-        }
-        return word
+    fileprivate func littleEndian<Word: FixedWidthInteger & BitwiseCopyable>(
+        at offset: Int, as: Word.Type
+    ) -> Word {
+        Word(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Word.self))
     }
 }
