@@ -21,20 +21,10 @@ public enum Credential: Sendable, Hashable {
 
 /// A server's challenge (RFC 9110 section 11.3).
 public struct AuthenticationChallenge: Sendable, Hashable {
-    /// The supported schemes.
-    public enum Scheme: Sendable, Hashable {
+    /// The supported schemes. The raw value is the name in lower case.
+    public enum Scheme: String, Sendable, Hashable {
         /// RFC 7617, 7616 and 6750.
         case basic, digest, bearer
-
-        /// The scheme of this name, in lower case; nil for another.
-        init?(named name: String) {
-            switch name {
-            case "basic": self = .basic
-            case "digest": self = .digest
-            case "bearer": self = .bearer
-            default: return nil
-            }
-        }
     }
 
     /// The scheme of the credential that the server expects.
@@ -110,7 +100,7 @@ actor AuthenticationBroker {
             return answer(at: origin, for: url)
         }
         for field in Self.offers(in: fields) {
-            guard let scheme = AuthenticationChallenge.Scheme(named: field.scheme) else { continue }
+            guard let scheme = AuthenticationChallenge.Scheme(rawValue: field.scheme) else { continue }
             if let session = sessions[origin], field.parameters["stale"]?.lowercased() == "true" {
                 sessions[origin] = Session(challenge: field, credential: session.credential)
                 return answer(at: origin, for: url)

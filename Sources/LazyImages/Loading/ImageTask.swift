@@ -109,7 +109,7 @@ public final class ImageTask: Sendable {
     /// This caller's priority: the request's, until it is set. A waiting transfer has the highest priority of all its
     /// callers. Setting it has no effect once the load has finished.
     public var priority: ImageRequest.Priority {
-        get { caller?.priority.flatMap { ImageRequest.Priority(rank: $0) } ?? request.priority }
+        get { caller?.priority.flatMap { ImageRequest.Priority(rawValue: $0) } ?? request.priority }
         set { caller?.setPriority { newValue.rank } }
     }
 

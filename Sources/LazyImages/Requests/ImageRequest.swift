@@ -12,25 +12,15 @@ public import ImageCodecs
 /// the same way. Two closures with the same id are the same image.
 public struct ImageRequest: Sendable, Hashable {
     /// How urgent a load is. The queue serves higher priorities first, and equal ones in order of arrival.
-    public enum Priority: Sendable, Hashable, Comparable, CaseIterable {
+    public enum Priority: Int, Sendable, Hashable, Comparable, CaseIterable {
         /// In ascending order: `veryLow` can wait longest, `veryHigh` is for what a person looks at.
         case veryLow, low, normal, high, veryHigh
 
         /// 0 for `veryLow` to 4 for `veryHigh`, as flights and slots compare it.
-        package var rank: Int {
-            switch self {
-            case .veryLow: 0
-            case .low: 1
-            case .normal: 2
-            case .high: 3
-            case .veryHigh: 4
-            }
-        }
+        package var rank: Int { rawValue }
 
-        init?(rank: Int) {
-            guard let priority = Self.allCases.first(where: { $0.rank == rank }) else { return nil }
-            self = priority
-        }
+        /// Whether a priority is lower than another.
+        public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
     }
 
     /// Which sources may answer: the caches, the network, or both.

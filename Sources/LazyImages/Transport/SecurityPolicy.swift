@@ -18,20 +18,13 @@ public struct SecurityPolicy: Sendable, Hashable {
         public init() {}
     }
 
-    /// Versions of TLS, oldest first.
-    public enum TLSVersion: Sendable, Hashable, Comparable {
+    /// Versions of TLS, oldest first. The raw value is the digit after the dot.
+    public enum TLSVersion: Int, Sendable, Hashable, Comparable {
         /// RFC 2246, 4346, 5246 and 8446.
         case v1_0, v1_1, v1_2, v1_3
 
-        /// The digit after the dot.
-        var minor: Int {
-            switch self {
-            case .v1_0: 0
-            case .v1_1: 1
-            case .v1_2: 2
-            case .v1_3: 3
-            }
-        }
+        /// Whether a version is older than another.
+        public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
     }
 
     /// How a server's certificate is verified.

@@ -141,7 +141,7 @@ enum CurlSecurity {
         }
         // A pinned public key needs no authority and no host name.
         var settings: [(option: Int, value: CurlHandle.Value)] = [
-            (CCURLOPT_SSLVERSION, .number(Int(CCURL_SSLVERSION_TLSV1_0) + oldest.minor)),
+            (CCURLOPT_SSLVERSION, .number(Int(CCURL_SSLVERSION_TLSV1_0) + oldest.rawValue)),
             (CCURLOPT_SSL_CIPHER_LIST, .text(ciphers)),
             (CCURLOPT_SSL_VERIFYPEER, .number(key == nil ? 1 : 0)),
             (CCURLOPT_SSL_VERIFYHOST, .number(key == nil ? 2 : 0)),
