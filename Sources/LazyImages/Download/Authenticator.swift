@@ -175,6 +175,6 @@ actor AuthenticationBroker {
 
     private static func origin(of url: URL) -> URL? {
         guard let scheme = url.scheme?.lowercased() else { return nil }
-        return URL(string: "\(scheme)://\(Origin(url).hostAndPort)/")
+        return URL(string: "\(scheme)://\(WebOrigin(url).hostAndPort)/")
     }
 }

@@ -72,7 +72,7 @@ final class Download: FetchExchange {
     private(set) var url: URL
     private(set) var host = ""
     private(set) var metrics: TransferMetrics?
-    private var origin: Origin
+    private var origin: WebOrigin
     /// The redirects so far.
     private var steps: [RedirectStep] = []
     /// Whether the whole body is requested, because a partial body could not be resumed.
@@ -90,7 +90,7 @@ final class Download: FetchExchange {
         self.number = number
         self.claim = claim
         url = wanted.move.flatMap { URL(string: $0.url) } ?? wanted.request.url
-        origin = Origin(url)
+        origin = WebOrigin(url)
         // The URL of a request with a closure is only a name.
         if wanted.request.data == nil { host = origin.hostAndPort }
     }
@@ -124,7 +124,7 @@ final class Download: FetchExchange {
     func follow(_ redirect: RedirectStep) {
         steps.append(redirect)
         url = redirect.target
-        origin = Origin(url)
+        origin = WebOrigin(url)
         host = origin.hostAndPort
     }
 

@@ -322,7 +322,7 @@ final class FetchContext: Sendable {
         if request.url != url { request.messageURL = url.displayText }
         guard SecurityPolicy.haveSameOrigin(request.url, url) else {
             throw .redirectRefused(
-                url: url.displayText, location: Origin(request.url).hostAndPort,
+                url: url.displayText, location: WebOrigin(request.url).hostAndPort,
                 reason: "beforeSending may not change the origin")
         }
     }
@@ -330,7 +330,7 @@ final class FetchContext: Sendable {
     /// A request with the limits of the configuration.
     /// - Parameter origin: that of the URL.
     func request(
-        to url: URL, _ origin: Origin, _ fields: HeaderFields, limit: Duration
+        to url: URL, _ origin: WebOrigin, _ fields: HeaderFields, limit: Duration
     ) -> TransportRequest {
         var request = TransportRequest(
             url: url, fields: fields, timeouts: configuration.timeouts,

@@ -115,19 +115,12 @@ extension URL {
     package var isLocal: Bool { ["file", "data"].contains(scheme?.lowercased()) }
 }
 
-/// Scheme, host and port of a URL (RFC 6454 section 4), parsed once: Foundation parses at every access.
-struct Origin: Hashable, Sendable {
-    /// In lower case; empty if the URL has none.
-    let scheme: String
-    /// In lower case; empty if the URL has none.
-    let host: String
-    /// The scheme's default port if the URL names none.
-    let port: Int
-
+extension WebOrigin {
+    /// Scheme, host and port of a URL (RFC 6454 section 4), parsed once: Foundation parses at every access. Scheme and
+    /// host are empty if the URL has none.
     init(_ url: URL) {
-        scheme = url.scheme?.lowercased() ?? ""
-        host = url.lowercasedHost
-        port = url.port ?? (scheme == "https" ? 443 : 80)
+        self.init(
+            scheme: url.scheme?.lowercased() ?? "", HostAndPort(host: url.lowercasedHost, port: url.port))
     }
 
     /// Host and port as one text, by which connections are counted.

@@ -87,7 +87,7 @@ public struct SecurityPolicy: Sendable, Hashable {
     }
 
     /// The TLS requirements of connections to `origin`; nil for plain http.
-    func transportSecurity(for origin: Origin) -> TransportSecurity? {
+    func transportSecurity(for origin: WebOrigin) -> TransportSecurity? {
         guard origin.scheme == "https" else { return nil }
         let rules = rules(for: origin.host)
         return TransportSecurity(
@@ -105,7 +105,7 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// `.addressRefused` by the guard. Uses no network. Every transfer makes this check itself.
     /// - Parameter url: the URL to fetch.
     package func check(_ url: URL) throws(ImageLoadingError) {
-        let origin = Origin(url)
+        let origin = WebOrigin(url)
         if let fetchGuard {
             return try fetchGuard.check(url, allowsInsecureHTTP: allowsInsecureHTTP(to: origin.host))
         }
@@ -120,7 +120,7 @@ public struct SecurityPolicy: Sendable, Hashable {
     }
 
     private func allowsInsecureHTTP(to host: String) -> Bool {
-        Self.isLoopback(host) || rules(for: host).allowsInsecureHTTP
+        HostAndPort(host: host, port: nil).isLoopback || rules(for: host).allowsInsecureHTTP
     }
 
     /// The target of a redirect from `url`; nil if `head` is not a redirect (RFC 9110 section 15.4).
@@ -161,18 +161,6 @@ public struct SecurityPolicy: Sendable, Hashable {
 
     /// Whether both URLs have the same scheme, host and port: only then are a caller's fields sent to both.
     package static func haveSameOrigin(_ one: URL, _ other: URL) -> Bool {
-        Origin(one) == Origin(other)
-    }
-
-    /// This machine: localhost and names below it (RFC 6761 section 6.3), 127.0.0.0/8, ::1.
-    static func isLoopback(_ host: String) -> Bool {
-        if host == "127.0.0.1" || host == "localhost" || host.hasSuffix(".localhost") || host == "::1"
-            || host == "[::1]"
-        {
-            return true
-        }
-        guard host.hasPrefix("127.") else { return false }
-        let octets = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
-        return octets.count == 4 && octets.allSatisfy { $0 != nil }
+        WebOrigin(one) == WebOrigin(other)
     }
 }

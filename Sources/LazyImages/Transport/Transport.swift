@@ -95,7 +95,7 @@ public struct TransportRequest: Sendable {
     public init(url: URL, fields: HeaderFields = HeaderFields(), timeouts: Timeouts = Timeouts()) {
         self.init(
             url: url, fields: fields, timeouts: timeouts,
-            security: SecurityPolicy().transportSecurity(for: Origin(url)))
+            security: SecurityPolicy().transportSecurity(for: WebOrigin(url)))
     }
 
     init(

@@ -9,7 +9,7 @@ final class Upload: FetchExchange {
     private let flight: UploadFlight
     private(set) var url: URL
     private(set) var metrics: TransferMetrics?
-    private var origin: Origin
+    private var origin: WebOrigin
     private var method: HTTPMethod
     private var body: OpenBody?
     /// Whether the last attempt may have taken effect: not if it was redirected, answered with a challenge, or did not
@@ -23,7 +23,7 @@ final class Upload: FetchExchange {
         self.request = request
         self.flight = flight
         url = request.url
-        origin = Origin(url)
+        origin = WebOrigin(url)
         method = request.method
         self.body = body
     }
@@ -55,7 +55,7 @@ final class Upload: FetchExchange {
                 reason: "a body must not be sent to another origin")
         }
         url = redirect.target
-        origin = Origin(url)
+        origin = WebOrigin(url)
         if rule == .get { (method, body) = (.get, nil) }
     }
 

@@ -40,11 +40,11 @@ struct SecurityPolicyTests {
                 try policy.check(url)
             }
         }
-        let strict = policy.transportSecurity(for: Origin(try url("https://a.strict.wide.example/")))
+        let strict = policy.transportSecurity(for: WebOrigin(try url("https://a.strict.wide.example/")))
         #expect(strict?.minimumTLSVersion == .v1_3 && strict?.requiresForwardSecrecy == true)
-        let other = policy.transportSecurity(for: Origin(try url("https://example.org/")))
+        let other = policy.transportSecurity(for: WebOrigin(try url("https://example.org/")))
         #expect(other?.minimumTLSVersion == .v1_2 && other?.trust == .authorities(file: nil))
-        #expect(policy.transportSecurity(for: Origin(try url("http://localhost/"))) == nil)
+        #expect(policy.transportSecurity(for: WebOrigin(try url("http://localhost/"))) == nil)
     }
 
     @Test(

@@ -88,7 +88,7 @@ struct StoreClient: Sendable {
         }
         var request = TransportRequest(
             url: url, fields: fields, timeouts: limits,
-            security: configuration.security.transportSecurity(for: Origin(url)))
+            security: configuration.security.transportSecurity(for: WebOrigin(url)))
         request.signature = address.signature
         return request
     }
