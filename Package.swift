@@ -48,7 +48,7 @@ let package = Package(
         .target(name: "ImageCodecs", dependencies: ["SystemSupport"], swiftSettings: optimised),
         .target(
             name: "Coalescing", dependencies: ["SystemSupport"],
-            swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+            swiftSettings: optimised + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(
             name: "LazyImages",
             dependencies: [
