@@ -4,11 +4,12 @@ import Glibc
 enum ProcessorTime {
     /// How many times as long `work` takes for four times as many items: about 4 if the time is linear, 16 if it is
     /// quadratic. The best of three: the processor's caches may be too small for the larger number.
-    static func growth(of work: (_ count: Int) throws -> Void) rethrows -> Double {
+    /// - Parameter count: the smaller number of items.
+    static func growth(from count: Int = 8_000, of work: (_ count: Int) throws -> Void) rethrows -> Double {
         var best = Double.infinity
         for _ in 0..<3 where best > 6 {
-            let small = try seconds { try work(8_000) }
-            best = min(best, try seconds { try work(32_000) } / small)
+            let small = try seconds { try work(count) }
+            best = min(best, try seconds { try work(4 * count) } / small)
         }
         return best
     }

@@ -235,7 +235,7 @@ extension OverSockets {
         }
 
         @Test("while 256 connections are read so, further ones end at once")
-        func manyRefused() throws {
+        func manyRefused() async throws {
             let running = try RunningServer()
             let request = post("Content-Length: 20000000", target: "/refused")
             let places = running.server.context.lingerPlaces
@@ -243,6 +243,7 @@ extension OverSockets {
             #expect(try statusAfterSending(request, to: running) == nil)
             places.giveBack(256)
             #expect(try statusAfterSending(request, to: running) == 403)
+            try await eventually { places.take(256) }
         }
 
         @Test("of an endless body no more than 64 MiB are read")

@@ -72,6 +72,7 @@ struct BlockingThreadsTests {
         }
         try await begun.wait(for: 1)
         weak var last: Held?
+        weak var first: BlockingThreads.Job?
         var kept: [BlockingThreads.Job] = []
         for number in 0..<10_000 {
             let held = Held()
@@ -81,11 +82,13 @@ struct BlockingThreadsTests {
                 withExtendedLifetime(held) {}
                 done.add()
             }
+            if number == 1 { first = job }
             try threads.enqueue(job)
             if number.isMultiple(of: 1000) { kept.append(job) } else { job.giveUp() }
             #expect(job.isWaiting == number.isMultiple(of: 1000))
         }
         #expect(last == nil)
+        #expect(first == nil, "the queue has dropped it")
         gate.open()
         try await done.wait(for: 10)
         #expect(order.value == (0..<10).map { $0 * 1000 })

@@ -304,6 +304,8 @@ struct BrowserMarksTests {
     func completedFilm() throws {
         let server = try SourceServer(films: 400)
         let terminal = try started(server.tmdb("popular"))
+        // The end of the list is where its second page ends.
+        #expect(terminal.waits { $0.text(ofRow: 0).contains("1/40+") }, "\(terminal.screen.rows)")
         terminal.type("\r")
         #expect(shows(terminal, "Anna Director"))
         terminal.type("qG")

@@ -67,6 +67,7 @@ struct PrivateFolderTests {
 struct ClosingTests {
     @Test("a closed library is one file as soon as its last read has ended, whoever still holds it")
     func closed() throws {
+        try SQLite.open()
         let folder = try TemporaryFolder()
         let path = folder.file("films.db")
         let file = try LibraryFile(path: path, access: .creating, usesTrigrams: true)

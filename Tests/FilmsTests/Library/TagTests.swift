@@ -87,10 +87,13 @@ struct TagTests {
     @Test("an earlier version goes on writing the library: its revisions are higher by one")
     func earlierVersion() throws {
         let library = try FilmLibrary(path: path, access: .writing)
-        let before = try library.revision
-        try library.execute("UPDATE facts SET value = value + 1 WHERE key = 'revision'")
-        #expect(try library.revision == before + 1)
-        #expect(try #require(try library.rate("a", rater: "ann", value: 8)).revision > before + 1)
+        // Often: a revision that does not follow from the last one may be higher by chance.
+        for _ in 0..<20 {
+            let before = try library.revision
+            try library.execute("UPDATE facts SET value = value + 1 WHERE key = 'revision'")
+            #expect(try library.revision == before + 1)
+            #expect(try #require(try library.rate("a", rater: "ann", value: 8)).revision > before + 1)
+        }
         #expect(try library.films(FilmQuery(search: "a", limit: 9)).films.map(\.id) == ["a"])
     }
 

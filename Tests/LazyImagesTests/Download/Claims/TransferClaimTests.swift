@@ -13,6 +13,8 @@ struct TransferClaimTests {
     private let fixture: DiskFixture
     private let request: ImageRequest
     private let held = HeldTransport()
+    /// The pauses of each loader's transfers between two looks at a claim.
+    private let pauses = Shared<[ObjectIdentifier: Tally]>([:])
 
     init() throws {
         fixture = try DiskFixture()
@@ -25,7 +27,7 @@ struct TransferClaimTests {
         let first = try await loaders[0].callers(2, of: request)
         let transfer = try await held.transfer()
         var others: [Callers<LoadedFile>] = []
-        for loader in loaders.dropFirst() { others.append(await waiting(loader, 2)) }
+        for loader in loaders.dropFirst() { others.append(try await waiting(loader, 2)) }
         transfer.answer(SampleImages.png, fields: fresh)
         for outcome in await first.outcomes { #expect(try outcome.get().source == .network) }
         for callers in others {
@@ -48,7 +50,7 @@ struct TransferClaimTests {
         try await held.transfer().answer(SampleImages.png, fields: fresh)
         #expect(try await callers.outcomes[0].get().source == .network)
         try await gate.reached()
-        let callersOfSecond = await waiting(second)
+        let callersOfSecond = try await waiting(second)
         gate.open()
         #expect(try await callersOfSecond.outcomes[0].get().source == .disk)
         #expect(held.started.count == 1)
@@ -59,7 +61,7 @@ struct TransferClaimTests {
         let (busy, other) = (loader(transfers: 1), loader())
         let blocking = try await busy.callers(1, of: ImageRequest("http://localhost/b.png"))
         let blocker = try await held.transfer(0)
-        let lined = await waiting(busy)
+        let lined = await linedUp(busy)
         let quick = try await other.callers(1, of: request)
         try await held.transfer(1).answer(SampleImages.png, fields: fresh)
         #expect(try await quick.outcomes[0].get().source == .network)
@@ -76,7 +78,7 @@ struct TransferClaimTests {
         let events = busy.downloader.activity.events
         let blocking = try await busy.callers(1, of: ImageRequest("http://localhost/b.png"))
         let blocker = try await held.transfer(0)
-        let lined = await waiting(busy)
+        let lined = await linedUp(busy)
         let start = ContinuousClock.now
         // The fetch of the other loader makes this one look on disk before it may fetch.
         let quick = try await other.callers(1, of: request)
@@ -106,7 +108,7 @@ struct TransferClaimTests {
         let first = try await loaders[0].callers(1, of: request)
         let transfer = try await held.transfer()
         var others: [Callers<LoadedFile>] = []
-        for loader in loaders.dropFirst() { others.append(await waiting(loader)) }
+        for loader in loaders.dropFirst() { others.append(try await waiting(loader)) }
         transfer.answer(SampleImages.png, fields: ["Cache-Control": "no-store"])
         #expect(try await first.outcomes[0].get().source == .network)
         // All three are held at the same time.
@@ -121,7 +123,7 @@ struct TransferClaimTests {
         let (one, other) = (loader(), loader())
         let first = try await one.callers(1, of: request)
         let transfer = try await held.transfer()
-        let second = await waiting(other)
+        let second = try await waiting(other)
         transfer.answer([], status: 404)
         let expected = ImageLoadingError.httpStatus(url: "http://localhost/a.png", status: 404)
         #expect(await first.outcomes[0].error == expected)
@@ -135,7 +137,7 @@ struct TransferClaimTests {
         let first = try await loaders[0].callers(1, of: request)
         let transfer = try await held.transfer()
         var others: [Callers<LoadedFile>] = []
-        for loader in loaders.dropFirst() { others.append(await waiting(loader)) }
+        for loader in loaders.dropFirst() { others.append(try await waiting(loader)) }
         for task in first.tasks { task.cancel() }
         #expect(await first.outcomes[0].error?.code == "cancelled")
         try await transfer.cancellation.wait(for: 1)
@@ -153,7 +155,7 @@ struct TransferClaimTests {
         let first = try await loaders[0].callers(1, of: request)
         let transfer = try await held.transfer()
         var others: [Callers<LoadedFile>] = []
-        for loader in loaders.dropFirst() { others.append(await waiting(loader)) }
+        for loader in loaders.dropFirst() { others.append(try await waiting(loader)) }
         transfer.fail(.connectionLost(url: "http://localhost/a.png", received: 0, reason: "test"))
         #expect(await first.outcomes[0].error?.code == "connection-lost")
         for transfer in try await held.transfers(3).dropFirst() {
@@ -168,7 +170,7 @@ struct TransferClaimTests {
         let (one, other) = (loader(), loader(timing: time.timing, timeouts: Timeouts()))
         let first = try await one.callers(1, of: request)
         let stopped = try await held.transfer(0)
-        let second = await waiting(other)
+        let second = await linedUp(other)
         try await held.transfer(1).answer(SampleImages.png, fields: fresh)
         #expect(try await second.outcomes[0].get().source == .network)
         #expect(time.passed >= Timeouts().stall && time.passed < Timeouts().stall + .seconds(1))
@@ -181,7 +183,7 @@ struct TransferClaimTests {
         let (one, other) = (loader(), loader(transfers: 1))
         let first = try await one.callers(1, of: request)
         let transfer = try await held.transfer(0)
-        let second = await waiting(other)
+        let second = try await waiting(other)
         let next = try await other.callers(1, of: ImageRequest("http://localhost/b.png"))
         try await held.transfer(1).answer(SampleImages.png, fields: fresh)
         #expect(try await next.outcomes[0].get().source == .network)
@@ -195,10 +197,10 @@ struct TransferClaimTests {
         let (one, other) = (loader(), loader())
         let first = try await one.callers(1, of: request)
         let transfer = try await held.transfer()
-        let second = await waiting(other)
+        let second = try await waiting(other)
         for task in second.tasks { task.cancel() }
         #expect(await second.outcomes[0].error?.code == "cancelled")
-        let again = await waiting(other)
+        let again = try await waiting(other)
         transfer.answer(SampleImages.png, fields: fresh)
         #expect(try await first.outcomes[0].get().source == .network)
         #expect(try await again.outcomes[0].get().source == .disk)
@@ -235,7 +237,7 @@ struct TransferClaimTests {
         var callers = [try await loaders[0].callers(1, of: request)]
         let transfer = try await held.transfer(1)
         #expect(transfer.request.fields["if-none-match"] == "\"1\"")
-        for loader in loaders.dropFirst() { callers.append(await waiting(loader)) }
+        for loader in loaders.dropFirst() { callers.append(try await waiting(loader)) }
         transfer.answer([], status: 304, fields: ["ETag": "\"1\"", "Date": Self.date(2)])
         var sources: [LoadedFile.Source] = []
         for callers in callers { sources.append(try await callers.outcomes[0].get().source) }
@@ -294,12 +296,23 @@ struct TransferClaimTests {
 
     private let fresh: HeaderFields = ["Cache-Control": "max-age=3600"]
 
-    /// So many callers of the request, when their transfer has lined up for a slot.
-    private func waiting(_ loader: FileLoader, _ count: Int = 1) async -> Callers<LoadedFile> {
+    /// A caller of the request, when its transfer has lined up for a slot.
+    private func linedUp(_ loader: FileLoader) async -> Callers<LoadedFile> {
         let events = loader.downloader.activity.events
         let request = request
-        let callers = Callers(count) { _ throws(ImageLoadingError) in try await loader.file(for: request) }
+        let callers = Callers(1) { _ throws(ImageLoadingError) in try await loader.file(for: request) }
         for await event in events { if case .waiting = event.kind { break } }
+        return callers
+    }
+
+    /// So many callers of the request, when their transfer has found that another has the claim.
+    private func waiting(_ loader: FileLoader, _ count: Int = 1) async throws -> Callers<LoadedFile> {
+        let pauses = try #require(pauses.value[ObjectIdentifier(loader.downloader)])
+        let before = pauses.count
+        let request = request
+        let callers = Callers(count) { _ throws(ImageLoadingError) in try await loader.file(for: request) }
+        try await pauses.wait(for: before + 1)
+        try await eventually { loader.downloader.callerCount == count }
         return callers
     }
 
@@ -313,11 +326,20 @@ struct TransferClaimTests {
         var configuration = ImageDownloader.Configuration()
         configuration.retry = .never
         configuration.transfers = transfers
-        configuration.timing = timing
+        let pauses = Tally()
+        configuration.timing = RetryTiming(
+            now: timing.now,
+            sleep: { pause in
+                // Limits of time are longer than the pauses between two looks at a claim.
+                if pause <= .milliseconds(100) { pauses.add() }
+                try await timing.sleep(pause)
+            }, random: timing.random)
         configuration.timeouts = timeouts
         let disk = DiskCache(
             folder: fixture.folder.file(folder), limit: 1 << 20, calls: calls)
-        return FileLoader(disk: disk, configuration: configuration, transport: transport ?? held)
+        let loader = FileLoader(disk: disk, configuration: configuration, transport: transport ?? held)
+        self.pauses.change { $0[ObjectIdentifier(loader.downloader)] = pauses }
+        return loader
     }
 }
 
