@@ -44,7 +44,7 @@ struct FlightTests {
     )
     func manyCallers() throws {
         for hasListeners in [true, false] {
-            let growth = ProcessorTime.growth(from: 4_000) { count in
+            let growth = ProcessorTime.growth(from: 2_000) { count in
                 let flight = TestFlight { .left }
                 let last = flight.firstCaller(0)
                 let callers = (0..<count).compactMap { number in
