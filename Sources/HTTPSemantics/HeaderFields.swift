@@ -132,7 +132,7 @@ extension String {
 
 extension StringProtocol {
     /// Whether it is a token (RFC 9110 section 5.6.2): the name of a field or a method.
-    package var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
+    @inlinable package var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
 }
 
 extension UInt8 {
@@ -149,14 +149,14 @@ extension UInt8 {
     package var isLetter: Bool { self | 0x20 >= UInt8(ascii: "a") && self | 0x20 <= UInt8(ascii: "z") }
 
     /// Whether a token may contain this byte (RFC 9110 section 5.6.2).
-    package var isTokenCharacter: Bool {
+    @inlinable package var isTokenCharacter: Bool {
         self < 128 && (self < 64 ? Self.lowTokens : Self.highTokens) >> (UInt64(self) & 63) & 1 == 1
     }
 
     /// A bit for each character that a token may contain: of the characters 0 to 63, and of 64 to 127. A server asks
     /// for each byte of each name.
-    private static let lowTokens: UInt64 = 0x03FF_6CFA_0000_0000
-    private static let highTokens: UInt64 = 0x57FF_FFFF_C7FF_FFFE
+    @inlinable static var lowTokens: UInt64 { 0x03FF_6CFA_0000_0000 }
+    @inlinable static var highTokens: UInt64 { 0x57FF_FFFF_C7FF_FFFE }
 
     /// The value of a hexadecimal digit in either case; nil for anything else.
     package var hexadecimalValue: UInt8? {

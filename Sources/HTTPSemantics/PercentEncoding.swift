@@ -9,7 +9,8 @@ package enum PercentEncoding {
     ) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.underestimatedCount)
-        var rest = text[...]
+        // An array, for a loop over bytes and not over calls of a collection of an unknown type.
+        var rest = Array(text)[...]
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "%"):
