@@ -137,16 +137,18 @@ extension StringProtocol {
 
 extension UInt8 {
     /// A space or a tab (RFC 9110 section 5.6.3).
-    package var isBlank: Bool { self == 0x20 || self == 0x09 }
+    @inlinable package var isBlank: Bool { self == 0x20 || self == 0x09 }
 
     /// A control character, which no field value may have; a tab is not one (RFC 9110 section 5.5).
-    package var isControl: Bool { self < 0x20 && self != 0x09 || self == 0x7F }
+    @inlinable package var isControl: Bool { self < 0x20 && self != 0x09 || self == 0x7F }
 
     /// `0` to `9`.
-    package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+    @inlinable package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 
     /// A letter of ASCII, in either case.
-    package var isLetter: Bool { self | 0x20 >= UInt8(ascii: "a") && self | 0x20 <= UInt8(ascii: "z") }
+    @inlinable package var isLetter: Bool {
+        self | 0x20 >= UInt8(ascii: "a") && self | 0x20 <= UInt8(ascii: "z")
+    }
 
     /// Whether a token may contain this byte (RFC 9110 section 5.6.2).
     @inlinable package var isTokenCharacter: Bool {

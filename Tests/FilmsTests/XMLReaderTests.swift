@@ -14,6 +14,8 @@ struct XMLReaderTests {
         arguments: [
             ("<a>x &lt;&amp;&gt;&quot;&apos; y</a>", "x <&>\"' y"), ("<a>&#233;&#xE9;é</a>", "ééé"),
             ("<a><![CDATA[<b>&amp;]]]]></a>", "<b>&amp;]]"), ("<a>1<!-- 2 -->3<?pi 4?>5</a>", "135"),
+            ("<?b?><a>1<?b?>2</a><?b ?>", "12"), ("<a><!-- <!DOCTYPE x> -->1</a>", "1"),
+            ("<a><![CDATA[1\r\n2\r3]]></a>", "1\n2\n3"),
             ("<a>one\r\ntwo\rthree</a>", "one\ntwo\nthree"), ("<a\n>\n</a\n>", "\n"), ("<a/>", ""),
         ])
     func text(written: String, value: String) throws {
@@ -56,7 +58,9 @@ struct XMLReaderTests {
             ("<a>&#99999999999;</a>", 1),
             ("<a>\u{1}</a>", 1), ("<a>]]></a>", 1), ("<a><![CDATA[x</a>", 1), ("<!-- <a/>", 1),
             ("<!-- a -- b --><a/>", 1), ("<a><!ELEMENT b></a>", 1), ("<?xml <a/>", 1), ("<!-- only -->", 1),
-            ("<![CDATA[x]]><a/>", 1), ("&amp;<a/>", 1),
+            ("<![CDATA[x]]><a/>", 1), ("&amp;<a/>", 1), ("<a><?b<c?></a>", 1),
+            ("<a/><?xml version='1.0'?>", 1),
+            ("<a>\u{FFFF}</a>", 1), ("<a b:c='' xmlns:b='u' xmlns:d='u' d:c=''/>", 1),
         ])
     func malformed(text: String, line: Int) {
         let error = thrown { () throws(CatalogueError) in _ = try read(text) }

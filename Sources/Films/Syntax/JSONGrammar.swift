@@ -287,10 +287,7 @@ struct JSONGrammar {
 
     /// The error at an offset, by default the current one. Columns count characters from 1.
     private func fault(_ reason: String, at place: Int? = nil) -> CatalogueError {
-        let before = bytes[..<min(place ?? index, bytes.count)]
-        let line = before.lastIndex(of: UInt8(ascii: "\n")).map { before[($0 + 1)...] } ?? before
-        return .malformedJSON(
-            reason: reason, line: before.count { $0 == UInt8(ascii: "\n") } + 1,
-            column: String(decoding: line, as: UTF8.self).count + 1)
+        let place = bytes[..<min(place ?? index, bytes.count)].endPlace
+        return .malformedJSON(reason: reason, line: place.line, column: place.column)
     }
 }

@@ -36,3 +36,11 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 }
+
+extension ArraySlice<UInt8> {
+    /// Where a text goes on after these bytes of it, for people: the line and the character in it, from 1.
+    var endPlace: (line: Int, column: Int) {
+        let lastLine = lastIndex(of: UInt8(ascii: "\n")).map { self[($0 + 1)...] } ?? self
+        return (count { $0 == UInt8(ascii: "\n") } + 1, String(decoding: lastLine, as: UTF8.self).count + 1)
+    }
+}

@@ -1,6 +1,5 @@
-import Foundation
 import FoundationEssentials
-import FoundationXML
+import HTTPSemantics
 
 /// An XML element with its content. Its name and those of its attributes are as written; a namespace is that of the
 /// nearest declaration (Namespaces in XML 1.0, section 6), since the prefixes may differ between documents.
@@ -61,6 +60,18 @@ package struct XMLElement: Sendable {
     /// Empty for a name without a namespace.
     package var namespace: String {
         colon.map { scope.namespaces[String(name[..<$0])] ?? "" } ?? scope.defaultNamespace
+    }
+
+    /// What is wrong with the prefixes (Namespaces in XML 1.0, sections 5 and 6.3); nil if nothing is.
+    fileprivate var prefixFault: String? {
+        if hasTooManyNamespaces { return nil }
+        let names = attributes.keys.map(Self.split).filter { !$0.prefix.isEmpty && $0.prefix != "xmlns" }
+        let prefixes = names.map(\.prefix) + [Self.split(name).prefix]
+        if prefixes.contains(where: { scope.namespaces[$0] == nil }) {
+            return "a prefix that is not declared; declare it with xmlns"
+        }
+        let expanded = Set(names.map { [scope.namespaces[$0.prefix], $0.local] })
+        return expanded.count < names.count ? XMLReader.duplicateAttribute : nil
     }
 
     /// The value of an attribute. A name without a prefix has no namespace.
@@ -142,69 +153,116 @@ private final class XMLScope: Sendable {
     }
 }
 
-/// Builds elements with Foundation's parser. That parser can return true for truncated documents and mismatched tags,
-/// so the reader also checks the reported errors and the elements still open.
-final class XMLReader: XMLParserDelegate {
+/// Reads XML 1.0 (https://www.w3.org/TR/xml/; the numbers below are its sections) with namespaces
+/// (https://www.w3.org/TR/xml-names/), without a DOCTYPE.
+///
+/// FoundationXML ends the process at an instruction without content, `<?x?>`. It takes truncated documents and
+/// mismatched tags for whole. With libxml2 and ICU it also takes a third of the time of each start of the program.
+struct XMLReader {
     /// The deepest nesting of elements; a catalogue needs four.
     static let maximumDepth = 64
-    /// The most attributes of an element: the parser compares each with all earlier ones.
+    /// The most attributes of an element.
     static let maximumAttributes = 1000
 
+    /// UTF-8.
+    private let bytes: ArraySlice<UInt8>
     private let maximumElements: Int
     private let keepsContent: Bool
+    /// The current position.
+    private var index: Int
+    /// A position that was passed, and its line.
+    private var counted: (index: Int, line: Int)
     private var open: [XMLElement] = []
     private var root: XMLElement?
     private var elements = 0
-    private var failure: CatalogueError?
 
-    private init(maximumElements: Int, keepsContent: Bool) {
-        self.maximumElements = maximumElements
-        self.keepsContent = keepsContent
+    private init(_ bytes: ArraySlice<UInt8>, maximumElements: Int, keepsContent: Bool) {
+        (self.bytes, self.maximumElements, self.keepsContent) = (bytes, maximumElements, keepsContent)
+        index = bytes.startIndex
+        counted = (index, 1)
     }
 
-    /// Reads the root element of a UTF-8 document without NUL. White space may precede the declaration.
+    /// Reads the root element of a UTF-8 document. White space may precede the declaration.
     /// - Parameter keepsContent: false drops the content of the root, when only well-formedness matters.
     static func read(
         _ bytes: ArraySlice<UInt8>, maximumElements: Int = Document.maximumValues, keepsContent: Bool = true
     ) throws(CatalogueError) -> XMLElement {
-        let text = try XMLProlog.checked(bytes)
-        let reader = XMLReader(maximumElements: maximumElements, keepsContent: keepsContent)
-        // libxml2 fails with an internal error for a single chunk above 10 MB.
-        let parser = XMLParser(stream: InputStream(data: Data(text)))
-        parser.delegate = reader
-        let isParsed = parser.parse()
-        if let failure = reader.failure { throw failure }
-        // The parser reads documents of fewer than four bytes as empty, without an error.
-        guard isParsed, parser.parserError == nil, reader.open.isEmpty, let root = reader.root else {
-            throw .malformedXML(reason: "there is no element", line: max(parser.lineNumber, 1))
-        }
+        var reader = XMLReader(bytes, maximumElements: maximumElements, keepsContent: keepsContent)
+        try reader.readDeclaration()
+        while let byte = reader.peek { try reader.readNext(byte) }
+        guard reader.open.isEmpty, let root = reader.root else { throw reader.wrongStructure }
         return root
     }
 
-    func parser(
-        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
-        attributes: [String: String]
-    ) {
-        elements += 1
-        guard elements <= maximumElements else {
-            return fail(parser, .tooLarge(limit: maximumElements, unit: "elements"))
+    /// Skips the declaration (2.8), unless it names another encoding.
+    private mutating func readDeclaration() throws(CatalogueError) {
+        guard let declaration = XMLDeclaration(bytes),
+            bytes[declaration.range].dropFirst(5).first?.isWhitespace == true
+        else { return }
+        index = declaration.range.lowerBound
+        if let encoding = declaration.encoding,
+            !["utf-8", "utf8", "us-ascii", "ascii"].contains(encoding.lowercased())
+        {
+            throw .unsupportedEncoding(name: encoding, line: lineOfIndex())
         }
-        guard open.count < Self.maximumDepth else {
-            return fail(parser, "nested deeper than \(Self.maximumDepth) levels")
-        }
-        var element = XMLElement(name: name, attributes: attributes, line: parser.lineNumber)
-        element.offset = open.last?.text.utf8.count ?? 0
-        element.declareNamespaces(inside: open.last)
-        open.append(element)
+        index = declaration.range.upperBound
     }
 
-    func parser(
-        _ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?
-    ) {
-        guard failure == nil else { return }
-        guard let element = open.popLast(), element.name == name else {
-            return fail(parser, "</\(name)> does not match the open element")
+    private mutating func readNext(_ byte: UInt8) throws(CatalogueError) {
+        if byte != UInt8(ascii: "<"), !open.isEmpty {
+            addText(try takeText())
+        } else if byte.isWhitespace {
+            index += 1
+        } else if take("<!--") {
+            let fault = "a comment that is not closed, or holds --"
+            _ = try takeAll(before: "--", else: fault)
+            guard take(">") else { throw malformed(fault) }
+        } else if take("<?") {
+            guard try takeName().lowercased() != "xml" else { throw malformed("a second XML declaration") }
+            guard skipSpace() || starts(with: "?>") else { throw malformed("an instruction without a name") }
+            _ = try takeAll(before: "?>", else: "an instruction that is not closed")
+        } else if starts(with: "<!DOCTYPE") {
+            throw .doctypeRefused(line: lineOfIndex())
+        } else if !open.isEmpty, take("<![CDATA[") {
+            let content = try takeAll(before: "]]>", else: "CDATA that is not closed")
+            addText(String(decoding: Self.written(content), as: UTF8.self))
+        } else if take("</") {
+            try readEndTag()
+        } else if root == nil, take("<") {
+            try readStartTag()
+        } else {
+            throw wrongStructure
         }
+    }
+
+    private mutating func readStartTag() throws(CatalogueError) {
+        let name = try takeName()
+        let attributes = try takeAttributes()
+        let isEmpty = take("/")
+        guard take(">") else { throw malformed("a tag is not closed") }
+        elements += 1
+        guard elements <= maximumElements else { throw .tooLarge(limit: maximumElements, unit: "elements") }
+        guard open.count < Self.maximumDepth else {
+            throw malformed("nested deeper than \(Self.maximumDepth) levels")
+        }
+        var element = XMLElement(name: name, attributes: attributes, line: lineOfIndex())
+        element.offset = open.last?.text.utf8.count ?? 0
+        element.declareNamespaces(inside: open.last)
+        if let fault = element.prefixFault { throw malformed(fault) }
+        open.append(element)
+        if isEmpty { close() }
+    }
+
+    private mutating func readEndTag() throws(CatalogueError) {
+        let name = try takeName()
+        skipSpace()
+        guard take(">") else { throw malformed("a tag is not closed") }
+        guard open.last?.name == name else { throw wrongStructure }
+        close()
+    }
+
+    private mutating func close() {
+        let element = open.removeLast()
         if open.isEmpty {
             root = element
         } else if keepsContent {
@@ -212,125 +270,223 @@ final class XMLReader: XMLParserDelegate {
         }
     }
 
-    func parser(_ parser: XMLParser, foundCharacters text: String) {
+    private mutating func addText(_ text: String) {
         if keepsContent, !open.isEmpty { open[open.count - 1].text += text }
     }
 
-    func parser(_ parser: XMLParser, foundCDATA data: Data) {
-        self.parser(parser, foundCharacters: String(decoding: data, as: UTF8.self))
-    }
-
-    func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
-        let code = (error as NSError).code
-        fail(parser, reason(code) ?? "error \(code) of libxml2")
-    }
-
-    private func fail(_ parser: XMLParser, _ reason: String) {
-        let column = parser.columnNumber
-        fail(
-            parser,
-            .malformedXML(reason: reason, line: parser.lineNumber, column: column > 0 ? column : nil))
-    }
-
-    /// Keeps the first error, which has the position; later ones follow from it.
-    private func fail(_ parser: XMLParser, _ error: CatalogueError) {
-        guard failure == nil else { return }
-        failure = error
-        parser.abortParsing()
-    }
-
-    /// The parser reports numbers of libxml2's `xmlParserErrors`; the cases of `XMLParser.ErrorCode` have other
-    /// numbers.
-    private func reason(_ code: Int) -> String? {
-        switch code {
-        // DOCUMENT_EMPTY, DOCUMENT_END, TAG_NAME_MISMATCH, TAG_NOT_FINISHED
-        case 4, 5, 76, 77:
-            if let last = open.last {
-                "<\(last.name)> of line \(last.line) is not closed"
-            } else {
-                root == nil ? "it does not begin with an element" : "unexpected text after the root element"
+    private mutating func takeAttributes() throws(CatalogueError) -> [String: String] {
+        var attributes: [String: String] = [:]
+        while skipSpace(), let byte = peek, byte != UInt8(ascii: "/"), byte != UInt8(ascii: ">") {
+            let name = try takeName()
+            skipSpace()
+            guard take("=") else { throw malformed(Self.valueMissing) }
+            skipSpace()
+            guard let quote = peek, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+                throw malformed(Self.valueMissing)
             }
-        // INVALID_CHARREF, INVALID_CHAR
-        case 8, 9: "an invalid character"
-        // UNDECLARED_ENTITY
-        case 26: "an undefined entity; write the character itself"
-        // LT_IN_ATTRIBUTE
-        case 38: "< in an attribute; write &lt;"
-        // ATTRIBUTE_NOT_STARTED, ATTRIBUTE_NOT_FINISHED, ATTRIBUTE_WITHOUT_VALUE
-        case 39, 40, 41: "an attribute without a value in quotes"
-        // ATTRIBUTE_REDEFINED
-        case 42: "a duplicate attribute"
-        // COMMENT_NOT_FINISHED, HYPHEN_IN_COMMENT
-        case 45, 80: "a comment that is not closed, or holds --"
-        // MISPLACED_CDATA_END
-        case 62: "]]> in text"
-        // NAME_REQUIRED
-        case 68: "expected a name; write & as &amp; and < as &lt;"
-        // GT_REQUIRED
-        case 73: "a tag is not closed"
-        // NS_ERR_UNDEFINED_NAMESPACE
-        case 201: "a prefix that is not declared; declare it with xmlns"
-        default: nil
+            index += 1
+            let value = try takeText(before: quote)
+            guard peek == quote else { throw malformed(Self.valueMissing) }
+            index += 1
+            guard attributes.updateValue(value, forKey: name) == nil else {
+                throw malformed(Self.duplicateAttribute)
+            }
+            guard attributes.count <= Self.maximumAttributes else {
+                throw .tooLarge(limit: Self.maximumAttributes, unit: "attributes of an element")
+            }
         }
+        return attributes
+    }
+
+    fileprivate static let duplicateAttribute = "a duplicate attribute"
+    private static let valueMissing = "an attribute without a value in quotes"
+
+    /// Takes text up to the next `<` (2.4), or an attribute's value up to its quote (3.3.3). References are resolved.
+    private mutating func takeText(before quote: UInt8? = nil) throws(CatalogueError) -> String {
+        var text: [UInt8] = []
+        while let byte = peek, byte != UInt8(ascii: "<"), byte != quote {
+            if byte == UInt8(ascii: "&") {
+                text += try takeReference().utf8
+                continue
+            }
+            let end = bytes[index...].firstIndex {
+                $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") || $0 == quote
+            }
+            let run = bytes[index..<(end ?? bytes.endIndex)]
+            if quote == nil, let wrong = Self.place(of: "]]>", in: run) {
+                index = wrong
+                throw malformed("]]> in text")
+            }
+            try check(run)
+            text += Self.written(run, isAttribute: quote != nil)
+            index = run.endIndex
+        }
+        if quote != nil, peek == UInt8(ascii: "<") { throw malformed("< in an attribute; write &lt;") }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Takes a reference to a character or a predefined entity (4.1, 4.6).
+    private mutating func takeReference() throws(CatalogueError) -> String {
+        let start = index
+        index += 1
+        let isNumber = take("#")
+        let name = String(decoding: bytes[index...].prefix { $0.isLetter || $0.isDigit }, as: UTF8.self)
+        index += name.utf8.count
+        guard !name.isEmpty, take(";") else {
+            index = start
+            throw malformed(Self.nameMissing)
+        }
+        if isNumber {
+            let value = name.hasPrefix("x") ? UInt32(name.dropFirst(), radix: 16) : UInt32(name)
+            if let scalar = value.flatMap(Unicode.Scalar.init), scalar.isXMLCharacter {
+                return String(scalar)
+            }
+        } else if let text = Self.entities[name] {
+            return text
+        }
+        index = start
+        throw malformed(
+            isNumber ? Self.invalidCharacter : "an undefined entity; write the character itself")
+    }
+
+    private static let entities = ["lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": "\""]
+
+    /// Takes a name (2.3) with at most one prefix.
+    private mutating func takeName() throws(CatalogueError) -> String {
+        let written = bytes[index...].prefix {
+            $0.isLetter || $0.isDigit || $0 >= 0x80 || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
+                || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ":")
+        }
+        let name = String(decoding: written, as: UTF8.self)
+        // Nearly all names are made of letters.
+        if written.isEmpty || !written.allSatisfy(\.isLetter) {
+            let parts = name.split(separator: ":", omittingEmptySubsequences: false)
+            guard parts.count <= 2, parts.allSatisfy({ $0.unicodeScalars.first?.startsXMLName == true }),
+                name.unicodeScalars.allSatisfy(\.isInXMLName)
+            else { throw malformed(Self.nameMissing) }
+        }
+        index = written.endIndex
+        return name
+    }
+
+    private static let nameMissing = "expected a name; write & as &amp; and < as &lt;"
+
+    /// Takes everything before a mark, and the mark.
+    private mutating func takeAll(
+        before mark: String, else fault: String
+    ) throws(CatalogueError) -> ArraySlice<UInt8> {
+        guard let end = Self.place(of: mark, in: bytes[index...]) else { throw malformed(fault) }
+        let content = bytes[index..<end]
+        try check(content)
+        index = end + mark.utf8.count
+        return content
+    }
+
+    private static func place(of mark: String, in bytes: ArraySlice<UInt8>) -> Int? {
+        var rest = bytes
+        while let place = rest.firstIndex(where: { $0 == mark.utf8.first }) {
+            rest = rest[place...]
+            if rest.starts(with: mark.utf8) { return place }
+            rest.removeFirst()
+        }
+        return nil
+    }
+
+    /// Text with its line ends as `\n` (2.11), or with spaces for white space in an attribute.
+    private static func written(_ run: ArraySlice<UInt8>, isAttribute: Bool = false) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(run.count)
+        for (index, byte) in zip(run.indices, run) {
+            switch byte {
+            case UInt8(ascii: "\n") where index > run.startIndex && run[index - 1] == UInt8(ascii: "\r"):
+                break
+            case UInt8(ascii: "\r"), UInt8(ascii: "\n"):
+                text.append(isAttribute ? UInt8(ascii: " ") : UInt8(ascii: "\n"))
+            case UInt8(ascii: "\t") where isAttribute: text.append(UInt8(ascii: " "))
+            default: text.append(byte)
+            }
+        }
+        return text
+    }
+
+    /// Refuses what is no character of XML (2.2): control characters, U+FFFE and U+FFFF.
+    private mutating func check(_ run: ArraySlice<UInt8>) throws(CatalogueError) {
+        let wrong = run.indices.first { index in
+            run[index] < 0x20 && !run[index].isWhitespace
+                || run[index] == 0xEF
+                    && [0xBE, 0xBF].contains { run[index...].starts(with: [0xEF, 0xBF, $0]) }
+        }
+        guard let wrong else { return }
+        index = wrong
+        throw malformed(Self.invalidCharacter)
+    }
+
+    private static let invalidCharacter = "an invalid character"
+
+    private var peek: UInt8? { index < bytes.endIndex ? bytes[index] : nil }
+
+    private func starts(with word: String) -> Bool {
+        bytes[index...].starts(with: word.utf8)
+    }
+
+    private mutating func take(_ word: String) -> Bool {
+        guard starts(with: word) else { return false }
+        index += word.utf8.count
+        return true
+    }
+
+    /// - Returns: whether there was white space.
+    @discardableResult
+    private mutating func skipSpace() -> Bool {
+        let start = index
+        while let byte = peek, byte.isWhitespace { index += 1 }
+        return index > start
+    }
+
+    /// The line of the current position. Counts the lines since the last call only.
+    private mutating func lineOfIndex() -> Int {
+        counted = (index, counted.line + bytes[counted.index..<index].count { $0 == UInt8(ascii: "\n") })
+        return counted.line
+    }
+
+    /// The error when elements do not follow each other as they should.
+    private var wrongStructure: CatalogueError {
+        if let last = open.last { return malformed("<\(last.name)> of line \(last.line) is not closed") }
+        return malformed(
+            root == nil ? "it does not begin with an element" : "unexpected text after the root element")
+    }
+
+    private func malformed(_ reason: String) -> CatalogueError {
+        let place = bytes[..<index].endPlace
+        return .malformedXML(reason: reason, line: place.line, column: place.column)
     }
 }
 
-/// Checks the bytes of an XML document before the parser sees them.
-enum XMLProlog {
-    /// The document without its declaration. Refuses what would make the parser's work explode. Line numbers stay.
-    static func checked(_ bytes: ArraySlice<UInt8>) throws(CatalogueError) -> [UInt8] {
-        let text = try withoutDeclaration(bytes)
-        try checkTags(text)
-        return text
+extension Unicode.Scalar {
+    /// Whether a document may contain it (2.2).
+    fileprivate var isXMLCharacter: Bool {
+        value >= 0x20 ? value != 0xFFFE && value != 0xFFFF : value == 0x09 || value == 0x0A || value == 0x0D
     }
 
-    /// Replaces the declaration (XML 1.0, clause 2.8) by white space. The declaration could name another encoding than
-    /// UTF-8. The parser would then read another text than the one checked: HZ removes a tilde and a line end from a
-    /// DOCTYPE.
-    private static func withoutDeclaration(_ bytes: ArraySlice<UInt8>) throws(CatalogueError) -> [UInt8] {
-        var text = Array(bytes)
-        guard let declaration = XMLDeclaration(text[...]),
-            text[declaration.range].dropFirst(5).first?.isWhitespace == true
-        else { return text }
-        if let encoding = declaration.encoding,
-            !["utf-8", "utf8", "us-ascii", "ascii"].contains(encoding.lowercased())
-        {
-            throw .unsupportedEncoding(
-                name: encoding, line: line(of: declaration.range.lowerBound, in: text))
-        }
-        declaration.remove(from: &text)
-        return text
-    }
-
-    /// Refuses a DOCTYPE anywhere, because only the parser could tell one in a comment, and limits the attributes of
-    /// each tag by counting `=`. A tag ends at a `>` outside quotes, or before the next `<`.
-    private static func checkTags(_ text: [UInt8]) throws(CatalogueError) {
-        let doctype = Array("<!DOCTYPE".utf8)
-        var attributes = 0
-        var isInTag = false
-        var quote: UInt8?
-        for index in text.indices {
-            switch text[index] {
-            case UInt8(ascii: "<"):
-                (attributes, isInTag, quote) = (0, true, nil)
-                if text[index...].starts(with: doctype) {
-                    throw .doctypeRefused(line: line(of: index, in: text))
-                }
-            case UInt8(ascii: ">") where quote == nil: isInTag = false
-            case UInt8(ascii: "\""), UInt8(ascii: "'"):
-                if quote == nil { quote = text[index] } else if quote == text[index] { quote = nil }
-            case UInt8(ascii: "=") where isInTag:
-                attributes += 1
-                guard attributes <= XMLReader.maximumAttributes else {
-                    throw .tooLarge(limit: XMLReader.maximumAttributes, unit: "attributes of an element")
-                }
-            default: break
-            }
+    /// Whether a name may begin with it (2.3), a colon apart.
+    fileprivate var startsXMLName: Bool {
+        switch self {
+        case "A"..."Z", "a"..."z", "_", "\u{C0}"..."\u{D6}", "\u{D8}"..."\u{F6}", "\u{F8}"..."\u{2FF}",
+            "\u{370}"..."\u{37D}", "\u{37F}"..."\u{1FFF}", "\u{200C}"..."\u{200D}", "\u{2070}"..."\u{218F}",
+            "\u{2C00}"..."\u{2FEF}", "\u{3001}"..."\u{D7FF}", "\u{F900}"..."\u{FDCF}",
+            "\u{FDF0}"..."\u{FFFD}",
+            "\u{10000}"..."\u{EFFFF}":
+            true
+        default: false
         }
     }
 
-    private static func line(of offset: Int, in text: [UInt8]) -> Int {
-        text[..<offset].count { $0 == UInt8(ascii: "\n") } + 1
+    /// Whether a name may contain it (2.3).
+    fileprivate var isInXMLName: Bool {
+        switch self {
+        case "-", ".", ":", "0"..."9", "\u{B7}", "\u{300}"..."\u{36F}", "\u{203F}"..."\u{2040}": true
+        default: startsXMLName
+        }
     }
 }
 
