@@ -104,7 +104,7 @@ struct FilmWritingTests {
         #expect(doctype.status == 400)
         for (body, type) in [
             ("", "application/json"), (" ", "application/xml"), ("", "application/x-www-form-urlencoded"),
-            ("nonsense", "application/xml"), ("nonsense", "application/json"),
+            ("nonsense", "application/xml"), ("<?x?>", "application/xml"), ("nonsense", "application/json"),
             ("title=%zz", "application/x-www-form-urlencoded"),
             ("{\"title\":\"a\"}", "application/x-www-form-urlencoded"),
             ("--b", "multipart/form-data; boundary=b"),
