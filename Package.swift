@@ -166,7 +166,7 @@ let package = Package(
         .testTarget(
             name: "FilmsTests",
             dependencies: ["Films", "SystemSupport", "LibraryProbe", "TestSupport", "TestTraits"],
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .executableTarget(
             name: "TerminalProbe",
             dependencies: ["TerminalGraphics"],

@@ -24,10 +24,13 @@ public final class TemporaryFolder: Sendable {
     public init() throws {
         let number = Self.count.add(1, ordering: .relaxed).newValue
         path = Self.parent + "/\(number)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        guard unsafe mkdir(path, 0o777) == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
     }
 
     deinit {
+        if unsafe rmdir(path) == 0 { return }
         // Ignored: a leftover in the temporary folder does no harm.
         try? FileManager.default.removeItem(atPath: path)
     }

@@ -39,21 +39,7 @@ struct BrowserHostileTextTests {
         terminal.type("\u{3}")
         #expect(terminal.waitForEnd() == .exited(0))
         // Checked at the end: output that was read earlier may end within a character.
-        #expect(!HostileTextTests.hasHostile(withoutSequences(terminal.output)))
-    }
-
-    /// The output without the browser's own control sequences (`ESC [`, parameters, a letter).
-    private func withoutSequences(_ output: [UInt8]) -> [UInt8] {
-        var rest = output[...]
-        var text: [UInt8] = []
-        while let byte = rest.popFirst() {
-            if byte == 0x1B, rest.first == UInt8(ascii: "[") {
-                rest = rest.dropFirst().drop { (0x20..<0x40).contains($0) }.dropFirst()
-            } else {
-                text.append(byte)
-            }
-        }
-        return text
+        #expect(!HostileTextTests.hasHostile(terminal.output.withoutSequences))
     }
 
     @Test(

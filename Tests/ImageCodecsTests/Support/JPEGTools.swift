@@ -53,6 +53,6 @@ enum JPEGTools {
     }
 
     private static func run(_ command: String) -> Bool {
-        unsafe system(command + " 2>/dev/null") == 0
+        unsafe system("exec " + command + " 2>/dev/null") == 0
     }
 }

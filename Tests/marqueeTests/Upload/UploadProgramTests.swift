@@ -36,6 +36,12 @@ struct UploadProgramTests {
 
     private func file(_ name: String, _ text: String) throws -> String { try file(name, Array(text.utf8)) }
 
+    /// A sparse file of zeros.
+    private func file(_ name: String, size: Int) throws -> String {
+        try #require(Shell.output("truncate -s \(size) '\(folder.file(name))' && echo made") == "made\n")
+        return folder.file(name)
+    }
+
     private func leftovers() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: temporary.path)
     }
@@ -115,7 +121,7 @@ struct UploadProgramTests {
         let origin = try ScriptedOrigin(.acceptingBodies())
         let url = origin.url("/f").absoluteString
         let wrong = try file("a.json", "{\"a\":1,}")
-        let long = try file("b.xml", [UInt8](repeating: 0x20, count: 16 << 20 + 1))
+        let long = try file("b.xml", size: 16 << 20 + 1)
         for (run, text) in [
             (try await run(wrong, url), "line 1, column 8"),
             (try await run(long, url), "up to 16 MiB"),
@@ -182,7 +188,7 @@ struct UploadProgramTests {
         let origin = try ScriptedOrigin([
             .readHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .readSome(100_000), .wait(gate), .readBody,
         ])
-        let path = try file("a.bin", [UInt8](repeating: 1, count: 64 << 20))
+        let path = try file("a.bin", size: 64 << 20)
         let program = try Program(
             ["upload", path, origin.url("/p").absoluteString, "--timeout", "600"], environment: environment)
         try await origin.requests.wait(for: 1)
@@ -207,7 +213,7 @@ struct UploadProgramTests {
     func cancelled() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin([.readHead, .readSome(100_000), .wait(gate)])
-        let input = String(repeating: "x", count: 8_000_000)
+        let input = String(repeating: "0123456789abcdef", count: 500_000)
         let program = try Program(
             ["upload", "-", origin.url("/p").absoluteString, "--json"], input: input, environment: environment
         )
@@ -249,7 +255,7 @@ struct UploadProgramTests {
                 "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 15\r\n\r\n\u{1B}[2Jthere\nbelow"
             ),
         ])
-        let path = try file("a.bin", [UInt8](repeating: 1, count: 64 << 20))
+        let path = try file("a.bin", size: 64 << 20)
         let terminal = try PseudoTerminal(
             BuiltProgram.path("marquee"), ["upload", path, origin.url().absoluteString, "--timeout", "600"],
             environment: environment)
