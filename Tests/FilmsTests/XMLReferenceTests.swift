@@ -46,7 +46,7 @@ struct XMLReferenceTests {
                 continue
             }
             let ours = (try? XMLReader.read(Array(text.utf8)[...])).map(Self.tree)
-            let theirs = FoundationTree.read(text)
+            let theirs = FoundationReader.read(text).map(Self.tree)
             #expect(ours == theirs, "\(text.debugDescription)")
             if ours != nil { accepted += 1 }
         }
@@ -55,36 +55,34 @@ struct XMLReferenceTests {
 }
 
 /// Reads a document with Foundation's parser.
-private final class FoundationTree: NSObject, XMLParserDelegate {
-    private var open: [(name: String, attributes: [String: String], text: String, children: String)] = []
-    private var root: String?
+private final class FoundationReader: NSObject, XMLParserDelegate {
+    private var open: [Films.XMLElement] = []
+    private var root: Films.XMLElement?
     private var hasFailed = false
 
-    static func read(_ text: String) -> String? {
-        let tree = FoundationTree()
+    static func read(_ text: String) -> Films.XMLElement? {
+        let reader = FoundationReader()
         let parser = XMLParser(data: Data(text.utf8))
-        parser.delegate = tree
-        guard parser.parse(), !tree.hasFailed, tree.open.isEmpty else { return nil }
-        return tree.root
+        parser.delegate = reader
+        guard parser.parse(), !reader.hasFailed, reader.open.isEmpty else { return nil }
+        return reader.root
     }
 
     func parser(
-        _: XMLParser, didStartElement name: String, namespaceURI _: String?, qualifiedName _: String?,
+        _ parser: XMLParser, didStartElement name: String, namespaceURI _: String?, qualifiedName _: String?,
         attributes: [String: String]
     ) {
-        open.append((name, attributes, "", ""))
+        open.append(Films.XMLElement(name: name, attributes: attributes, line: parser.lineNumber))
     }
 
     func parser(
         _: XMLParser, didEndElement name: String, namespaceURI _: String?, qualifiedName _: String?
     ) {
-        guard let last = open.popLast(), last.name == name else {
+        guard let element = open.popLast(), element.name == name else {
             hasFailed = true
             return
         }
-        let attributes = last.attributes.sorted { $0.key < $1.key }.map { "\($0)=\($1.debugDescription)" }
-        let tree = "<\(name) \(attributes)>\(last.text.debugDescription)\(last.children)</>"
-        if open.isEmpty { root = tree } else { open[open.count - 1].children += tree }
+        if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
     }
 
     func parser(_: XMLParser, foundCharacters text: String) {

@@ -219,7 +219,9 @@ struct XMLReader {
             guard take(">") else { throw malformed(fault) }
         } else if take("<?") {
             guard try takeName().lowercased() != "xml" else { throw malformed("a second XML declaration") }
-            guard skipSpace() || starts(with: "?>") else { throw malformed("an instruction without a name") }
+            guard skipSpace() || starts(with: "?>") else {
+                throw malformed("no white space after the name of an instruction")
+            }
             _ = try takeAll(before: "?>", else: "an instruction that is not closed")
         } else if starts(with: "<!DOCTYPE") {
             throw .doctypeRefused(line: lineOfIndex())
@@ -338,8 +340,10 @@ struct XMLReader {
         }
         if isNumber {
             let value = name.hasPrefix("x") ? UInt32(name.dropFirst(), radix: 16) : UInt32(name)
-            if let scalar = value.flatMap(Unicode.Scalar.init), scalar.isXMLCharacter {
-                return String(scalar)
+            if let text = value.flatMap(Unicode.Scalar.init).map(String.init),
+                Self.invalidCharacter(in: Array(text.utf8)[...]) == nil
+            {
+                return text
             }
         } else if let text = Self.entities[name] {
             return text
@@ -409,16 +413,19 @@ struct XMLReader {
         return text
     }
 
-    /// Refuses what is no character of XML (2.2): control characters, U+FFFE and U+FFFF.
     private mutating func check(_ run: ArraySlice<UInt8>) throws(CatalogueError) {
-        let wrong = run.indices.first { index in
+        guard let wrong = Self.invalidCharacter(in: run) else { return }
+        index = wrong
+        throw malformed(Self.invalidCharacter)
+    }
+
+    /// Finds what is no character of XML (2.2): control characters, U+FFFE and U+FFFF.
+    private static func invalidCharacter(in run: ArraySlice<UInt8>) -> Int? {
+        run.indices.first { index in
             run[index] < 0x20 && !run[index].isWhitespace
                 || run[index] == 0xEF
                     && [0xBE, 0xBF].contains { run[index...].starts(with: [0xEF, 0xBF, $0]) }
         }
-        guard let wrong else { return }
-        index = wrong
-        throw malformed(Self.invalidCharacter)
     }
 
     private static let invalidCharacter = "an invalid character"
@@ -463,11 +470,6 @@ struct XMLReader {
 }
 
 extension Unicode.Scalar {
-    /// Whether a document may contain it (2.2).
-    fileprivate var isXMLCharacter: Bool {
-        value >= 0x20 ? value != 0xFFFE && value != 0xFFFF : value == 0x09 || value == 0x0A || value == 0x0D
-    }
-
     /// Whether a name may begin with it (2.3), a colon apart.
     fileprivate var startsXMLName: Bool {
         switch self {
