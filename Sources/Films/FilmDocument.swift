@@ -21,7 +21,7 @@ public struct FilmDocument: Sendable, Hashable {
             if names.insert(member.name).inserted {
                 self.members.append(member)
             } else if !allowsDuplicates {
-                throw .wrongShape(expected: "the member \"\(member.name)\" once, not twice", line: nil)
+                throw .repeated(member.name)
             }
         }
     }
@@ -141,11 +141,11 @@ extension FilmDocument {
     }
 
     private static func value(of child: XMLElement, called name: String, in parent: XMLElement) -> JSONText? {
-        let text = child.text.collapsed
+        let text = child.collapsedText
         let member = FilmMember(named: name)
         if let item = member?.listElement {
             return JSONText(
-                elements: child.children.filter { $0.name == item }.map { JSONText($0.text.collapsed) })
+                elements: child.children.filter { $0.name == item }.map { JSONText($0.collapsedText) })
         }
         if member?.isNumber == true { return text.isEmpty ? nil : number(text) ?? JSONText(text) }
         if member != nil, child.children.isEmpty { return JSONText(text) }
@@ -160,8 +160,8 @@ extension FilmDocument {
 
     /// The number that a text is; nil for other text.
     package static func number(_ text: String) -> JSONText? {
-        // Ignored: text that is not a JSON number stays text.
-        guard let value = try? JSONText(parsing: Array(text.utf8)), value.number != nil else {
+        // Ignored: text that is not a JSON number stays text. One that is too large for a Double stays a number.
+        guard let value = try? JSONText(parsing: Array(text.utf8)), value.isNumber else {
             return Double(text).flatMap { $0.isFinite ? JSONText($0) : nil }
         }
         return value
@@ -173,21 +173,21 @@ extension FilmDocument {
         let type = attributes["type"].flatMap { types.contains($0) ? $0 : nil }
         if let type, attributes.count == 1, let value = value(of: element, type: type) { return value }
         if type == "object" { attributes["type"] = nil }
-        if attributes.isEmpty, element.children.isEmpty, type == nil { return JSONText(element.text.trimmed) }
+        if attributes.isEmpty, element.children.isEmpty, type == nil { return JSONText(element.trimmedText) }
         var members = attributes.sorted { $0.key < $1.key }
             .map { JSONText.Member(name: "@" + $0.key, value: JSONText($0.value)) }
         var names: Set<String> = []
         for name in element.children.map(name) where names.insert(name).inserted {
             members.append(JSONText.Member(name: name, value: value(named: name, in: element)))
         }
-        let text = element.text.trimmed
+        let text = element.trimmedText
         if !text.isEmpty { members.append(JSONText.Member(name: "#text", value: JSONText(text))) }
         return JSONText(members: members)
     }
 
     /// The value of an element with a `type`; nil if the content does not match it.
     private static func value(of element: XMLElement, type: String) -> JSONText? {
-        let text = element.text.trimmed
+        let text = element.trimmedText
         switch type {
         case "number": return number(text)
         case "boolean": return Bool(text).map { JSONText($0) }
@@ -223,7 +223,7 @@ extension FilmDocument {
     private static func element(_ name: String, _ value: JSONText) -> String {
         let isName = XMLText.isName(name) && name != "member"
         let (tag, start) = isName ? (name, name) : ("member", "member name=\"\(XMLText.escaped(name))\"")
-        if let text = value.string { return "<\(start)>\(XMLText.escaped(text))</\(tag)>" }
+        if let text = value.string { return "<\(start)>\(content(text))</\(tag)>" }
         if let elements = value.elements {
             if elements.count > 1, !elements.contains(where: { $0.elements != nil }) {
                 return elements.map { element(name, $0) }.joined()
@@ -234,6 +234,29 @@ extension FilmDocument {
         if value.isNull { return "<\(start) type=\"null\"/>" }
         let type = value.flag == nil ? "number" : "boolean"
         return "<\(start) type=\"\(type)\">\(value.text)</\(tag)>"
+    }
+
+    /// Text as an element's content. White space that readers would take for layout is written as references: at the ends,
+    /// and after another space.
+    private static func content(_ text: String) -> String {
+        let escaped = XMLText.escaped(text)
+        let hasRun = zip(text.utf8, text.utf8.dropFirst()).contains { $0 == 0x20 && $1 == 0x20 }
+        let atEnds = [text.unicodeScalars.first, text.unicodeScalars.last].compactMap(\.self)
+        guard hasRun || atEnds.contains(where: \.properties.isWhitespace) else { return escaped }
+        var content = ""
+        var isAfterSpace = true
+        for scalar in escaped.unicodeScalars {
+            let isSpace = scalar.properties.isWhitespace
+            if isSpace, isAfterSpace {
+                content += "&#\(scalar.value);"
+            } else {
+                content.unicodeScalars.append(scalar)
+            }
+            isAfterSpace = isSpace
+        }
+        guard let last = content.unicodeScalars.last, last.properties.isWhitespace else { return content }
+        content.unicodeScalars.removeLast()
+        return content + "&#\(last.value);"
     }
 
     /// Writes an array as one element, whatever it contains.
@@ -248,10 +271,10 @@ extension FilmDocument {
         var (attributes, content) = ("", "")
         for member in members {
             let attribute = String(member.name.dropFirst())
-            if member.name == "#text", let text = member.value.string {
-                content += XMLText.escaped(text)
+            if member.name == "#text", let text = member.value.string, !text.isEmpty {
+                content += Self.content(text)
             } else if member.name.hasPrefix("@"), XMLText.isName(attribute), let text = member.value.string,
-                !(tag == "member" && attribute == "name"), attribute != "type" || members.count > 1
+                !(tag == "member" && attribute == "name"), attribute != "type" || !types.contains(text)
             {
                 attributes += " \(attribute)=\"\(XMLText.escaped(text))\""
             } else {
@@ -263,12 +286,19 @@ extension FilmDocument {
     }
 }
 
+extension CatalogueError {
+    /// A member that comes twice.
+    fileprivate static func repeated(_ member: String) -> CatalogueError {
+        .wrongShape(expected: "the member \"\(member)\" once, not twice", line: nil)
+    }
+}
+
 /// Films in the XML content of requests.
 extension FilmDocument {
     /// Reads the only film of a UTF-8 document: `<movie>` or `<film>`, or the only `<movie>` in a `<film>` or
     /// `<catalogue>`.
     /// - Parameter emptyIsNull: whether an empty element means null; otherwise it is ignored.
-    /// - Throws: the error in the XML, and `.wrongShape` for no film or several.
+    /// - Throws: the error in the XML, and `.wrongShape` for no film or several, and for a repeated known member.
     package init(xmlContent bytes: [UInt8], emptyIsNull: Bool) throws(CatalogueError) {
         let root = try XMLElement(parsing: bytes)
         let movies = root.children.filter { $0.name == "movie" }
@@ -284,8 +314,14 @@ extension FilmDocument {
         default: throw .wrongShape(expected: "<movie>, not <\(root.name)>", line: root.line)
         }
         self.init(xml: element)
-        for child in element.children where child.attributes.isEmpty && child.children.isEmpty {
-            if child.name != "id", child.text.trimmed.isEmpty { self[child.name] = emptyIsNull ? .null : nil }
+        var names: Set<String> = []
+        for child in element.children {
+            let isKnown = FilmMember(named: child.name) != nil
+            if isKnown, !names.insert(child.name).inserted { throw .repeated(child.name) }
+            guard child.attributes.isEmpty, child.children.isEmpty, child.trimmedText.isEmpty,
+                child.name != "id"
+            else { continue }
+            if emptyIsNull { self[child.name] = .null } else if isKnown { self[child.name] = nil }
         }
     }
 

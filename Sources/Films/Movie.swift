@@ -527,9 +527,9 @@ extension MovieFields {
         for child in element.children where element.owns(child) {
             guard let member = FilmMember(named: child.localName), !isRead[member.rawValue] else { continue }
             isRead[member.rawValue] = true
-            let text = child.text.collapsed
+            let text = child.collapsedText
             if let item = member.listElement {
-                values[member] = .texts(child.children.filter { $0.name == item }.map(\.text.collapsed))
+                values[member] = .texts(child.children.filter { $0.name == item }.map(\.collapsedText))
             } else if member.isNumber {
                 // An empty element counts as absent.
                 if !text.isEmpty { values[member] = Double(text).map(Value.number) ?? .other }

@@ -158,14 +158,16 @@ struct IncomingRating: Sendable {
         let given: JSONText?
         switch content {
         case .json:
-            let document = try IncomingFilm.json(body)
+            let json = try FilmRefusal.reading { () throws(CatalogueError) in try JSONText(parsing: body) }
+            let document = json.members == nil ? FilmDocument() : try IncomingFilm.json(body)
             given = document["value"] ?? document["rating"]?.members?.first { $0.name == "value" }?.value
         case .xml:
             given = try FilmRefusal.reading { () throws(CatalogueError) in
                 try FilmDocument(xmlContent: body, root: "rating")["value"]
             }
-        case .form, .multipart:
-            given = try FilmForm.fields(body).first { $0.name == "value" }.map { JSONText($0.value) }
+        case .form: given = try Self.value(in: FilmForm.fields(body))
+        case .multipart(let boundary):
+            given = try Self.value(in: FilmForm(multipart: body, boundary: boundary, isChange: false).fields)
         }
         guard let given else { throw .invalid("value", "is missing; send a number from 0 to 10") }
         // Values in XML and forms are text.
@@ -174,6 +176,12 @@ struct IncomingRating: Sendable {
             throw .invalid("value", "must be a number from 0 to 10")
         }
         value = number
+    }
+
+    private static func value(in fields: [FormFields.Field]) throws(FilmRefusal) -> JSONText? {
+        let values = fields.filter { $0.name == "value" }
+        guard values.count <= 1 else { throw .invalid("value", "must come once, not twice") }
+        return values.first.map { JSONText($0.value) }
     }
 }
 

@@ -51,6 +51,12 @@ extension FilmService {
                 "unknown operation {\(content.namespace)}\(content.localName); /soap?wsdl lists the operations"
             )
         }
+        for element in [content] + content.children {
+            var names: Set<String> = []
+            for name in element.children.map(SoapFilm.name) where !names.insert(name).inserted {
+                throw FilmRefusal.invalid(name, "must come once, not twice")
+            }
+        }
         let answer = try perform(operation, content, call)
         let name = operation.rawValue + "Response"
         return "<\(name) xmlns=\"\(SoapOperation.namespace)\">\(answer)</\(name)>"

@@ -125,12 +125,16 @@ package enum SoapFilm {
     /// - Parameter keepsNull: whether an element that is empty or `xsi:nil` means null; otherwise it is ignored.
     package static func document(_ element: XMLElement, keepsNull: Bool) -> FilmDocument {
         let members = element.children.compactMap { child in
-            let name = child.localName == "member" ? child.attribute("name") ?? "member" : child.localName
             let value = value(child)
-            return value.isNull && !keepsNull ? nil : JSONText.Member(name: name, value: value)
+            return value.isNull && !keepsNull ? nil : JSONText.Member(name: name(child), value: value)
         }
         // Ignored: an object that was just made can be read.
         return (try? FilmDocument(json: JSONText(members: members), allowsDuplicates: true)) ?? FilmDocument()
+    }
+
+    /// The member that an element of a film is.
+    static func name(_ element: XMLElement) -> String {
+        element.localName == "member" ? element.attribute("name") ?? "member" : element.localName
     }
 
     private static func value(_ element: XMLElement) -> JSONText {

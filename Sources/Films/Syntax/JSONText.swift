@@ -143,12 +143,10 @@ public struct JSONText: Sendable, Hashable {
     }
 
     /// The number; nil for another value, and if it does not fit in a Double.
-    public var number: Double? {
-        guard let first = text.utf8.first, first == UInt8(ascii: "-") || first < UInt8(ascii: ":"),
-            let number = Double(text), number.isFinite
-        else { return nil }
-        return number
-    }
+    public var number: Double? { isNumber ? Double(text).flatMap { $0.isFinite ? $0 : nil } : nil }
+
+    /// Whether it is a number, of any size.
+    var isNumber: Bool { text.utf8.first.map { $0 == UInt8(ascii: "-") || $0.isDigit } ?? false }
 
     /// The boolean; nil for another value.
     public var flag: Bool? { Bool(text) }

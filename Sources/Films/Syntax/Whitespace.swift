@@ -20,17 +20,27 @@ extension String {
     private static func isVisibleASCII(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
 
     /// Replaces each run of ASCII white space by one space, and trims.
-    var collapsed: String {
+    var collapsed: String { withoutLayout(collapsesRuns: true) }
+
+    /// Removes ASCII white space at the ends.
+    /// - Parameters:
+    ///   - kept: the offsets of bytes that stay, in order.
+    ///   - collapsesRuns: whether each run of it between them becomes one space.
+    func withoutLayout(keeping kept: [Int] = [], collapsesRuns: Bool = false) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count)
-        var isSeparated = false
-        for byte in utf8 {
-            if byte.isWhitespace {
-                isSeparated = !bytes.isEmpty
+        var kept = kept[...]
+        var layout: [UInt8] = []
+        for (offset, byte) in utf8.enumerated() {
+            let isKept = kept.first == offset
+            if isKept { kept.removeFirst() }
+            if byte.isWhitespace, !isKept {
+                if bytes.isEmpty || collapsesRuns && !layout.isEmpty { continue }
+                layout.append(collapsesRuns ? UInt8(ascii: " ") : byte)
                 continue
             }
-            if isSeparated { bytes.append(UInt8(ascii: " ")) }
-            isSeparated = false
+            bytes += layout
+            layout.removeAll(keepingCapacity: true)
             bytes.append(byte)
         }
         return String(decoding: bytes, as: UTF8.self)

@@ -15,6 +15,8 @@ package struct XMLElement: Sendable {
     package var children: [XMLElement] = []
     /// The element's own text, without its children's.
     package var text = ""
+    /// Which bytes of the text begin white space that is written as a reference, in order.
+    fileprivate var referencedSpaces: [Int] = []
     /// Where it stands in its parent's text: after this many bytes of UTF-8.
     var offset = 0
     fileprivate var scope = XMLScope.outside
@@ -108,6 +110,16 @@ package struct XMLElement: Sendable {
         guard let written = written?.trimmed, !written.isEmpty else { return nil }
         guard let base = scope.base else { return written }
         return URL(string: written, relativeTo: base)?.absoluteString ?? written
+    }
+
+    /// The text without white space at its ends. White space that is written as a reference stays: `&#10;`.
+    var trimmedText: String {
+        referencedSpaces.isEmpty ? text.trimmed : text.withoutLayout(keeping: referencedSpaces)
+    }
+
+    /// The same with one space for each run of white space.
+    var collapsedText: String {
+        text.withoutLayout(keeping: referencedSpaces, collapsesRuns: true)
     }
 
     private static func split(_ name: String) -> (prefix: String, local: String) {
@@ -210,7 +222,8 @@ struct XMLReader {
 
     private mutating func readNext(_ byte: UInt8) throws(CatalogueError) {
         if byte != UInt8(ascii: "<"), !open.isEmpty {
-            addText(try takeText())
+            let (text, spaces) = try takeText()
+            addText(text, spaces)
         } else if byte.isWhitespace {
             index += 1
         } else if take("<!--") {
@@ -272,8 +285,13 @@ struct XMLReader {
         }
     }
 
-    private mutating func addText(_ text: String) {
-        if keepsContent, !open.isEmpty { open[open.count - 1].text += text }
+    /// Adds text to the open element.
+    /// - Parameter spaces: its `referencedSpaces`.
+    private mutating func addText(_ text: String, _ spaces: [Int] = []) {
+        guard keepsContent, !open.isEmpty else { return }
+        let start = spaces.isEmpty ? 0 : open[open.count - 1].text.utf8.count
+        open[open.count - 1].referencedSpaces += spaces.map { start + $0 }
+        open[open.count - 1].text += text
     }
 
     private mutating func takeAttributes() throws(CatalogueError) -> [String: String] {
@@ -287,7 +305,7 @@ struct XMLReader {
                 throw malformed(Self.valueMissing)
             }
             index += 1
-            let value = try takeText(before: quote)
+            let value = try takeText(before: quote).text
             guard peek == quote else { throw malformed(Self.valueMissing) }
             index += 1
             guard attributes.updateValue(value, forKey: name) == nil else {
@@ -304,11 +322,17 @@ struct XMLReader {
     private static let valueMissing = "an attribute without a value in quotes"
 
     /// Takes text up to the next `<` (2.4), or an attribute's value up to its quote (3.3.3). References are resolved.
-    private mutating func takeText(before quote: UInt8? = nil) throws(CatalogueError) -> String {
+    /// - Returns: the text, and which bytes of it begin white space that is written as a reference.
+    private mutating func takeText(
+        before quote: UInt8? = nil
+    ) throws(CatalogueError) -> (text: String, spaces: [Int]) {
         var text: [UInt8] = []
+        var spaces: [Int] = []
         while let byte = peek, byte != UInt8(ascii: "<"), byte != quote {
             if byte == UInt8(ascii: "&") {
-                text += try takeReference().utf8
+                let character = try takeReference()
+                if character.allSatisfy(\.isWhitespace) { spaces.append(text.count) }
+                text += character.utf8
                 continue
             }
             let end = bytes[index...].firstIndex {
@@ -324,7 +348,7 @@ struct XMLReader {
             index = run.endIndex
         }
         if quote != nil, peek == UInt8(ascii: "<") { throw malformed("< in an attribute; write &lt;") }
-        return String(decoding: text, as: UTF8.self)
+        return (String(decoding: text, as: UTF8.self), spaces)
     }
 
     /// Takes a reference to a character or a predefined entity (4.1, 4.6).
