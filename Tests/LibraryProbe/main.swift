@@ -61,6 +61,8 @@ func run(_ words: [String]) throws {
             guard try library.remove("\(words[3])-\(number)") else { exit(3) }
             acknowledge(number)
         }
+        _ = try library.insert(film("Again"), id: "again")
+        acknowledge(count + 1)
         return
     }
     for number in 1...count {

@@ -165,9 +165,10 @@ struct IncomingRating: Sendable {
             given = try FilmRefusal.reading { () throws(CatalogueError) in
                 try FilmDocument(xmlContent: body, root: "rating")["value"]
             }
-        case .form: given = try Self.value(in: FilmForm.fields(body))
-        case .multipart(let boundary):
-            given = try Self.value(in: FilmForm(multipart: body, boundary: boundary, isChange: false).fields)
+        case .form, .multipart:
+            let values = try FilmForm.fields(body).filter { $0.name == "value" }
+            guard values.count <= 1 else { throw .invalid("value", "must come once, not twice") }
+            given = values.first.map { JSONText($0.value) }
         }
         guard let given else { throw .invalid("value", "is missing; send a number from 0 to 10") }
         // Values in XML and forms are text.
@@ -176,12 +177,6 @@ struct IncomingRating: Sendable {
             throw .invalid("value", "must be a number from 0 to 10")
         }
         value = number
-    }
-
-    private static func value(in fields: [FormFields.Field]) throws(FilmRefusal) -> JSONText? {
-        let values = fields.filter { $0.name == "value" }
-        guard values.count <= 1 else { throw .invalid("value", "must come once, not twice") }
-        return values.first.map { JSONText($0.value) }
     }
 }
 

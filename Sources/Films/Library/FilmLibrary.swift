@@ -177,7 +177,15 @@ package final class FilmLibrary: Sendable {
     func read<Value: Sendable>(
         _ body: (Database) throws(FilmLibraryError) -> Value
     ) throws(FilmLibraryError) -> Value {
-        try fileForReading().read(body)
+        let file = fileForReading()
+        do throws(FilmLibraryError) {
+            return try file.read(body)
+        } catch {
+            // It may have been closed, because it was back at its path without its log.
+            let present = exchange.withLock { _ in current.withLock { $0.file } }
+            guard present !== file else { throw error }
+            return try present.read(body)
+        }
     }
 
     /// Runs `body` in a transaction. On return the changes are on disk; on a throw nothing has changed.

@@ -24,6 +24,8 @@ final class LibraryFile: Sendable {
     /// The connections for reads that run beside each other.
     private struct Readers: Sendable {
         var idle: [Database] = []
+        /// How many others there are: each runs a read.
+        var running = 0
         var isClosed = false
     }
 
@@ -68,6 +70,8 @@ final class LibraryFile: Sendable {
     private let readers = Lock(Readers())
     /// Held while a connection is opened, and while the path is left: a connection opens the log by its name.
     private let opening = Lock(())
+    /// Whether `leave()` has removed the log. The open connections then have a log without a name.
+    private let hasLeft = Lock(false)
 
     /// Opens a file.
     /// - Parameters:
@@ -115,7 +119,11 @@ final class LibraryFile: Sendable {
     func close() {
         // Nothing is left of a private file, so its running transaction may take its time.
         if let folder { return folder.remove() }
-        opening.withLock { _ in readers.withLock { $0 = Readers(isClosed: true) } }
+        opening.withLock { _ in readers.withLock { ($0.idle, $0.isClosed) = ([], true) } }
+        closeOthers()
+    }
+
+    private func closeOthers() {
         spare.withLock { $0 = nil }
         watcher.withLock { $0 = nil }
         writer.withLock { $0 = nil }
@@ -224,6 +232,18 @@ final class LibraryFile: Sendable {
                 guard FileNumber(path) != nil else { throw gone }
                 return
             }
+            // It is back. New connections would share the log of these, so all are closed.
+            if there == place.database, hasLeft.withLock({ $0 }) {
+                let isIdle = readers.withLock { readers in
+                    guard readers.running == 0 else { return false }
+                    (readers.idle, readers.isClosed) = ([], true)
+                    return true
+                }
+                guard isIdle else {
+                    throw .replaced(path: path, reason: "is back, and reads still use it; try again")
+                }
+                return closeOthers()
+            }
             // They have been moved with the database, or there were none.
             if there != place.database, place.log == nil || !hasLog && !hasIndex {
                 guard there != nil else { throw gone }
@@ -244,6 +264,7 @@ final class LibraryFile: Sendable {
             do throws(FileFault) {
                 if hasIndex { try FileCalls().remove(path: index) }
                 if hasLog { try FileCalls().remove(path: log) }
+                hasLeft.withLock { $0 = true }
             } catch {
                 throw .replaced(
                     path: path, reason: "was replaced, and \(error); remove it and try again")
@@ -274,6 +295,7 @@ final class LibraryFile: Sendable {
         }
         defer {
             readers.withLock { readers in
+                readers.running -= 1
                 if !readers.isClosed, readers.idle.count < Self.idleReaders {
                     readers.idle.append(database)
                 }
@@ -284,7 +306,12 @@ final class LibraryFile: Sendable {
 
     /// An idle connection, or a new one; nil if a new one would open another file, and after the end.
     private func connection() throws(FilmLibraryError) -> Database? {
-        if let database = readers.withLock({ $0.idle.popLast() }) { return database }
+        func take(_ database: Database?, _ readers: inout Readers) -> Database? {
+            if database != nil { readers.running += 1 }
+            return database
+        }
+        let idle = readers.withLock { take($0.idle.popLast(), &$0) }
+        if let idle { return idle }
         return try opening.withLock { _ throws(FilmLibraryError) in
             guard isInPlace, !readers.withLock({ $0.isClosed }) else { return nil }
             let database = try Database(path: path, mode: readerMode)
@@ -292,7 +319,7 @@ final class LibraryFile: Sendable {
             guard isInPlace else { return nil }
             try database.execute(Schema.settings)
             _ = try database.revision()
-            return database
+            return readers.withLock { take(database, &$0) }
         }
     }
 
@@ -314,9 +341,11 @@ final class LibraryFile: Sendable {
             guard let writer else { throw FilmLibraryError.readOnly(path: path) }
             // Ignored: what comes after it reports that there is no room.
             func fold() { _ = try? writer.database.emptyLog(waiting: Self.longestFold) }
-            if !isBulk, !hasRoom {
+            if !isBulk, !hasRoom() {
                 fold()
-                guard hasRoom || !grows else { throw FilmLibraryError.full(path: path) }
+                // What removed films have left takes the folded log's pages.
+                let free = try writer.database.number(Schema.freeBytes)
+                guard hasRoom(inLibrary: free) || !grows else { throw FilmLibraryError.full(path: path) }
             }
             do {
                 return try transaction(writer, isBulk: isBulk, above: revision, body)
@@ -329,13 +358,15 @@ final class LibraryFile: Sendable {
 
     /// Whether the disk has room for the log's pages, without which the log could not be folded, and for a removal. Both
     /// are kept free.
-    private var hasRoom: Bool {
+    /// - Parameter bytes: the room within the library.
+    private func hasRoom(inLibrary bytes: Int = 0) -> Bool {
         var disk = statvfs()
         // Ignored: without an answer the write itself shows it.
         guard unsafe statvfs(path, &disk) == 0,
             let log = try? FileCalls().status(ofPath: place.target + Place.logSuffix).size
         else { return true }
-        return Int(clamping: UInt64(disk.f_bavail) * UInt64(disk.f_frsize)) >= log + Self.roomOfRemoval
+        return Int(clamping: UInt64(disk.f_bavail) * UInt64(disk.f_frsize)) + bytes >= log
+            + Self.roomOfRemoval
     }
 
     /// Some thirty pages, in bytes.

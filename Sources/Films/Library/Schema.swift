@@ -47,6 +47,8 @@ enum Schema {
     /// 8 MiB of pages for each connection, and 256 MiB for a bulk import: without room SQLite writes pages twice.
     static let cache = "PRAGMA cache_size = -8192;"
     static let bulkCache = "PRAGMA cache_size = -262144;"
+    /// The bytes of pages without content.
+    static let freeBytes = "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
 
     /// The sort keys of films without a score or a year: after all others.
     static let missingScoreKey = 1.0

@@ -113,6 +113,13 @@ struct FilmWritingTests {
             let status = try client.send("POST", "/films", body, type: type).status
             #expect(status == 400 || type.contains("\"") && status == 415, "\(body) as \(type)")
         }
+        for (body, type) in [
+            (#"{"title":"a","title":"b"}"#, "application/json"),
+            ("<movie><title>a</title><title>b</title></movie>", "application/xml"),
+        ] {
+            let twice = try client.send("POST", "/films", body, type: type)
+            #expect(twice.status == 422 && twice.text.contains("once, not twice"), "\(twice.text)")
+        }
         let notUTF8 = try client.send(
             "POST", "/films", ["Content-Type": "application/json"],
             body: Array("{\"title\":\"".utf8) + [0xFF] + Array("\"}".utf8))
@@ -211,11 +218,14 @@ struct FilmWritingTests {
     @Test("a film can be sent back as it was read, in both formats")
     func roundTrip() throws {
         let client = try client()
+        let overview = #"{"overview":"One.\n\nTwo,  and\tmore."}"#
+        #expect(try client.send("PATCH", "/films/a", overview).status == 200)
         for (ending, type) in [("", "application/json"), (".xml", "application/xml")] {
             let before = try client.get("/films/a\(ending)")
             let put = try client.send("PUT", "/films/a", ["Content-Type": type], body: before.bytes)
             #expect(put.status == 200)
             let after = try client.get("/films/a")
+            #expect(try after.film["overview"]?.string == "One.\n\nTwo,  and\tmore.")
             for name in ["id", "title", "year", "genres", "seen", "created_at"] {
                 #expect(
                     try after.film[name] == FilmDocument(json: JSONText(parsing: Array(film.utf8)))[name]
