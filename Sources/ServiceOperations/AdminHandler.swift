@@ -124,9 +124,12 @@ extension WebOrigin {
     /// - Parameter others: the service's origins, besides that of the request's host.
     package static func isOwnPage(_ fields: HeaderFields, others: [WebOrigin] = []) -> Bool {
         let own = fields["host"].flatMap { HostAndPort($0) }
+        // Where the service's own scheme is known, a page over http may be a stranger's on the network.
+        let isKnown = others.contains { other in own.map { WebOrigin(scheme: other.scheme, $0) } == other }
         let areOwn = fields.values(of: "origin").allSatisfy { text in
             guard let origin = WebOrigin(text) else { return false }
-            return others.contains(origin) || own.map { WebOrigin(scheme: origin.scheme, $0) } == origin
+            return others.contains(origin)
+                || !isKnown && own.map { WebOrigin(scheme: origin.scheme, $0) } == origin
         }
         return areOwn
             && fields.values(of: "sec-fetch-site").allSatisfy {

@@ -153,6 +153,25 @@ struct RequestGateTests {
         #expect(try client.get("/films", ["Origin": "http://evil.example"]).status == 200)
     }
 
+    @Test("a page over http may not write to a service whose public address is https")
+    func plainPage() throws {
+        let client = try FilmClient {
+            $0.publicAddresses = [PublicAddress("https://films.example.org")].compactMap { $0 }
+        }
+        for (origin, host, status) in [
+            ("https://films.example.org", "films.example.org", 201),
+            ("http://films.example.org", "films.example.org", 403),
+            ("http://films.example.org:8080", "films.example.org:8080", 201),
+            ("https://films.example.org", "127.0.0.1:8080", 201),
+        ] {
+            let fields: HeaderFields = [
+                "Host": host, "Origin": origin, "Content-Type": "application/json",
+            ]
+            let answer = try client.send("POST", "/films", fields, body: Array(body.utf8))
+            #expect(answer.status == status, "\(origin) at \(host)")
+        }
+    }
+
     @Test("a write needs a token, from this machine too, because every proxy is on this machine")
     func tokens() throws {
         let client = try FilmClient { $0.writers = writers }
