@@ -297,7 +297,8 @@ extension CatalogueError {
 extension FilmDocument {
     /// Reads the only film of a UTF-8 document: `<movie>` or `<film>`, or the only `<movie>` in a `<film>` or
     /// `<catalogue>`.
-    /// - Parameter emptyIsNull: whether an empty element means null; otherwise it is ignored.
+    /// - Parameter emptyIsNull: whether an empty element means null; otherwise a known member is left out, and an unknown one is
+    ///   an empty text.
     /// - Throws: the error in the XML, and `.wrongShape` for no film or several, and for a repeated known member.
     package init(xmlContent bytes: [UInt8], emptyIsNull: Bool) throws(CatalogueError) {
         let root = try XMLElement(parsing: bytes)
