@@ -130,24 +130,21 @@ private final class Gallery: Sendable {
         try ScriptedOrigin { connection in
             // Some connections are reset, and some end in the middle of an answer.
             if isFaulty, connection % 13 == 12 { return [.readHead, .reset] }
-            return [
-                .forever([
-                    .reply { head, _ in
-                        let words = head.split { !$0.isNumber }
-                        let number = words.first.flatMap { Int($0) } ?? 0
-                        guard number < files.count else {
-                            return Array("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".utf8)
-                        }
-                        let file = files[number]
-                        let age = ["max-age=60", "max-age=0", "no-store"][number % 3]
-                        let answer =
-                            "HTTP/1.1 200 OK\r\nContent-Length: \(file.count)\r\nETag: \"\(number)\"\r\n"
-                            + "Cache-Control: \(age)\r\n\r\n"
-                        let isCut = isFaulty && connection % 7 == 6
-                        return Array(answer.utf8) + (isCut ? file.prefix(file.count / 2) : file[...])
-                    }
-                ])
-            ]
+            let isCut = isFaulty && connection % 7 == 6
+            let reply = ScriptedOrigin.Step.reply { head, _ in
+                let words = head.split { !$0.isNumber }
+                let number = words.first.flatMap { Int($0) } ?? 0
+                guard number < files.count else {
+                    return Array("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".utf8)
+                }
+                let file = files[number]
+                let age = ["max-age=60", "max-age=0", "no-store"][number % 3]
+                let answer =
+                    "HTTP/1.1 200 OK\r\nContent-Length: \(file.count)\r\nETag: \"\(number)\"\r\n"
+                    + "Cache-Control: \(age)\r\n\r\n"
+                return Array(answer.utf8) + (isCut ? file.prefix(file.count / 2) : file[...])
+            }
+            return isCut ? [reply] : [.forever([reply])]
         }
     }
 
