@@ -90,6 +90,14 @@ package final class RawClient {
         return try answer()
     }
 
+    /// The same once the server takes the read. On a busy machine any read may wait for longer than a short queue time.
+    package func getPatiently(_ target: String) throws -> Answer {
+        while true {
+            let answer = try get(target)
+            if answer.status != 503 { return answer }
+        }
+    }
+
     /// The next answer; `hasBody` is false for answers to HEAD.
     package func answer(hasBody: Bool = true) throws -> Answer {
         let head = try read(through: Array("\r\n\r\n".utf8))
