@@ -20,30 +20,38 @@ extension String {
     private static func isVisibleASCII(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
 
     /// Replaces each run of ASCII white space by one space, and trims.
-    var collapsed: String { withoutLayout(collapsesRuns: true) }
+    var collapsed: String { collapsed(keeping: []) }
 
-    /// Removes ASCII white space at the ends.
-    /// - Parameters:
-    ///   - kept: the offsets of bytes that stay, in order.
-    ///   - collapsesRuns: whether each run of it between them becomes one space.
-    func withoutLayout(keeping kept: [Int] = [], collapsesRuns: Bool = false) -> String {
+    /// The same, but the white space at the offsets in `kept`, in order, stays.
+    func collapsed(keeping kept: [Int]) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count)
         var kept = kept[...]
-        var layout: [UInt8] = []
-        for (offset, byte) in utf8.enumerated() {
-            let isKept = kept.first == offset
-            if isKept { kept.removeFirst() }
-            if byte.isWhitespace, !isKept {
-                if bytes.isEmpty || collapsesRuns && !layout.isEmpty { continue }
-                layout.append(collapsesRuns ? UInt8(ascii: " ") : byte)
-                continue
+        var isSeparated = false
+        var offset = 0
+        for byte in utf8 {
+            defer { offset += 1 }
+            if byte.isWhitespace {
+                if !kept.isEmpty { kept = kept.drop { $0 < offset } }
+                if kept.first != offset {
+                    isSeparated = !bytes.isEmpty
+                    continue
+                }
             }
-            bytes += layout
-            layout.removeAll(keepingCapacity: true)
+            if isSeparated { bytes.append(UInt8(ascii: " ")) }
+            isSeparated = false
             bytes.append(byte)
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Removes ASCII white space at the ends, but that at the offsets in `kept`.
+    func trimmed(keeping kept: [Int]) -> String {
+        let bytes = Array(utf8)
+        func stays(_ index: Int) -> Bool { !bytes[index].isWhitespace || kept.contains(index) }
+        guard let first = bytes.indices.first(where: stays), let last = bytes.indices.last(where: stays)
+        else { return "" }
+        return String(decoding: bytes[first...last], as: UTF8.self)
     }
 }
 

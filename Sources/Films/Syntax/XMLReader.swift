@@ -114,13 +114,11 @@ package struct XMLElement: Sendable {
 
     /// The text without white space at its ends. White space that is written as a reference stays: `&#10;`.
     var trimmedText: String {
-        referencedSpaces.isEmpty ? text.trimmed : text.withoutLayout(keeping: referencedSpaces)
+        referencedSpaces.isEmpty ? text.trimmed : text.trimmed(keeping: referencedSpaces)
     }
 
     /// The same with one space for each run of white space.
-    var collapsedText: String {
-        text.withoutLayout(keeping: referencedSpaces, collapsesRuns: true)
-    }
+    var collapsedText: String { text.collapsed(keeping: referencedSpaces) }
 
     private static func split(_ name: String) -> (prefix: String, local: String) {
         guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return ("", name) }
@@ -289,8 +287,10 @@ struct XMLReader {
     /// - Parameter spaces: its `referencedSpaces`.
     private mutating func addText(_ text: String, _ spaces: [Int] = []) {
         guard keepsContent, !open.isEmpty else { return }
-        let start = spaces.isEmpty ? 0 : open[open.count - 1].text.utf8.count
-        open[open.count - 1].referencedSpaces += spaces.map { start + $0 }
+        if !spaces.isEmpty {
+            let start = open[open.count - 1].text.utf8.count
+            open[open.count - 1].referencedSpaces += spaces.map { start + $0 }
+        }
         open[open.count - 1].text += text
     }
 
