@@ -53,6 +53,9 @@ package final class SlotQueue: Sendable {
         }
     }
 
+    /// How much work waits.
+    package var waitingCount: Int { state.withLock { $0.slots.waitingCount } }
+
     /// Waits for a slot.
     /// - Parameters:
     ///   - number: the number of the work, which orders equal priorities.

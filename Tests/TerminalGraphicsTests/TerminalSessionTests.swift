@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("A session restores the terminal", .bounded, .serialized, .ownThread)
+@Suite("A session restores the terminal", .bounded, .ownThread)
 struct TerminalSessionTests {
     #if THREAD_SANITIZER
         // The sanitizer handles the other signals and stack overflows itself, even during its own work, where

@@ -83,6 +83,9 @@ public actor ImageDownloader {
     /// How many transfers there are, including those that wait for a slot.
     package nonisolated var transferCount: Int { flights.running.count }
 
+    /// How many transfers and uploads wait for a slot.
+    package nonisolated var waitingCount: Int { context.slots.waitingCount }
+
     // MARK: Callers
 
     /// Joins a transfer, or begins it.

@@ -144,22 +144,19 @@ struct FlightRacesTests {
         let loader = ImageLoader(
             disk: fixture.cache(calls: gate.calls), configuration: configuration { $0.transfers = 1 },
             transport: transport, pressure: nil)
-        let waiting = Tally()
-        let events = loader.files.downloader.activity.events
-        let counting = Task { for await event in events { if case .waiting = event.kind { waiting.add() } } }
-        defer { counting.cancel() }
+        let downloader = loader.files.downloader
         let x = loader.task(for: try request("x"))
         _ = try await transport.transfer(0)
         let z = loader.task(for: try request("z"))
-        try await waiting.wait(for: 2)
+        try await eventually { downloader.waitingCount == 1 }
         var low = try request("y")
         low.priority = .low
         if isBefore { gate.arm() }
         let y = loader.task(for: low)
-        if isBefore { try await gate.reached() } else { try await waiting.wait(for: 3) }
+        if isBefore { try await gate.reached() } else { try await eventually { downloader.waitingCount == 2 } }
         for priority in priorities { y.priority = priority }
         gate.open()
-        try await waiting.wait(for: 3)
+        try await eventually { downloader.waitingCount == 2 }
         for index in 0..<3 { try await transport.transfer(index).answer(SampleImages.png) }
         for task in [x, y, z] { _ = try await task.value }
         let order = transport.requests.map { $0.url.lastPathComponent }
@@ -292,12 +289,8 @@ struct FlightRacesTests {
         async let file = loader.file(for: request("a"))
         let running = try await transport.transfer(0)
         let uploader = Uploader(loader)
-        let waiting = Tally()
-        let events = uploader.activity.events
-        let counting = Task { for await event in events { if case .waiting = event.kind { waiting.add() } } }
-        defer { counting.cancel() }
         let upload = uploader.task(for: try UploadRequest("http://localhost/b", .put))
-        try await waiting.wait(for: 1)
+        try await eventually { loader.downloader.waitingCount == 1 }
         #expect(transport.started.count == 1)
         running.answer(SampleImages.png)
         try await transport.transfer(1).answer([], status: 204)

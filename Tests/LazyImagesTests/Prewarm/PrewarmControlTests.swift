@@ -46,12 +46,11 @@ struct PrewarmControlTests {
     func priority() async throws {
         let loader = oneAtATime
         let requests = try requests(3)
-        let waiting = waiting(in: loader)
         let run = Task { await Prewarmer(loader).run(requests) }
         let first = try await held.transfer(0)
-        try await waiting.wait(for: 3)
+        try await eventually { loader.downloader.waitingCount == 2 }
         let seen = try await loader.callers(1, of: ImageRequest("http://localhost/seen"))
-        try await waiting.wait(for: 4)
+        try await eventually { loader.downloader.waitingCount == 3 }
         first.answer(SampleImages.png)
         let second = try await held.transfer(1)
         #expect(second.request.url.path == "/seen")
@@ -65,12 +64,11 @@ struct PrewarmControlTests {
     func chosenPriority() async throws {
         let loader = oneAtATime
         let requests = try requests(2)
-        let waiting = waiting(in: loader)
         let run = Task { await Prewarmer(loader).run(requests, priority: .high) }
         let first = try await held.transfer(0)
-        try await waiting.wait(for: 2)
+        try await eventually { loader.downloader.waitingCount == 1 }
         let other = try await loader.callers(1, of: ImageRequest("http://localhost/other"))
-        try await waiting.wait(for: 3)
+        try await eventually { loader.downloader.waitingCount == 2 }
         first.answer(SampleImages.png)
         let second = try await held.transfer(1)
         #expect(second.request.url.path != "/other")
@@ -216,13 +214,6 @@ struct PrewarmControlTests {
         let requests = try requests(1)
         #expect(await Prewarmer(loader, destination: .disk).run(requests).fetched == 1)
         #expect(await Prewarmer(loader).run(requests).failed == 1)
-    }
-
-    /// Counts the transfers that have entered the queue.
-    private func waiting(in loader: FileLoader) -> Tally {
-        let (events, count) = (loader.downloader.activity.events, Tally())
-        Task { for await event in events { if case .waiting = event.kind { count.add() } } }
-        return count
     }
 
     private var disk: DiskCache { DiskCache(folder: folder.path) }
