@@ -21,9 +21,9 @@ let swiftSettings: [SwiftSetting] =
     + flags(["-Xfrontend", "-gline-tables-only"], .release)
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
 
-// The modules that go through pixels and texts are optimised in debug builds too: otherwise most of the time of the
-// tests is theirs.
-let optimised = swiftSettings + flags(["-O"], .debug)
+// Debug builds of the sources, and of what tests share, are optimised too: otherwise most of the time of the tests is
+// theirs. Assertions remain, as do the checks under DEBUG.
+let optimised = swiftSettings + flags(["-O", "-assert-config", "Debug"], .debug)
 
 // These tests export a getaddrinfo of their own, which libcurl uses too: see RebindingHost.
 let ownNames: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]
@@ -55,11 +55,11 @@ let package = Package(
                 "SystemSupport", "HTTPSemantics", "ImageCodecs", "Coalescing", "CCurl", "CSystem",
             ],
             // A load calls about thirty async functions. Otherwise each would switch executors, and back.
-            swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+            swiftSettings: optimised + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(
             name: "BackgroundTransfers",
             dependencies: ["SystemSupport", "HTTPSemantics", "LazyImages", "CSystem"],
-            swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+            swiftSettings: optimised + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(
             name: "Films", dependencies: ["SystemSupport", "HTTPSemantics", "CSQLite"],
             swiftSettings: optimised),
@@ -70,29 +70,29 @@ let package = Package(
         .target(
             name: "HTTPServer",
             dependencies: ["SystemSupport", "HTTPSemantics", "CSystem"],
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .target(
             name: "ServiceOperations",
             dependencies: ["SystemSupport", "HTTPSemantics", "HTTPServer"],
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .target(
             name: "CatalogueService",
             dependencies: [
                 "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "Films", "PictureServer",
                 "PictureService", "ServiceOperations", "LazyImages", "CSystem",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .target(
             name: "PictureService",
             dependencies: ["SystemSupport", "HTTPSemantics", "ImageCodecs", "LazyImages"],
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .target(
             name: "PictureServer",
             dependencies: [
                 "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages", "Coalescing",
                 "PictureService", "CSystem",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .executableTarget(
             name: "marquee",
             dependencies: [
@@ -100,7 +100,7 @@ let package = Package(
                 "TerminalGraphics", "HTTPSemantics", "HTTPServer", "ServiceOperations", "CatalogueService",
                 "PictureServer", "PictureService", "CSystem", "CSample",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .executableTarget(
             name: "marquee-bench",
             // It reads the browser's screen as the tests do: in a pseudoterminal with a virtual screen.
