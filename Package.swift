@@ -21,8 +21,8 @@ let swiftSettings: [SwiftSetting] =
     + flags(["-Xfrontend", "-gline-tables-only"], .release)
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
 
-// Debug builds of the sources, and of what tests share, are optimised too: otherwise most of the time of the tests is
-// theirs. Assertions remain, as do the checks under DEBUG.
+// Debug builds of the sources, of what tests share, and of tests that go through pixels are optimised too: otherwise
+// most of the time of the tests is theirs. Assertions remain, as do the checks under DEBUG.
 let optimised = swiftSettings + flags(["-O", "-assert-config", "Debug"], .debug)
 
 // These tests export a getaddrinfo of their own, which libcurl uses too: see RebindingHost.
@@ -139,11 +139,11 @@ let package = Package(
             name: "ImageCodecsTests",
             dependencies: ["ImageCodecs", "LazyImages", "SystemSupport", "TestSupport", "TestTraits"],
             exclude: ["Resources"],
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .testTarget(
             name: "CoalescingTests",
             dependencies: ["Coalescing", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .testTarget(
             name: "LazyImagesTests",
             dependencies: [
@@ -162,7 +162,7 @@ let package = Package(
             name: "LibraryProbe",
             dependencies: ["Films"],
             path: "Tests/LibraryProbe",
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .testTarget(
             name: "FilmsTests",
             dependencies: ["Films", "SystemSupport", "LibraryProbe", "TestSupport", "TestTraits"],
@@ -177,7 +177,7 @@ let package = Package(
             dependencies: [
                 "TerminalGraphics", "SystemSupport", "TerminalProbe", "TestSupport", "TestTraits", "CSystem",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: ["HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport", "TestTraits"],
