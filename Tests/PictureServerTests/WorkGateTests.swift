@@ -225,6 +225,8 @@ struct WorkGateTests {
         let gate = gate(memory: 100)
         let running = try await start(gate, "running", 60)
         let early = try await start(gate, "early", 100)
+        // The watching task sleeps from the moment when it begins.
+        try await eventually { clock.sleepers == 1 }
         clock.advance(by: .seconds(3))
         let later = try await start(gate, "later", 50, client: anna)
         try await eventually { clock.sleepers == 1 }
