@@ -17,7 +17,7 @@ package final class FolderWatch: Sendable {
         IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF
             | IN_ONLYDIR)
 
-    /// Starts to watch, on a thread of its own, until the watch is released.
+    /// Starts to watch, on a thread of its own, until the watch is released. Changes count from the return on.
     /// - Parameters:
     ///   - path: an existing folder.
     ///   - onChange: called on that thread; must not retain the watch.
@@ -26,8 +26,9 @@ package final class FolderWatch: Sendable {
         let number = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         guard number >= 0 else { throw ResourceShortage(missing: .descriptor, code: errno) }
         let watched = Watched(descriptor: number, root: path)
+        let isWhole = watched.add()
         try BlockingThreads.startThread(name: "marquee-folder") { [wake] in
-            watched.run(until: wake, onChange)
+            watched.run(until: wake, isWhole, onChange)
         }
     }
 
@@ -42,8 +43,9 @@ package final class FolderWatch: Sendable {
 
         deinit { close(descriptor) }
 
-        func run(until wake: WakeDescriptor, _ onChange: () -> Void) {
-            var isWhole = add()
+        /// - Parameter isWhole: whether all folders are watched.
+        func run(until wake: WakeDescriptor, _ isWhole: Bool, _ onChange: () -> Void) {
+            var isWhole = isWhole
             let awaited = [(wake.descriptor, POLLIN), (descriptor, POLLIN)]
             while true {
                 let deadline = isWhole ? nil : ContinuousClock.now + FolderWatch.interval
@@ -68,7 +70,7 @@ package final class FolderWatch: Sendable {
 
         /// Watches the root and the folders in it.
         /// - Returns: whether all of them are watched.
-        private func add() -> Bool {
+        func add() -> Bool {
             guard add(root) else { return false }
             let calls = FileCalls()
             // Ignored: a root that is gone has no folders to watch.

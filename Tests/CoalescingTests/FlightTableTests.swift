@@ -125,6 +125,7 @@ struct FlightTableTests {
     @Test("callers that join, leave and finish at once all get an answer")
     func stress() async throws {
         let quick = FlightTable<Int, Int, Failure, TestEvent>()
+        let (answers, wrong) = (Tally(), Shared<[String]>([]))
         await withTaskGroup { group in
             for thread in 0..<8 {
                 group.addTask {
@@ -132,12 +133,21 @@ struct FlightTableTests {
                         let caller = quick.join(round % 3, priority: round % 5, cancelled: { .left }) {
                             _, _ async throws(Failure) in round
                         }
-                        if (round + thread) % 4 == 0 { caller.leave() }
-                        _ = try? await caller.value
+                        let leaves = (round + thread) % 4 == 0
+                        if leaves { caller.leave() }
+                        do throws(Failure) {
+                            let value = try await caller.value
+                            // Each flight of a key ends with a number of its callers.
+                            if value % 3 != round % 3 { wrong.change { $0.append("\(round): \(value)") } }
+                        } catch {
+                            if !leaves || error != .left { wrong.change { $0.append("\(round): \(error)") } }
+                        }
+                        answers.add()
                     }
                 }
             }
         }
+        #expect(answers.count == 8 * 500 && wrong.value.isEmpty, "\(wrong.value.prefix(5))")
         try await eventually { quick.running.isEmpty }
     }
 }

@@ -93,16 +93,35 @@ struct MultipartFormTests {
         Issue.record("an endless header was read")
     }
 
-    @Test("no truncated form and no changed byte traps")
+    @Test("a truncated form is refused; with a changed byte it is read, or refused at a place in it")
     func fuzz() {
+        func failure(_ bytes: [UInt8]) -> MultipartForm.Failure? {
+            do throws(MultipartForm.Failure) {
+                _ = try MultipartForm(parsing: bytes, boundary: "b")
+                return nil
+            } catch {
+                return error
+            }
+        }
         let form = Array((field("a", "1") + field("b", "\r\n--b\r\n") + "--b--\r\n").utf8)
-        for end in form.indices { _ = try? MultipartForm(parsing: Array(form[..<end]), boundary: "b") }
+        var refused = 0
+        for end in form.indices {
+            // The end of the last line may be missing.
+            #expect((failure(Array(form[..<end])) == nil) == (end >= form.count - 2), "cut at \(end)")
+        }
         for index in form.indices {
             for byte in [0, 0x0A, 0x0D, 0x22, 0x2D, 0xFF] as [UInt8] {
                 var changed = form
                 changed[index] = byte
-                _ = try? MultipartForm(parsing: changed, boundary: "b")
+                switch failure(changed) {
+                case nil: continue
+                case .malformed(_, let offset):
+                    #expect((0...form.count).contains(offset), "\(byte) at \(index)")
+                case let other?: Issue.record("\(byte) at \(index): \(other)")
+                }
+                refused += 1
             }
         }
+        #expect(refused > 0)
     }
 }

@@ -14,24 +14,20 @@ struct FolderWatchTests {
     func changes() async throws {
         let changes = Lock(0)
         let watch = try FolderWatch(home.path) { changes.withLock { $0 += 1 } }
-        /// Makes a change again and again until it is seen: the watch may not have begun yet.
         func isSeen(_ change: () throws -> Void) async throws {
             let before = changes.withLock { $0 }
-            try await eventually {
-                try change()
-                return changes.withLock { $0 } > before
-            }
+            try change()
+            try await eventually { changes.withLock { $0 } > before }
         }
         let files = FileManager.default
         try await isSeen { try Data([1]).write(to: URL(filePath: home.file("a"))) }
+        try await isSeen { try files.removeItem(atPath: home.file("a")) }
         try await isSeen {
             try files.createDirectory(atPath: home.file("inside"), withIntermediateDirectories: true)
-            try Data([1]).write(to: URL(filePath: home.file("inside/b")))
         }
+        try await isSeen { try Data([1]).write(to: URL(filePath: home.file("inside/b"))) }
         try await isSeen { try Data([2]).write(to: URL(filePath: home.file("inside/b"))) }
-        let before = changes.withLock { $0 }
-        try files.moveItem(atPath: home.file("inside/b"), toPath: home.file("inside/c"))
-        try await eventually { changes.withLock { $0 } > before }
+        try await isSeen { try files.moveItem(atPath: home.file("inside/b"), toPath: home.file("inside/c")) }
         _ = watch
     }
 }
