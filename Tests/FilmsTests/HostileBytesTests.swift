@@ -1,4 +1,5 @@
 import Films
+import Foundation
 import SystemSupport
 import TestTraits
 import Testing
@@ -62,17 +63,34 @@ struct HostileBytesTests {
         #expect(refused > 0)
     }
 
-    @Test("random bytes never trap")
+    @Test("random JSON is malformed only where Foundation refuses it, and the fault has its place")
     func noise() {
+        let pieces = [
+            "{", "}", "[", "]", ",", ":", " ", "\n", "\"", "\"a\":", "\"title\":", "\"b\"", "\\",
+            "\"\\u00e9\"", "\"\\ud83c\"",
+            "0", "-1", "1.5e3", "01", "1.", "true", "null", "nul", "\u{1}", "\"\u{1}\"", "é", "<", "[]", "{}",
+        ]
         var random = SeededNumbers(seed: 7)
-        let alphabet = Array("{}[]\",:\\u0d8<>/!-?&;#x= \n\u{FF}".utf8) + [0, 0xFF]
-        for _ in 0..<2000 {
-            let start = [UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<")].randomElement(
-                using: &random)
-            let tail = (0..<Int.random(in: 0..<40, using: &random)).compactMap { _ in
-                alphabet.randomElement(using: &random)
+        var (malformed, read) = (0, 0)
+        for _ in 0..<5000 {
+            let middle = (0..<Int.random(in: 0..<8, using: &random)).compactMap { _ in
+                pieces.randomElement(using: &random)
+            }.joined()
+            let text = Bool.random(using: &random) ? "[\(middle)]" : "{\(middle)}"
+            let isJSON = (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
+            if isJSON { read += 1 }
+            do throws(CatalogueError) {
+                _ = try Catalogue(parsing: Array(text.utf8))
+            } catch .malformedJSON(_, let line, _) {
+                malformed += 1
+                #expect(!isJSON, "\(text.debugDescription)")
+                #expect(
+                    line.map { 1...text.split(separator: "\n").count + 1 ~= $0 } ?? false,
+                    "\(text.debugDescription)")
+            } catch {
+                // Other tests check which other error it is.
             }
-            _ = readBoth([start].compactMap(\.self) + tail)
         }
+        #expect(malformed > 1000 && read > 100, "\(malformed) malformed, \(read) read")
     }
 }

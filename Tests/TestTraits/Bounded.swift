@@ -98,10 +98,11 @@ private final class TestRun: Sendable {
         next?.resume()
     }
 
-    /// Starts the thread that watches the run. The caller holds the lock.
+    /// Checks the machine, and starts the thread that watches the run. The caller holds the lock.
     private func watch(_ state: inout State) {
         guard !state.isWatched else { return }
         state.isWatched = true
+        Machine.check()
         do {
             try BlockingThreads.startThread(name: "test-watch") { [self] in
                 let never = DispatchSemaphore(value: 0)

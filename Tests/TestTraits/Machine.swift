@@ -1,0 +1,60 @@
+import Foundation
+import Glibc
+
+/// What the tests need of a machine besides a toolchain.
+enum Machine {
+    /// Tells once, on standard error, what this machine lacks. Ends the run if hardly a test can pass without it.
+    static func check() {
+        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        var missing: [String] = []
+        if unsafe access(folder, W_OK | X_OK) != 0 {
+            missing.append(
+                "Files cannot be made in \(folder): \(reason). Set TMPDIR to a folder where they can.")
+        }
+        if !canListen(AF_INET) {
+            missing.append(
+                "No server can listen on 127.0.0.1: \(reason). Set the interface lo up (ip link set lo up).")
+        }
+        let isHopeless = !missing.isEmpty
+        if !canListen(AF_INET6) { missing.append("There is no IPv6 (::1): \(reason). Tests of it may fail.") }
+        let terminal = posix_openpt(O_RDWR | O_NOCTTY)
+        if terminal < 0 {
+            missing.append(
+                "There are no pseudoterminals: \(reason). Mount devpts on /dev/pts; tests in a terminal fail."
+            )
+        }
+        close(terminal)
+        if unsafe access("/proc/self/fd", R_OK) != 0 {
+            missing.append("There is no /proc: \(reason). Mount it; tests that count open files fail.")
+        }
+        for line in missing { FileHandle.standardError.write(Data("This machine: \(line)\n".utf8)) }
+        if isHopeless { _exit(EXIT_FAILURE) }
+    }
+
+    private static var reason: String { String(cString: unsafe strerror(errno)) }
+
+    /// Whether a socket can listen on the loopback address of a family, at some port.
+    private static func canListen(_ family: Int32) -> Bool {
+        let socket = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        guard socket >= 0 else { return false }
+        defer { close(socket) }
+        if family == AF_INET {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(family)
+            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+            return isBound(socket, to: &address)
+        }
+        var address = unsafe sockaddr_in6()
+        unsafe address.sin6_family = sa_family_t(family)
+        unsafe address.sin6_addr = in6addr_loopback
+        return unsafe isBound(socket, to: &address)
+    }
+
+    private static func isBound<Address>(_ socket: Int32, to address: inout Address) -> Bool {
+        unsafe withUnsafeBytes(of: &address) { bytes in
+            guard let start = unsafe bytes.baseAddress else { return false }
+            let pointer = unsafe start.assumingMemoryBound(to: sockaddr.self)
+            return unsafe bind(socket, pointer, socklen_t(bytes.count)) == 0 && listen(socket, 1) == 0
+        }
+    }
+}
