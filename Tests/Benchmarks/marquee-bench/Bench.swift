@@ -25,12 +25,6 @@ struct Benchmark: Sendable {
                                                beside a dictionary under a lock and plain LRU
                 """, run: memoryBenchmark),
         Benchmark(
-            name: "request",
-            usage: """
-                marquee-bench request          a request made from text, from a URL and with a size, beside Foundation's URL of the
-                                               same text
-                """, run: requestBenchmark),
-        Benchmark(
             name: "hit-ratio",
             usage: """
                 marquee-bench hit-ratio [--capacity N TRACE | --pairs LIST] [--binary]
@@ -73,32 +67,11 @@ struct Benchmark: Sendable {
                                                megapixels/s, bytes a pixel in use at once; the pixels as PPM or PAM
                 """, run: decodeBenchmark),
         Benchmark(
-            name: "encode",
-            usage: """
-                marquee-bench encode FILE... [--quality Q]
-                                               milliseconds to a JPEG of quality Q (80), beside tjbench; bytes and PSNR, beside
-                                               cjpeg -optimize
-                """, run: encodeBenchmark),
-        Benchmark(
-            name: "process",
-            usage: """
-                marquee-bench process FILE...
-                                               milliseconds of the steps of a pipeline, beside Pillow; how many times its pixels an
-                                               image takes in twenty steps
-                """, run: processBenchmark),
-        Benchmark(
             name: "soak",
             usage: """
                 marquee-bench soak [--seconds S] [--concurrency N]
                                                loads without a pause: loads/s, memory, descriptors
                 """, run: soakBenchmark),
-        Benchmark(
-            name: "draw",
-            usage: """
-                marquee-bench draw FILE... [--size COLSxROWS] [--graphics MODE]
-                                               milliseconds to blocks, bytes for the terminal, PSNR and SSIM, beside chafa; for
-                                               kitty, iterm2 and sixel milliseconds and bytes
-                """, run: drawBenchmark),
         Benchmark(
             name: "scroll",
             usage: """
@@ -218,7 +191,7 @@ struct Bench {
 struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
-        "memory-size", "films", "connections", "clients", "kills", "quality", "rate",
+        "memory-size", "films", "connections", "clients", "kills", "rate",
         "instances", "pictures", "posters",
     ]
     static let texts: Set<String> = ["cacert", "fit", "graphics", "pairs", "ppm", "scale", "size"]

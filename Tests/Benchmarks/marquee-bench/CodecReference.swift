@@ -1,7 +1,7 @@
 import Foundation
 import ImageCodecs
 
-/// The C library of a format, in a program that decodes or encodes one file repeatedly.
+/// The C library of a format, in a program that decodes one file repeatedly.
 struct CodecReference {
     /// How long each side runs in a round.
     static let roundTime = Duration.milliseconds(200)
@@ -46,20 +46,10 @@ struct CodecReference {
         }
     }
 
-    /// Encodes the pixels of a PPM or PGM file as JPEG.
-    init(encoding path: String, quality: Int, subsampling: String) {
-        name = "libjpeg-turbo (tjbench)"
-        program = "tjbench"
-        arguments =
-            [path, String(quality), "-rgbx", "-subsamp", subsampling, "-componly", "-nowrite"]
-            + ["-warmup", "0.05", "-benchtime", String(Self.roundTime / .seconds(1))]
-        folder = nil
-    }
-
     /// The mean time of one operation, from the program's output.
     func meanMilliseconds() throws -> Double {
         let output = String(decoding: try Subprocess.output(program, arguments), as: UTF8.self)
-        // tjbench: "Decompress    --> Frame rate:         219.724378 fps", or "Compress"; ours over libpng: "4.551 ms".
+        // tjbench: "Decompress    --> Frame rate:         219.724378 fps"; ours over libpng: "4.551 ms".
         let words = output.split(whereSeparator: \.isWhitespace)
         for (word, unit) in zip(words, words.dropFirst()) {
             if unit == "fps", let rate = Double(word) { return 1000 / rate }
