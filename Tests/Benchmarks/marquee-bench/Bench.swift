@@ -63,8 +63,8 @@ struct Benchmark: Sendable {
             name: "decode",
             usage: """
                 marquee-bench decode FILE... [--fit WxH] [--scale 1/8] [--ppm OUT]
-                                               milliseconds to pixels, beside tjbench, libpng, libwebp or giflib;
-                                               megapixels/s, bytes a pixel in use at once; the pixels as PPM or PAM
+                                               milliseconds to pixels, of a JPEG beside tjbench; megapixels/s,
+                                               bytes a pixel in use at once; the pixels as PPM or PAM
                 """, run: decodeBenchmark),
         Benchmark(
             name: "soak",

@@ -1,61 +1,38 @@
 import Foundation
 import ImageCodecs
 
-/// The C library of a format, in a program that decodes one file repeatedly.
+/// libjpeg-turbo, in its program that decodes one file repeatedly.
 struct CodecReference {
     /// How long each side runs in a round.
     static let roundTime = Duration.milliseconds(200)
 
-    let name: String
-    private let program: String
+    let name = "libjpeg-turbo (tjbench)"
     private let arguments: [String]
-    /// Keeps the folder of the program's file.
-    private let folder: ScratchFolder?
+    /// Keeps the folder of the copied file.
+    private let folder: ScratchFolder
 
-    /// The libraries of the programs that `Tests/Benchmarks/codec-references.sh` builds.
-    private static let libraries: [ImageFormat: String] = [
-        .png: "libpng with zlib", .webp: "libwebp", .gif: "giflib, to indices",
-    ]
-
-    /// Decodes a file. Nil if the format has no reference; if the program is missing, a message says so.
+    /// Decodes a file. Nil if it is not a JPEG.
     init?(for path: String, format: ImageFormat?, _ denominator: Int) throws {
-        let seconds = String(Self.roundTime / .seconds(1))
-        switch format {
-        case .jpeg:
-            // tjbench recognises a JPEG by its name's ending, and writes a file beside it by default.
-            let folder = try ScratchFolder()
-            let copy = folder.path + "/file.jpg"
-            try FileManager.default.copyItem(atPath: path, toPath: copy)
-            name = "libjpeg-turbo (tjbench)"
-            program = "tjbench"
-            arguments =
-                [copy, "-rgbx", "-nowrite", "-warmup", "0.05", "-benchtime", seconds]
-                + (denominator > 1 ? ["-scale", "1/\(denominator)"] : [])
-            self.folder = folder
-        case let format? where denominator == 1 && Self.libraries[format] != nil:
-            name = Self.libraries[format] ?? format.name
-            program = FileManager.default.temporaryDirectory.path + "/marquee-codecs/" + format.name
-            guard FileManager.default.isExecutableFile(atPath: program) else {
-                FileHandle.standardError.write(
-                    Data("no \(name) beside it: run Tests/Benchmarks/codec-references.sh first\n".utf8))
-                return nil
-            }
-            arguments = [path, seconds]
-            folder = nil
-        default: return nil
-        }
+        guard format == .jpeg else { return nil }
+        // tjbench recognises a JPEG by its name's ending, and writes a file beside it by default.
+        folder = try ScratchFolder()
+        let copy = folder.path + "/file.jpg"
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        arguments =
+            [copy, "-rgbx", "-nowrite", "-warmup", "0.05"]
+            + ["-benchtime", String(Self.roundTime / .seconds(1))]
+            + (denominator > 1 ? ["-scale", "1/\(denominator)"] : [])
     }
 
     /// The mean time of one operation, from the program's output.
     func meanMilliseconds() throws -> Double {
-        let output = String(decoding: try Subprocess.output(program, arguments), as: UTF8.self)
-        // tjbench: "Decompress    --> Frame rate:         219.724378 fps"; ours over libpng: "4.551 ms".
+        let output = String(decoding: try Subprocess.output("tjbench", arguments), as: UTF8.self)
+        // Decompress    --> Frame rate:         219.724378 fps
         let words = output.split(whereSeparator: \.isWhitespace)
-        for (word, unit) in zip(words, words.dropFirst()) {
-            if unit == "fps", let rate = Double(word) { return 1000 / rate }
-            if unit == "ms", let time = Double(word) { return time }
+        for (word, unit) in zip(words, words.dropFirst()) where unit == "fps" {
+            if let rate = Double(word) { return 1000 / rate }
         }
-        throw BenchmarkFailure(description: "\(program) printed no time")
+        throw BenchmarkFailure(description: "tjbench printed no time")
     }
 }
 
@@ -76,7 +53,7 @@ func rounds(
     return (median(own), reference == nil ? nil : median(other))
 }
 
-/// The mean time of `work` when it is repeated, measured as the references do.
+/// The mean time of `work` when it is repeated, measured as the reference does.
 private func meanMilliseconds(_ work: () throws -> Void) throws -> Double {
     let begin = ContinuousClock.now
     var count = 0

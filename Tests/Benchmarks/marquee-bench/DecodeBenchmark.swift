@@ -1,9 +1,9 @@
 import Foundation
 import ImageCodecs
 
-/// Decodes files: milliseconds, beside libjpeg-turbo's `tjbench` or a small program that uses libpng, libwebp or giflib; megapixels of the
-/// result a second; peak memory in bytes a pixel. In every round ours and the reference each decode for a fifth of a
-/// second. The result is the median of the rounds' means.
+/// Decodes files: milliseconds, for a JPEG beside libjpeg-turbo's `tjbench`; megapixels of the result a second; peak
+/// memory in bytes a pixel. In every round ours and the reference each decode for a fifth of a second. The result is
+/// the median of the rounds' means.
 ///
 /// `--scale 1/8` (or 1/2, 1/4) decodes to that part of the size, `--fit WxH` to fit into that box. `--ppm OUT` also
 /// writes the pixels as PPM, or as PAM if some are transparent, for comparison with other decoders.
