@@ -108,34 +108,6 @@ struct Benchmark: Sendable {
                                                pictures made, times of refusals and hits, memory
                 """, run: overloadBenchmark),
         Benchmark(
-            name: "burst",
-            usage: """
-                marquee-bench burst [--posters N] [--clients N]
-                                               N posters (400) that marquee serve does not have, asked at once by N clients
-                                               (300): answers of 200, times, and of hits meanwhile
-                """, run: burstBenchmark),
-        Benchmark(
-            name: "crowd",
-            usage: """
-                marquee-bench crowd [--clients N]
-                                               N clients (10000) of one poster that marquee serve does not have, in four sizes:
-                                               requests at the origin, decodes, encodes
-                """, run: crowdBenchmark),
-        Benchmark(
-            name: "fleet",
-            usage: """
-                marquee-bench fleet [--instances N]
-                                               N instances (1000) behind a balancer, on paper: balance of load by consistent
-                                               hashing and bounded loads, what moves when the fleet changes, reads of the store
-                """, run: fleetBenchmark),
-        Benchmark(
-            name: "store",
-            usage: """
-                marquee-bench store [--pictures N]
-                                               N new pictures (200) of marquee serve with a shared store that fails in nine
-                                               ways: longest wait, errors, wrong pictures, pauses
-                """, run: storeBenchmark),
-        Benchmark(
             name: "picture-soak",
             usage: """
                 marquee-bench picture-soak [--seconds S] [--rate N]
@@ -192,7 +164,6 @@ struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
         "memory-size", "films", "connections", "clients", "kills", "rate",
-        "instances", "pictures", "posters",
     ]
     static let texts: Set<String> = ["cacert", "fit", "graphics", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]

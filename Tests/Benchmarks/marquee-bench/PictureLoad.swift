@@ -62,13 +62,11 @@ struct PictureLoad: Sendable {
     /// fast as the answers come, with a thread for each client. At a fixed rate one thread sends all requests, because
     /// it shares the processors with the service.
     var rate: Double?
-    /// The most requests. Nil sends them until the time is over.
-    var most: Int?
 
     /// Sends requests for some seconds and returns their answers. A request without an answer has the status 0.
     /// - Parameter target: the target of the request with this number, from 0.
     func run(seconds: Double, target: @escaping @Sendable (Int) -> String) async -> [LoadSample] {
-        let (start, next, port, most) = (ContinuousClock.now, Next(), port, most ?? .max)
+        let (start, next, port) = (ContinuousClock.now, Next(), port)
         let end = start + .seconds(seconds)
         if let rate {
             let thread = BlockingThreads(count: 1, name: "bench-client")
@@ -81,9 +79,7 @@ struct PictureLoad: Sendable {
             for _ in 0..<clients {
                 group.addTask {
                     // Ignored: without a thread there are no samples.
-                    let samples = try? await threads.run {
-                        Self.client(port, end, next, most, target)
-                    }
+                    let samples = try? await threads.run { Self.client(port, end, next, target) }
                     return samples ?? []
                 }
             }
@@ -99,14 +95,13 @@ struct PictureLoad: Sendable {
     }
 
     private static func client(
-        _ port: UInt16, _ end: ContinuousClock.Instant, _ next: Next, _ most: Int,
+        _ port: UInt16, _ end: ContinuousClock.Instant, _ next: Next,
         _ target: @Sendable (Int) -> String
     ) -> [LoadSample] {
         var samples: [LoadSample] = []
         var connection: RawClient?
         while ContinuousClock.now < end {
             let number = next.take()
-            guard number < most else { break }
             let begin = ContinuousClock.now
             var status = 0
             do {

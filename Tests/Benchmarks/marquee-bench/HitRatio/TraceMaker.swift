@@ -42,15 +42,8 @@ struct Zipf {
         }
     }
 
-    func draw(_ maker: inout TraceMaker) -> Int { rank(at: maker.fraction()) }
-
-    func draw(_ numbers: inout SeededNumbers) -> Int {
-        // 53 bits are a fraction from 0 to 1, 1 excluded.
-        rank(at: Double(numbers.next() >> 11) * 0x1p-53)
-    }
-
-    private func rank(at fraction: Double) -> Int {
-        let wanted = fraction * (sums.last ?? 0)
+    func draw(_ maker: inout TraceMaker) -> Int {
+        let wanted = maker.fraction() * (sums.last ?? 0)
         var (low, high) = (0, sums.count - 1)
         while low < high {
             let middle = (low + high) / 2
@@ -58,7 +51,6 @@ struct Zipf {
         }
         return low
     }
-
 }
 
 /// A trace whose keys are numbered from 0 in the order of their first use.
