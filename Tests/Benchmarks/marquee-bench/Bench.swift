@@ -36,17 +36,7 @@ struct Benchmark: Sendable {
             name: "disk",
             usage: """
                 marquee-bench disk             a hit and a store of the disk tier, beside the raw system calls
-                marquee-bench disk --entries N
-                                               opening, a hot hit, a miss, stores and evictions at N entries of 200 bytes,
-                                               beside a thousand
                 """, run: diskBenchmark),
-        Benchmark(
-            name: "processes",
-            usage: """
-                marquee-bench processes N [--seconds S]
-                                               N processes on one cache: requests at the origin for one list that all prewarm;
-                                               duplicate stores; mixed work for S seconds (60), torn reads
-                """, run: processesBenchmark),
         Benchmark(
             name: "pressure",
             usage: """
@@ -67,12 +57,6 @@ struct Benchmark: Sendable {
                                                bytes a pixel in use at once; the pixels as PPM or PAM
                 """, run: decodeBenchmark),
         Benchmark(
-            name: "soak",
-            usage: """
-                marquee-bench soak [--seconds S] [--concurrency N]
-                                               loads without a pause: loads/s, memory, descriptors
-                """, run: soakBenchmark),
-        Benchmark(
             name: "scroll",
             usage: """
                 marquee-bench scroll [--rows N] [--size COLSxROWS] [--memory-size MIB] [--graphics MODE]
@@ -87,33 +71,12 @@ struct Benchmark: Sendable {
                                                screen, a key of its filter; beside Python's parser
                 """, run: catalogueBenchmark),
         Benchmark(
-            name: "connections",
-            usage: """
-                marquee-bench connections [--connections N]
-                                               marquee serve with N idle connections (10000), beside 64 busy ones, and after
-                                               hostile clients: memory, descriptors, requests/s
-                """, run: connectionsBenchmark),
-        Benchmark(
-            name: "library-service",
-            usage: """
-                marquee-bench library-service [--kills N]
-                                               edits of 8 clients at once, and writes while the service is killed N times (300):
-                                               edits and writes that are lost
-                """, run: libraryServiceBenchmark),
-        Benchmark(
             name: "overload",
             usage: """
                 marquee-bench overload [--seconds S]
                                                four times the new pictures that marquee serve can make, for S seconds (60):
                                                pictures made, times of refusals and hits, memory
                 """, run: overloadBenchmark),
-        Benchmark(
-            name: "picture-soak",
-            usage: """
-                marquee-bench picture-soak [--seconds S] [--rate N]
-                                               marquee serve under mixed load, N requests a second (200) for S seconds (1800):
-                                               memory, descriptors
-                """, run: pictureSoakBenchmark),
         Benchmark(
             name: "kill",
             usage: """
@@ -162,8 +125,8 @@ struct Bench {
 /// Words, flags (`--disk`) and values (`--runs 5`).
 struct Options {
     static let numbers: Set<String> = [
-        "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "entries", "threads",
-        "memory-size", "films", "connections", "clients", "kills", "rate",
+        "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "threads", "memory-size",
+        "films",
     ]
     static let texts: Set<String> = ["cacert", "fit", "graphics", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]

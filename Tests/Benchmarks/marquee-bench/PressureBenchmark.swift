@@ -169,3 +169,11 @@ private func monotonicMilliseconds() -> Double {
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
 }
+
+/// The second number of `/proc/self/statm`, in pages (proc(5)).
+private var residentMegabytes: Double {
+    // Ignored: the figure is then 0.
+    let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+    let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
+    return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1e6
+}

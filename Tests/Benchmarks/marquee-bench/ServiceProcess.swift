@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// `marquee serve` in a process of its own.
 final class ServiceProcess: Sendable {
@@ -24,14 +23,10 @@ final class ServiceProcess: Sendable {
         process = child.processIdentifier
     }
 
-    func stop() { end(SIGTERM) }
-
-    func kill() { end(SIGKILL) }
-
-    private func end(_ signal: Int32) {
-        Glibc.kill(process, signal)
+    func stop() {
+        kill(process, SIGTERM)
         // Foundation reaps its children; this waits until it has.
-        while Glibc.kill(process, 0) == 0 { poll(nil, 0, 2) }
+        while kill(process, 0) == 0 { poll(nil, 0, 2) }
     }
 
     var bytes: Int {
@@ -41,16 +36,5 @@ final class ServiceProcess: Sendable {
     /// The peak memory in bytes.
     var peakBytes: Int {
         get throws { try PeakMemory.kibibytes("VmHWM", of: "\(process)") * 1024 }
-    }
-
-    var descriptors: Int {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count }
-    }
-
-    /// Waits until it has this many descriptors again, and returns how many it has.
-    func returns(to count: Int) throws -> Int {
-        let patience = ContinuousClock.now + .seconds(120)
-        while try descriptors > count, ContinuousClock.now < patience { poll(nil, 0, 50) }
-        return try descriptors
     }
 }

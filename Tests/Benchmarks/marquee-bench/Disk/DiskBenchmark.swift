@@ -3,11 +3,7 @@ import LazyImages
 
 /// A verified hit of the disk tier, beside open, fstat, read and close of a file of the same length; and stores up to
 /// `flush()`, beside writing the same bytes to a file and renaming it. Bodies of 60 KB, all in the page cache.
-/// `--entries N` instead measures the cost of many entries.
 func diskBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
-    if let entries = options.values["entries"].flatMap({ Int($0) }) {
-        return try await largeDiskBenchmark(options, entries: max(1, entries))
-    }
     let folder = try ScratchFolder()
     let files = try PlainFiles(folder: folder.new("files"))
     let cache = DiskCache(folder: try folder.new("cache"))

@@ -1,5 +1,6 @@
 import Foundation
 import LazyImages
+import SystemSupport
 
 /// Kills `marquee prewarm` repeatedly at random moments. After every kill it reads the whole cache: how many entries
 /// are corrupt, and how many temporary files remain after the next complete run. Then it kills once at each system call
@@ -118,7 +119,7 @@ enum KillAtCalls {
         await cache.flush()
         let (process, output) = (Process(), Pipe())
         process.executableURL = URL(filePath: try Program.path("marquee-bench"))
-        process.arguments = ["worker", "store", folder, "\(killAt)", "0"]
+        process.arguments = ["worker", "store", folder, "\(killAt)"]
         process.standardOutput = output
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -136,5 +137,43 @@ enum KillAtCalls {
             if let entry { wrong += entry.body.array == body(number) ? 0 : 1 } else { missing += 1 }
         }
         return (missing, wrong)
+    }
+}
+
+/// What the killed process does: `marquee-bench worker store FOLDER CALL`.
+enum CacheWorker {
+    static func run(_ words: [String]) async throws {
+        guard words.count == 4, words[1] == "store", let call = Int(words[3]) else {
+            throw BenchmarkFailure(description: "worker is for marquee-bench's own use")
+        }
+        await store(words[2], killAt: call)
+    }
+
+    static func key(_ number: Int) -> CacheKey { CacheKey(url: URL(fileURLWithPath: "/poster-\(number)")) }
+
+    /// The value of a key: its length and all its bytes follow from its number.
+    private static func value(_ number: Int) -> [UInt8] {
+        [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 500 + number * 37 % 20_000)
+    }
+
+    /// Fills a small cache until it evicts, and dies of SIGKILL at one call of the system; prints how many calls there
+    /// were if it lives.
+    private static func store(_ folder: String, killAt: Int) async {
+        let count = Lock(0)
+        let calls = FileCalls { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == killAt { kill(getpid(), SIGKILL) }
+            return nil
+        }
+        let cache = DiskCache(
+            folder: folder, limit: KillAtCalls.limit, stagingLimit: 1 << 20, calls: calls)
+        for number in 0..<KillAtCalls.stores {
+            await cache.store(value(KillAtCalls.first + number), for: key(KillAtCalls.first + number))
+            await cache.flush()
+        }
+        print(count.withLock { $0 })
     }
 }
