@@ -1,4 +1,3 @@
-import FoundationEssentials
 import SystemSupport
 import TestSupport
 import TestTraits
@@ -63,7 +62,6 @@ struct HitRatioTests {
         #expect(Optimum.hits(trace.uses, capacity: 3, keyCount: trace.keyCount) == 5)
         // The first key is used before its turn and stays. The second is evicted.
         let chance = NumberedTrace([1, 2, 1, 3, 1, 2])
-        #expect(hits(Clock.self, chance, 2) == 2)
         #expect(hits(Sieve.self, chance, 2) == 2)
     }
 
@@ -74,32 +72,6 @@ struct HitRatioTests {
             let trace = NumberedTrace((0..<12).map { _ in random.below(5) })
             let best = Optimum.hits(trace.uses, capacity: 2, keyCount: trace.keyCount)
             #expect(best == exhaustiveOptimum(trace.uses[...], held: [], capacity: 2))
-        }
-    }
-
-    @Test(
-        "a trace is read from lines of text, or from 32-bit integers in little-endian order",
-        arguments: [false, true])
-    func files(isBinary: Bool) throws {
-        let folder = try TemporaryFolder()
-        let bytes: [UInt8] = isBinary ? [1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0] : Array("a b\nc\r\na b\n".utf8)
-        try Data(bytes).write(to: URL(filePath: folder.file("trace")))
-        let trace = try NumberedTrace(file: folder.file("trace"), isBinary: isBinary)
-        #expect(trace.uses == [0, 1, 0] && trace.keyCount == 2)
-    }
-
-    @Test("a list of pairs gives each pair's ratios and their mean, and a malformed line is named")
-    func pairs() async throws {
-        let folder = try TemporaryFolder()
-        let (trace, list) = (folder.file("trace"), folder.file("list"))
-        try Data("a\na\nb\nb\n".utf8).write(to: URL(filePath: trace))
-        try Data("\(trace) 1\n\(trace) 2\n".utf8).write(to: URL(filePath: list))
-        let results = try await hitRatioBenchmark(Options(["hit-ratio", "--pairs", list]))
-        #expect(results.count == 15 && results.allSatisfy { $0.ours == 50 })
-        #expect(results.last?.name == "hit ratio, mean of 2 pairs, optimum")
-        try Data("\(trace) 1\nno pair\n".utf8).write(to: URL(filePath: list))
-        await #expect(throws: BenchmarkFailure.self) {
-            try await hitRatioBenchmark(Options(["hit-ratio", "--pairs", list]))
         }
     }
 

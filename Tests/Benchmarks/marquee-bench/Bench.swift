@@ -22,13 +22,13 @@ struct Benchmark: Sendable {
             usage: """
                 marquee-bench memory [--threads N]
                                                hit, miss and stores of the memory tier on 1, 2 and 4 threads, or on N,
-                                               beside a dictionary under a lock and plain LRU
+                                               beside a dictionary under a lock
                 """, run: memoryBenchmark),
         Benchmark(
             name: "hit-ratio",
             usage: """
                 marquee-bench hit-ratio [--capacity N TRACE | --pairs LIST] [--binary]
-                                               what LRU, CLOCK, SIEVE, ours and the optimum make of a trace: a key a line,
+                                               what LRU, SIEVE, ours and the optimum make of a trace: a key a line,
                                                or 32-bit integers, low byte first; of the pairs of a list, a trace and a
                                                capacity a line, and their mean; without either, of traces of our own
                 """, run: hitRatioBenchmark),

@@ -3,11 +3,11 @@ import LazyImages
 import Synchronization
 import SystemSupport
 
-/// A hit, a miss and a store of the memory tier on 1, 2 and 4 threads, beside a `[String: Object]` under a mutex and
-/// beside plain LRU, with the same accesses: 2,000 keys of about 60 characters in a random order, made beforehand.
-/// Stores replace one value each; or cycle through twice as many keys as there is room for; or through eight times as
-/// many. In these cycles plain LRU evicts at every store, and the dictionary removes its oldest key; ours keeps what
-/// fits, so it evicts at every second store, or at seven of eight.
+/// A hit, a miss and a store of the memory tier on 1, 2 and 4 threads, beside a `[String: Object]` under a mutex, with
+/// the same accesses: 2,000 keys of about 60 characters in a random order, made beforehand. Stores replace one value
+/// each; or cycle through twice as many keys as there is room for; or through eight times as many. In these cycles the
+/// dictionary removes its oldest key at every store; ours keeps what fits, so it evicts at every second store, or at
+/// seven of eight.
 func memoryBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let tiers = MemoryTiers()
     let runs = options.runs * 3
@@ -29,24 +29,15 @@ func memoryBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
                     name: name, unit: "ns", ours: dictionary.ours * each / Double(threads),
                     reference: dictionary.reference.map { $0 * each / Double(threads) },
                     referenceName: "[String: Object] under a Mutex"))
-            guard wantsReference, threads == 1 else { continue }
-            let plain = try await alternating(
-                runs: runs, ours: run { $0.ours($1) }, reference: run { $0.plain($1) })
+            guard wantsReference, threads == 1, work == .evict || work == .mostlyNew else { continue }
+            let full = MemoryTiers()
+            let beside = try await alternating(
+                runs: runs, ours: run { $0.ours($1) },
+                reference: { await onThreads(1) { full.ours(.hit) } })
             results.append(
                 BenchmarkResult(
-                    name: name, unit: "ns", ours: plain.ours * each,
-                    reference: plain.reference.map { $0 * each },
-                    referenceName: "exact LRU under a Mutex"))
-            if work == .evict || work == .mostlyNew {
-                let full = MemoryTiers()
-                let beside = try await alternating(
-                    runs: runs, ours: run { $0.ours($1) },
-                    reference: { await onThreads(1) { full.ours(.hit) } })
-                results.append(
-                    BenchmarkResult(
-                        name: "memory \(work.rawValue)", unit: "ns", ours: beside.ours * each,
-                        reference: beside.reference.map { $0 * each }, referenceName: "our memory hit"))
-            }
+                    name: "memory \(work.rawValue)", unit: "ns", ours: beside.ours * each,
+                    reference: beside.reference.map { $0 * each }, referenceName: "our memory hit"))
         }
     }
     return results
@@ -84,7 +75,6 @@ private struct MemoryTiers: Sendable {
     private let names: [String]
     private let objects: [Object]
     private let cache = MemoryCache<Object>(limit: count)
-    private let lru = ExactLRU<Object>(limit: count)
     private let dictionary: LockedDictionary
     private let order = (0..<lookups).map { _ in Int.random(in: 0..<count) }
 
@@ -96,7 +86,6 @@ private struct MemoryTiers: Sendable {
         objects = names.map { _ in Object() }
         for index in 0..<Self.count {
             cache.store(objects[index], for: keys[index], cost: 1)
-            lru.store(objects[index], for: keys[index], cost: 1)
         }
         dictionary = LockedDictionary(
             Dictionary(uniqueKeysWithValues: zip(names, objects).prefix(Self.count)))
@@ -105,12 +94,6 @@ private struct MemoryTiers: Sendable {
     func ours(_ work: Work) {
         run(work, lookUp: { cache.value(for: keys[$0]) != nil }) {
             cache.store(objects[$0], for: keys[$0], cost: 1)
-        }
-    }
-
-    func plain(_ work: Work) {
-        run(work, lookUp: { lru.value(for: keys[$0]) != nil }) {
-            lru.store(objects[$0], for: keys[$0], cost: 1)
         }
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import LazyImages
 
-/// The hit ratios of caches of one size: LRU, CLOCK, SIEVE, ours, and the optimum that knows the future. Without a
+/// The hit ratios of caches of one size: LRU, SIEVE, ours, and the optimum that knows the future. Without a
 /// trace, it uses traces that are made anew and identical in every run.
 func hitRatioBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     if let path = options.values["pairs"] { return try pairResults(list: path, options) }
@@ -12,9 +12,7 @@ func hitRatioBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
         let trace = try NumberedTrace(file: path, isBinary: options.flags.contains("binary"))
         return HitRatios(of: trace, capacity: capacity).results(name: "capacity \(capacity)")
     }
-    return results(of: FrozenTrace.general, named: "loops, scans, zigzags, web")
-        + results(of: FrozenTrace.others, named: "other use")
-        + results(of: FrozenTrace.browsing, named: "browsing")
+    return results(of: FrozenTrace.browsing, named: "browsing")
         + results(of: FrozenTrace.short(seed: 1), named: "short traces")
 }
 
@@ -53,7 +51,6 @@ private func results(of traces: [FrozenTrace], named group: String) -> [Benchmar
 /// The hit ratio of each policy for a trace, 0 to 1.
 struct HitRatios {
     let lru: Double
-    let clock: Double
     let sieve: Double
     let ours: Double
     let optimum: Double
@@ -66,7 +63,6 @@ struct HitRatios {
             return Double(hits) / Double(max(1, trace.uses.count))
         }
         lru = ratio(LeastRecentlyUsed.self)
-        clock = ratio(Clock.self)
         sieve = ratio(Sieve.self)
         ours = ratio(MemoryTier.self)
         let hits = Optimum.hits(trace.uses, capacity: capacity, keyCount: trace.keyCount)
@@ -77,13 +73,13 @@ struct HitRatios {
         func mean(_ part: KeyPath<HitRatios, Double>) -> Double {
             all.reduce(0) { $0 + $1[keyPath: part] } / Double(max(1, all.count))
         }
-        (lru, clock, sieve) = (mean(\.lru), mean(\.clock), mean(\.sieve))
+        (lru, sieve) = (mean(\.lru), mean(\.sieve))
         (ours, optimum) = (mean(\.ours), mean(\.optimum))
     }
 
     /// One line for each policy, with the optimum as reference.
     func results(name: String) -> [BenchmarkResult] {
-        [("LRU", lru), ("CLOCK", clock), ("SIEVE", sieve), ("ours", ours), ("optimum", optimum)].map {
+        [("LRU", lru), ("SIEVE", sieve), ("ours", ours), ("optimum", optimum)].map {
             BenchmarkResult(
                 name: "hit ratio, \(name), \($0.0)", unit: "%", ours: 100 * $0.1, reference: 100 * optimum,
                 referenceName: "optimum")

@@ -64,44 +64,9 @@ struct LeastRecentlyUsed: ReplacementPolicy {
     }
 }
 
-/// Second chance: a hand circles over the entries and evicts the first key not used since its last visit.
-struct Clock: ReplacementPolicy {
-    private let capacity: Int
-    private var places: [Int] = []
-    private var hand = 0
-    private var isHeld: [Bool]
-    private var isUsed: [Bool]
-
-    init(capacity: Int, keyCount: Int) {
-        self.capacity = capacity
-        isHeld = Array(repeating: false, count: keyCount)
-        isUsed = isHeld
-    }
-
-    mutating func use(_ key: Int) -> Bool {
-        if isHeld[key] {
-            isUsed[key] = true
-            return true
-        }
-        isHeld[key] = true
-        isUsed[key] = false
-        if places.count < capacity {
-            places.append(key)
-            return false
-        }
-        while isUsed[places[hand]] {
-            isUsed[places[hand]] = false
-            hand = (hand + 1) % capacity
-        }
-        isHeld[places[hand]] = false
-        places[hand] = key
-        hand = (hand + 1) % capacity
-        return false
-    }
-}
-
-/// SIEVE (Zhang, Yang, Yue, Vigfusson, Rashmi, NSDI 2024): like the clock, but surviving keys keep their place, and new
-/// keys enter at the front, away from the hand.
+/// SIEVE (Zhang, Yang, Yue, Vigfusson, Rashmi, NSDI 2024): a hand moves from the oldest key to the newest and evicts the
+/// first one not used since its last visit. Surviving keys keep their place, and new keys enter at the front, away from
+/// the hand.
 struct Sieve: ReplacementPolicy {
     private let capacity: Int
     private var queue: KeyQueue

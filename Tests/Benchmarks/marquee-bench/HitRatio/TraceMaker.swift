@@ -6,13 +6,9 @@ struct TraceMaker {
     private(set) var uses: [Int] = []
     private var numbers: SeededNumbers
     /// The next unused key.
-    private(set) var freshKey: Int
+    private var freshKey = 1_000_000
 
-    /// - Parameter freshKey: `useFresh` uses the keys from this one on.
-    init(seed: UInt64, freshKey: Int = 1_000_000) {
-        numbers = SeededNumbers(seed: seed)
-        self.freshKey = freshKey
-    }
+    init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
 
     mutating func below(_ limit: Int) -> Int { numbers.below(limit) }
 
@@ -50,6 +46,21 @@ struct Zipf {
             if sums[middle] <= wanted { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+}
+
+/// A trace of uses, and the cache sizes to try it with.
+struct FrozenTrace {
+    let name: String
+    let capacities: [Int]
+    let uses: [Int]
+
+    init(_ name: String, _ capacities: [Int], seed: UInt64 = 1, _ make: (inout TraceMaker) -> Void) {
+        self.name = name
+        self.capacities = capacities
+        var maker = TraceMaker(seed: seed)
+        make(&maker)
+        uses = maker.uses
     }
 }
 
