@@ -59,7 +59,7 @@ struct Benchmark: Sendable {
         Benchmark(
             name: "scroll",
             usage: """
-                marquee-bench scroll [--rows N] [--size COLSxROWS] [--memory-size MIB] [--graphics MODE]
+                marquee-bench scroll [--rows N] [--size COLSxROWS] [--memory-size MIB]
                                                the arrow key held in the browser through N films (10000): time and bytes a
                                                frame, loads, memory, and how soon pictures come
                 """, run: scrollBenchmark),
@@ -128,7 +128,7 @@ struct Options {
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "threads", "memory-size",
         "films",
     ]
-    static let texts: Set<String> = ["cacert", "fit", "graphics", "pairs", "ppm", "scale", "size"]
+    static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]
     var words: [String] = []
     var flags: Set<String> = []

@@ -1,6 +1,5 @@
 import CatalogueService
 import Foundation
-import ImageCodecs
 import TerminalGraphics
 import TestSupport
 
@@ -12,8 +11,6 @@ struct HeldScroll {
     private static let singlePresses = 20
     /// The private mode that is set while a frame is written.
     private static let synchronizedOutput = 2026
-    /// The browser's assumed size of a cell in pixels.
-    private static let cell = ImageSize(width: 8, height: 16)
     /// The browser's pause that ends a burst, in seconds.
     private static let burstPause = 0.120
 
@@ -38,10 +35,6 @@ struct HeldScroll {
     private(set) var longestGap = 0.0
     private(set) var startTimes: [Double] = []
     private(set) var pictureTimes: [Double] = []
-    private(set) var restBytes: [Double] = []
-    private(set) var sentWhileHeld = 0
-    private(set) var sentAgain = 0
-    private(set) var sent = 0
     /// The peak memory in bytes.
     private(set) var memory = 0.0
     private(set) var highWaterMark = 0.0
@@ -53,8 +46,7 @@ struct HeldScroll {
     private var lastPress = ContinuousClock.now
 
     init(
-        _ service: CatalogueService, films: Int, cache: String, memory: Int, graphics: GraphicsMode,
-        columns: Int, lines: Int
+        _ service: CatalogueService, films: Int, cache: String, memory: Int, columns: Int, lines: Int
     ) throws {
         self.service = service
         self.films = films
@@ -62,10 +54,9 @@ struct HeldScroll {
             try Program.path("marquee"),
             [
                 "--catalogue", "http://127.0.0.1:\(service.port)/movies.json", "--cache-dir", cache,
-                "--memory-size", "\(memory)M", "--graphics", graphics.rawValue,
+                "--memory-size", "\(memory)M", "--graphics", "blocks",
             ],
-            environment: ["COLORTERM": "truecolor"], columns: columns, rows: lines,
-            cellPixels: graphics == .blocks ? nil : Self.cell)
+            environment: ["COLORTERM": "truecolor"], columns: columns, rows: lines)
     }
 
     /// Holds the key for this many presses in bursts, presses it a few times singly, and quits.
@@ -79,15 +70,9 @@ struct HeldScroll {
         }
         for _ in 0..<Self.singlePresses { try pressOnce() }
         _ = try hold(Self.singlePresses, step: -1)
-        let (held, strings) = (sentWhileHeld, terminal.screen.strings.count)
         for step in [1, -1, 1, -1, 1] {
             costInMemory = try costInMemory + hold(Self.singlePresses, step: step)
         }
-        // A painted picture is sent again at each place where it rests. The films are few, so none share a picture.
-        sentAgain =
-            terminal.screen.paintings > 0
-            ? sentWhileHeld - held : Self.repeated(in: terminal.screen.strings[strings...])
-        sent = picturesSent
         highWaterMark = try memory("VmHWM")
         terminal.type("q")
         guard terminal.waitForEnd() == .exited(0) else {
@@ -101,7 +86,6 @@ struct HeldScroll {
         let requests = service.statistics.requests
         let frames = terminal.screen.frames
         let bytes = terminal.output.count
-        let pictures = picturesSent
         let time = try processorTimeNow()
         let key = step > 0 ? Self.down : Self.up
         // Two at once: the first alone would be a single press, which may load.
@@ -120,25 +104,9 @@ struct HeldScroll {
             frames: terminal.screen.frames - frames, bytes: terminal.output.count - bytes,
             processorTime: try processorTimeNow() - time)
         loadsWhileHeld += service.statistics.requests - requests
-        sentWhileHeld += picturesSent - pictures
-        let end = terminal.output.count
         try wait("the pictures after a burst") { [self] in isAtRest($0) }
-        restBytes.append(Double(terminal.output.count - end))
         return cost
     }
-
-    /// The number of files that were sent more than once in kitty's protocol.
-    private static func repeated(in strings: ArraySlice<String>) -> Int {
-        var files: [String] = []
-        for string in strings {
-            let parts = string.split(separator: ";", maxSplits: 1)
-            if string.hasPrefix("Ga=t,") { files.append("") }
-            if parts.count == 2, !files.isEmpty { files[files.count - 1] += parts[1] }
-        }
-        return files.count - Set(files).count
-    }
-
-    private var picturesSent: Int { terminal.screen.kitty.transmissions + terminal.screen.paintings }
 
     private mutating func pressOnce() throws {
         try wait("a screen at rest") { [self] in isAtRest($0) }
@@ -169,15 +137,8 @@ struct HeldScroll {
     /// Only the cards in place of posters have such corners in the browser, in the list and beside it.
     private func isWithoutCard(_ screen: VirtualScreen) -> Bool {
         (1..<screen.size.rows - 1).allSatisfy { row in
-            !screen.text(ofRow: row).contains { "╭╰".contains($0) } && !isInBlocks(screen, row: row)
+            !screen.text(ofRow: row).contains { "╭╰".contains($0) }
         }
-    }
-
-    /// Whether a row's poster is still drawn in blocks.
-    private func isInBlocks(_ screen: VirtualScreen, row: Int) -> Bool {
-        let cell = screen.cell(column: 2, row: row)
-        return screen.cellPixels != nil && (cell.text != " " || cell.style.background != .standard)
-            && screen.tile(column: 2, row: row) == nil
     }
 
     private func wait(_ what: String, until isReached: (VirtualScreen) -> Bool) throws {

@@ -1,6 +1,5 @@
 import CatalogueService
 import Foundation
-import TerminalGraphics
 import TestSupport
 
 /// Holds the arrow key down in the real browser, in a pseudoterminal, through a list of films with a poster each. A
@@ -18,10 +17,7 @@ import TestSupport
 /// - pictures after a burst: from 120 ms after the last key to a screen without a placeholder, all posters on disk;
 /// - memory: the peak of the browser's own (RssAnon, read after every burst). Its limit is the memory tier's, set by
 ///   `--memory-size MIB` (default 64), plus 30 MB. Also the high-water mark (VmHWM), which includes the system's shared
-///   libraries;
-/// - pictures in pixels, with `--graphics kitty|iterm2|sixel` (default: blocks): how many were sent while a key was
-///   held, and how many again among films that had been on the screen; the bytes from a burst's last frame to all its
-///   pictures.
+///   libraries.
 func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let size = (options.values["size"] ?? "80x24").split(separator: "x").compactMap { Int($0) }
     let rows = options.number("rows", default: 10_000)
@@ -30,9 +26,6 @@ func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
             description: "scroll needs --rows N, from 200, and --size COLSxROWS, from 40x10")
     }
     let memory = options.number("memory-size", default: 64)
-    guard let graphics = GraphicsMode(rawValue: options.values["graphics"] ?? "blocks") else {
-        throw BenchmarkFailure(description: "scroll needs --graphics kitty, iterm2, sixel or blocks")
-    }
     let scratch = try ScratchFolder()
     let folder = try FilmFolder(films: rows, in: scratch)
     let service = try CatalogueService(.folder(path: folder.path))
@@ -42,19 +35,17 @@ func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     var runs: [HeldScroll] = []
     for _ in 0..<2 {
         var run = try HeldScroll(
-            service, films: rows, cache: cache, memory: memory, graphics: graphics, columns: size[0],
-            lines: size[1])
+            service, films: rows, cache: cache, memory: memory, columns: size[0], lines: size[1])
         try run.scroll(presses: rows - 30)
         runs.append(run)
     }
-    return results(
-        empty: runs[0], warm: runs[1], graphics: graphics, columns: size[0], lines: size[1], memory: memory)
+    return results(empty: runs[0], warm: runs[1], columns: size[0], lines: size[1], memory: memory)
 }
 
 private func results(
-    empty: HeldScroll, warm: HeldScroll, graphics: GraphicsMode, columns: Int, lines: Int, memory: Int
+    empty: HeldScroll, warm: HeldScroll, columns: Int, lines: Int, memory: Int
 ) -> [BenchmarkResult] {
-    let name = "scroll \(columns)x\(lines), \(graphics): "
+    let name = "scroll \(columns)x\(lines): "
     func result(_ what: String, _ unit: String, _ value: Double, atMost bound: Double? = nil)
         -> BenchmarkResult
     {
@@ -67,15 +58,7 @@ private func results(
     let cost = empty.cost + warm.cost
     let costInMemory = empty.costInMemory + warm.costInMemory
     let pictures = warm.pictureTimes
-    let sent = [
-        result("pictures sent while held", "pictures", Double(empty.sentWhileHeld + warm.sentWhileHeld)),
-        result(
-            "pictures sent again among films in memory", "pictures",
-            Double(empty.sentAgain + warm.sentAgain)),
-        result("pictures sent on the whole", "pictures", Double(empty.sent + warm.sent)),
-        result("bytes from a burst's end to its pictures, median", "bytes", median(warm.restBytes)),
-    ]
-    return (graphics == .blocks ? [] : sent) + [
+    return [
         result("processor time a frame", "ms", cost.milliseconds, atMost: bound),
         result("the same with all pictures in memory", "ms", costInMemory.milliseconds, atMost: bound),
         result("bytes a frame", "bytes", cost.bytesAFrame),
