@@ -16,72 +16,7 @@ struct FilmWritingTests {
         return client
     }
 
-    @Test("each kind of body creates the same film")
-    func create() throws {
-        let multipart = MultipartBody([
-            ("film[title]", "El Camión"), ("film[year]", "2019"), ("film[genres][]", "Crime"),
-        ])
-        let bodies: [(String, [UInt8])] = [
-            ("application/json", Array(#"{"title":"El Camión","year":2019,"genres":["Crime"]}"#.utf8)),
-            (
-                "application/json; charset=utf-8",
-                Array(#"{"film":{"title":"El Camión","year":2019,"genres":["Crime"]}}"#.utf8)
-            ),
-            (
-                "application/xml",
-                Array(
-                    "<movie><title>El Camión</title><year>2019</year><genres><genre>Crime</genre></genres></movie>"
-                        .utf8)
-            ),
-            (
-                "text/xml",
-                Array(
-                    "<film><title>El Camión</title><year>2019</year><genres><genre>Crime</genre></genres></film>"
-                        .utf8)
-            ),
-            (
-                "application/xml",
-                Array(
-                    "<catalogue><movie><title>El Camión</title><year>2019</year><genres><genre>Crime</genre></genres></movie></catalogue>"
-                        .utf8)
-            ),
-            (
-                "application/x-www-form-urlencoded",
-                Array("film[title]=El+Cami%C3%B3n&film[year]=2019&film%5Bgenres%5D[]=Crime&commit=Save".utf8)
-            ),
-            ("application/x-www-form-urlencoded", Array("title=El+Cami%C3%B3n&year=2019&genres=Crime".utf8)),
-            (MultipartBody.type, multipart.bytes),
-            (
-                MultipartBody.type,
-                MultipartBody([("film", #"{"title":"El Camión","year":2019,"genres":["Crime"]}"#)]).bytes
-            ),
-        ]
-        let client = try FilmClient()
-        for (type, body) in bodies {
-            let answer = try client.send("POST", "/films", ["Content-Type": type], body: body)
-            #expect(answer.status == 201, "\(type): \(answer.text)")
-            let film = try answer.film
-            #expect(film["title"]?.string == "El Camión" && film["year"]?.text == "2019")
-            #expect(film["genres"]?.text == #"["Crime"]"#)
-            #expect(answer["etag"] != nil && answer["location"]?.hasPrefix("films/") == true)
-            let id = try #require(film["id"]?.string)
-            #expect(try client.get("/films/\(id)")["etag"] == answer["etag"])
-        }
-    }
-
-    @Test("an id that exists is 409, with the film's address")
-    func taken() throws {
-        let answer = try client().send("POST", "/films", film)
-        #expect(answer.status == 409)
-        #expect(try answer.film["id"]?.string == "a" && answer.film["path"]?.string == "films/a")
-    }
-
-    @Test(
-        "an invalid id is 422",
-        arguments: [
-            "a/b", "", "top", "top3", ".", "..", "a.json", "a.XML", "a.html", "a\u{1}b",
-            String(repeating: "a", count: 201),
-        ])
+    @Test("an id that the addresses of the service use is 422", arguments: ["top", "a.XML", "a.html"])
     func badID(id: String) throws {
         let body = JSONText(members: [
             .init(name: "id", value: JSONText(id)), .init(name: "title", value: JSONText("T")),
@@ -90,40 +25,9 @@ struct FilmWritingTests {
         #expect(answer.status == 422 && answer.text.contains(#""pointer":"/id""#))
     }
 
-    @Test("a malformed body is 400 and says where")
-    func malformed() throws {
-        let client = try FilmClient()
-        let json = try client.send("POST", "/films", "{\"title\":\n \"a\",}")
-        #expect(
-            try json.status == 400 && json.film["line"]?.text == "2" && json.film["column"] != nil)
-        let xml = try client.send("POST", "/films", "<movie>\n<title>a</movie>", type: "application/xml")
-        #expect(try xml.status == 400 && xml.film["line"]?.text == "2" && xml.film["column"] != nil)
-        let doctype = try client.send(
-            "POST", "/films", "<!DOCTYPE movie [<!ENTITY a \"b\">]><movie><title>&a;</title></movie>",
-            type: "application/xml")
-        #expect(doctype.status == 400)
-        for (body, type) in [
-            ("", "application/json"), (" ", "application/xml"), ("", "application/x-www-form-urlencoded"),
-            ("nonsense", "application/xml"), ("<?x?>", "application/xml"), ("nonsense", "application/json"),
-            ("title=%zz", "application/x-www-form-urlencoded"),
-            ("{\"title\":\"a\"}", "application/x-www-form-urlencoded"),
-            ("--b", "multipart/form-data; boundary=b"),
-            ("x", "multipart/form-data"), ("x", "multipart/form-data; boundary=\"\u{22}"),
-        ] {
-            let status = try client.send("POST", "/films", body, type: type).status
-            #expect(status == 400 || type.contains("\"") && status == 415, "\(body) as \(type)")
-        }
-        for (body, type) in [
-            (#"{"title":"a","title":"b"}"#, "application/json"),
-            ("<movie><title>a</title><title>b</title></movie>", "application/xml"),
-        ] {
-            let twice = try client.send("POST", "/films", body, type: type)
-            #expect(twice.status == 422 && twice.text.contains("once, not twice"), "\(twice.text)")
-        }
-        let notUTF8 = try client.send(
-            "POST", "/films", ["Content-Type": "application/json"],
-            body: Array("{\"title\":\"".utf8) + [0xFF] + Array("\"}".utf8))
-        #expect(notUTF8.status == 400)
+    @Test("XML without an element is 400")
+    func noElement() throws {
+        #expect(try FilmClient().send("POST", "/films", "<?x?>", type: "application/xml").status == 400)
     }
 
     @Test("a client cannot name files of the service's machine, and can keep those that the owner has named")
@@ -142,35 +46,6 @@ struct FilmWritingTests {
             try client.send("POST", "/films", #"{"title":"a","poster":"//example.org/a.png"}"#).status == 201)
         let change = try client.send("PATCH", "/films/a", #"{"media":"file:///etc/a.mkv"}"#)
         #expect(change.status == 422)
-    }
-
-    @Test("an invalid film is 422, with all its faults")
-    func invalid() throws {
-        let client = try FilmClient()
-        let answer = try client.send("POST", "/films", #"{"year":"x","score":11}"#)
-        #expect(answer.status == 422)
-        let pointers = try answer.film["errors"]?.elements?.compactMap {
-            try FilmDocument(json: $0)["pointer"]?.string
-        }
-        #expect(pointers.map { Set($0) } == ["/title", "/year", "/score"])
-        for body in [
-            "[]", "1", "\"a\"", "{}", #"{"title":"a","title":"b"}"#, #"{"title":""}"#,
-            #"{"id":[],"title":"a"}"#,
-        ] {
-            #expect(try client.send("POST", "/films", body).status == 422, "\(body)")
-        }
-        for body in [
-            "<catalogue/>",
-            "<catalogue><movie><title>a</title></movie><movie><title>b</title></movie></catalogue>", "<x/>",
-            "<movie/>",
-        ] {
-            #expect(try client.send("POST", "/films", body, type: "application/xml").status == 422, "\(body)")
-        }
-        for body in ["year=1922", "title=a&title=b", "title=a&year=soon", "film[a][b]=c&film[title]=x"] {
-            #expect(
-                try client.send("POST", "/films", body, type: "application/x-www-form-urlencoded").status
-                    == 422, "\(body)")
-        }
     }
 
     @Test("a film above 256 KiB is 413, one with more than 1,000 members 422, and neither is stored")
@@ -199,22 +74,6 @@ struct FilmWritingTests {
         #expect(long.status == 413 && long.isEarly)
     }
 
-    @Test("PUT replaces or creates a film, and keeps unknown members")
-    func put() throws {
-        let client = try client()
-        let replaced = try client.send(
-            "PUT", "/films/a", #"{"title":"B","x":[1,{"y":null}],"votes":7,"created_at":"never"}"#)
-        #expect(replaced.status == 200)
-        let film = try client.get("/films/a").film
-        #expect(film["title"]?.string == "B" && film["x"]?.text == #"[1,{"y":null}]"#)
-        #expect(film["year"] == nil && film["votes"] == nil && film["created_at"]?.string != "never")
-        let created = try client.send("PUT", "/films/new", #"{"id":"new","title":"N"}"#)
-        #expect(created.status == 201 && created["etag"] != nil)
-        #expect(try client.send("PUT", "/films/a", #"{"id":"b","title":"B"}"#).status == 422)
-        #expect(try client.send("PUT", "/films/x.html", #"{"title":"B"}"#).status == 406)
-        #expect(try client.send("PUT", "/films/top3", #"{"title":"B"}"#).status == 405)
-    }
-
     @Test("a film can be sent back as it was read, in both formats")
     func roundTrip() throws {
         let client = try client()
@@ -232,42 +91,6 @@ struct FilmWritingTests {
                         || name == "created_at", "\(name)")
             }
         }
-    }
-
-    @Test("PATCH merges: null removes, objects are merged, other formats name members")
-    func patch() throws {
-        let client = try client()
-        let type = "application/merge-patch+json"
-        #expect(
-            try client.send("PATCH", "/films/a", #"{"year":null,"x":{"a":1,"b":2}}"#, type: type).status
-                == 200)
-        #expect(try client.send("PATCH", "/films/a", #"{"x":{"a":null,"c":3}}"#).status == 200)
-        #expect(try client.get("/films/a").film["x"]?.text == #"{"b":2,"c":3}"#)
-        #expect(try client.get("/films/a").film["year"] == nil)
-        #expect(
-            try client.send("PATCH", "/films/a", "<movie><year>1922</year><seen/></movie>", type: "text/xml")
-                .status == 200)
-        #expect(try client.get("/films/a").film["year"]?.text == "1922")
-        #expect(try client.get("/films/a").film["seen"] == nil)
-        let form = "application/x-www-form-urlencoded"
-        #expect(
-            try client.send("PATCH", "/films/a", "film[year]=&film[director]=Murnau", type: form).status
-                == 200)
-        let film = try client.get("/films/a").film
-        #expect(
-            film["year"] == nil && film["director"]?.string == "Murnau"
-                && film["title"]?.string == "El Camión")
-    }
-
-    @Test("PATCH never creates a film, never changes an id, and keeps a film valid")
-    func badPatch() throws {
-        let client = try client()
-        #expect(try client.send("PATCH", "/films/none", #"{"year":1}"#).status == 404)
-        #expect(try client.send("PATCH", "/films/a", #"{"id":"b"}"#).status == 422)
-        #expect(try client.send("PATCH", "/films/a", #"{"title":null}"#).status == 422)
-        #expect(try client.send("PATCH", "/films/a", #"{"year":"x"}"#).status == 422)
-        #expect(try client.send("PATCH", "/films/a", "[]").status == 422)
-        #expect(try client.get("/films/a").film["year"]?.text == "2019")
     }
 
     @Test("conditions compare with the present film, in either format's entity tag")

@@ -12,87 +12,21 @@ struct RequestGateTests {
     private let far = Peer(address: "192.168.1.9", isLocal: false)
     private var writers: WriteAccess { WriteAccess([WriteAccess.Token(name: "laptop", value: token)]) }
 
-    @Test("a read-only service accepts only methods that read")
-    func readOnly() throws {
-        let client = try FilmClient { $0.isWritable = false }
-        for (method, target) in [
-            ("POST", "/films"), ("PUT", "/films/a"), ("PATCH", "/films/a"), ("DELETE", "/films/a"),
-            ("PUT", "/films/a/poster"),
-            ("PUT", "/films/a/ratings/b"), ("TRACE", "/films"), ("get", "/films"),
-        ] {
-            let answer = try client.send(method, target, body)
-            #expect(
-                answer.status == 405 && answer.isEarly && answer["allow"] == "GET, HEAD, OPTIONS", "\(method)"
-            )
-        }
-        #expect(try client.get("/films").status == 200)
+    @Test(
+        "a body that will be refused is refused before it is sent",
+        arguments: [
+            (["Content-Type": "application/json"], 411),
+            (["Content-Type": "text/plain", "Content-Length": "9"], 415),
+            (["Content-Type": "application/json", "Content-Encoding": "gzip", "Content-Length": "9"], 415),
+            (["Content-Type": MultipartBody.type, "Content-Length": "67108865"], 413),
+            (["Accept": "image/png", "Content-Type": "application/json", "Content-Length": "9"], 406),
+        ] as [(HeaderFields, Int)])
+    func bodies(fields: HeaderFields, status: Int) throws {
+        let answer = try FilmClient().send("POST", "/films", fields)
+        #expect(answer.isEarly && answer.status == status)
     }
 
-    @Test("OPTIONS names the methods of a route")
-    func options() throws {
-        let client = try FilmClient()
-        let films = try client.send("OPTIONS", "/films")
-        #expect(
-            films.status == 204 && films["allow"] == "GET, HEAD, OPTIONS, POST" && films["accept-post"] != nil
-        )
-        let film = try client.send("OPTIONS", "/films/a")
-        #expect(film["allow"] == "GET, HEAD, OPTIONS, PUT, PATCH, DELETE")
-        #expect(film["accept-patch"]?.hasPrefix("application/merge-patch+json") == true)
-        #expect(try client.send("OPTIONS", "*")["allow"] == "GET, HEAD, OPTIONS")
-        #expect(try client.send("OPTIONS", "/films/top3")["allow"] == "GET, HEAD, OPTIONS")
-        // The service also answers a request that another handler of the server admitted.
-        let head = try FilmClient.head("OPTIONS", "/films", [:], nil)
-        let handled = client.service.respond(to: HTTPRequest(head: head, peer: FilmClient.local))
-        #expect(handled.status == .noContent)
-        for field in films.response.fields.fields {
-            #expect(!field.name.lowercased().hasPrefix("access-control"))
-        }
-    }
-
-    @Test("a body that will be refused is refused before it is sent")
-    func bodies() throws {
-        let client = try FilmClient()
-        func early(_ method: String, _ target: String, _ fields: HeaderFields) throws -> FilmClient.Answer {
-            let answer = try client.send(method, target, fields)
-            #expect(answer.isEarly)
-            return answer
-        }
-        #expect(try early("POST", "/films", ["Content-Type": "application/json"]).status == 411)
-        let unsupported = try early("POST", "/films", ["Content-Type": "text/plain", "Content-Length": "9"])
-        #expect(unsupported.status == 415 && unsupported["accept-post"] == FilmContent.mediaTypes)
-        #expect(try early("POST", "/films", ["Content-Length": "9"]).status == 415)
-        #expect(
-            try early("PATCH", "/films/a", ["Content-Type": "text/csv", "Content-Length": "9"])[
-                "accept-patch"] != nil)
-        #expect(
-            try early("PUT", "/films/a", ["Content-Type": "text/csv", "Content-Length": "9"])["accept"] != nil
-        )
-        #expect(
-            try early(
-                "PUT", "/films/a", ["Content-Type": "application/merge-patch+json", "Content-Length": "9"]
-            ).status == 415)
-        #expect(
-            try early(
-                "POST", "/films", ["Content-Type": "application/json;charset=utf-16", "Content-Length": "9"]
-            ).status == 415)
-        let coded = try early(
-            "POST", "/films",
-            ["Content-Type": "application/json", "Content-Encoding": "gzip", "Content-Length": "9"])
-        #expect(coded.status == 415 && coded["accept-encoding"] == "identity")
-        #expect(
-            try early("POST", "/films", ["Content-Type": "application/json", "Content-Length": "67108865"])
-                .status == 413)
-        #expect(
-            try early("POST", "/films", ["Content-Type": MultipartBody.type, "Content-Length": "67108865"])
-                .status == 413)
-        #expect(
-            try early(
-                "POST", "/films",
-                ["Accept": "image/png", "Content-Type": "application/json", "Content-Length": "9"]
-            ).status == 406)
-    }
-
-    @Test("only this service's hosts are served, for every target")
+    @Test("only this service's hosts are served")
     func hosts() throws {
         let client = try FilmClient {
             $0.listeningHosts = ["127.0.0.1", "192.168.1.5"]
@@ -104,17 +38,10 @@ struct RequestGateTests {
         ] {
             #expect(try client.get("/films", ["Host": host]).status == 200, "\(host)")
         }
-        for host in [
-            "evil.example", "192.168.1.6", "films.example.org.evil.example", "127.0.0.1.evil.example", "nas",
-        ] {
-            for target in ["/films", "/nowhere", "/films/a"] {
-                let answer = try client.get(target, ["Host": host])
-                #expect(answer.status == 403 && answer.isEarly, "\(host)")
-            }
+        for host in ["films.example.org.evil.example", "127.0.0.1.evil.example", "192.168.1.6", "nas"] {
+            let answer = try client.get("/films", ["Host": host])
+            #expect(answer.status == 403 && answer.isEarly, "\(host)")
         }
-        #expect(try client.get("/films", ["Host": "a b"]).status == 400)
-        #expect(try client.get("http://evil.example/films").status == 403)
-        #expect(try client.get("http://localhost:8080/films").status == 200)
     }
 
     @Test("a service on all interfaces serves addresses and no names, against DNS rebinding")
@@ -193,24 +120,12 @@ struct RequestGateTests {
         #expect(try FilmClient { $0.writers = WriteAccess() }.send("POST", "/films", body).status == 401)
     }
 
-    @Test("a service that trusts this machine takes its writes, and nothing that a proxy forwarded")
+    @Test("a service that trusts this machine takes its writes, and none from another")
     func trustLocal() throws {
         let client = try FilmClient()
         let fields: HeaderFields = ["Content-Type": "application/json"]
         #expect(try client.send("POST", "/films", fields, body: Array(body.utf8), peer: far).status == 401)
         #expect(try client.send("POST", "/films", fields, body: Array(body.utf8)).status == 201)
-        for (name, value) in [
-            ("Forwarded", "for=192.0.2.1"), ("X-Forwarded-For", "192.0.2.1"), ("x-forwarded-proto", "https"),
-            ("X-Real-IP", "192.0.2.1"), ("Via", "1.1 proxy"),
-        ] {
-            var forwarded = fields
-            forwarded[name] = value
-            let write = try client.send("POST", "/films", forwarded, body: Array(body.utf8))
-            #expect(write.status == 403 && write.text.contains("--trust-local"), "\(name)")
-            #expect(try client.get("/films", [name: value]).status == 403, "\(name)")
-            // With tokens, proxies are welcome.
-            #expect(try FilmClient { $0.writers = writers }.get("/films", [name: value]).status == 200)
-        }
     }
 
     @Test("exchanged tokens count at once, and a removed token ends with its sessions")
@@ -258,14 +173,5 @@ struct RequestGateTests {
             #expect(throws: failure) { try TokenFile.tokens(in: Array(text.utf8)) }
         }
         #expect(throws: TokenFile.Failure.notUTF8) { try TokenFile.tokens(in: [0xFF]) }
-    }
-
-    @Test("a malformed target is 400")
-    func badTargets() throws {
-        for target in [
-            "/films/%", "/films/a%2Fb", "/films/%00", "ftp://localhost/films", "films", "/films/%ff",
-        ] {
-            #expect(try FilmClient().get(target).status == 400, "\(target)")
-        }
     }
 }
