@@ -11,13 +11,14 @@ extension OverSockets {
         @Test(
             "links, folders, pipes and hidden files are not found",
             arguments: [
-                "/link.txt", "/inside.txt", "/up/secret.txt", "/posters", "/posters/", "/pipe", "/.hidden",
-                "/missing",
+                "/link.txt", "/inside.txt", "/up/secret.txt", "/posters", "/posters/", "/pipe",
+                "/.hidden.jpg",
+                "/%2ehidden.jpg", "/missing",
             ])
         func notFound(target: String) throws {
             let outside = try TemporaryFolder()
             try Data("secret".utf8).write(to: URL(filePath: outside.file("secret.txt")))
-            let running = try RunningService(["movies.json": "[]", "posters/a.jpg": "", ".hidden": "h"])
+            let running = try RunningService(["movies.json": "[]", "posters/a.jpg": "", ".hidden.jpg": "h"])
             _ = unsafe symlink(outside.file("secret.txt"), running.folder.file("link.txt"))
             _ = unsafe symlink("movies.json", running.folder.file("inside.txt"))
             _ = unsafe symlink(outside.path, running.folder.file("up"))
@@ -104,7 +105,7 @@ extension OverSockets {
 
         @Test(
             "a path that leaves the folder is refused",
-            arguments: ["/../movies.json", "/%2e%2e/x", "/a%2f..%2fb", "/a%00"])
+            arguments: ["/../movies.json", "/%2e%2e/x", "/.%2E/a", "/a%2f..%2fb", "/a%5Cb", "/a%00"])
         func climbing(target: String) throws {
             let running = try RunningService()
             #expect(try running.client().get(target).status == 400)

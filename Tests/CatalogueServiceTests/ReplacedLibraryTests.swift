@@ -86,28 +86,6 @@ struct ReplacedLibraryTests {
         #expect(try put(client, "later").status == 201)
     }
 
-    @Test("a library that comes back after a file that is none is used again")
-    func back() throws {
-        let service = try service()
-        defer { service.stop() }
-        let client = try RawClient(port: service.port)
-        #expect(try put(client, "newest").status == 201)
-        for round in 1...2 {
-            try FileManager.default.moveItem(atPath: path, toPath: folder.file("old.db"))
-            try Data("no library".utf8).write(to: URL(filePath: path))
-            #expect(try put(client, "lost").status == 503)
-            #expect(try client.get("/films/newest").status == 200)
-            try FileManager.default.removeItem(atPath: path)
-            try FileManager.default.moveItem(atPath: folder.file("old.db"), toPath: path)
-            #expect(try put(client, "later\(round)").status == 201)
-            #expect(try client.get("/films/newest").status == 200)
-        }
-        service.stop()
-        let later = try FilmLibrary(path: path, access: .reading)
-        #expect(
-            try later.films(FilmQuery(limit: 9)).films.map(\.id) == ["old", "newest", "later1", "later2"])
-    }
-
     @Test("the watch looks again and again until it is stopped")
     func watch() async throws {
         let looks = Tally()

@@ -212,25 +212,6 @@ struct FilmPictureTests {
         #expect(try client.get("/films/a/poster").body == bytes)
     }
 
-    @Test("a size that is not offered is 403, a malformed recipe 400, and an unknown film 404")
-    func refused() throws {
-        let (service, client) = try library()
-        defer { service.stop() }
-        try post(client, "a")
-        _ = try send(client, "PUT", "/films/a/poster", type: "image/png", SampleImages.png)
-        for (target, status) in [
-            ("/films/a/poster/w93", 403), ("/films/a/poster/w92.e5", 403), ("/films/a/poster/big", 400),
-            ("/films/none/poster/w92", 404), ("/films/a/poster/w92/more", 404), ("/films/a/poster", 200),
-        ] {
-            #expect(try client.get(target).status == status, "\(target)")
-        }
-        #expect(
-            try send(client, "PUT", "/films/a/poster/w92", type: "image/png", SampleImages.png).status == 405)
-        client.send("HEAD /films/a/poster/w92 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        let head = try client.answer(hasBody: false)
-        #expect(head.status == 200 && head.fields["etag"] != nil)
-    }
-
     @Test("a poster beside the catalogue is served in the offered sizes, and no file outside the folder is")
     func local() throws {
         let outside = try TemporaryFolder()
