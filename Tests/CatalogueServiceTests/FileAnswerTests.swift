@@ -136,6 +136,7 @@ struct FileAnswerTests {
         #expect(try answer("If-Match: \"x\"").status == .preconditionFailed)
         #expect(try answer("If-Unmodified-Since: \(HTTPDate.format(999_999))").status == .preconditionFailed)
         #expect(try answer("If-Unmodified-Since: \(HTTPDate.format(1_000_000))").status == .ok)
+        #expect(try answer("If-Unmodified-Since: \(HTTPDate.format(999_999))", "If-Match: *").status == .ok)
     }
 
     @Test("If-Range allows a range only for the same version of the file")

@@ -158,6 +158,8 @@ extension CacheCase {
         row("s-maxage=5, max-age=600", .validates, .hit, strict, 5),
         row("s-maxage=600", .hit, .validates, strict, 600),
         row("s-maxage=x, max-age=600", .validates, .hit, strict),
+        row("s-maxage, max-age=600", .validates, .hit, strict),
+        row("S-MaxAge=\"600\"", .hit, .validates, strict, 600),
         row("max-age=600, must-revalidate", .hit, .hit, strict, 600),
         row("max-age=600, proxy-revalidate", .hit, .hit, strict, 600),
         row("max-age=600, proxy-revalidate", wait: 700, .validates, .validates, strict, 600),
