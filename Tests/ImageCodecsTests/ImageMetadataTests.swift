@@ -159,21 +159,6 @@ struct ImageMetadataTests {
         }
     }
 
-    @Test(
-        "djpeg finds the same pixels before and after",
-        .enabled(if: JPEGTools.areInstalled, JPEGTools.absence),
-        arguments: ["baseline-420", "progressive-444-restarts", "grey"])
-    func djpeg(name: String) throws {
-        let folder = try TemporaryFolder()
-        let file =
-            JPEG.start + Self.secretSegments.dropLast(2).flatMap(\.self)
-            + (try Resources.bytes("JPEG/\(name).jpg")).dropFirst(2)
-        let stripped = try ImageMetadata.strip(file)
-        #expect(stripped.count < file.count && !stripped.contains(sequence: Self.secret))
-        let before = try JPEGTools.decode(file, in: folder)
-        #expect(try JPEGTools.decode(stripped, in: folder).pixels == before.pixels)
-    }
-
     @Test("another format is refused by name, and other bytes too")
     func otherFormats() {
         #expect(throws: ImageDecodingError.unsupported(feature: "JPEG XL")) {

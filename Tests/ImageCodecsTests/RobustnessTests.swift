@@ -9,15 +9,32 @@ struct RobustnessTests {
     private static let pngs = [
         "PngSuite/basi3p02.png", "PngSuite/basn0g01.png", "PngSuite/tbbn3p08.png", "PngSuite/basi6a08.png",
     ]
+    private static let webps = [
+        "lossy", "lossy-simple-filter", "lossy-low", "lossy-high", "lossy-alpha", "lossy-raw-alpha",
+        "lossless",
+        "lossless-palette", "lossless-alpha", "lossless-fast",
+    ]
     private static let cutFiles =
-        ["grey", "baseline-420", "progressive-444-restarts"].map { "JPEG/\($0).jpg" } + pngs
+        cuts(["JPEG/grey.jpg", "JPEG/baseline-420.jpg", "JPEG/progressive-444-restarts.jpg"] + pngs)
+        + cuts(["GIF/photo.gif", "GIF/interlaced.gif"], every: 7, behind: 6)
+        + cuts(webps.map { "WebP/\($0).webp" }, every: 11, behind: 2)
+        // An animation is whole with its first frame.
+        + cuts(["WebP/animated.webp"], every: 3, behind: 310)
     private static let flippedFiles = Resources.jpegs.map { "JPEG/\($0).jpg" } + pngs
 
+    /// - Parameters:
+    ///   - step: how many bytes apart the files are cut.
+    ///   - behind: how many of their last bytes a whole picture does not need.
+    private static func cuts(_ files: [String], every step: Int = 1, behind: Int = 0) -> [(String, Int, Int)]
+    {
+        files.map { ($0, step, behind) }
+    }
+
     @Test("a file cut at any byte is refused, or gives an incomplete picture", arguments: cutFiles)
-    func cut(name: String) throws {
+    func cut(name: String, step: Int, behind: Int) throws {
         let file = try Resources.bytes(name)
         #expect(try ImageDecoders.standard.decode(file).isComplete)
-        for length in 0..<file.count {
+        for length in stride(from: 0, to: file.count - behind, by: step) {
             let bitmap = try? ImageDecoders.standard.decode(Array(file.prefix(length)))
             if bitmap?.isComplete == true {
                 Issue.record("\(name) cut to \(length) bytes was decoded as complete")

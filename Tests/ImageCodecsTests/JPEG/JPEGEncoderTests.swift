@@ -45,36 +45,6 @@ struct JPEGEncoderTests {
         }
     }
 
-    @Test(
-        "a uniform colour is read back, except for rounding",
-        arguments: [
-            [0, 0, 0, 255], [255, 255, 255, 255], [255, 0, 0, 255], [0, 0, 255, 255], [18, 200, 77, 255],
-        ])
-    func oneColour(pixel: [UInt8]) throws {
-        let bitmap = flat(pixel, width: 37, height: 21)
-        for quality in [50, 100] {
-            let file = try JPEGEncoder(quality: quality).encode(bitmap)
-            let (largest, _) = try #require(try ImageDecoders.standard.decode(file).difference(to: bitmap))
-            #expect(largest <= (quality == 100 ? 2 : 8))
-            // Every block but the first is two codes.
-            #expect(file.count < 700)
-        }
-    }
-
-    @Test("a higher quality is nearer to the picture, and larger")
-    func qualities() throws {
-        let bitmap = try picture(64, 48)
-        var last = (count: 0, likeness: 0.0)
-        for quality in [1, 10, 30, 50, 75, 90, 100] {
-            let file = try JPEGEncoder(quality: quality, subsampling: .none).encode(bitmap)
-            let likeness = try #require(
-                try ImageDecoders.standard.decode(file).peakSignalToNoise(to: bitmap))
-            #expect(file.count > last.count && likeness > last.likeness)
-            last = (file.count, likeness)
-        }
-        #expect(last.likeness > 40)
-    }
-
     @Test("a quality out of range is clamped")
     func clampedQuality() throws {
         let bitmap = try picture(20, 20)

@@ -135,27 +135,6 @@ struct WebPTests {
         try ImageDecoders.standard.checkComplete(stripped)
     }
 
-    @Test("a file cut at any byte is refused, or gives an incomplete picture", arguments: names)
-    func cut(name: String) throws {
-        let file = try Resources.bytes("WebP/\(name).webp")
-        var parts = 0
-        let step = max(1, file.count / 120)
-        // An animation is whole with its first frame.
-        let end = name == "animated" ? 60 : file.count
-        for length in stride(from: 0, to: end - 2, by: step) {
-            do throws(ImageDecodingError) {
-                let bitmap = try ImageDecoders.standard.decode(Array(file.prefix(length)))
-                if bitmap.isComplete {
-                    Issue.record("\(name) cut to \(length) bytes was decoded as complete")
-                }
-                parts += 1
-            } catch {
-                #expect(!error.description.isEmpty)
-            }
-        }
-        #expect(parts > 0 || name == "animated")
-    }
-
     @Test(
         "the rows that are there are shown; those that are missing are transparent",
         arguments: ["lossy", "lossless"])
