@@ -61,12 +61,6 @@ extension OverSockets {
             #expect(unsafe access(path, F_OK) != 0)
         }
 
-        @Test("the handler gets the client's address")
-        func peer() throws {
-            let client = try RunningServer().client()
-            #expect(try client.get("/a").fields["peer"] == "127.0.0.1")
-        }
-
         private static func threads() -> Int {
             var names = 0
             guard let listing = unsafe opendir("/proc/self/task") else { return 0 }

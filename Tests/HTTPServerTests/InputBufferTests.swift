@@ -53,26 +53,4 @@ struct InputBufferTests {
             #expect(throws: RequestHead.Refusal.self) { try RequestHead(parsing: try #require(head)) }
         }
     }
-
-    @Test("a body that arrived with the head is read from the buffer")
-    func body() {
-        var buffer = InputBuffer()
-        buffer.append(Array("POST / HTTP/1.0\r\n\r\n\r\n--GET".utf8)[...])
-        #expect(buffer.takeHead() != nil)
-        #expect(buffer.take(atMost: 4) == Array("\r\n--".utf8)[...])
-        #expect(buffer.count == 3)
-        #expect(buffer.take(atMost: 4) == Array("GET".utf8)[...])
-        #expect(buffer.isEmpty)
-    }
-
-    @Test("lines are returned whole, with their carriage returns")
-    func lines() {
-        var buffer = InputBuffer()
-        buffer.append(Array("4;a=b\r\nrest\n\r\nha".utf8)[...])
-        #expect(buffer.takeLine() == Array("4;a=b\r".utf8)[...])
-        #expect(buffer.takeLine() == Array("rest".utf8)[...])
-        #expect(buffer.takeLine() == Array("\r".utf8)[...])
-        #expect(buffer.takeLine() == nil)
-        #expect(buffer.count == 2)
-    }
 }

@@ -38,22 +38,6 @@ struct PictureAddressTests {
         #expect(read.isSigned(by: keys))
     }
 
-    @Test("a signature is valid for no other recipe, source or key")
-    func otherParts() throws {
-        let keys = try SigningKeys(Array(String(repeating: "0b", count: 32).utf8))
-        let others = try SigningKeys(Array(String(repeating: "0c", count: 32).utf8))
-        let address = try PictureAddress(
-            PictureRecipe("w342"), of: PictureSource(Self.source), signedBy: keys)
-        let signature = try #require(address.signature)
-        let other = Base64URL.encode("https://example.org/b.jpg".utf8)
-        #expect(
-            try !PictureAddress(segments: ["image", signature, "w343", Self.encoded]).isSigned(by: keys))
-        #expect(try !PictureAddress(segments: ["image", signature, "w342", other]).isSigned(by: keys))
-        #expect(!address.isSigned(by: others))
-        #expect(!address.isSigned(by: nil))
-        #expect(try !PictureAddress(segments: ["image", "-", "w342", Self.encoded]).isSigned(by: keys))
-    }
-
     @Test(
         "a malformed address is 400",
         arguments: [

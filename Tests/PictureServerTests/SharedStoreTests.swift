@@ -75,22 +75,6 @@ struct SharedStoreTests {
         #expect(fleet.store.count("PUT") <= puts + 1 && fleet.store.count("PUT") == 4)
     }
 
-    @Test("8 instances ask the origin once for each source, whoever is asked for which size")
-    func fleet() async throws {
-        let fleet = try Fleet()
-        let sources = (0..<6).map { "https://\(PictureClient.host)/\($0)" }
-        for index in 0..<8 {
-            let instance = try fleet.instance("\(index)")
-            for source in sources {
-                for recipe in ["w92", "w154"] {
-                    #expect(try await instance.send(PictureClient.path(recipe, source)).status == 200)
-                }
-            }
-            try await instance.settle()
-        }
-        #expect(fleet.asked.count == sources.count)
-    }
-
     @Test("a purge removes the source and its record from the store")
     func purge() async throws {
         let fleet = try Fleet()

@@ -12,31 +12,6 @@ import PictureService
 /// Single flight: requests for the same picture share its work.
 @Suite("PictureServer: shared work", .bounded)
 struct SharedWorkTests {
-    @Test("many requests cause one transfer, one decode, and one encode per recipe")
-    func shared() async throws {
-        let recipes = ["w46", "w77", "w171", "w250"]
-        let client = try PictureClient(sizes: recipes)
-        let requests = try (0..<200).map { try client.start(PictureClient.path(recipes[$0 % 4])) }
-        try await client.transport.transfer().answer(
-            try Samples.jpeg(255, 300), fields: ["Cache-Control": "max-age=6000"])
-        var bodies: [Set<[UInt8]>] = [[], [], [], []]
-        for (index, request) in requests.enumerated() {
-            let answer = try await request.value()
-            #expect(answer.status == 200)
-            bodies[index % 4].insert(answer.bytes)
-        }
-        #expect(bodies.allSatisfy { $0.count == 1 } && Set(bodies).count == 4)
-        #expect(client.transport.started.count == 1)
-        #expect(client.count(.fetched) == 1 && client.count(.decoded) == 1 && client.count(.made) == 4)
-        #expect(client.count(.joined) == 199)
-        try await eventually { client.service.gate.usage.sources == 0 }
-        #expect(client.service.gate.usage.memory == 0 && client.service.gate.usage.workers == 0)
-
-        let again = try await client.get("w171")
-        #expect(again.status == 200 && again["cache-status"]?.hasPrefix("marquee; hit; ttl=") == true)
-        #expect(client.count(.memoryHit) == 1 && client.transport.started.count == 1)
-    }
-
     @Test("an offered size is made, never larger than the source, with its type and a tag")
     func sizes() async throws {
         let client = try PictureClient(answering: PictureClient.giving(try Samples.jpeg(100, 150)))

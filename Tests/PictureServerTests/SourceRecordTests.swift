@@ -12,12 +12,12 @@ struct SourceRecordTests {
     private static let now = 1_790_000_000
 
     private func record(
-        _ control: [String] = [], initialAge: Int = 1, lifetime: Int = 60, received: Int = now
+        _ control: [String] = [], lifetime: Int = 60, received: Int = now
     ) -> SourceRecord {
         SourceRecord(
             content: SHA256.hash(of: "a").hexadecimal, byteCount: 42_250, format: .jpeg,
             size: ImageSize(width: 500, height: 750), control: control, received: received,
-            initialAge: initialAge, lifetime: lifetime)
+            initialAge: 1, lifetime: lifetime)
     }
 
     @Test("a record is read as it was written")
@@ -38,21 +38,6 @@ struct SourceRecordTests {
         ] {
             #expect(text.contains(old) && SourceRecord(text.replacing(old, with: new)) == nil, "\(new)")
         }
-    }
-
-    @Test("a record becomes stale by a shared cache's rules")
-    func freshness() {
-        let record = record(["s-maxage=60, max-age=5"], initialAge: 11)
-        #expect(record.age(now: Self.now + 5) == 16)
-        #expect(record.use(now: Self.now + 40) == .fresh)
-        #expect(record.use(now: Self.now + 60) == .validate)
-        #expect(!record.allowsStale(now: Self.now + 60))
-        #expect(self.record(["max-age=5"]).allowsStale(now: Self.now + 70))
-        #expect(!self.record(["max-age=60, stale-if-error=5"]).allowsStale(now: Self.now + 70))
-        let meanwhile = self.record(["max-age=60, stale-while-revalidate=30"])
-        #expect(meanwhile.use(now: Self.now + 80) == .staleWhileRevalidating)
-        #expect(meanwhile.use(now: Self.now + 100) == .validate)
-        #expect(self.record(["no-cache"]).use(now: Self.now) == .validate)
     }
 
     @Test("the key of a picture depends only on content and recipe")

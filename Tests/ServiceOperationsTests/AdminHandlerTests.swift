@@ -99,19 +99,7 @@ struct AdminHandlerTests {
         #expect(answer.text.contains("\nmarquee_things_total 5\n"))
         #expect(answer.text.contains("\nmarquee_http_requests_total{status=\"200\",route=\"other\"} 1\n"))
         #expect(try running.ask("HEAD", "/metrics").fields["content-length"] != "0")
-    }
-
-    @Test("the metrics are for this listener's hosts only, by address, loopback name or the operator's name")
-    func metricsHosts() throws {
-        let running = try Running()
-        for host in ["127.0.0.1:9090", "localhost", "[::1]:9090", "192.0.2.1", "Admin.example:9090"] {
-            #expect(try running.ask("GET", "/metrics", host: host).status == 200, "\(host)")
-        }
-        for host in ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "admin.example.evil"] {
-            let answer = try running.ask("GET", "/metrics", host: host)
-            #expect(answer.status == 403 && answer.text.contains("--admin-host NAME"), "\(host)")
-        }
-        #expect(try running.ask("GET", "http://evil.example/metrics").status == 403)
+        #expect(try running.ask("GET", "/metrics", host: "127.0.0.1.evil.example").status == 403)
         #expect(try running.askWithoutHost("/metrics").status == 403)
     }
 
@@ -153,20 +141,5 @@ struct AdminHandlerTests {
                 "DELETE", target, host: "127.0.0.1:9090", "Origin: http://127.0.0.1:9090",
                 "Sec-Fetch-Site: same-origin"
             ).status == 204)
-    }
-
-    @Test("an unknown path is 404, and a wrong method 405 with the allowed ones")
-    func methods() throws {
-        let running = try Running()
-        for target in ["/", "/health", "/health/live/", "/metrics/x", "/sources", "/sources/a/b", "*"] {
-            #expect(try running.ask("GET", target).status == 404, "\(target)")
-        }
-        for target in ["/health/live", "/health/ready", "/metrics"] {
-            let answer = try running.ask("POST", target, "Content-Length: 0")
-            #expect(answer.status == 405 && answer.fields["allow"] == "GET, HEAD")
-        }
-        let answer = try running.ask("GET", path("a"))
-        #expect(answer.status == 405 && answer.fields["allow"] == "DELETE")
-        #expect(try running.ask("GET", "/%zz").status == 400)
     }
 }

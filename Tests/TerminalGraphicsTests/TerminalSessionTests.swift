@@ -205,12 +205,4 @@ struct TerminalSessionTests {
         }
         #expect(!files.isEmpty && !files.contains(path), "it is still open")
     }
-
-    @Test("a terminal has its size")
-    func size() throws {
-        let terminal = try started(columns: 33, rows: 7)
-        #expect(terminal.screen.size == CellSize(columns: 33, rows: 7))
-        terminal.type("q")
-        _ = terminal.waitForEnd()
-    }
 }

@@ -46,24 +46,6 @@ struct FaultTests {
         #expect(try library.integrity() == "ok")
     }
 
-    @Test("eight threads that edit one film at once lose no edit")
-    func threadsAtOnce() throws {
-        let library = try FilmLibrary(path: path, access: .creating)
-        _ = try library.insert(film(#"{"title":"A"}"#), id: "a")
-        DispatchQueue.concurrentPerform(iterations: 8) { _ in
-            for _ in 0..<50 {
-                let changed = try? library.update("a") { film in
-                    var document = film.document
-                    document["count"] = JSONText(Int(document["count"]?.number ?? 0) + 1)
-                    return document
-                }
-                #expect(changed != nil)
-                #expect((try? library.film("a")) != nil)
-            }
-        }
-        #expect(try library.film("a")?.document["count"]?.number == 400)
-    }
-
     /// The library's log has a header of 32 bytes, then pages of 4096 bytes with a header of 24 bytes each. A write
     /// beyond a limit first fills the file up to it.
     @Test(

@@ -36,21 +36,6 @@ struct FilmSizeTests {
         try library.execute("UPDATE films SET document = '\(document.json())' WHERE id = '\(id)'")
     }
 
-    @Test("a film has at most 256 KiB and 1,000 members")
-    func limits() throws {
-        let (bytes, members) = (FilmLibrary.filmBytes, FilmLibrary.filmMembers)
-        #expect(bytes == 262_144 && members == 1000)
-        #expect(try library.insert(film(bytes: bytes), id: "a").json.text.utf8.count == bytes)
-        #expect(try library.insert(film(members: members), id: "b").document.members.count == members)
-        #expect(
-            libraryError { _ = try library.insert(film(bytes: bytes + 1), id: "c") }
-                == .filmTooLarge(id: "c", bytes: bytes + 1, limit: bytes))
-        #expect(
-            libraryError { _ = try library.replace("b", with: film(members: members + 1)) }
-                == .tooManyMembers(id: "b", members: members + 1, limit: members))
-        #expect(try test.ids() == ["a", "b"])
-    }
-
     @Test("members that the library computes do not count")
     func ownMembers() throws {
         var document = try film(members: FilmLibrary.filmMembers)
