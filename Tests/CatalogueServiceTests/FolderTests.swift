@@ -8,17 +8,22 @@ import Testing
 extension OverSockets {
     @Suite("stays in its folder", .bounded)
     struct Folder {
+        /// One name more than a path may have.
+        private static let deep = "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q.jpg"
+
         @Test(
-            "links, folders, pipes and hidden files are not found",
+            "links, folders, pipes, hidden files and those too far down are not found",
             arguments: [
                 "/link.txt", "/inside.txt", "/up/secret.txt", "/posters", "/posters/", "/pipe",
                 "/.hidden.jpg",
-                "/%2ehidden.jpg", "/missing",
+                "/%2ehidden.jpg", "/missing", "/\(deep)",
             ])
         func notFound(target: String) throws {
             let outside = try TemporaryFolder()
             try Data("secret".utf8).write(to: URL(filePath: outside.file("secret.txt")))
-            let running = try RunningService(["movies.json": "[]", "posters/a.jpg": "", ".hidden.jpg": "h"])
+            let running = try RunningService([
+                "movies.json": "[]", "posters/a.jpg": "", ".hidden.jpg": "h", Self.deep: "d",
+            ])
             _ = unsafe symlink(outside.file("secret.txt"), running.folder.file("link.txt"))
             _ = unsafe symlink("movies.json", running.folder.file("inside.txt"))
             _ = unsafe symlink(outside.path, running.folder.file("up"))

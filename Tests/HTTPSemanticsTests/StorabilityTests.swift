@@ -11,6 +11,8 @@ struct StorabilityTests {
         let noStore = CacheControl(["Cache-Control": "no-store"])
         let open = ResponseHead(status: 200, fields: ["Cache-Control": "s-maxage=60"])
         #expect(!CacheKind.shared.allowsStoring(open, isAuthorised: false, directives: noStore))
+        // s-maxage lets a shared cache store other statuses too.
+        #expect(CacheKind.shared.allowsStoring(ResponseHead(status: 302, fields: open.fields)))
     }
 
     @Test(

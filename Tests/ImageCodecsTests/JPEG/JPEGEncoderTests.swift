@@ -45,6 +45,15 @@ struct JPEGEncoderTests {
         }
     }
 
+    @Test("one pixel with a colour, also the last, makes a grey picture one of colours")
+    func lastPixel() throws {
+        let grey = flat([90, 90, 90, 255], width: 61, height: 43)
+        var pixels = grey.pixels
+        pixels[pixels.count - 2] ^= 1
+        let coloured = Bitmap(width: 61, height: 43, pixels: pixels)
+        #expect(try JPEGEncoder().encode(coloured) != JPEGEncoder().encode(grey))
+    }
+
     @Test("a quality out of range is clamped")
     func clampedQuality() throws {
         let bitmap = try picture(20, 20)
