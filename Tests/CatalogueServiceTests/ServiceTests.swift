@@ -23,6 +23,18 @@ extension OverSockets {
             #expect(try connection.get("/large.png", "Range: bytes=-9").text == "habcdefgh")
         }
 
+        @Test("the catalogue of a folder is movies.json, or its only catalogue")
+        func catalogue() throws {
+            for (files, name) in [
+                (["movies.xml": "x", "movies.json": "[1]"], "movies.json"),
+                (["films.json": "[]"], "films.json"),
+            ] {
+                let running = try RunningService(files)
+                // It is looked up in the folder, which lives as long as `running`.
+                withExtendedLifetime(running) { #expect(running.service.catalogueName == name) }
+            }
+        }
+
         @Test("every answer is reported, with its request and its number of bytes")
         func report() throws {
             let folder = try TemporaryFolder()
