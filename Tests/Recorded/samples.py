@@ -131,7 +131,7 @@ SETTINGS = {
     "sizes": "# listed\nw92\n100x100.fill\n",
     "wrong-sizes": "w92\nlarge\n",
     "no-sizes": "\n",
-    "config-right/marquee/config": "# options\ncatalogue small.json\ntimeout = 30\nno-disk-cache\n",
+    "config-right/marquee/config": "# options\ncatalogue small.json\ntimeout = 30\nno-disk-cache\nport 8080\n",
     "config-wrong/marquee/config": "catalogue small.json\ntop-ten\n",
     "config-value/marquee/config": "timeout soon\n",
     "config-flag/marquee/config": "quiet perhaps\n",

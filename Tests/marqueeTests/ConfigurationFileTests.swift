@@ -20,23 +20,13 @@ struct ConfigurationFileTests {
         try Data(text.utf8).write(to: URL(filePath: folder.file("marquee/config")))
     }
 
-    private func arguments(_ words: String..., environment: [String: String] = [:]) throws -> Arguments {
+    private func arguments(_ words: String...) throws -> Arguments {
         let path = folder.file("marquee/config")
-        return try Arguments(words, environment: environment) {
+        return try Arguments(words, environment: [:]) {
             () throws(UsageError) in
             try ConfigurationFile(
                 path: path,
                 known: CommandSpecification.global + CommandSpecification.all.flatMap(\.options))
-        }
-    }
-
-    private func fault(_ text: String) throws -> String {
-        try write(text)
-        do {
-            _ = try arguments("list")
-            return "none"
-        } catch {
-            return "\(error)".replacing(folder.path, with: "")
         }
     }
 
@@ -65,34 +55,6 @@ struct ConfigurationFileTests {
         // The browser stays the default: the command line gives no option of the list.
         #expect(!arguments.hasOwnOption)
         #expect(arguments.origins["timeout"]?.hasSuffix("/marquee/config:2") == true)
-    }
-
-    @Test("the command line wins over the environment, which wins over the file")
-    func order() throws {
-        try write("port 1\nlatency 5\ncatalogue file.json\ncache-dir /a\n")
-        let environment = [
-            "MARQUEE_PORT": "2", "MARQUEE_LATENCY": "6", "MARQUEE_CATALOGUE": "variable.json",
-            "MARQUEE_CACHE_DIR": "",
-        ]
-        let arguments = try arguments("serve", "--port", "3", environment: environment)
-        #expect(arguments.value("port") == "3" && arguments.value("latency") == "6")
-        let settings = try Settings(arguments, environment: environment)
-        #expect(settings.catalogue == "variable.json" && settings.cacheFolder == "/a")
-    }
-
-    @Test("an option of another command is skipped; one of no command is an error with its line")
-    func unknown() throws {
-        try write("port 8080\ntop 3\n")
-        #expect(try arguments("list").value("top") == "3")
-        #expect(try arguments("show", "x").value("top") == nil)
-        #expect(
-            try fault("\ntimeuot 3")
-                == "/marquee/config:2: no command has an option timeuot; did you mean timeout?")
-        #expect(try fault("version").hasPrefix("/marquee/config:1: no command has an option version"))
-        #expect(try fault("timeout") == "/marquee/config:1: timeout needs a value: S")
-        #expect(
-            try fault("offline maybe")
-                == "/marquee/config:1: offline takes no value, or else yes or no, not \"maybe\"")
     }
 
     @Test("a wrong value names the file and the line; doctor shows what is set where")

@@ -63,19 +63,8 @@ struct EnvironmentOptionsTests {
         }
     }
 
-    @Test("an error names the variable if the value came from there, and otherwise the option")
+    @Test("an error names the variable for an option that came from there, and otherwise the option")
     func naming() throws {
-        func fault(_ arguments: Arguments) -> String {
-            do {
-                _ = try arguments.number("port", in: 0...65_535)
-                return "no fault"
-            } catch {
-                return arguments.naming(error).description
-            }
-        }
-        let wanted = " needs a whole number from 0 to 65535, not \"x\""
-        #expect(fault(try read(with: ["MARQUEE_PORT": "x"])) == "MARQUEE_PORT" + wanted)
-        #expect(fault(try read("--port", "x", with: ["MARQUEE_PORT": "1"])) == "--port" + wanted)
         let both = try read("--port", "x", with: ["MARQUEE_SIGN_KEY_FILE": "f"])
         #expect(
             both.naming(UsageError("--port says nothing with --sign-key-file: or --source")).description

@@ -52,7 +52,9 @@ struct NetworkOptionsTests {
         #expect(variable.upperBound < flag.lowerBound && run.errorLines.count == 1)
     }
 
-    @Test("--insecure-http accepts no patterns", arguments: ["*", "*.example.org", "a?", "a#b"])
+    @Test(
+        "--insecure-http accepts no patterns",
+        arguments: ["*", "*.example.org", "a?", "a#b", "", "a b", "u@h"])
     func patterns(host: String) async throws {
         let run = try await Program.run(["list", "--insecure-http", host])
         #expect(run.status == 2)

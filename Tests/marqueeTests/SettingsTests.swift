@@ -13,42 +13,6 @@ struct SettingsTests {
             Arguments(words), environment: environment)
     }
 
-    @Test("options override the environment, which overrides the defaults")
-    func precedence() throws {
-        let environment = ["MARQUEE_CATALOGUE": "e.json", "MARQUEE_CACHE_DIR": "/e"]
-        let none = try settings()
-        #expect(none.catalogue == nil)
-        #expect(none.cacheFolder == DiskCache.folder(named: "marquee"))
-        let fromEnvironment = try settings(environment: environment)
-        #expect(fromEnvironment.catalogue == "e.json")
-        #expect(fromEnvironment.cacheFolder == "/e")
-        let fromFlags = try settings(
-            "--catalogue", "f.json", "--cache-dir", "/f", environment: environment)
-        #expect(fromFlags.catalogue == "f.json")
-        #expect(fromFlags.cacheFolder == "/f")
-    }
-
-    @Test("an empty variable counts as unset")
-    func emptyVariable() throws {
-        let read = try settings(environment: ["MARQUEE_CATALOGUE": "", "MARQUEE_CACHE_DIR": ""])
-        #expect(read.catalogue == nil)
-        #expect(read.cacheFolder == DiskCache.folder(named: "marquee"))
-    }
-
-    @Test("limits apply to downloads")
-    func limits() throws {
-        let read = try settings(
-            "fetch", "x", "--max-bytes", "2M", "--timeout", "3", "--cache-size", "1G", "--concurrency", "7",
-            "--per-host", "2", "--any-content", "--insecure-http", "A.example")
-        #expect(read.downloads.maximumBytes == 2 << 20)
-        #expect(read.cacheLimit == 1 << 30)
-        #expect(read.downloads.transfers == 7)
-        #expect(read.downloads.transfersPerHost == 2)
-        #expect(read.downloads.acceptsAnyContent)
-        #expect(read.downloads.security == SecurityPolicy(insecureHosts: ["a.example"]))
-        #expect(try settings().cacheLimit == DiskCache.defaultLimit)
-    }
-
     @Test("--timeout limits a pause, --max-time a whole transfer")
     func timeouts() throws {
         #expect(try settings().downloads.timeouts == Timeouts())
@@ -70,15 +34,6 @@ struct SettingsTests {
         }
     }
 
-    @Test(
-        "a host that can never match is refused",
-        arguments: ["", "http://example.org", "example.org:80", "a b", "u@h"])
-    func insecureHosts(text: String) throws {
-        #expect(throws: UsageError.self) { try settings("--insecure-http", text) }
-        let read = try settings("--insecure-http", "[::2]")
-        #expect(read.downloads.security == SecurityPolicy(insecureHosts: ["[::2]"]))
-    }
-
     @Test("trust is a file or a key, of one host or of all")
     func trust() throws {
         let folder = try TemporaryFolder()
@@ -93,13 +48,6 @@ struct SettingsTests {
             security.trusted == [
                 "a.example": .authorities(file: file), "b.example": .publicKey(sha256: key),
             ])
-        for bad in [
-            "a.example", "=x", "a.example=", "a.example=/nowhere", "a.example=sha256//short",
-            "a.example=/tmp",
-        ] {
-            #expect(throws: UsageError.self, "\(bad)") { try settings("--trust", bad) }
-        }
-        #expect(throws: UsageError.self) { try settings("--cacert", "/nowhere") }
     }
 
     @Test("credentials answer only their host, and a malformed entry is not shown")
@@ -137,34 +85,5 @@ struct SettingsTests {
                 #expect(!error.description.contains("secret"))
             }
         }
-    }
-
-    @Test("a proxy is used only on request")
-    func proxy() throws {
-        #expect(try settings().transport.proxy == .none)
-        #expect(try settings("--proxy", "none").transport.proxy == .none)
-        #expect(try settings("--proxy", "env").transport.proxy == .environment)
-        #expect(try settings("--proxy", "http://p:3128").transport.proxy == .url("http://p:3128"))
-        for bad in ["", "p", "ftp://p", "http://"] {
-            #expect(throws: UsageError.self, "\(bad)") { try settings("--proxy", bad) }
-        }
-    }
-
-    @Test("an empty catalogue or cache folder is refused")
-    func emptyNames() {
-        #expect(throws: UsageError.self) { try settings("--catalogue", "") }
-        #expect(throws: UsageError.self) { try settings("--cache-dir", "") }
-    }
-
-    @Test(
-        "the first non-empty locale variable decides whether a terminal has UTF-8",
-        arguments: [
-            ([:], true), (["LANG": "C"], false), (["LANG": "en_GB.UTF-8"], true),
-            (["LC_ALL": "C.utf8"], true),
-            (["LC_ALL": "C", "LANG": "en_GB.UTF-8"], false), (["LC_ALL": "", "LC_CTYPE": "C.UTF-8"], true),
-            (["LC_CTYPE": "POSIX", "LANG": "C.UTF-8"], false),
-        ] as [([String: String], Bool)])
-    func locale(environment: [String: String], hasUTF8: Bool) {
-        #expect(Terminal.hasUTF8(environment) == hasUTF8)
     }
 }

@@ -35,30 +35,12 @@ struct SharedStoreOptionTests {
                 == "http://a/")
     }
 
-    @Test(
-        "each error is one line, without a password",
-        arguments: [
-            (["--shared", "ftp://a:sesame@b"], "--shared: \"ftp://b\" is not the address of a store"),
-            (["--shared", "http://a/"], "--shared needs --shared-key-file FILE"),
-            (["--shared-key-file", "KEY"], "--shared-key-file works only with --shared"),
-            (
-                ["--shared", "http://a/", "--shared-key-file", "/nowhere"],
-                "--shared-key-file: cannot open /nowhere"
-            ),
-            (["--shared", "http://a/", "--shared-key-file", "SHORT"], "line 1: a key has at least 32 bytes"),
-            (["--shared", "s3://a", "--shared-key-file", "KEY"], "AWS_ACCESS_KEY_ID"),
-        ])
-    func faults(words: [String], message: String) throws {
-        let short = folder.file("short")
-        try Data("abcd".utf8).write(to: URL(filePath: short))
-        let words = words.map { $0 == "KEY" ? keyFile : $0 == "SHORT" ? short : $0 }
-        #expect {
-            _ = try settings(words)
-        } throws: { error in
-            let text = "\(error)"
-            return error is UsageError && text.contains(message) && !text.contains("sesame")
-                && !text.contains("\n")
-        }
+    @Test("an error about an address does not print its password")
+    func faults() {
+        let error = #expect(throws: UsageError.self) { try settings(["--shared", "ftp://a:sesame@b"]) }
+        let text = error?.description ?? ""
+        #expect(text.contains("--shared: \"ftp://b\" is not the address of a store"))
+        #expect(!text.contains("sesame") && !text.contains("\n"))
     }
 
     @Test("two machines fetch a picture once between them")

@@ -8,10 +8,8 @@ import Testing
 
 @Suite("TLS by host: --min-tls, --cert and --key", .bounded)
 struct TLSOptionsTests {
-    private func policy(_ words: String..., environment: [String: String] = [:]) throws -> SecurityPolicy {
-        let arguments = try Arguments(
-            words, environment: environment)
-        return try Settings(arguments, environment: environment).downloads.security
+    private func policy(_ words: String...) throws -> SecurityPolicy {
+        try Settings(Arguments(words), environment: [:]).downloads.security
     }
 
     private let folder: TemporaryFolder
@@ -35,29 +33,6 @@ struct TLSOptionsTests {
                 "b": SecurityPolicy.ClientCertificate(certificateFile: certificate, keyFile: key),
                 "c": SecurityPolicy.ClientCertificate(certificateFile: certificate),
             ])
-    }
-
-    @Test("services read the options from the environment")
-    func environment() throws {
-        let policy = try policy(
-            "serve",
-            environment: [
-                "MARQUEE_MIN_TLS": "a=1.3, b=1.2", "MARQUEE_CERT": "a=\(folder.file("c.pem"))",
-                "MARQUEE_KEY": "a=\(folder.file("k.pem"))",
-            ])
-        #expect(policy.exceptions.mapValues(\.minimumTLSVersion) == ["a": .v1_3, "b": .v1_2])
-        #expect(policy.clientCertificates["a"]?.keyFile == folder.file("k.pem"))
-    }
-
-    @Test(
-        "a contradictory option is an error",
-        arguments: [
-            ["--min-tls", "1.3"], ["--min-tls", "a=1.1"], ["--min-tls", "=1.3"], ["--cert", "c.pem"],
-            ["--cert", "a=/nowhere.pem"], ["--key", "a=/etc/passwd"], ["--cert", "a="],
-        ])
-    func errors(words: [String]) throws {
-        let arguments = try Arguments(["list"] + words)
-        #expect(throws: UsageError.self) { try Settings(arguments, environment: [:]) }
     }
 
     @Test(
