@@ -14,16 +14,6 @@ struct AnswerTextTests {
         ).lines(width: 80).flatMap { $0 }.map(\.text)
     }
 
-    @Test("the lines are the address, the reason, the status and the source, in this order")
-    func parts() {
-        #expect(
-            lines("<p>\n", type: "text/html")
-                == [
-                    "http://a/b", "the server answered 404 (not found)", "", "HTTP 404 Not Found", "", "<p>",
-                    "",
-                ])
-    }
-
     @Test(
         "a long body is cut between characters, in the charset of the whole",
         arguments: ["text/plain", nil])

@@ -94,41 +94,26 @@ struct BrowserKeysTests {
         #expect(state.list.order == .title && state.page == .film && state.list.selectedMovie?.id == "99")
     }
 
-    @Test("a search takes fields and ranges of years, says what is wrong with them, and sorts within them")
+    @Test("a search says what is wrong with its fields, and sorts within them")
     func fields() {
         var state = state()
         type(&state, "/director: SOMEONE year: 1905..1906")
-        #expect(state.list.rows == [5, 6, 35, 36, 65, 66, 95, 96] && state.message == nil)
         press(&state, .enter)
         type(&state, "s")
         #expect(state.list.rows.map { $0 % 10 } == [6, 6, 6, 6, 5, 5, 5, 5])
-        #expect(state.list.selectedMovie?.id == "5")
         type(&state, "/")
         for _ in 0..<2 { press(&state, .backspace) }
         #expect(state.list.rows.count == 100)
         #expect(state.message == "year: needs 1927, 1920..1929, 1920.. or ..1929, not \"1905..19\"")
-        press(&state, .character("u"), .control)
-        type(&state, "film 70 title: 7 year: ..1910")
-        #expect(state.list.rows == [70])
-        // The robot is in an overview.
-        press(&state, .character("u"), .control)
-        type(&state, "title: robot")
-        #expect(state.list.rows.isEmpty)
     }
 
     @Test("a search forgives typing errors, and selects the nearest title")
     func mistyped() {
         var state = state()
-        press(&state, .end)
-        type(&state, "/zzzzzzz")
-        #expect(state.list.rows.isEmpty)
-        press(&state, .character("u"), .control)
-        type(&state, "fiml 42")
-        #expect(state.list.rows.first == 42 && state.list.rows.count == 5)
+        type(&state, "/fiml 42")
         #expect(state.list.selectedMovie?.id == "42")
         #expect(state.message == "No film has these words; these titles are similar")
         press(&state, .escape)
-        #expect(state.message == nil && state.list.rows.count == 100)
         // The whole title goes before longer ones that contain it.
         press(&state, .end)
         type(&state, "/film 1")
@@ -173,17 +158,11 @@ struct BrowserKeysTests {
         #expect(state.page == .films && state.isFiltering && state.list.filter == "odd")
     }
 
-    @Test("keys edit the filter at the cursor, and a paste is inserted there")
+    @Test(
+        "a paste is inserted into the filter, Backspace in an empty line closes it, and it can be continued")
     func editing() {
         var state = state()
-        type(&state, "/ilm 77")
-        press(&state, .home)
-        type(&state, "f")
-        press(&state, .end)
-        press(&state, .backspace)
-        #expect(state.list.filter == "film 7" && state.list.selectedMovie?.id == "7")
-        press(&state, .character("w"), .control)
-        #expect(state.list.filter == "film ")
+        type(&state, "/film ")
         _ = state.handle(.paste("12\n"), now: 0)
         #expect(state.list.filter == "film 12 " && state.list.rows == [12, 42, 72])
         press(&state, .character("u"), .control)
@@ -197,24 +176,6 @@ struct BrowserKeysTests {
         press(&state, .left)
         type(&state, "7")
         #expect(state.list.filter == "79")
-        press(&state, .escape)
-        #expect(state.list.filter.isEmpty && !state.isFiltering)
-    }
-
-    @Test("films with matching titles are first, and the best match is selected")
-    func titlesFirst() {
-        var state = state()
-        press(&state, .end)
-        type(&state, "/robot")
-        #expect(state.list.rows == [70])
-        press(&state, .escape)
-        // "1" is in titles, in original titles, and in years.
-        type(&state, "/191")
-        #expect(state.list.rows.first == 10 && state.list.rows.count == 30)
-        press(&state, .character("u"), .control)
-        type(&state, "19")
-        #expect(state.list.rows[0] == 19 && state.list.rows.count == 100 && state.list.rows[1] == 0)
-        #expect(state.list.selectedMovie?.id == "19")
     }
 
     @Test(
@@ -231,33 +192,16 @@ struct BrowserKeysTests {
         #expect(press(&state, .enter) == [.play] && state.page == .film)
     }
 
-    @Test("y copies the poster's address in the list and on a page, where o saves the poster")
-    func poster() {
-        var state = state()
-        #expect(press(&state, .character("y")) == [.copyAddress])
-        press(&state, .enter)
-        #expect(press(&state, .character("y")) == [.copyAddress])
-        #expect(press(&state, .character("o")) == [.savePosters])
-    }
-
-    @Test("without posters the text has the whole width, no poster is loaded, and there is no wall")
+    @Test("without posters there is no wall, also after a change of the size")
     func noPosters() {
-        for size in [CellSize(columns: 80, rows: 24), CellSize(columns: 200, rows: 60)] {
-            var state = BrowserState(size: size, hasPosters: false)
-            let open = OpenCatalogue(
-                catalogue: Catalogue(name: nil, movies: [Movie(id: "a", title: "A")]),
-                base: BaseURL(URL(filePath: "/")))
-            _ = state.take(.whole(FilmSet(open), confirmed: 0, outage: nil))
-            #expect(state.layout.poster.columns == 0 && state.visible.isEmpty && state.visibleInFull.isEmpty)
-            #expect(state.layout.filmAlone.poster.size.columns == 0)
-            #expect(state.layout.filmAlone.text.size.columns == 72)
-            type(&state, "v")
-            #expect(state.layout.style == .lines)
-            type(&state, "v")
-            #expect(state.layout.style == .list)
-            _ = state.resize(to: CellSize(columns: 100, rows: 30), cellAspect: 2)
-            #expect(!state.layout.hasPosters)
-        }
+        var state = BrowserState(size: CellSize(columns: 80, rows: 24), hasPosters: false)
+        show(&state, ["A"])
+        type(&state, "v")
+        #expect(state.layout.style == .lines)
+        type(&state, "v")
+        #expect(state.layout.style == .list)
+        _ = state.resize(to: CellSize(columns: 100, rows: 30), cellAspect: 2)
+        #expect(!state.layout.hasPosters)
     }
 
     /// A browser whose catalogue is still being read.

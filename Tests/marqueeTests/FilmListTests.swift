@@ -31,16 +31,6 @@ struct FilmListTests {
 
     private func shown(_ list: FilmList) -> String { list.rows.map { list.catalogue.movies[$0].id }.joined() }
 
-    @Test("new and changed films are reported, and the number of removed ones")
-    func changes() {
-        let old = open("abc", score: ["b": 5])
-        let films = FilmSet(open("xbc", score: ["b": 6]), replacing: old.catalogue)
-        #expect(films.changes == [0: .new, 1: .changed] && films.removed == 1)
-        #expect(films.summary == "Refreshed: 1 new (+), 1 changed (~), 1 gone")
-        #expect(FilmSet(old, replacing: old.catalogue).summary == "Refreshed: nothing has changed")
-        #expect(FilmSet(old).changes.isEmpty)
-    }
-
     @Test(
         "the selection stays on its film, or moves to the nearest that is left",
         arguments: [
@@ -134,43 +124,25 @@ struct FilmListTests {
         #expect(list.isWhole(whole))
     }
 
-    @Test("a completed film stays so in a later list that has the same of it, and not in one that has other")
+    @Test("a completed film does not stay so in a later list that has other of it")
     func completedFilmOfLaterLists() {
         var list = FilmList()
         _ = list.replace(by: FilmSet(open("abc")))
         list.complete(list.catalogue.movies[1], with: Movie(id: "b", title: "b", director: "Murnau"))
-        _ = list.replace(by: FilmSet(open("abcd")))
-        #expect(list.catalogue.movies.map(\.director) == [nil, "Murnau", nil, nil])
         _ = list.replace(by: FilmSet(open("abd", score: ["b": 7])))
         #expect(list.catalogue.movies.allSatisfy { $0.director == nil && !list.isWhole($0) })
     }
 
-    @Test("the catalogue's state only advances, and a failure keeps the films with the reason")
-    func states() {
+    @Test("films that were missing from an incomplete list are not new")
+    func incomplete() {
         var state = BrowserState(size: CellSize(columns: 80, rows: 24))
-        let refresh = TerminalEvent.key(TerminalKey(.character("R")))
-        #expect(state.catalogue == .opening)
-        #expect(state.handle(refresh, now: 0) == [])
         _ = state.take(.came(films: 2))
-        #expect(state.catalogue == .loading(films: 2))
-        #expect(state.handle(refresh, now: 0) == [])
         _ = state.take(.part(FilmSet(open("ab"))))
         _ = state.take(.failed(Silence()))
-        #expect(state.catalogue == .incomplete(why: "no connection") && shown(state.list) == "ab")
-        #expect(state.message == "Incomplete: no connection; R asks again")
-        #expect(state.handle(refresh, now: 0) == [.refresh])
-        #expect(state.handle(refresh, now: 0) == [])
-        _ = state.take(
-            .whole(FilmSet(open("abc"), replacing: open("ab").catalogue), confirmed: 10, outage: nil))
-        // Films that were missing before are not new.
+        #expect(state.handle(.key(TerminalKey(.character("R"))), now: 0) == [.refresh])
+        let films = FilmSet(open("abc"), replacing: open("ab").catalogue)
+        _ = state.take(.whole(films, confirmed: 10, outage: nil))
         #expect(state.catalogue == .complete(confirmed: 10) && state.list.films.changes.isEmpty)
-        #expect(state.handle(refresh, now: 0) == [.refresh])
-        _ = state.take(.came(films: 1))
-        #expect(state.catalogue == .refreshing(confirmed: 10, films: 1) && shown(state.list) == "abc")
-        _ = state.take(.failed(Silence()))
-        #expect(state.catalogue == .outOfDate(confirmed: 10, why: "no connection"))
-        #expect(state.catalogue.title(now: 10 + 7200) == "out of date, 2 hours old")
-        #expect(shown(state.list) == "abc")
     }
 
     @Test(

@@ -66,22 +66,4 @@ struct FilmPageTests {
         #expect(lines.contains("No poster: the catalogue names none"))
         #expect(lines[4] == "What it is about.")
     }
-
-    @Test("untrusted text is made visible, and fits")
-    func hostile() {
-        let evil = "A\u{1B}[2J\u{202E}世界 \(String(repeating: "x", count: 200))"
-        for columns in [40, 80, 120] {
-            let page = page(columns: columns, rows: 24)
-            let film = Movie(
-                id: "1", title: evil, originalTitle: evil, year: 1920, director: evil, country: evil,
-                genres: [evil], overview: evil, score: 1e300)
-            var around = FilmContext()
-            around.sameDirector = ([film], 1)
-            (around.previous, around.next) = (film, film)
-            for line in text(page.lines(of: film, around)) {
-                #expect(!line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202E })
-                #expect(TerminalText.width(line) <= page.text.size.columns)
-            }
-        }
-    }
 }

@@ -39,18 +39,6 @@ struct OwnKeysTests {
         #expect(keys.shown("u") == nil)
     }
 
-    @Test("the keys that end or stop the browser are the person's")
-    func lastKeys() throws {
-        var keys = BrowserKeys()
-        let control = [TerminalKey(.character("c"), .control), TerminalKey(.character("z"), .control)]
-        #expect(keys.last == Set(control + [letter("q")]))
-        try keys.set("find", to: "q")
-        #expect(keys.last == Set(control))
-        try keys.set("quit", to: "ctrl-x F10")
-        #expect(
-            keys.last == Set(control + [TerminalKey(.character("x"), .control), TerminalKey(.function(10))]))
-    }
-
     @Test("a command for selected films that the filter hides says so")
     func hiddenSelection() throws {
         var state = BrowserState(size: CellSize(columns: 80, rows: 24))
