@@ -6,20 +6,6 @@ import Testing
 
 @Suite("Completion of command lines", .bounded)
 struct CompletionTests {
-    private func completion(_ words: [String]) -> Completion {
-        Completion(words)
-    }
-
-    private func texts(_ words: [String]) -> [String] { completion(words).candidates.map(\.text) }
-
-    @Test("completes a command, or a catalogue in its place")
-    func command() {
-        #expect(texts([""]).count == commands.count && completion([""]).paths == .files)
-        #expect(texts(["pre"]) == ["prewarm"])
-        #expect(texts(["--catalogue", "f.json", "sh"]) == ["show"])
-        #expect(completion(["sh"]).candidates.first?.meaning == ShowCommand.specification.summary)
-    }
-
     @Test(
         "completes options of the command and common ones, without those already used",
         arguments: [
@@ -27,37 +13,10 @@ struct CompletionTests {
             (["list", "--top=3", "--to"], []),
             (["fetch", "-o", "x", "--outp"], []), (["list", "--header", "a: b", "--head"], ["--header"]),
             (["list", "--quie"], ["--quiet"]), (["list", "--", "--quie"], []),
-            (["f.json", "--so"], ["--sort"]),
+            (["f.json", "--so"], ["--sort"]), (["cache", "info", ""], []),
         ])
     func options(words: [String], expected: [String]) {
-        #expect(texts(words) == expected)
-    }
-
-    @Test(
-        "completes an option's values, as a separate word and after the equals sign",
-        arguments: [
-            (["list", "--graphics", "k"], ["kitty"]), (["list", "--graphics=k"], ["--graphics=kitty"]),
-            (["list", "--graphics", "=", "k"], ["kitty"]), (["--color", ""], ["auto", "always", "never"]),
-            (["serve", "--log", ""], ["json", "text", "off"]), (["list", "--top", ""], []),
-            (["list", "--nonsense=k"], []),
-        ])
-    func values(words: [String], expected: [String]) {
-        #expect(texts(words) == expected)
-    }
-
-    @Test("completes operands: words, films, files and folders, up to their number")
-    func operands() {
-        #expect(texts(["cache", ""]) == ["info", "verify", "trim", "clear", "path"])
-        #expect(texts(["cache", "info", ""]) == [])
-        #expect(completion(["show", "m"]).wantsFilm && completion(["show", "m"]).paths == .files)
-        #expect(completion(["show", "m", ""]).wantsFilm && completion(["show", "m", ""]).paths == .files)
-        #expect(
-            !completion(["remove", "m", ""]).wantsFilm && completion(["remove", "m", ""]).paths == .none)
-        #expect(completion(["fetch", "a", "b", ""]).wantsFilm)
-        #expect(completion(["fetch", "--output", ""]).paths == .files)
-        #expect(completion(["list", "--cache-dir", ""]).paths == .folders)
-        #expect(completion(["import", "a.json", ""]).paths == .files)
-        #expect(texts(["help", "comp"]) == ["completions"] && texts(["help", "opt"]) == ["options"])
+        #expect(Completion(words).candidates.map(\.text) == expected)
     }
 }
 

@@ -113,27 +113,4 @@ struct PlayerTests {
         #expect(PlayerEnding.exited(2).complaint(of: "mpv") == "mpv failed: exit status 2")
         #expect(PlayerEnding.killed(signal: SIGSEGV).complaint(of: "mpv") == "mpv was ended by signal 11")
     }
-
-    @Test("a poster is saved completely under a free name, and once")
-    func saving() throws {
-        let folder = try TemporaryFolder()
-        func save(_ text: String) throws -> WrittenFile {
-            try OutputFile(folder: folder.path, stem: "faust-1926", ending: ".jpg")
-                .write(Data(text.utf8), .number)
-        }
-        func file(_ name: String, _ outcome: WrittenFile.Outcome) -> WrittenFile {
-            WrittenFile(path: folder.file(name), outcome: outcome)
-        }
-        #expect(try save("one") == file("faust-1926.jpg", .written))
-        #expect(try save("two") == file("faust-1926-2.jpg", .written))
-        #expect(try save("one") == file("faust-1926.jpg", .same))
-        #expect(try save("two") == file("faust-1926-2.jpg", .same))
-        #expect(try save("three") == file("faust-1926-3.jpg", .written))
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        #expect(names == ["faust-1926-2.jpg", "faust-1926-3.jpg", "faust-1926.jpg"])
-        #expect(try Data(contentsOf: URL(filePath: folder.file("faust-1926.jpg"))) == Data("one".utf8))
-        #expect(throws: Failure.self) {
-            try OutputFile(folder.file("nowhere") + "/a").write(Data([1]), .number)
-        }
-    }
 }

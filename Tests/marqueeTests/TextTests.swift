@@ -1,5 +1,3 @@
-@testable import Films
-import FoundationEssentials
 import TestTraits
 import Testing
 
@@ -24,47 +22,11 @@ struct TextTests {
     func numbers(value: Double, decimals: Int, text: String) {
         #expect(value.formatted(decimals: decimals) == text)
     }
-
 }
 
 @Suite("Help", .bounded)
 struct HelpTests {
     private let specifications = CommandSpecification.all
-
-    /// Joins the words, whatever the line breaks.
-    private func words(_ text: String) -> String {
-        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    }
-
-    @Test("every command has a page with its options, which refers to the common options")
-    func pages() throws {
-        let overview = Help.overview
-        for specification in specifications {
-            let help = try Help.page(specification.name)
-            #expect(help == Help.text(for: specification))
-            #expect(overview.contains("\n  \(specification.name) "))
-            for option in specification.options {
-                #expect(help.contains("--\(option.name)"), "\(specification.name) --\(option.name)")
-                #expect(words(help).contains(words(option.help)))
-            }
-            #expect(help.contains("Examples\n"))
-            #expect(help.contains("marquee help options"))
-            #expect(!help.contains("--cache-dir"))
-        }
-        let common = try Help.page("options")
-        for option in CommandSpecification.global {
-            #expect(common.contains("--\(option.name)"))
-            #expect(words(common).contains(words(option.help)))
-        }
-        for topic in Help.topics { #expect(overview.contains("marquee help \(topic.name)")) }
-    }
-
-    @Test("the first line says that plain marquee opens the browser, and examples follow")
-    func beginning() {
-        let lines = Help.overview.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.first?.hasPrefix("marquee opens a browser") == true)
-        #expect(lines.dropFirst().first == "" && lines.dropFirst(2).first == "Examples")
-    }
 
     @Test("no line of any page is wider than 80 columns")
     func width() throws {
@@ -84,24 +46,5 @@ struct HelpTests {
         let mistyped = try await Program.run(["help", "option"])
         #expect(mistyped.status == 2)
         #expect(mistyped.errorText.contains("there is no help on \"option\"; did you mean \"options\"?"))
-    }
-}
-
-@Suite("Columns of the list", .bounded)
-struct ColumnsTests {
-    private let rows = [
-        FilmRecord(
-            movie: Movie(
-                id: "id", title: String(repeating: "t", count: 30), year: 1920,
-                director: String(repeating: "d", count: 20)),
-            poster: nil, isCached: false)
-    ]
-
-    @Test("fit the terminal", arguments: [0, 1, 10, 16, 17, 18, 20, 40, 60, 67, 68, 80, 200])
-    func fit(width: Int) {
-        let widths = FilmTable.columnWidths(rows, in: width)
-        #expect(widths.title >= 0 && widths.director >= 0)
-        #expect(16 + widths.title + 2 + widths.director <= max(width, 18))
-        if width >= 68 { #expect(widths == (30, 20)) }
     }
 }
