@@ -8,74 +8,146 @@ import Testing
 struct BadInputTests {
     /// A command line, its exit status, and a part of its error.
     struct Case: Sendable, CustomTestStringConvertible {
-        let words: [String]
+        let line, answer: String
         let status: Int32
-        let answer: String
-        var file = ""
-        var input = ""
-        var environment: [String: String] = [:]
+        let file, input: String
+        let environment: [String: String]
 
-        var testDescription: String { words.joined(separator: " ") + " " + file.prefix(30) }
+        init(
+            _ line: String, _ answer: String, status: Int32 = 2, file: String = "", input: String = "",
+            environment: [String: String] = [:]
+        ) {
+            (self.line, self.answer, self.status) = (line, answer, status)
+            (self.file, self.input, self.environment) = (file, input, environment)
+        }
+
+        var testDescription: String { line + " " + file.prefix(30) }
     }
 
-    /// FILE stands for a file with the case's contents.
-    static let cases = [
-        Case(words: ["lst"], status: 2, answer: "did you mean \"list\"?"),
-        Case(words: ["list", "--ofline"], status: 2, answer: "did you mean --offline?"),
-        Case(words: ["list", "--sort", "size"], status: 2, answer: "one of score, year, title"),
-        Case(words: ["list", "--top", "0"], status: 2, answer: "whole number from 1 on"),
-        Case(words: ["list", "--plain", "--json"], status: 2, answer: "exclude each other"),
-        Case(words: ["list", "extra"], status: 2, answer: "does not take \"extra\""),
-        Case(words: ["list", "--catalogue", "FILE"], status: 2, answer: "it is empty"),
+    /// FILE stands for a file with the case's contents, CLOSED for an address where nobody answers, TAKEN for a port that
+    /// is in use, and ~ for a space within a word.
+    static let cases: [Case] = [
+        Case("lst", "did you mean \"list\"?"),
+        Case("list --ofline", "did you mean --offline?"),
+        Case("list --sort size", "one of score, year, title"),
+        Case("list --top 0", "whole number from 1 on"),
+        Case("list --plain --json", "exclude each other"),
+        Case("list extra", "does not take \"extra\""),
+        Case("list --catalogue FILE", "it is empty"),
         Case(
-            words: ["list", "--catalogue", "FILE"], status: 2, answer: "line 2: a DOCTYPE is not accepted",
+            "list --catalogue FILE", "line 2: a DOCTYPE is not accepted",
             file: "<?xml version=\"1.0\"?>\n<!DOCTYPE c [<!ENTITY e \"x\">]>\n<catalogue/>"),
         Case(
-            words: ["list", "--catalogue", "FILE"], status: 2,
-            answer: "line 3, column 8: not well-formed XML",
+            "list --catalogue FILE", "line 3, column 8: not well-formed XML",
             file: "<catalogue>\n<movie>\n</film></catalogue>"),
+        Case("list --catalogue FILE", "line 2, column 6: not JSON", file: "[{\"id\":\n\"cut\""),
+        Case("list --catalogue FILE", "has no title", file: #"[{"id":"a","year":1920,"director":"D"}]"#),
+        Case("list --catalogue FILE", "neither JSON nor XML", file: "films, lots of them"),
+        Case("list --catalogue /nowhere", "there is no such file; check the path"),
+        Case("list --catalogue /", "there are no films and no pictures"),
+        Case("list --catalogue ftp://h/x", "the scheme ftp is not read"),
+        Case("list --catalogue http://example.org/x", "or allow it with --insecure-http example.org"),
+        Case("fetch CLOSED/x", "no connection: Connection refused"),
+        Case("fetch http:///x", "it names no host"),
+        Case("fetch data:,text", "not an image: it is text"),
+        Case("fetch file:///nowhere", "/nowhere: cannot be read: No such file"),
+        Case("fetch -", "standard input names no address"),
+        Case("fetch -", "no film is called \"garbage\"", input: "garbage"),
+        Case("fetch data:,x -o /proc/none", "choose another with -o"),
+        Case("fetch data:,x -o FILE", "choose another with -o", file: "x"),
+        Case("fetch", "fetch needs FILM|URL|FILE...; see marquee fetch --help"),
+        Case("fetch CLOSED/x", "apt-get install libcurl4", environment: ["MARQUEE_LIBCURL": "/nowhere"]),
+        Case("prewarm -", "standard input: it is empty"),
+        Case("prewarm --no-disk-cache", "leave out --no-disk-cache"),
+        Case("prewarm /nowhere", "there is no such file"),
+        Case("cache info --cache-dir FILE", "choose another folder", status: 1, file: "x"),
+        Case("list --header none", "--header needs 'Name: value'"),
+        Case("list --timeout soon", "--timeout needs seconds"),
+        Case("list --max-bytes 1Q", "a number of bytes such as"),
+        Case("list --insecure-http http://h", "needs a host name"),
         Case(
-            words: ["list", "--catalogue", "FILE"], status: 2, answer: "line 2, column 6: not JSON",
-            file: "[{\"id\":\n\"cut\""),
+            "list films.json",
+            "list does not take \"films.json\"; for the file, write marquee list --catalogue "
+                + "films.json, or marquee films.json"),
+        Case("list --year 1929..1920", "--year needs 1927, 1920..1929, 1920.. or ..1929, not \"1929..1920\""),
+        Case("list --year 192x", "--year needs 1927"),
+        Case("list --year=", "--year needs 1927"),
+        Case("list --search year:~1929..1920", "--search: year: needs 1927"),
+        Case("list --limit 0", "--limit needs a whole number from 1 on"),
+        Case("nowhere.json", "nowhere.json: there is no such file"),
+        Case("NOWHERE.XML", "NOWHERE.XML: there is no such file"),
+        Case("./nowhere", "there is no such file"),
+        Case("http://example.org/films", "or allow it with --insecure-http example.org"),
+        Case("films.json --catalogue b.xml", "are two catalogues; name one"),
+        Case("show film-3 --graphics regis", "auto, kitty, iterm2, sixel, blocks, sextants, ascii, none"),
+        Case("fetch --include film-1", "--include needs one address"),
+        Case("fetch --include CLOSED/a CLOSED/b", "--include needs one address"),
+        Case("fetch --include CLOSED/a --json", "--include needs one address"),
+        Case("picture w30", "picture needs URL|FILE... RECIPE"),
+        Case("picture 342", "picture needs URL|FILE... RECIPE"),
+        Case("picture FILE w0 -o x", "\"w0\" is not a recipe"),
+        Case("picture FILE w30", "picture needs -o OUT"),
+        Case("prewarm --sizes w92", "--sizes works only with prewarm --through"),
+        Case("prewarm --sign-key-file keys", "--sign-key-file works only with prewarm --through"),
+        Case("prewarm --through http://127.0.0.1:1/", "needs the sizes"),
+        Case("prewarm --through pictures --sizes w92", "--through needs an address"),
+        Case("prewarm --through http://127.0.0.1:1/ --sizes large", "--sizes: "),
+        Case("prewarm --through http://127.0.0.1:1/ --sizes w92 --detach", "--detach does not go"),
+        Case("cache", "cache needs info|verify|trim|clear|path"),
+        Case("cache bogus", "unknown action \"bogus\""),
+        Case("cache trim", "trim needs --to BYTES"),
+        Case("cache trim --to x", "--to needs a number of bytes"),
+        Case("cache info --to 1K", "--to works only with cache trim"),
+        Case("cache verify --host h", "--host works only with cache clear"),
+        Case("cache info verify", "cache does not take \"verify\""),
+        Case("cache info --no-disk-cache", "leave out --no-disk-cache"),
+        Case("serve --port TAKEN", " of 127.0.0.1 is in use; choose another"),
+        Case("serve FILE", "is not a catalogue; name JSON, XML, a library or a folder", file: "not films"),
+        Case("serve /nowhere", "there is no /nowhere; name a folder"),
+        Case("serve /nowhere.db", "/nowhere.db: there is no such file; create a library with marquee import"),
+        Case("serve --writable", "only a library is writable"),
+        Case("serve --writable --trust-local --address 0.0.0.0", "--trust-local works only at a loopback"),
+        Case("serve --trust-local --token-file tokens", "exclude each other"),
+        Case("serve --public-url films", "--public-url needs an address"),
+        Case("serve --port 70000", "--port needs a whole number from 0 to 65535"),
+        Case("serve --fail 1.5", "--fail needs a rate from 0 to 1"),
+        Case("serve --latency -1", "--latency needs a whole number"),
+        Case("serve --bandwidth fast", "--bandwidth needs a number of bytes"),
+        Case("serve --address localhost", "localhost is not an IP address; use 127.0.0.1"),
+        Case("serve --source *", "or *.example.org for all its subdomains, not \"*\""),
+        Case("serve --source *.org", "not \"*.org\""),
+        Case("serve --source a.*.example.org", "--source needs a host"),
         Case(
-            words: ["list", "--catalogue", "FILE"], status: 2, answer: "has no title",
-            file: #"[{"id":"a","year":1920,"director":"D"}]"#),
+            "serve --sizes-file FILE", "/file: line 3: not a recipe; write one recipe on each line",
+            file: "w92\n# more\nbig\n"),
+        Case("serve --sizes-file FILE", "/file: no size; write a recipe on a line", file: "# nothing\n"),
+        Case("serve --sizes-file /nowhere", "/nowhere: there is no such file"),
+        Case("serve --sizes w92 --sizes-file FILE", "--sizes and --sizes-file exclude each other"),
+        Case("serve --queue-time -1", "--queue-time needs a whole number from 0 to 600"),
+        Case("serve --admin 9090", "--admin needs an address and a port such as 127.0.0.1:9090"),
+        Case("serve --admin localhost:1", "--admin needs an address and a port"),
+        Case("serve --log xml", "--log needs json, text or off"),
+        Case("serve --drain soon", "--drain needs a whole number"),
         Case(
-            words: ["list", "--catalogue", "FILE"], status: 2, answer: "neither JSON nor XML",
-            file: "films, lots of them"),
+            "serve --address unix:/nowhere/a --socket-mode 0888",
+            "--socket-mode needs permissions in octal from 0 to 0777, such as 0660, not \"0888\""),
+        Case("serve --admin unix:/nowhere/a --socket-mode 1777", "from 0 to 0777"),
+        Case("serve --admin unix:/nowhere/a --socket-mode -1", "from 0 to 0777"),
+        Case("serve --admin unix:/nowhere/a --socket-mode=", "from 0 to 0777"),
+        Case("serve --socket-mode 0660", "--socket-mode needs --address unix:PATH or --admin unix:PATH"),
         Case(
-            words: ["list", "--catalogue", "/nowhere"], status: 2,
-            answer: "there is no such file; check the path"),
-        Case(words: ["list", "--catalogue", "/"], status: 2, answer: "there are no films and no pictures"),
-        Case(words: ["list", "--catalogue", "ftp://h/x"], status: 2, answer: "the scheme ftp is not read"),
+            "serve --admin 127.0.0.1:0 --admin-host a~b",
+            "--admin-host needs a host name such as films.example.org"),
+        Case("serve --admin 127.0.0.1:0 --admin-host a:9090", "--admin-host needs a host name"),
+        Case("serve --admin-host a", "--admin-host needs --admin ADDRESS"),
         Case(
-            words: ["list", "--catalogue", "http://example.org/x"], status: 2,
-            answer: "or allow it with --insecure-http example.org"),
+            "serve", "MARQUEE_SOCKET_MODE needs permissions in octal",
+            environment: ["MARQUEE_SOCKET_MODE": "rw"]),
+        Case("serve", "MARQUEE_DRAIN needs a whole number", environment: ["MARQUEE_DRAIN": "soon"]),
         Case(
-            words: ["fetch", "CLOSED/x"], status: 2, answer: "no connection: Connection refused"),
-        Case(words: ["fetch", "http:///x"], status: 2, answer: "it names no host"),
-        Case(words: ["fetch", "data:,text"], status: 2, answer: "not an image: it is text"),
-        Case(
-            words: ["fetch", "file:///nowhere"], status: 2, answer: "/nowhere: cannot be read: No such file"),
-        Case(words: ["fetch", "-"], status: 2, answer: "standard input names no address"),
-        Case(words: ["fetch", "-"], status: 2, answer: "no film is called \"garbage\"", input: "garbage"),
-        Case(words: ["fetch", "data:,x", "-o", "/proc/none"], status: 2, answer: "choose another with -o"),
-        Case(
-            words: ["fetch", "data:,x", "-o", "FILE"], status: 2, answer: "choose another with -o", file: "x"),
-        Case(words: ["fetch"], status: 2, answer: "fetch needs FILM|URL|FILE...; see marquee fetch --help"),
-        Case(
-            words: ["fetch", "CLOSED/x"], status: 2, answer: "apt-get install libcurl4",
-            environment: ["MARQUEE_LIBCURL": "/nowhere"]),
-        Case(words: ["prewarm", "-"], status: 2, answer: "standard input: it is empty"),
-        Case(words: ["prewarm", "--no-disk-cache"], status: 2, answer: "leave out --no-disk-cache"),
-        Case(words: ["prewarm", "/nowhere"], status: 2, answer: "there is no such file"),
-        Case(
-            words: ["cache", "info", "--cache-dir", "FILE"], status: 1, answer: "choose another folder",
-            file: "x"),
-        Case(words: ["list", "--header", "none"], status: 2, answer: "--header needs 'Name: value'"),
-        Case(words: ["list", "--timeout", "soon"], status: 2, answer: "--timeout needs seconds"),
-        Case(words: ["list", "--max-bytes", "1Q"], status: 2, answer: "a number of bytes such as"),
-        Case(words: ["list", "--insecure-http", "http://h"], status: 2, answer: "needs a host name"),
+            "serve", "MARQUEE_PORT needs a whole number from 0 to 65535",
+            environment: ["MARQUEE_PORT": "70000"]),
+        Case("serve", "MARQUEE_QUIET needs 1, true, yes or on", environment: ["MARQUEE_QUIET": "x"]),
     ]
 
     @Test("case", arguments: cases)
@@ -84,9 +156,12 @@ struct BadInputTests {
         try Data(bad.file.utf8).write(to: URL(filePath: folder.file("file")))
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
-        let words = bad.words.map { word in
-            word == "FILE"
-                ? folder.file("file") : word.replacing("CLOSED", with: "http://127.0.0.1:\(closed.port)")
+        let places = [
+            "FILE": folder.file("file"), "CLOSED": "http://127.0.0.1:\(closed.port)",
+            "TAKEN": "\(closed.port)", "~": " ",
+        ]
+        let words = bad.line.split(separator: " ").map { word in
+            places.reduce(String(word)) { $0.replacing($1.key, with: $1.value) }
         }
         let environment = ["XDG_CACHE_HOME": folder.path].merging(bad.environment) { _, given in given }
         let outcome = try await Program.run(words, input: bad.input, environment: environment)
@@ -95,7 +170,7 @@ struct BadInputTests {
         #expect(
             outcome.errorText.hasPrefix("marquee: ") && outcome.errorText.contains(bad.answer),
             "\(outcome.errorText)")
-        if bad.words[0] != "cache" { #expect(outcome.output.isEmpty) }
+        if bad.status == 2 { #expect(outcome.output.isEmpty) }
     }
 
     @Test("an unusable cache folder disables only the cache, with one warning")

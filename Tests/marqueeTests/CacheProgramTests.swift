@@ -89,18 +89,4 @@ struct CacheProgramTests {
         #expect(cleared.text.hasPrefix("0 entries, 0 bytes; \(left) removed"))
         #expect(try fixture.entries().isEmpty)
     }
-
-    @Test(
-        "an impossible option is refused with status 2 and one line",
-        arguments: [
-            ["cache"], ["cache", "bogus"], ["cache", "trim"], ["cache", "trim", "--to", "x"],
-            ["cache", "info", "--to", "1K"], ["cache", "verify", "--host", "h"], ["cache", "info", "verify"],
-            ["cache", "info", "--no-disk-cache"],
-        ])
-    func refused(words: [String]) async throws {
-        let refused = try await Program.run(words)
-        #expect(refused.status == 2)
-        #expect(refused.output.isEmpty)
-        #expect(refused.errorLines.count == 1)
-    }
 }

@@ -40,18 +40,6 @@ struct FetchIncludeTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test("--include needs exactly one address")
-    func usage() async throws {
-        let fixture = try Fixture()
-        for operands in [
-            ["film-1"], ["http://127.0.0.1:1/a", "http://127.0.0.1:1/b"], ["http://127.0.0.1:1/a", "--json"],
-        ] {
-            let run = try await Program.run(
-                ["fetch", "--include"] + operands, environment: fixture.environment)
-            #expect(run.status == 2)
-        }
-    }
-
     @Test("outcomes tell revalidated, stale and resumed files apart")
     func outcomes() async throws {
         let fields = "Content-Type: image/png\r\nETag: \"1\"\r\nCache-Control: max-age=0\r\n"

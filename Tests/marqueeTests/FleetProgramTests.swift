@@ -77,22 +77,6 @@ struct FleetProgramTests {
         #expect(try await Program.run(words + ["--sign-key-file", keys], input: list).status == 0)
     }
 
-    @Test(
-        "a command line that cannot be obeyed says why",
-        arguments: [
-            (["--sizes", "w92"], "--sizes works only with prewarm --through"),
-            (["--sign-key-file", "keys"], "--sign-key-file works only with prewarm --through"),
-            (["--through", "http://127.0.0.1:1/"], "needs the sizes"),
-            (["--through", "pictures", "--sizes", "w92"], "--through needs an address"),
-            (["--through", "http://127.0.0.1:1/", "--sizes", "large"], "--sizes: "),
-            (["--through", "http://127.0.0.1:1/", "--sizes", "w92", "--detach"], "--detach does not go"),
-        ])
-    func refused(_ words: [String], _ reason: String) async throws {
-        let outcome = try await Program.run(["prewarm"] + words)
-        #expect(outcome.status == 2)
-        #expect(outcome.errorText.contains(reason) && outcome.errorLines.count == 1, "\(outcome.errorText)")
-    }
-
     @Test("purge reaches every instance; one that is down is named, and the status is 1")
     func purge() async throws {
         let origin = try Fixture()

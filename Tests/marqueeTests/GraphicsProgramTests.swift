@@ -156,11 +156,4 @@ struct GraphicsProgramTests {
             #expect(terminal.output.contains(sequence: "\u{1B}\u{1B}_Ga=p,U=1,i=") == isKitty)
         }
     }
-
-    @Test("an unknown protocol is refused with the list of known ones")
-    func refused() async throws {
-        let outcome = try await fixture.run("show", "film-3", "--graphics", "regis")
-        #expect(outcome.status == 2)
-        #expect(outcome.errorText.contains("auto, kitty, iterm2, sixel, blocks, sextants, ascii, none"))
-    }
 }

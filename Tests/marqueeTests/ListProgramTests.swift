@@ -255,15 +255,6 @@ struct ListProgramTests {
         let best = try await Program.run(
             [file, "--top", "1", "--plain"], environment: ["XDG_CACHE_HOME": fixture.home.path])
         #expect(best.lines.map { $0.hasPrefix("film-6\t") } == [true])
-        for (words, answer) in [
-            (["nowhere.json"], "nowhere.json: there is no such file"),
-            (["./nowhere"], "there is no such file"),
-            (["films.json", "--catalogue", "b.xml"], "are two catalogues; name one"),
-        ] {
-            let refused = try await Program.run(words)
-            #expect(refused.status == 2 && refused.errorLines.count == 1)
-            #expect(refused.errorText.contains(answer), "\(refused.errorText)")
-        }
     }
 
     /// Six films of four directors, as a file, as a library and from a service.
@@ -326,33 +317,5 @@ struct ListProgramTests {
         let similar = try await fixture.run("list", "--search", "nosfertau", "--plain")
         #expect(similar.lines.count == 1 && similar.text.hasPrefix("n\t"))
         #expect(similar.errorText.contains("no film has exactly these words"))
-    }
-
-    @Test(
-        "wrong years and numbers are usage errors of one line",
-        arguments: [
-            (
-                ["--year", "1929..1920"],
-                "--year needs 1927, 1920..1929, 1920.. or ..1929, not \"1929..1920\""
-            ),
-            (["--year", "192x"], "--year needs 1927"), (["--year", ""], "--year needs 1927"),
-            (["--search", "year: 1929..1920"], "--search: year: needs 1927"),
-            (["--limit", "0"], "--limit needs a whole number from 1 on"),
-        ])
-    func wrongConditions(words: [String], answer: String) async throws {
-        let refused = try await Program.run(["list"] + words)
-        #expect(refused.status == 2 && refused.errorLines.count == 1)
-        #expect(refused.errorText.contains(answer), "\(refused.errorText)")
-    }
-
-    @Test("a file behind list is refused with the ways to name it")
-    func fileBehindList() async throws {
-        let refused = try await Program.run(["list", "films.json"])
-        #expect(refused.status == 2)
-        #expect(
-            refused.errorLines == [
-                "marquee: list does not take \"films.json\"; for the file, write "
-                    + "marquee list --catalogue films.json, or marquee films.json"
-            ])
     }
 }

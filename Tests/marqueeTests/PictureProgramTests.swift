@@ -94,17 +94,6 @@ struct PictureProgramTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("out")) == ["a.jpg"])
     }
 
-    @Test("a malformed recipe and a missing -o are usage errors")
-    func usage() async throws {
-        let folder = try folder("a.jpg")
-        for words in [
-            ["w30"], ["342"], [folder.file("a.jpg"), "w0", "-o", "x"], [folder.file("a.jpg"), "w30"],
-        ] {
-            let run = try await Program.run(["picture"] + words)
-            #expect(run.status == 2 && run.output.isEmpty && run.errorLines.count == 1)
-        }
-    }
-
     @Test("a signed address equals the library's")
     func sign() async throws {
         let folder = try TemporaryFolder()

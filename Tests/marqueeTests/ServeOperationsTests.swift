@@ -548,37 +548,4 @@ struct ServeOperationsTests {
         program.send(SIGINT)
         _ = await program.outcome()
     }
-
-    @Test("impossible options end with 2 and one line, which names their variable")
-    func refused() async throws {
-        for (words, environment, answer) in [
-            (["--admin", "9090"], [:], "--admin needs an address and a port such as 127.0.0.1:9090"),
-            (["--admin", "localhost:1"], [:], "--admin needs an address and a port"),
-            (["--log", "xml"], [:], "--log needs json, text or off"),
-            (["--drain", "soon"], [:], "--drain needs a whole number"),
-            (
-                ["--address", "unix:/nowhere/a", "--socket-mode", "0888"], [:],
-                "--socket-mode needs permissions in octal from 0 to 0777, such as 0660, not \"0888\""
-            ),
-            (["--admin", "unix:/nowhere/a", "--socket-mode", "1777"], [:], "from 0 to 0777"),
-            (["--admin", "unix:/nowhere/a", "--socket-mode", "-1"], [:], "from 0 to 0777"),
-            (["--admin", "unix:/nowhere/a", "--socket-mode="], [:], "from 0 to 0777"),
-            (["--socket-mode", "0660"], [:], "--socket-mode needs --address unix:PATH or --admin unix:PATH"),
-            ([], ["MARQUEE_SOCKET_MODE": "rw"], "MARQUEE_SOCKET_MODE needs permissions in octal"),
-            (
-                ["--admin", "127.0.0.1:0", "--admin-host", "a b"], [:],
-                "--admin-host needs a host name such as films.example.org"
-            ),
-            (["--admin", "127.0.0.1:0", "--admin-host", "a:9090"], [:], "--admin-host needs a host name"),
-            (["--admin-host", "a"], [:], "--admin-host needs --admin ADDRESS"),
-            ([], ["MARQUEE_DRAIN": "soon"], "MARQUEE_DRAIN needs a whole number"),
-            ([], ["MARQUEE_PORT": "70000"], "MARQUEE_PORT needs a whole number from 0 to 65535"),
-            ([], ["MARQUEE_QUIET": "x"], "MARQUEE_QUIET needs 1, true, yes or on"),
-        ] as [([String], [String: String], String)] {
-            let refused = try await Program.run(["serve"] + words, environment: environment)
-            #expect(refused.status == 2, "\(words) \(environment)")
-            #expect(refused.errorLines.count == 1)
-            #expect(refused.errorText.contains(answer), "\(refused.errorText)")
-        }
-    }
 }

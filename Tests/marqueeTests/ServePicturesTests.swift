@@ -29,26 +29,6 @@ struct ServePicturesTests {
         try Arguments(["serve"] + words)
     }
 
-    @Test("sources and files that are wrong end with one line that says what to write")
-    func refused() async throws {
-        let sizes = try file("sizes", "w92\n# more\nbig\n")
-        let none = try file("none", "# nothing\n")
-        for (words, answer) in [
-            (["--source", "*"], "or *.example.org for all its subdomains, not \"*\""),
-            (["--source", "*.org"], "not \"*.org\""),
-            (["--source", "a.*.example.org"], "--source needs a host"),
-            (["--sizes-file", sizes], "\(sizes): line 3: not a recipe; write one recipe on each line"),
-            (["--sizes-file", none], "\(none): no size; write a recipe on a line"),
-            (["--sizes-file", "/nowhere"], "/nowhere: there is no such file"),
-            (["--sizes", "w92", "--sizes-file", sizes], "--sizes and --sizes-file exclude each other"),
-            (["--queue-time", "-1"], "--queue-time needs a whole number from 0 to 600"),
-        ] {
-            let refused = try await Program.run(["serve", folder.path] + words)
-            #expect(refused.status == 2 && refused.output.isEmpty && refused.errorLines.count == 1)
-            #expect(refused.errorText.contains(answer), "\(refused.errorText)")
-        }
-    }
-
     @Test("a changed file of keys is read anew for a running service")
     func readAgain() async throws {
         let keys = try file("keys", String(repeating: "0a", count: 32))

@@ -84,41 +84,6 @@ struct ServeProgramTests {
         #expect(try names().isEmpty)
     }
 
-    @Test("a port in use, a missing folder and bad options end with 2 and one line of advice")
-    func refused() async throws {
-        let fixture = try Fixture()
-        let taken = "\(fixture.service.port)"
-        let file = fixture.folder.file("notes.txt")
-        try Data("not films".utf8).write(to: URL(filePath: file))
-        for (words, answer) in [
-            (["serve", "--port", taken], "port \(taken) of 127.0.0.1 is in use; choose another"),
-            (["serve", file], "is not a catalogue; name JSON, XML, a library or a folder"),
-            (["serve", "/nowhere"], "there is no /nowhere; name a folder"),
-            (
-                ["serve", "/nowhere.db"],
-                "/nowhere.db: there is no such file; create a library with marquee import"
-            ),
-            (["serve", "--writable"], "only a library is writable"),
-            (
-                ["serve", "--writable", "--trust-local", "--address", "0.0.0.0"],
-                "--trust-local works only at a loopback"
-            ),
-            (["serve", "--trust-local", "--token-file", "tokens"], "exclude each other"),
-            (["serve", "--public-url", "films"], "--public-url needs an address"),
-            (["serve", "--port", "70000"], "--port needs a whole number from 0 to 65535"),
-            (["serve", "--fail", "1.5"], "--fail needs a rate from 0 to 1"),
-            (["serve", "--latency", "-1"], "--latency needs a whole number"),
-            (["serve", "--bandwidth", "fast"], "--bandwidth needs a number of bytes"),
-            (["serve", "--address", "localhost"], "localhost is not an IP address; use 127.0.0.1"),
-        ] {
-            let refused = try await Program.run(words)
-            #expect(refused.status == 2, "\(words)")
-            #expect(refused.output.isEmpty)
-            #expect(refused.errorLines.count == 1)
-            #expect(refused.errorText.contains(answer), "\(refused.errorText)")
-        }
-    }
-
     @Test("--catalogue accepts the printed address, and --verbose prints one line per request")
     func address() async throws {
         let fixture = try Fixture()
