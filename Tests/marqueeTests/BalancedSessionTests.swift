@@ -105,8 +105,7 @@ struct BalancedSessionTests {
         #expect(known.statuses == [201] && known.instances.count == 2)
         for index in 0..<2 {
             let (program, number) = instances[index]
-            program.send(SIGTERM)
-            #expect(await program.outcome().status == 0)
+            #expect(await program.end(SIGTERM).status == 0)
             known = try writes(cookie)
             #expect(known.statuses == [200])
             instances[index] = try await instance(port: number)
@@ -120,8 +119,7 @@ struct BalancedSessionTests {
         #expect(known.statuses == [200] && known.instances.count == 2)
         for index in 0..<2 {
             let (program, number) = instances[index]
-            program.send(SIGTERM)
-            _ = await program.outcome()
+            await program.end(SIGTERM)
             instances[index] = try await instance(port: number)
         }
         try await eventually { try writes(other).instances.count == 2 }

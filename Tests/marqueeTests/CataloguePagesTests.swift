@@ -210,8 +210,7 @@ struct CataloguePagesTests {
             #expect(
                 films.first?["page"] as? String == root + "pages/http://films.example/a.html")
         }
-        server.send(SIGTERM)
-        #expect(await server.outcome().status == 0)
+        #expect(await server.end(SIGTERM).status == 0)
         #expect(origin.requests.count == 0)
     }
 

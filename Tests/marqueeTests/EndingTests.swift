@@ -57,8 +57,7 @@ struct EndingTests {
             let program = try Program(
                 [command, "-"], input: comments, keepsInput: true, environment: fixture.environment)
             await program.waitUntilInputIsRead()
-            program.send(SIGINT)
-            let outcome = await program.outcome()
+            let outcome = await program.end(SIGINT)
             #expect(outcome.status == -SIGINT)
             #expect(outcome.output.isEmpty && outcome.errors.isEmpty)
         }
@@ -96,7 +95,6 @@ struct EndingTests {
             environment: ["MARQUEE": BuiltProgram.path("marquee")])
         #expect(await program.nextLine() != nil)
         program.send(SIGHUP)
-        program.send(SIGTERM)
-        #expect(await program.outcome().status == 0)
+        #expect(await program.end(SIGTERM).status == 0)
     }
 }

@@ -18,8 +18,7 @@ struct FetchInputTests {
             urls.insert(record["url"] as? String ?? "")
         }
         #expect(urls == [fixture.base + "posters/1.png", fixture.base + "posters/2.png"])
-        program.send(SIGINT)
-        #expect(await program.outcome().status == -SIGINT)
+        #expect(await program.end(SIGINT).status == -SIGINT)
     }
 
     @Test("fetch - accepts films as its arguments do, and a last line without a line feed")
@@ -67,8 +66,7 @@ struct FetchInputTests {
             [command, "-", "--json", "--any-content", "--timeout", "600", "--concurrency", "2"],
             input: addresses.joined(separator: "\n"), environment: fixture.environment)
         #expect(await program.nextLine() != nil)
-        program.send(SIGINT)
-        let outcome = await program.outcome()
+        let outcome = await program.end(SIGINT)
         #expect(outcome.status == -SIGINT)
         #expect(outcome.errors.isEmpty, "\(outcome.errorText)")
         let records = try JSON.lines(outcome)
@@ -85,8 +83,7 @@ struct FetchInputTests {
         let program = try Program(
             ["show", "a", "--json", "--timeout", "600"], environment: fixture.environment)
         try await origin.requests.wait(for: 1)
-        program.send(SIGINT)
-        let outcome = await program.outcome()
+        let outcome = await program.end(SIGINT)
         #expect(outcome.status == -SIGINT)
         let fetch = try #require(try JSON.object(outcome.text)["fetch"] as? [String: Any])
         #expect((fetch["error"] as? [String: Any])?["code"] as? String == "cancelled")

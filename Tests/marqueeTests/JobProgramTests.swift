@@ -115,8 +115,7 @@ struct JobProgramTests {
             try Program(["jobs", "attach", "night"], environment: fixture.environment)
         }
         for program in attached { #expect(await program.nextLine() != nil) }
-        attached[2].send(SIGINT)
-        let left = await attached[2].outcome()
+        let left = await attached[2].end(SIGINT)
         #expect(left.status == -SIGINT)
         #expect(
             left.errorText.hasPrefix("marquee: job night keeps running; marquee jobs attach night"),

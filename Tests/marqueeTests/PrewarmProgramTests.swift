@@ -60,8 +60,7 @@ struct PrewarmProgramTests {
         try await origin.requests.wait(for: 5)
         // Entries are written in order: the catalogue, and the first of the four posters.
         try await eventually { try fixture.entries().count >= 2 }
-        killed.send(SIGKILL)
-        #expect(await killed.outcome().status == -SIGKILL)
+        #expect(await killed.end(SIGKILL).status == -SIGKILL)
         let verified = try JSON.object(try await fixture.run("cache", "verify", "--json").text)
         #expect(verified["removedEntries"] as? Int == 0)
         let kept = try #require(verified["entries"] as? Int) - 1
@@ -85,8 +84,7 @@ struct PrewarmProgramTests {
             environment: fixture.environment)
         // The first line appears while the second image loads.
         #expect(await running.nextLine() != nil)
-        running.send(SIGINT)
-        let outcome = await running.outcome()
+        let outcome = await running.end(SIGINT)
         #expect(outcome.status == -SIGINT)
         #expect(outcome.errors.isEmpty, "\(outcome.errorText)")
         #expect(try await fixture.run("cache", "verify").status == 0)

@@ -94,6 +94,13 @@ final class Program: Sendable {
 
     func send(_ signal: Int32) { process.send(signal) }
 
+    /// Sends a signal that ends the program, and waits for the end.
+    @discardableResult
+    func end(_ signal: Int32) async -> Outcome {
+        send(signal)
+        return await outcome()
+    }
+
     /// The result, once the program has ended.
     func outcome() async -> Outcome {
         await withTaskCancellationHandler {

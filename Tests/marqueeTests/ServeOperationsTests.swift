@@ -55,8 +55,7 @@ struct ServeOperationsTests {
             #expect(client.isEnded())
         }
         // A second signal ends it at once. If it came too soon, it would count as the same one.
-        service.program.send(SIGINT)
-        #expect(await service.program.outcome().status == -SIGINT)
+        #expect(await service.program.end(SIGINT).status == -SIGINT)
     }
 
     @Test("a served library has counts of its writes, and a library that is gone is in its health")
@@ -75,8 +74,7 @@ struct ServeOperationsTests {
         try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
         try await eventually { try admin("/health/ready").contains("films.db: the file is gone") }
         #expect(try RawClient(port: service.port).get("/films").status == 200)
-        service.program.send(SIGTERM)
-        #expect(await service.program.outcome().errorText.contains("films.db: the file is gone"))
+        #expect(await service.program.end(SIGTERM).errorText.contains("films.db: the file is gone"))
     }
 
     @Test("after SIGTERM under writers a library is one file, with every write that was acknowledged")
@@ -107,8 +105,7 @@ struct ServeOperationsTests {
                 }
             }
             try await isFirst.wait(for: 20 + round)
-            service.program.send(SIGTERM)
-            #expect(await service.program.outcome().status == 0)
+            #expect(await service.program.end(SIGTERM).status == 0)
             try await ended.wait(for: 4)
             let files = try FileManager.default.contentsOfDirectory(atPath: fixture.home.path)
             #expect(files.filter { $0.hasPrefix("films.db") } == ["films.db"])
@@ -156,15 +153,13 @@ struct ServeOperationsTests {
         isReady.change { $0 = false }
         try await ended.wait(for: 8)
         #expect(failures.value.isEmpty)
-        service.program.send(SIGINT)
-        _ = await service.program.outcome()
+        await service.program.end(SIGINT)
     }
 
     @Test("Ctrl-C ends the service at once, whatever the drain")
     func interrupt() async throws {
         let service = try await Service(try Fixture(), "--drain", "3600", "--quiet")
-        service.program.send(SIGINT)
-        #expect(await service.program.outcome().status == -SIGINT)
+        #expect(await service.program.end(SIGINT).status == -SIGINT)
     }
 
     @Test("the metrics count its requests, and not those for metrics")
@@ -187,8 +182,7 @@ struct ServeOperationsTests {
             #expect(text.contains("\nmarquee_log_dropped_lines_total 0\n"))
             #expect(text.contains("\nmarquee_build_info{version="))
         }
-        service.program.send(SIGINT)
-        let outcome = await service.program.outcome()
+        let outcome = await service.program.end(SIGINT)
         // The address is the first line, and each request is one more.
         #expect(outcome.lines.count == 3)
         let lines = try outcome.lines.map(JSON.object)
@@ -284,8 +278,7 @@ struct ServeOperationsTests {
         program.send(SIGHUP)
         _ = (socket.message(), socket.message())
         #expect(try rate(second) == 200 && size("w154") == 200)
-        program.send(SIGTERM)
-        let outcome = await program.outcome()
+        let outcome = await program.end(SIGTERM)
         for line in [
             "marquee: read tokens anew: 1 added, 1 removed", "marquee: read keys and sizes anew: new sizes",
             "line 1: a token has at least 22 characters", "the old ones stay",
@@ -363,8 +356,7 @@ struct ServeOperationsTests {
         try await eventually { service.errors.contains("\(keys): it is not a file") }
         #expect(service.errors.contains("read tokens anew: 1 added, 1 removed"))
         #expect(try service.rate(Self.tokens[0]) == 401 && service.rate(Self.tokens[1]) == 200)
-        service.program.send(SIGTERM)
-        #expect(await service.program.outcome().status == 0)
+        #expect(await service.program.end(SIGTERM).status == 0)
     }
 
     @Test("at the start tokens may come from a pipe, and the service says which one it waits for")
@@ -421,8 +413,7 @@ struct ServeOperationsTests {
         service.program.send(SIGHUP)
         try await eventually { service.errors.contains("read keys and sizes anew") }
         #expect(names.map(count) == [1, 2, 1], "\(service.errors)")
-        service.program.send(SIGTERM)
-        _ = await service.program.outcome()
+        await service.program.end(SIGTERM)
     }
 
     @Test("refused tokens are counted, and standard error names the last client")
@@ -441,8 +432,7 @@ struct ServeOperationsTests {
         }
         let metrics = try RawClient(port: service.admin).get("/metrics").text
         #expect(metrics.contains("\nmarquee_refused_tokens_total 3\n"))
-        service.program.send(SIGTERM)
-        let lines = await service.program.outcome().errorLines.filter { $0.contains("tokens are refused") }
+        let lines = await service.program.end(SIGTERM).errorLines.filter { $0.contains("tokens are refused") }
         #expect(lines.first == "marquee: tokens are refused, the last from 203.0.113.0")
         #expect(
             lines.last?.hasPrefix("marquee: tokens are refused, the last from 203.0.113.3 (2 times") == true)
@@ -495,8 +485,7 @@ struct ServeOperationsTests {
         }
         #expect(try RawClient(path: path).get("/posters/1.png").status == 200)
         #expect(try RawClient(path: admin).get("/metrics").status == 200)
-        program.send(SIGINT)
-        _ = await program.outcome()
+        await program.end(SIGINT)
     }
 
     @Test("the metrics answer the listener's own addresses and the names of --admin-host, and no other host")
@@ -507,8 +496,7 @@ struct ServeOperationsTests {
             client.send("GET /metrics HTTP/1.1\r\nHost: \(host)\r\n\r\n")
             #expect(try client.answer().status == status)
         }
-        service.program.send(SIGINT)
-        _ = await service.program.outcome()
+        await service.program.end(SIGINT)
     }
 
     @Test(
@@ -545,7 +533,6 @@ struct ServeOperationsTests {
         try await eventually { try clients[1].get("/posters/1.png").status == 503 }
         #expect(try clients[0].get("/films/film-3").status == 200)
         #expect(try clients[0].get("/image/-/w154/\(picture)").status == 200)
-        program.send(SIGINT)
-        _ = await program.outcome()
+        await program.end(SIGINT)
     }
 }

@@ -115,8 +115,7 @@ struct ServePicturesTests {
             for path in ["/films/a/poster", "/films/a/poster/original"] {
                 #expect(try client.get(path).body == stored)
             }
-            program.send(SIGTERM)
-            _ = await program.outcome()
+            await program.end(SIGTERM)
         }
     }
 }

@@ -16,8 +16,7 @@ struct ServeProgramTests {
         let loader = ImageLoader(disk: nil, pressure: nil)
         let image = try await loader.image(for: ImageRequest(.text(address + "posters/1.png")))
         #expect(image.bitmap.width == 1)
-        server.send(SIGTERM)
-        let outcome = await server.outcome()
+        let outcome = await server.end(SIGTERM)
         #expect(outcome.status == 0)
         #expect(outcome.lines == [address])
         #expect(outcome.errorLines.count == 1)
@@ -39,8 +38,7 @@ struct ServeProgramTests {
         let server = try Program(["serve", home.file("Films")])
         let address = try #require(await server.nextLine())
         #expect(try await list(address + "films").lines.count == 1)
-        server.send(SIGTERM)
-        let errors = await server.outcome().errorLines
+        let errors = await server.end(SIGTERM).errorLines
         #expect(errors.filter { $0 == warning }.count == 1, "\(errors)")
     }
 
@@ -50,8 +48,7 @@ struct ServeProgramTests {
         let address = try #require(await server.nextLine())
         let listed = try await Program.run(["list", "--no-disk-cache", "--catalogue", address + "movies.xml"])
         #expect(listed.lines.count == 36)
-        server.send(SIGINT)
-        let outcome = await server.outcome()
+        let outcome = await server.end(SIGINT)
         #expect(outcome.status == -SIGINT)
         #expect(outcome.errors.isEmpty)
     }
@@ -73,14 +70,12 @@ struct ServeProgramTests {
             return server
         }
         let killed = try await serve()
-        killed.send(SIGKILL)
-        _ = await killed.outcome()
+        await killed.end(SIGKILL)
         let leftover = try names()
         #expect(leftover.count == 1)
         let server = try await serve()
         #expect(try names().count == 1 && names() != leftover)
-        server.send(SIGTERM)
-        #expect(await server.outcome().status == 0)
+        #expect(await server.end(SIGTERM).status == 0)
         #expect(try names().isEmpty)
     }
 
@@ -95,8 +90,7 @@ struct ServeProgramTests {
         let fetched = try await Program.run(
             ["fetch", "film-2", "--catalogue", address], environment: environment)
         #expect(fetched.status == 0)
-        server.send(SIGTERM)
-        let lines = await server.outcome().errorLines
+        let lines = await server.end(SIGTERM).errorLines
         try #require(lines.count == 4, "\(lines)")
         #expect(lines[0].hasPrefix("marquee: GET / 200, "))
         #expect(lines[2].hasPrefix("marquee: GET /posters/2.png 200, 70 bytes in "))
@@ -110,8 +104,7 @@ struct ServeProgramTests {
         _ = try await Program.run([
             "fetch", address + "posters/1.png?token=S3CRET", "-o", "-", "--no-disk-cache",
         ])
-        server.send(SIGTERM)
-        let lines = await server.outcome().errorLines
+        let lines = await server.end(SIGTERM).errorLines
         #expect(lines.first?.hasPrefix("marquee: GET /posters/1.png 200, 70 bytes in ") == true, "\(lines)")
     }
 
@@ -120,8 +113,7 @@ struct ServeProgramTests {
         let fixture = try Fixture()
         let server = try Program(["serve", fixture.folder.file("posters")])
         #expect(await server.nextLine() != nil)
-        server.send(SIGTERM)
-        let outcome = await server.outcome()
+        let outcome = await server.end(SIGTERM)
         #expect(outcome.errorLines.first?.contains("has no movies.json or movies.xml") == true)
     }
 }

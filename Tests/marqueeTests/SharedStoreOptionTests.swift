@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LazyImages
 import TestSupport
 import TestTraits
@@ -135,8 +136,7 @@ struct SharedStoreOptionTests {
         #expect(figures.contains("marquee_shared_paused{operation=\"read\"} 1"))
         #expect(figures.contains("marquee_shared_reads_total{result=\"hit\"} 0"))
         #expect(figures.contains("marquee_shared_writes_total{result=\"dropped\"}"))
-        program.send(2)
-        _ = await program.outcome()
+        await program.end(SIGINT)
     }
 
     @Test(
@@ -178,8 +178,7 @@ struct SharedStoreOptionTests {
             try requestPicture()
             return try health() == "200 OK\n"
         }
-        program.send(2)
-        let errors = await program.outcome().errorLines.filter { $0.contains("shared store") }
+        let errors = await program.end(SIGINT).errorLines.filter { $0.contains("shared store") }
         #expect(errors.count == 2, "\(errors)")
         #expect(errors.first?.hasSuffix("writing pauses: PUT: status 403") == true)
         #expect(errors.last?.hasSuffix("writing works again") == true)

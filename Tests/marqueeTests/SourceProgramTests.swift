@@ -262,8 +262,7 @@ struct SourceProgramTests {
         #expect(page.text.contains("Film 0"))
         let poster = try await Program.run(["fetch", address + "films/f0/poster/w92", "--json"])
         #expect(poster.status == 0, "\(poster.text)")
-        program.send(SIGINT)
-        #expect(await program.outcome().errorText.contains("right") == false)
+        #expect(await program.end(SIGINT).errorText.contains("right") == false)
     }
 
     @Test("serve hands out a folder's films with their posters at a size, and notices a new one")
@@ -300,8 +299,7 @@ struct SourceProgramTests {
             #expect(text.contains(#""media":"../"#), "\(text)")
         }
         try await eventually { try await films() == ["faust-1926", "metropolis-1927"] }
-        program.send(SIGINT)
-        _ = await program.outcome()
+        await program.end(SIGINT)
     }
 
     @Test("what films lack is filled from another catalogue, by an id, else by title and year")

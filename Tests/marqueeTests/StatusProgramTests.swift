@@ -50,7 +50,6 @@ struct StatusProgramTests {
         // If the three commands took longer than the monitor waits.
         if line == "local over wired (eth9)" { line = await watch.nextLine() }
         #expect(line == "internet over wired (eth9)")
-        watch.send(SIGTERM)
-        _ = await watch.outcome()
+        await watch.end(SIGTERM)
     }
 }

@@ -64,11 +64,9 @@ struct TokenProgramTests {
         _ = try #require(await second.nextLine())
         let several = try await run("token")
         #expect(several.status == 2 && several.errorText.contains("name one of your services: "))
-        second.send(SIGTERM)
-        _ = await second.outcome()
+        await second.end(SIGTERM)
 
-        service.send(SIGTERM)
-        let outcome = await service.outcome()
+        let outcome = await service.end(SIGTERM)
         let file = "the token for writing is in \(home.file("state"))/marquee/tokens/127.0.0.1%3A\(port)"
         #expect(outcome.errorText.contains(file))
         let folder = home.file("state") + "/marquee/tokens"
@@ -85,8 +83,7 @@ struct TokenProgramTests {
         let file = "\(folder)/\(try #require(names.first))"
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
         #expect(names.count == 1 && mode == 0o600)
-        service.send(SIGKILL)
-        _ = await service.outcome()
+        await service.end(SIGKILL)
         #expect(FileManager.default.fileExists(atPath: file))
         #expect(try await run("token", address).status == 2)
     }

@@ -218,8 +218,7 @@ struct UploadProgramTests {
             ["upload", "-", origin.url("/p").absoluteString, "--json"], input: input, environment: environment
         )
         try await origin.requests.wait(for: 1)
-        program.send(SIGINT)
-        let outcome = await program.outcome()
+        let outcome = await program.end(SIGINT)
         gate.open()
         #expect(outcome.status == -SIGINT && outcome.errors.isEmpty, "\(outcome.errorText)")
         #expect(outcome.text.contains("\"code\":\"cancelled\""))
