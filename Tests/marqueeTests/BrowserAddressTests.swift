@@ -49,11 +49,6 @@ struct BrowserAddressTests {
 
     private func address(_ path: String) -> String { "http://127.0.0.1:\(origin.port)\(path)" }
 
-    private func quit(_ terminal: PseudoTerminal) {
-        terminal.type("\u{3}")
-        #expect(terminal.waitForEnd() == .exited(0))
-    }
-
     @Test("i on a failed poster shows the address, the status, the header and the source")
     func answer() throws {
         let terminal = try started([address("/gone.jpg")])
@@ -67,7 +62,7 @@ struct BrowserAddressTests {
         terminal.type("\u{1B}")
         #expect(
             terminal.waits { $0.row(containing: "HTTP 410") == nil && $0.row(containing: "Film 0") != nil })
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("o in the list opens a picture, a page as text, and a file; a malformed address is an error")
@@ -83,7 +78,7 @@ struct BrowserAddressTests {
         terminal.type("o\(address("/page"))\r")
         try #require(terminal.waits { $0.row(containing: "not an image") != nil })
         #expect(terminal.waits { $0.row(containing: "<p>to nowhere</p>") != nil })
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("while an address loads the list is dim, other keys do nothing, and Esc cancels")
@@ -99,7 +94,7 @@ struct BrowserAddressTests {
         terminal.type("?")
         try #require(terminal.waits { $0.row(containing: "Ctrl-Z") != nil })
         #expect(terminal.screen.row(containing: "410") == nil)
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("no answer of any type controls the terminal")
@@ -147,7 +142,7 @@ struct BrowserAddressTests {
         for string in HostileTextTests.strings {
             #expect(!terminal.output.contains(sequence: string), "\(string.debugDescription)")
         }
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test(
@@ -171,6 +166,6 @@ struct BrowserAddressTests {
             "\(terminal.screen.rows)")
         try namespace.run("ip link del eth7")
         #expect(terminal.waits { $0.row(containing: "offline") == 0 })
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 }

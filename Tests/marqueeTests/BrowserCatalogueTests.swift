@@ -21,11 +21,6 @@ struct BrowserCatalogueTests {
             rows: rows)
     }
 
-    private func quit(_ terminal: PseudoTerminal) {
-        terminal.type("\u{3}")
-        #expect(terminal.waitForEnd() == .exited(0))
-    }
-
     private func title(_ terminal: PseudoTerminal, has text: String) -> Bool {
         terminal.waits { $0.text(ofRow: 0).contains(text) }
     }
@@ -60,7 +55,7 @@ struct BrowserCatalogueTests {
         #expect(
             terminal.waits { $0.row(containing: "Film a.") == 2 && !$0.text(ofRow: 0).contains("loading") })
         #expect(feed.origin.requests.count == 1)
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test(
@@ -90,7 +85,7 @@ struct BrowserCatalogueTests {
         let feed = try Feed(Feed.film("a"), Feed.film("b"), Feed.film("c"))
         let first = try started(feed.catalogue)
         try #require(title(first, has: "1/3"))
-        quit(first)
+        first.quit("\u{3}")
         feed.disconnect()
         let terminal = try started(feed.catalogue)
         #expect(title(terminal, has: "out of date, "))
@@ -115,7 +110,7 @@ struct BrowserCatalogueTests {
         #expect(terminal.screen.row(containing: "Film a.") == nil)
         terminal.type("\r")
         #expect(terminal.waits { $0.row(containing: "+ new since the refresh") != nil })
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("a folder of films is read again when it changes, and the new film is marked")
@@ -134,7 +129,7 @@ struct BrowserCatalogueTests {
             if terminal.waits(seconds: 3, until: { $0.row(containing: "+ Film") != nil }) { break }
         }
         #expect(terminal.waits { $0.row(containing: "+ Film") != nil })
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("an opened film of TMDB gets what only its own page has, and says whose data it is")
@@ -146,7 +141,7 @@ struct BrowserCatalogueTests {
         #expect(terminal.waits { $0.row(containing: "Anna Director") != nil })
         #expect(terminal.waits { $0.row(containing: "certified by TMDB") != nil })
         #expect(server.targets.filter { $0.hasPrefix("/3/movie/0?") }.count == 1)
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("a second R during a refresh does nothing, and the title shows the refresh")
@@ -172,7 +167,7 @@ struct BrowserCatalogueTests {
         terminal.type("s")
         #expect(title(terminal, has: "best first"))
         #expect(origin.requests.count == 2)
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("the first page shows while the rest loads, and the title says when that fails")
@@ -219,7 +214,7 @@ struct BrowserCatalogueTests {
         terminal.type("R")
         #expect(status(terminal, has: "All films are here"))
         #expect(terminal.waits { $0.text(ofRow: 0).contains("2/3") && $0.row(containing: "Film d.") != nil })
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("R reads a file again, in any format, and keeps the films if it cannot be read")
@@ -240,7 +235,7 @@ struct BrowserCatalogueTests {
         try Data("[]".utf8).write(to: URL(filePath: path))
         terminal.type("R")
         #expect(terminal.waits { $0.row(containing: "The catalogue has no films.") != nil })
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("the status line says why the selected film has no poster")
@@ -274,6 +269,6 @@ struct BrowserCatalogueTests {
             #expect(status(terminal, has: text), "\(terminal.screen.rows)")
             terminal.type("j")
         }
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 }

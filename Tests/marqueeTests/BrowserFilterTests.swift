@@ -62,8 +62,7 @@ struct BrowserFilterTests {
                 screen.row(containing: "Germany") != nil
                     && screen.rows.indices.contains { marked(screen, row: $0) == "robot" }
             })
-        terminal.type("qq")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("qq")
     }
 
     @Test("lines and the wall show the field too", arguments: ["v", "vv"])
@@ -73,8 +72,7 @@ struct BrowserFilterTests {
         #expect(
             terminal.waits { screen in screen.rows.contains { $0.contains("overview") && !$0.contains("/") } }
         )
-        terminal.type("\rq")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("\rq")
     }
 
     @Test("the cursor is where the next letter goes, also in a narrow window", arguments: [40, 80])
@@ -92,7 +90,6 @@ struct BrowserFilterTests {
         #expect(terminal.waits { cursor($0) == "h" })
         terminal.type("\u{1B}[200~" + String(repeating: "x", count: 100) + "\u{1B}[201~")
         #expect(terminal.waits { cursor($0) == "h" && $0.text(ofRow: 0).contains("xxxx") })
-        terminal.type("\rq")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("\rq")
     }
 }

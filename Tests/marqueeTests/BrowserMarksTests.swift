@@ -38,11 +38,6 @@ struct BrowserMarksTests {
         return terminal
     }
 
-    private func quit(_ terminal: PseudoTerminal) {
-        terminal.type("\u{3}")
-        #expect(terminal.waitForEnd() == .exited(0))
-    }
-
     private func shows(_ terminal: PseudoTerminal, _ text: String) -> Bool {
         let isShown = terminal.waits { $0.row(containing: text) != nil }
         if !isShown { Issue.record("\(text) is not in \(terminal.screen.rows)") }
@@ -74,8 +69,7 @@ struct BrowserMarksTests {
         first.type("jwu")
         #expect(shows(first, "Undone: Film 3"))
         // The mark that is set last is stored too, however soon the browser ends.
-        first.type("jw\u{3}")
-        #expect(first.waitForEnd() == .exited(0))
+        first.quit("jw\u{3}")
         let second = try started()
         #expect(shows(second, "✓ Film 0") && shows(second, "♥ Film 1") && shows(second, "▸ Film 2"))
         #expect(shows(second, "✓ Film 4"))
@@ -93,7 +87,7 @@ struct BrowserMarksTests {
         #expect(second.waits { $0.text(ofRow: 2).contains("▸ Film 2") }, "\(second.screen.rows)")
         second.type("\r")
         #expect(shows(second, "Yours") && shows(second, "to watch"))
-        quit(second)
+        second.quit("\u{3}")
     }
 
     @Test("films that are selected together are marked, saved and undone together")
@@ -112,7 +106,7 @@ struct BrowserMarksTests {
         #expect(shows(terminal, "6 selected"))
         terminal.type("\u{1B}")
         #expect(terminal.waits { !$0.text(ofRow: 0).contains("selected") })
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("marks reach a Jellyfin server after one question, and its own marks are shown")
@@ -132,7 +126,7 @@ struct BrowserMarksTests {
         #expect((film["ids"] as? [String: String]) == ["imdb": "tt3"])
         terminal.type("jt5")
         #expect(shows(terminal, "Your rating 5: Film 4"))
-        quit(terminal)
+        terminal.quit("\u{3}")
         #expect(server.changes == ["POST /UserPlayedItems/f0", "DELETE /UserFavoriteItems/f3"])
         let output = String(decoding: terminal.output, as: UTF8.self)
         #expect(!output.contains("c4n4ry"))
@@ -154,14 +148,14 @@ struct BrowserMarksTests {
         #expect(shows(first, "1 mark waits for jellyfin+http"))
         first.type("jw")
         #expect(shows(first, "2 marks wait for"))
-        quit(first)
+        first.quit("\u{3}")
         #expect(server.marked("UserPlayedItems") == ["f0"])
         server.fail(.none)
         let before = server.changes.count
         let second = try started(server.jellyfin)
         #expect(shows(second, "✓ Film 1") && shows(second, "✓ Film 2"))
         wait(second) { server.marked("UserPlayedItems") == ["f0", "f1", "f2"] }
-        quit(second)
+        second.quit("\u{3}")
         #expect(
             server.changes.dropFirst(before).sorted() == [
                 "POST /UserPlayedItems/f1", "POST /UserPlayedItems/f2",
@@ -180,7 +174,7 @@ struct BrowserMarksTests {
         #expect(shows(terminal, "✓ Film 1"))
         terminal.type("?")
         #expect(shows(terminal, "mark as seen"))
-        quit(terminal)
+        terminal.quit("\u{3}")
         #expect(server.changes.isEmpty)
     }
 
@@ -194,10 +188,10 @@ struct BrowserMarksTests {
         #expect(shows(terminal, "does not take the mark, which stays here"))
         terminal.type("R")
         #expect(shows(terminal, "Refreshed: nothing has changed") && shows(terminal, "✓ Film 1"))
-        quit(terminal)
+        terminal.quit("\u{3}")
         let second = try started(server.jellyfin)
         #expect(shows(second, "✓ Film 1"))
-        quit(second)
+        second.quit("\u{3}")
     }
 
     @Test("browsers that mark at once lose no mark")
@@ -218,7 +212,7 @@ struct BrowserMarksTests {
             let browser = try started("\(number).json", film: "Film \(number)-2")
             browser.type("/is:seen\r")
             #expect(browser.waits { $0.text(ofRow: 0).contains("1/60") }, "\(browser.screen.rows)")
-            quit(browser)
+            browser.quit("\u{3}")
         }
     }
 
@@ -240,7 +234,7 @@ struct BrowserMarksTests {
         // The player waits for a line. Until it has ended, Ctrl-C would be for it.
         terminal.type("\n")
         #expect(shows(terminal, "Enter plays it"))
-        quit(terminal)
+        terminal.quit("\u{3}")
         let played = try String(contentsOfFile: home.file("played"), encoding: .utf8)
         #expect(played == "http://\(server.place)/Videos/f0/stream?static=true .\n")
     }
@@ -251,7 +245,7 @@ struct BrowserMarksTests {
         let terminal = try started()
         terminal.type("w")
         #expect(shows(terminal, "The mark is not kept"))
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("pages of an endless list load as one scrolls, and Enter searches at the server")
@@ -273,7 +267,7 @@ struct BrowserMarksTests {
             terminal.waits { $0.text(ofRow: 0).contains("film 7 ") && $0.text(ofRow: 0).contains("1/40+") })
         terminal.type("\u{1B}")
         #expect(terminal.waits { $0.text(ofRow: 0).contains("Films") && $0.text(ofRow: 0).contains("/40+") })
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("the films that are opened and marked in one run share connections to their server")
@@ -285,7 +279,7 @@ struct BrowserMarksTests {
             wait(first) { tmdb.targets.contains { $0.hasPrefix("/3/movie/\(film)?") } }
             first.type("n")
         }
-        quit(first)
+        first.quit("\u{3}")
         // Two requests at once begin the list, and one that comes before an answer has ended may need another.
         #expect(tmdb.origin.connections.count <= 4)
 
@@ -296,7 +290,7 @@ struct BrowserMarksTests {
             second.type("jw")
             wait(second) { jellyfin.marked("UserPlayedItems").contains("f\(film)") }
         }
-        quit(second)
+        second.quit("\u{3}")
         #expect(jellyfin.origin.connections.count <= 3)
     }
 
@@ -314,7 +308,7 @@ struct BrowserMarksTests {
         #expect(shows(terminal, "Film 0") && shows(terminal, "certified by TMDB"))
         #expect(terminal.screen.row(containing: "Anna Director") != nil, "\(terminal.screen.rows)")
         #expect(server.targets.filter { $0.hasPrefix("/3/movie/0?") }.count == 1)
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("a film's own page that the server refused is asked for when the film is opened again")
@@ -326,7 +320,7 @@ struct BrowserMarksTests {
         wait(terminal) { server.targets.contains { $0.hasPrefix("/3/movie/0?") } }
         terminal.type("q\r")
         #expect(shows(terminal, "Anna Director"))
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("pages that came before one that failed are kept, and that one is asked for again")
@@ -345,7 +339,7 @@ struct BrowserMarksTests {
         #expect(terminal.waits { $0.text(ofRow: 0).contains("/60+") || $0.text(ofRow: 0).contains("/80+") })
         terminal.type("G")
         #expect(terminal.waits { $0.text(ofRow: 0).contains("/80+") || $0.text(ofRow: 0).contains("/100+") })
-        quit(terminal)
+        terminal.quit("\u{3}")
     }
 
     @Test("keys and colours come from the configuration file")
@@ -370,7 +364,6 @@ struct BrowserMarksTests {
         #expect(shows(terminal, "m f t"))
         terminal.type("\u{1B}")
         #expect(terminal.waits { $0.row(containing: "back from a page") == nil })
-        terminal.type("\u{18}")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("\u{18}")
     }
 }

@@ -43,8 +43,7 @@ struct BrowserPictureTests {
         #expect(showsPictures(terminal))
         terminal.type("\r")
         #expect(showsPictures(terminal))
-        terminal.type("\u{3}")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("\u{3}")
         #expect(terminal.screen.unknown.isEmpty)
         #expect(terminal.screen.kitty.pictures.isEmpty && terminal.screen.kitty.strangers.isEmpty)
         #expect(terminal.screen.modes == [7, 25])
@@ -75,8 +74,7 @@ struct BrowserPictureTests {
         #expect(terminal.screen.kitty.pictures.isEmpty)
         terminal.type("\r")
         #expect(showsPictures(terminal))
-        terminal.type("\u{3}")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("\u{3}")
         #expect(terminal.screen.kitty.pictures.isEmpty)
     }
 
@@ -90,8 +88,7 @@ struct BrowserPictureTests {
         terminal.type(answers)
         #expect(showsPictures(terminal))
         #expect(terminal.screen.kitty.pictures.isEmpty == !isKitty)
-        terminal.type("\u{3}")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("\u{3}")
         #expect(terminal.screen.kitty.pictures.isEmpty)
     }
 }

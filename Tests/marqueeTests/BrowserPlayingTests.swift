@@ -66,8 +66,7 @@ struct BrowserPlayingTests {
         #expect(!terminal.settings.isCooked)
         #expect(String(decoding: terminal.output, as: UTF8.self).contains("heard 0"))
         #expect(terminal.screen.row(containing: "failed") == nil)
-        terminal.type("qq")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("qq")
         #expect(terminal.settings == terminal.settingsBefore)
     }
 
@@ -85,8 +84,7 @@ struct BrowserPlayingTests {
         terminal.type("\u{3}")
         try #require(terminal.waits(until: isBack))
         #expect(terminal.screen.row(containing: "failed") == nil)
-        terminal.type("qq")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("qq")
     }
 
     @Test("a missing player is reported, and so is a film that cannot be played")
@@ -100,14 +98,12 @@ struct BrowserPlayingTests {
             "\(missing.screen.rows)")
         missing.type("n\r")
         #expect(missing.waits { $0.row(containing: "smb") != nil })
-        missing.type("qq")
-        #expect(missing.waitForEnd() == .exited(0))
+        missing.quit("qq")
         let without = try started([])
         #expect(without.screen.row(containing: "Enter pl") == nil)
         without.type("\r")
         #expect(without.waits { $0.row(containing: "no player: use --player mpv or MARQUEE_PLAYER") != nil })
-        without.type("qq")
-        #expect(without.waitForEnd() == .exited(0))
+        without.quit("qq")
     }
 
     @Test("a signal that ends the browser ends the player too, and restores the terminal")
@@ -152,8 +148,7 @@ struct BrowserPlayingTests {
         #expect(terminal.waits { $0.row(containing: "Gone") == 2 })
         terminal.type("y")
         #expect(terminal.waits { $0.row(containing: "names no poster") != nil })
-        terminal.type("qq")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("qq")
     }
 
     /// Presses y on the first film and returns all output.
@@ -161,8 +156,7 @@ struct BrowserPlayingTests {
         try #require(terminal.waits { $0.text(ofRow: 0).contains("1/") }, "\(terminal.screen.rows)")
         terminal.type("y")
         #expect(terminal.waits { $0.row(containing: notice) != nil }, "\(terminal.screen.rows)")
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("q")
         return String(decoding: terminal.output, as: UTF8.self)
     }
 
@@ -212,8 +206,7 @@ struct BrowserPlayingTests {
         terminal.type("o")
         #expect(terminal.waits { $0.row(containing: "Saved as") != nil })
         #expect(try Data(contentsOf: URL(filePath: fixture.home.file("film-1-1911.png"))) == Fixture.pixel)
-        terminal.type("qq")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("qq")
         #expect(fixture.service.statistics.requests == requests)
     }
 
@@ -235,8 +228,7 @@ struct BrowserPlayingTests {
             #expect(
                 terminal.screen.row(containing: "╭") == nil
                     && terminal.screen.row(containing: "No poster") == nil)
-            terminal.type("qq")
-            #expect(terminal.waitForEnd() == .exited(0))
+            terminal.quit("qq")
         }
         // The catalogue, and perhaps its revalidation.
         #expect(fixture.posterRequests(catalogueReads: 2) <= 0)

@@ -47,8 +47,7 @@ struct BrowserTests {
         terminal.type("i")
         #expect(terminal.waits { $0.text(ofRow: 23).contains("  5 visible  ") })
         #expect(terminal.screen.unknown.isEmpty)
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("q")
     }
 
     @Test("a poster replaces its frame, and the page of a film without a poster says why")
@@ -67,8 +66,7 @@ struct BrowserTests {
         #expect(terminal.waits { $0.row(containing: "No poster:") != nil })
         terminal.type("n")
         #expect(terminal.waits { $0.row(containing: "gopher") != nil }, "\(terminal.screen.rows)")
-        terminal.type("qq")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("qq")
     }
 
     @Test(
@@ -103,8 +101,7 @@ struct BrowserTests {
             "\(origin.connections.count) connections: \(terminal.screen.rows)")
         rest.open()
         #expect(terminal.waits { isShown($0) && $0.text(ofRow: 23).contains(" 0 loading ") })
-        terminal.type(keys.isEmpty ? "q" : "qq")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit(keys.isEmpty ? "q" : "qq")
     }
 
     @Test("keys move, filter, sort, open and go back")
@@ -134,8 +131,7 @@ struct BrowserTests {
         #expect(terminal.waits { $0.text(ofRow: 0).contains("best first") })
         terminal.type("?")
         #expect(terminal.waits { $0.row(containing: "Esc goes back") != nil })
-        terminal.type(" q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit(" q")
     }
 
     @Test("a window that is too small says so, and shows the films again once it is larger")
@@ -145,8 +141,7 @@ struct BrowserTests {
         #expect(terminal.waits { $0.row(containing: "Marquee needs") != nil })
         terminal.resize(columns: 100, rows: 30)
         #expect(terminal.waits { $0.text(ofRow: 2).contains("A Trip to the Moon") && $0.size.columns == 100 })
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("q")
     }
 
     @Test("a long page scrolls in a small window, and shows its position")
@@ -168,8 +163,7 @@ struct BrowserTests {
             terminal.waits {
                 !$0.text(ofRow: 0).contains("lines 1-") && $0.text(ofRow: 0).contains("↑")
             })
-        terminal.type("qq")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("qq")
     }
 
     @Test("a wide window has the selected film beside the list, and a click there opens its page")
@@ -186,8 +180,7 @@ struct BrowserTests {
         // Press and release the left button.
         terminal.type("\u{1B}[<0;120;20M\u{1B}[<0;120;20m")
         #expect(terminal.waits { $0.row(containing: "Les Vampires") == nil })
-        terminal.type("qq")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("qq")
     }
 
     @Test("a file in place of the command is browsed")
@@ -196,8 +189,7 @@ struct BrowserTests {
         try Data(films.utf8).write(to: URL(filePath: folder.file("films")))
         let terminal = try started(arguments: [folder.file("films")])
         #expect(terminal.screen.text(ofRow: 0).hasSuffix(" 1/1"))
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("q")
     }
 
     @Test("r retries a missing poster at once")
@@ -222,8 +214,7 @@ struct BrowserTests {
         missing.open()
         terminal.type("r")
         #expect(terminal.waits(until: hasPoster))
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("q")
         #expect(origin.heads.count == 2)
     }
 
@@ -236,8 +227,7 @@ struct BrowserTests {
         try #require(terminal.waits { $0.row(containing: "Esc goes back") != nil })
         terminal.type("\u{1B}")
         #expect(terminal.waits { $0.row(containing: "minutes") != nil })
-        terminal.type("qq")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("qq")
     }
 
     @Test("NO_COLOR sends no colours, and pictures are made of letters")
@@ -246,7 +236,6 @@ struct BrowserTests {
         let colours = [UInt8]("\u{1B}[38;".utf8)
         #expect(terminal.waits { $0.frames > 1 })
         #expect(!terminal.output.indices.contains { terminal.output[$0...].starts(with: colours) })
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("q")
     }
 }

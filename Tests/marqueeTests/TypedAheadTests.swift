@@ -73,8 +73,7 @@ struct TypedAheadTests {
         // The browser has used its keys, and no more: the shell was given no other command.
         #expect(terminal.output.contains(sequence: "\u{1B}[?1049h"))
         #expect(terminal.screen.row(containing: "not found") == nil, "\(terminal.screen.rows)")
-        terminal.type("exit\r")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("exit\r")
     }
 
     @Test("keys typed behind Ctrl-Z reach the shell, and the browser comes back with fg")
@@ -87,8 +86,7 @@ struct TypedAheadTests {
             terminal.waits { !$0.isAlternate && $0.rows.contains("42") }, "\(terminal.screen.rows)")
         terminal.type("fg\r")
         #expect(terminal.waits { $0.isAlternate && $0.row(containing: "Film 1.") != nil })
-        terminal.type("qexit\r")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("qexit\r")
     }
 
     @Test("keys typed while the catalogue is being read act on its films")
@@ -105,7 +103,6 @@ struct TypedAheadTests {
         try #require(terminal.waits { $0.row(containing: "Loading") != nil })
         gate.open()
         #expect(terminal.waits { $0.text(ofRow: 0).hasSuffix("2/3") })
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        terminal.quit("q")
     }
 }
