@@ -18,16 +18,10 @@ struct BrowserScreenTests {
                 year: 1900 + number, director: number.isMultiple(of: 2) ? "Even" : "Odd", country: "France",
                 minutes: 90, genres: ["Drama"],
                 overview: Array(repeating: "word", count: 60).joined(separator: " "),
-                score: Double(number % 11), poster: nil)
+                score: Double(number % 11))
         }
-        var state = BrowserState(size: CellSize(columns: columns, rows: rows))
-        let open = OpenCatalogue(
-            catalogue: Catalogue(name: "Season", movies: movies), base: BaseURL(URL(filePath: "/")))
-        _ = state.take(.whole(FilmSet(open), confirmed: 0, outage: nil))
-        for key in keys {
-            _ = state.handle(.key(TerminalKey(key == "\r" ? .enter : .character(key))), now: 0)
-            _ = state.advance(now: 10)
-        }
+        var state = BrowserState(showing: movies, named: "Season", columns: columns, rows: rows)
+        state.type(keys)
         return state
     }
 

@@ -13,19 +13,14 @@ struct BrowserStateTests {
     /// - Parameter overview: the number of words in each film's overview.
     private func state(films: Int = 100, overview: Int = 0, columns: Int = 80, rows: Int = 24) -> BrowserState
     {
+        let words = Array(repeating: "word", count: overview).joined(separator: " ")
         let movies = (0..<films).map { number in
             Movie(
-                id: "\(number)", title: "Film \(number)", originalTitle: nil, year: 1900 + number % 30,
-                director: number.isMultiple(of: 2) ? "Even" : "Odd", country: nil, minutes: nil, genres: [],
-                overview: overview == 0
-                    ? nil : Array(repeating: "word", count: overview).joined(separator: " "),
-                score: Double(number % 10), poster: nil)
+                id: "\(number)", title: "Film \(number)", year: 1900 + number % 30,
+                director: number.isMultiple(of: 2) ? "Even" : "Odd", overview: overview == 0 ? nil : words,
+                score: Double(number % 10))
         }
-        var state = BrowserState(size: CellSize(columns: columns, rows: rows))
-        let open = OpenCatalogue(
-            catalogue: Catalogue(name: nil, movies: movies), base: BaseURL(URL(filePath: "/")))
-        _ = state.take(.whole(FilmSet(open), confirmed: 0, outage: nil))
-        return state
+        return BrowserState(showing: movies, columns: columns, rows: rows)
     }
 
     private func key(_ character: Character) -> TerminalEvent { .key(TerminalKey(.character(character))) }

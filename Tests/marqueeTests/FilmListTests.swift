@@ -12,22 +12,21 @@ struct FilmListTests {
         let description = "http://x/films: no connection"
     }
 
-    private func open(_ ids: String, score: [Character: Double] = [:]) -> OpenCatalogue {
-        let movies = ids.map { Movie(id: "\($0)", title: "Film \($0)", score: score[$0]) }
-        return OpenCatalogue(
-            catalogue: Catalogue(name: nil, movies: movies), base: BaseURL(URL(filePath: "/")))
+    private func films(
+        _ ids: String, score: [Character: Double] = [:], replacing shown: Catalogue? = nil
+    ) -> FilmSet {
+        FilmSet(
+            ids.map { Movie(id: "\($0)", title: "Film \($0)", score: score[$0]) }, replacing: shown)
     }
 
     private func list(_ ids: String, selecting id: Character) -> FilmList {
         var list = FilmList()
-        _ = list.replace(by: FilmSet(open(ids)))
+        _ = list.replace(by: films(ids))
         list.select(ids.map(\.self).firstIndex(of: id) ?? 0)
         return list
     }
 
-    private func replace(_ list: inout FilmList, by open: OpenCatalogue) -> Bool {
-        list.replace(by: FilmSet(open))
-    }
+    private func replace(_ list: inout FilmList, by films: FilmSet) -> Bool { list.replace(by: films) }
 
     private func shown(_ list: FilmList) -> String { list.rows.map { list.catalogue.movies[$0].id }.joined() }
 
@@ -40,7 +39,7 @@ struct FilmListTests {
         ])
     func selection(_ before: String, _ selected: String, _ after: String, _ expected: String) {
         var list = list(before, selecting: Character(selected))
-        #expect(replace(&list, by: open(after)) == after.contains(selected))
+        #expect(replace(&list, by: films(after)) == after.contains(selected))
         #expect(list.selectedMovie?.id == expected)
     }
 
@@ -49,17 +48,17 @@ struct FilmListTests {
         var list = list("abcd", selecting: "b")
         list.setOrder(.score)
         list.setFilter("film")
-        #expect(replace(&list, by: open("abcz", score: ["z": 9, "b": 3, "c": 5])))
+        #expect(replace(&list, by: films("abcz", score: ["z": 9, "b": 3, "c": 5])))
         #expect(shown(list) == "zcba" && list.selectedMovie?.id == "b" && list.filter == "film")
         list.setFilter("title: film b")
-        #expect(!replace(&list, by: open("")))
+        #expect(!replace(&list, by: films("")))
         #expect(list.rows.isEmpty && list.selectedMovie == nil)
-        #expect(replace(&list, by: open("acz")))
+        #expect(replace(&list, by: films("acz")))
         list.setFilter("")
         #expect(shown(list) == "acz")
-        #expect(!replace(&list, by: open("")))
+        #expect(!replace(&list, by: films("")))
         #expect(list.rows.isEmpty && list.selected == 0)
-        #expect(replace(&list, by: open("q")))
+        #expect(replace(&list, by: films("q")))
         #expect(list.selectedMovie?.id == "q")
     }
 
@@ -70,10 +69,7 @@ struct FilmListTests {
             Movie(id: "\($0)", title: "F\($0)", year: $1, director: $0 == 4 ? "Other" : "Lang")
         }
         var list = FilmList()
-        _ = list.replace(
-            by: FilmSet(
-                OpenCatalogue(
-                    catalogue: Catalogue(name: nil, movies: movies), base: BaseURL(URL(filePath: "/")))))
+        _ = list.replace(by: FilmSet(movies))
         list.select(3)
         #expect(list.sameDirector(first: 6).films.map(\.id) == ["1", "0", "2"])
         #expect(list.sameDirector(first: 2).films.map(\.id) == ["1", "0"])
@@ -85,30 +81,30 @@ struct FilmListTests {
 
     @Test("the page of a removed film closes, and that of another one stays")
     func filmPage() {
-        var state = BrowserState(size: CellSize(columns: 80, rows: 24))
-        _ = state.take(.whole(FilmSet(open("abc")), confirmed: 1, outage: nil))
-        _ = state.handle(.key(TerminalKey(.enter)), now: 0)
-        #expect(state.handle(.key(TerminalKey(.character("R"))), now: 0) == [.refresh])
-        #expect(state.take(.whole(FilmSet(open("ab")), confirmed: 2, outage: nil)).first == .rowsChanged)
+        var state = BrowserState()
+        _ = state.take(.whole(films("abc"), confirmed: 1, outage: nil))
+        state.press(.enter)
+        #expect(state.press(.character("R")) == [.refresh])
+        #expect(state.take(.whole(films("ab"), confirmed: 2, outage: nil)).first == .rowsChanged)
         #expect(state.page == .film)
-        _ = state.handle(.key(TerminalKey(.character("R"))), now: 0)
-        _ = state.take(.whole(FilmSet(open("b")), confirmed: 3, outage: nil))
+        state.type("R")
+        _ = state.take(.whole(films("b"), confirmed: 3, outage: nil))
         #expect(state.page == .films && state.list.selectedMovie?.id == "b")
     }
 
     @Test("films that may have changed are read again, once what is being read is there")
     func changedFilms() {
-        var state = BrowserState(size: CellSize(columns: 80, rows: 24))
+        var state = BrowserState()
         #expect(state.refreshOnceRead().isEmpty && state.refreshOnceRead().isEmpty)
-        #expect(state.take(.whole(FilmSet(open("abc")), confirmed: 1, outage: nil)).last == .refresh)
-        #expect(state.take(.whole(FilmSet(open("ab")), confirmed: 2, outage: nil)).last != .refresh)
+        #expect(state.take(.whole(films("abc"), confirmed: 1, outage: nil)).last == .refresh)
+        #expect(state.take(.whole(films("ab"), confirmed: 2, outage: nil)).last != .refresh)
         #expect(state.refreshOnceRead() == [.refresh])
     }
 
     @Test("a completed film stays where it is, and is found by what it has got")
     func completedFilm() {
         var list = FilmList()
-        _ = list.replace(by: FilmSet(open("abc")))
+        _ = list.replace(by: films("abc"))
         list.select(1)
         list.complete(list.catalogue.movies[1], with: Movie(id: "b", title: "b", director: "Murnau"))
         list.complete(
@@ -127,21 +123,21 @@ struct FilmListTests {
     @Test("a completed film does not stay so in a later list that has other of it")
     func completedFilmOfLaterLists() {
         var list = FilmList()
-        _ = list.replace(by: FilmSet(open("abc")))
+        _ = list.replace(by: films("abc"))
         list.complete(list.catalogue.movies[1], with: Movie(id: "b", title: "b", director: "Murnau"))
-        _ = list.replace(by: FilmSet(open("abd", score: ["b": 7])))
+        _ = list.replace(by: films("abd", score: ["b": 7]))
         #expect(list.catalogue.movies.allSatisfy { $0.director == nil && !list.isWhole($0) })
     }
 
     @Test("films that were missing from an incomplete list are not new")
     func incomplete() {
-        var state = BrowserState(size: CellSize(columns: 80, rows: 24))
+        var state = BrowserState()
         _ = state.take(.came(films: 2))
-        _ = state.take(.part(FilmSet(open("ab"))))
+        _ = state.take(.part(films("ab")))
         _ = state.take(.failed(Silence()))
-        #expect(state.handle(.key(TerminalKey(.character("R"))), now: 0) == [.refresh])
-        let films = FilmSet(open("abc"), replacing: open("ab").catalogue)
-        _ = state.take(.whole(films, confirmed: 10, outage: nil))
+        #expect(state.press(.character("R")) == [.refresh])
+        let whole = films("abc", replacing: films("ab").catalogue)
+        _ = state.take(.whole(whole, confirmed: 10, outage: nil))
         #expect(state.catalogue == .complete(confirmed: 10) && state.list.films.changes.isEmpty)
     }
 

@@ -41,14 +41,9 @@ struct OwnKeysTests {
 
     @Test("a command for selected films that the filter hides says so")
     func hiddenSelection() throws {
-        var state = BrowserState(size: CellSize(columns: 80, rows: 24))
+        var state = BrowserState(showing: ["A", "B"].map { Movie(id: $0, title: $0) })
         try state.keys.set("back", to: "x")
-        let open = OpenCatalogue(
-            catalogue: Catalogue(name: nil, movies: ["A", "B"].map { Movie(id: $0, title: $0) }),
-            base: BaseURL(URL(filePath: "/")))
-        _ = state.take(.whole(FilmSet(open), confirmed: 0, outage: nil))
-        for key in " /b" { _ = state.handle(.key(letter(key)), now: 0) }
-        _ = state.handle(.key(TerminalKey(.enter)), now: 0)
+        state.type(" /b\r")
         #expect(state.list.rows == [1] && state.list.targets.isEmpty)
         for key in "wft5eo" {
             #expect(state.handle(.key(letter(key)), now: 0) == [])
@@ -58,7 +53,7 @@ struct OwnKeysTests {
 
     @Test("input that waits for the films is read by the person's keys")
     func typedAhead() throws {
-        var state = BrowserState(size: CellSize(columns: 80, rows: 24))
+        var state = BrowserState()
         for (name, key) in [("find", "x"), ("quit", "p"), ("help", "q"), ("seen", "/")] {
             try state.keys.set(name, to: key)
         }
