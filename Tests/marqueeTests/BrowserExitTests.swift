@@ -62,7 +62,9 @@ struct BrowserExitTests {
         #expect(end == .exited(0) || shell.isEmpty && end == .exited(128 + SIGHUP))
     }
 
-    @Test("every other terminating signal restores the terminal too", arguments: others)
+    @Test(
+        "every other signal that ends a program restores the terminal, also a crash",
+        arguments: others + crashes)
     func otherSignals(signal: Int32) throws {
         let terminal = try started()
         terminal.send(signal)
@@ -78,14 +80,5 @@ struct BrowserExitTests {
         #expect(terminal.waitForEnd() == .killed(signal: SIGQUIT))
         #expect(terminal.settings == terminal.settingsBefore)
         #expect(terminal.screen.row(containing: "backtrace") == nil)
-    }
-
-    @Test("a crash restores the terminal, and is still a crash", arguments: crashes)
-    func crash(signal: Int32) throws {
-        let terminal = try started()
-        terminal.send(signal)
-        #expect(terminal.waitForEnd() == .killed(signal: signal))
-        #expect(terminal.settings == terminal.settingsBefore)
-        #expect(terminal.screen.modes == [7, 25])
     }
 }

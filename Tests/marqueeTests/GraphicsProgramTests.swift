@@ -67,10 +67,7 @@ struct GraphicsProgramTests {
     @Test("on a small terminal a picture leaves two rows free, so that the screen never scrolls")
     func smallTerminal() throws {
         for (words, rows) in [(["show", "film-3"], 8), (["list", "--posters", "--top", "1"], 9)] {
-            let terminal = try PseudoTerminal(
-                BuiltProgram.path("marquee"), words + ["--graphics", "sixel"],
-                environment: fixture.environment, rows: 10)
-            #expect(terminal.waitForEnd() == .exited(0))
+            let terminal = try ended(words + ["--graphics", "sixel"])
             let text = String(decoding: terminal.output, as: UTF8.self)
             #expect(text.contains("\u{1B}[\(rows)A\u{1B}7\u{1B}P7;1;q\"1;1;128;126"), "\(words)")
         }
@@ -78,11 +75,8 @@ struct GraphicsProgramTests {
 
     @Test("in tmux kitty's pictures are placeholders, and their data passes through to the outer terminal")
     func tmux() throws {
-        let terminal = try PseudoTerminal(
-            BuiltProgram.path("marquee"), ["show", "film-3", "--graphics", "kitty"],
-            environment: fixture.environment.merging(["TMUX": "/tmp/tmux-0/default,1,0"]) { $1 },
-            rows: Self.fewRows)
-        #expect(terminal.waitForEnd() == .exited(0))
+        let terminal = try ended(
+            ["show", "film-3", "--graphics", "kitty"], ["TMUX": "/tmp/tmux-0/default,1,0"])
         let text = String(decoding: terminal.output, as: UTF8.self)
         #expect(text.contains("\u{1B}Ptmux;\u{1B}\u{1B}_Ga=t,f=100,i="))
         #expect(text.contains("\u{1B}\u{1B}_Ga=p,U=1,i="))
@@ -91,13 +85,20 @@ struct GraphicsProgramTests {
         #expect(scalars.indices.contains { scalars[$0...].starts(with: [0x10EEEE, 0x310, 0x30E]) })
     }
 
+    /// A small terminal in which the program has ended.
+    private func ended(
+        _ words: [String], _ environment: [String: String] = [:], answers: String = ""
+    ) throws -> PseudoTerminal {
+        let terminal = try PseudoTerminal(
+            BuiltProgram.path("marquee"), words, environment: fixture.environment.merging(environment) { $1 },
+            rows: Self.fewRows, typedAhead: Array(answers.utf8))
+        #expect(terminal.waitForEnd() == .exited(0))
+        return terminal
+    }
+
     /// A terminal in which `show` has ended, with these answers to its query.
     private func shown(_ answers: String, _ environment: [String: String] = [:]) throws -> PseudoTerminal {
-        let terminal = try PseudoTerminal(
-            BuiltProgram.path("marquee"), ["show", "film-3"],
-            environment: fixture.environment.merging(environment) { $1 }, rows: Self.fewRows,
-            typedAhead: Array(answers.utf8))
-        #expect(terminal.waitForEnd() == .exited(0))
+        let terminal = try ended(["show", "film-3"], environment, answers: answers)
         #expect(terminal.output.contains(sequence: "\u{1B}[c"))
         return terminal
     }
@@ -135,10 +136,7 @@ struct GraphicsProgramTests {
             (["--graphics", "blocks"], ["COLORTERM": "truecolor"]),
             (["--json"], [:]),
         ] {
-            let terminal = try PseudoTerminal(
-                BuiltProgram.path("marquee"), ["show", "film-3"] + words,
-                environment: fixture.environment.merging(environment) { $1 }, rows: Self.fewRows)
-            #expect(terminal.waitForEnd() == .exited(0))
+            let terminal = try ended(["show", "film-3"] + words, environment)
             #expect(!terminal.output.contains(sequence: "\u{1B}[c"), "\(words) \(environment)")
         }
         let piped = try await fixture.run("show", "film-3", "--color", "always", "--graphics", "auto")

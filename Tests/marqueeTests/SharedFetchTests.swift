@@ -7,6 +7,18 @@ import Testing
 
 @Suite("Processes that fetch the same", .bounded)
 struct SharedFetchTests {
+    /// What the programs have said, each of which has ended well with one line.
+    @discardableResult
+    private func finished(_ programs: [Program]) async -> [String] {
+        var texts: [String] = []
+        for program in programs {
+            let outcome = await program.outcome()
+            #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errorText)")
+            texts.append(outcome.errorText)
+        }
+        return texts
+    }
+
     @Test("16 at once with one manifest: every URL is fetched once", arguments: [true, false])
     func once(isHeld: Bool) async throws {
         let fixture = try SharedFetchFixture(60, held: isHeld ? .max : 0)
@@ -14,15 +26,12 @@ struct SharedFetchTests {
         // All are at work before the first file comes, or each gets what it can.
         if isHeld { try await fixture.origin.own.wait(for: 16) }
         fixture.origin.gate.open()
-        var fetched = 0
-        for program in programs {
-            let outcome = await program.outcome()
-            #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errorText)")
-            fetched += Int(outcome.errorText.drop { !$0.isNumber }.prefix { $0.isNumber }) ?? 0
+        let fetched = await finished(programs).map {
+            Int($0.drop { !$0.isNumber }.prefix { $0.isNumber }) ?? 0
         }
         let requests = fixture.origin.requests
         #expect(requests.count == 60 && requests.values.allSatisfy { $0 == 1 }, "\(requests)")
-        #expect(fetched == 60 + 16)
+        #expect(fetched.reduce(0, +) == 60 + 16)
     }
 
     @Test("the others take over a killed program's transfers, long before any timeout, each file once")
@@ -37,10 +46,7 @@ struct SharedFetchTests {
         try await fixture.origin.shared.wait(for: 10)
         fixture.origin.gate.open()
         #expect(await first.outcome().status == -SIGKILL)
-        for program in others {
-            let outcome = await program.outcome()
-            #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errorText)")
-        }
+        await finished(others)
         let requests = fixture.origin.requests
         #expect(requests.count == 5 && requests.values.allSatisfy { $0 == 2 }, "\(requests)")
     }
@@ -51,11 +57,7 @@ struct SharedFetchTests {
         let programs = try (0..<4).map { try fixture.prewarm($0) }
         try await fixture.origin.own.wait(for: 4)
         fixture.origin.gate.open()
-        for program in programs {
-            let outcome = await program.outcome()
-            #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errorText)")
-            #expect(outcome.errorText.hasPrefix("marquee: 4 fetched"))
-        }
+        #expect(await finished(programs).allSatisfy { $0.hasPrefix("marquee: 4 fetched") })
         #expect(fixture.origin.requests.values.allSatisfy { $0 == 4 })
     }
 
@@ -65,8 +67,7 @@ struct SharedFetchTests {
         fixture.origin.gate.open()
         try FileManager.default.createDirectory(atPath: fixture.cache, withIntermediateDirectories: true)
         for number in 0..<2 {
-            let outcome = await (try fixture.prewarm(number)).outcome()
-            #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errorText)")
+            await finished([try fixture.prewarm(number)])
             #expect(FileManager.default.fileExists(atPath: fixture.cache + "/CACHEDIR.TAG"))
         }
     }
@@ -79,10 +80,7 @@ struct SharedFetchTests {
         let programs = try (0..<2).map { try fixture.prewarm($0) }
         try await fixture.origin.shared.wait(for: 6)
         fixture.origin.gate.open()
-        for program in programs {
-            let outcome = await program.outcome()
-            #expect(outcome.status == 0 && outcome.errorLines.count == 1, "\(outcome.errorText)")
-        }
+        await finished(programs)
         #expect(fixture.origin.requests.values.allSatisfy { $0 == 2 })
     }
 }
