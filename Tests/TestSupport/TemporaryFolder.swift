@@ -38,6 +38,25 @@ public final class TemporaryFolder: Sendable {
     /// The path of `name` in the folder.
     public func file(_ name: String) -> String { path + "/" + name }
 
+    /// Writes a file of text, in a folder that is made where `name` has one, and returns its path.
+    @discardableResult
+    public func write(_ text: String, to name: String) throws -> String { try write(text.utf8, to: name) }
+
+    /// Writes a file of bytes, in a folder that is made where `name` has one, and returns its path.
+    @discardableResult
+    public func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
+        if let slash = name.lastIndex(of: "/") { try makeFolder(String(name[..<slash])) }
+        try Data(bytes).write(to: URL(filePath: file(name)))
+        return file(name)
+    }
+
+    /// Makes a folder, and those above it, and returns its path.
+    @discardableResult
+    public func makeFolder(_ name: String) throws -> String {
+        try FileManager.default.createDirectory(atPath: file(name), withIntermediateDirectories: true)
+        return file(name)
+    }
+
     /// Writes an executable script. No child process of another test inherits its descriptor: a file that is
     /// open for writing cannot be executed.
     public func write(program text: String, to name: String) throws {

@@ -153,7 +153,7 @@ struct BadInputTests {
     @Test("case", arguments: cases)
     func each(bad: Case) async throws {
         let folder = try TemporaryFolder()
-        try Data(bad.file.utf8).write(to: URL(filePath: folder.file("file")))
+        try folder.write(bad.file, to: "file")
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let places = [

@@ -49,8 +49,7 @@ struct BalancedSessionTests {
                 http-check send hdr Host localhost
 
             """
-        let file = folder.file("haproxy.cfg")
-        try Data((text + servers.joined()).utf8).write(to: URL(filePath: file))
+        let file = try folder.write(text + servers.joined(), to: "haproxy.cfg")
         let program = try Program(
             ["-c", "PATH=$PATH:/usr/sbin; exec haproxy -q -f '\(file)'"], of: "/bin/sh")
         // Ignored: it does not listen yet.
@@ -78,10 +77,9 @@ struct BalancedSessionTests {
         "a session writes through both instances, over restarts of each, until it is signed out at one of them",
         .enabled(if: hasHAProxy, "haproxy is not installed"))
     func restarts() async throws {
-        let films = folder.file("films.json")
-        try Data(#"[{"id":"a","title":"A"}]"#.utf8).write(to: URL(filePath: films))
+        let films = try folder.write(#"[{"id":"a","title":"A"}]"#, to: "films.json")
         #expect(try await Program.run(["import", films, folder.file("films.db")]).status == 0)
-        try Data(token.utf8).write(to: URL(filePath: folder.file("tokens")))
+        try folder.write(token, to: "tokens")
         var instances = [try await instance(), try await instance()]
         let balancer = try await balancer(instances.map(\.port))
         defer { withExtendedLifetime(balancer) {} }

@@ -37,7 +37,7 @@ struct BrowserAddressTests {
         let films = posters.enumerated().map {
             ["id": "\($0.offset)", "title": "Film \($0.offset)", "poster": $0.element]
         }
-        try JSONSerialization.data(withJSONObject: films).write(to: URL(filePath: folder.file("films.json")))
+        try folder.write(JSONSerialization.data(withJSONObject: films), to: "films.json")
         let terminal = try PseudoTerminal(
             BuiltProgram.path("marquee"),
             ["--catalogue", folder.file("films.json"), "--graphics", "blocks"],
@@ -68,7 +68,7 @@ struct BrowserAddressTests {
     @Test("o in the list opens a picture, a page as text, and a file; a malformed address is an error")
     func opening() throws {
         let terminal = try started([])
-        try Data(SampleImages.png).write(to: URL(filePath: folder.file("a.png")))
+        try folder.write(SampleImages.png, to: "a.png")
         terminal.type("onowhere\r")
         try #require(terminal.waits { $0.row(containing: "nowhere is not a URL") != nil })
         terminal.type("\u{15}\(folder.file("a.png"))\r")
@@ -151,7 +151,7 @@ struct BrowserAddressTests {
     func offline() throws {
         let namespace = try NetworkNamespace()
         let films = #"[{"id":"a","title":"Far","poster":"https://192.0.2.9:9/x.jpg"}]"#
-        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        try folder.write(films, to: "films.json")
         let program = "\"$MARQUEE\" \(folder.file("films.json"))"
         let terminal = try PseudoTerminal(
             "/usr/bin/unshare", namespace.arguments(program),

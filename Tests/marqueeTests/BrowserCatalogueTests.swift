@@ -116,9 +116,7 @@ struct BrowserCatalogueTests {
     @Test("a folder of films is read again when it changes, and the new film is marked")
     func watchedFolder() throws {
         func add(_ name: String) throws {
-            let film = folder.file("Films/" + name)
-            try FileManager.default.createDirectory(atPath: film, withIntermediateDirectories: true)
-            try Data().write(to: URL(filePath: film + "/film.mkv"))
+            try folder.write("", to: "Films/\(name)/film.mkv")
         }
         try add("Faust (1926)")
         let terminal = try started(folder.file("Films"))
@@ -219,20 +217,19 @@ struct BrowserCatalogueTests {
 
     @Test("R reads a file again, in any format, and keeps the films if it cannot be read")
     func file() throws {
-        let path = folder.file("films")
-        try Data("[\(Feed.film("a"))]".utf8).write(to: URL(filePath: path))
+        let path = try folder.write("[\(Feed.film("a"))]", to: "films")
         let terminal = try started(path)
         try #require(title(terminal, has: "1/1"))
-        try Data("[\(Feed.film("a")),".utf8).write(to: URL(filePath: path))
+        try folder.write("[\(Feed.film("a")),", to: "films")
         terminal.type("R")
         #expect(status(terminal, has: "Out of date: line 1"))
         #expect(terminal.screen.row(containing: "Film a.") == 2)
         let xml = "<catalogue name='N'><movie id='x'><title>Film x.</title></movie></catalogue>"
-        try Data(xml.utf8).write(to: URL(filePath: path))
+        try folder.write(xml, to: "films")
         terminal.type("R")
         #expect(
             terminal.waits { $0.row(containing: "+ Film x.") == 2 && $0.row(containing: "Film a.") == nil })
-        try Data("[]".utf8).write(to: URL(filePath: path))
+        try folder.write("[]", to: "films")
         terminal.type("R")
         #expect(terminal.waits { $0.row(containing: "The catalogue has no films.") != nil })
         terminal.quit("\u{3}")
@@ -263,7 +260,7 @@ struct BrowserCatalogueTests {
             (nil, "No poster: the catalogue names none"),
         ]
         let films = posters.enumerated().map { Feed.film("\($0)", poster: $1.0) }
-        try Data("[\(films.joined(separator: ","))]".utf8).write(to: URL(filePath: folder.file("films")))
+        try folder.write("[\(films.joined(separator: ","))]", to: "films")
         let terminal = try started(folder.file("films"), columns: 100)
         for (_, text) in posters {
             #expect(status(terminal, has: text), "\(terminal.screen.rows)")

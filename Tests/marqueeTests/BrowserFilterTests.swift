@@ -18,7 +18,7 @@ struct BrowserFilterTests {
               "overview":"\(String(repeating: "A long day of work. ", count: 12))Then a robot comes. The end."},
              {"id":"c","title":"Langsam","year":1930,"director":"A. Nobody"}]
             """
-        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        try folder.write(films, to: "films.json")
         let terminal = try PseudoTerminal(
             BuiltProgram.path("marquee"), [folder.file("films.json")],
             environment: ["XDG_CACHE_HOME": folder.path, "COLORTERM": "truecolor"], columns: columns,

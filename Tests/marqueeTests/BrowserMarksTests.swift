@@ -14,8 +14,7 @@ struct BrowserMarksTests {
         let films = (0..<6).map {
             #"{"id":"f\#($0)","title":"Film \#($0)","year":\#(1920 + $0),"score":\#($0)}"#
         }
-        try Data("{\"movies\":[\(films.joined(separator: ","))]}".utf8)
-            .write(to: URL(filePath: home.file("films.json")))
+        try home.write("{\"movies\":[\(films.joined(separator: ","))]}", to: "films.json")
     }
 
     private func started(
@@ -198,8 +197,7 @@ struct BrowserMarksTests {
     func several() throws {
         let browsers = try (0..<3).map { browser in
             let films = (0..<60).map { #"{"id":"\#($0)","title":"Film \#(browser)-\#($0)"}"# }
-            try Data("{\"movies\":[\(films.joined(separator: ","))]}".utf8)
-                .write(to: URL(filePath: home.file("\(browser).json")))
+            try home.write("{\"movies\":[\(films.joined(separator: ","))]}", to: "\(browser).json")
             return try started("\(browser).json", film: "Film \(browser)-2")
         }
         for browser in browsers { browser.type(String(repeating: "wj", count: 60)) }
@@ -241,7 +239,7 @@ struct BrowserMarksTests {
 
     @Test("where marks cannot be kept, the browser says so and goes on")
     func unwritable() throws {
-        try Data().write(to: URL(filePath: home.file("data")))
+        try home.write("", to: "data")
         let terminal = try started()
         terminal.type("w")
         #expect(shows(terminal, "The mark is not kept"))
@@ -344,10 +342,8 @@ struct BrowserMarksTests {
 
     @Test("keys and colours come from the configuration file")
     func configuration() throws {
-        let config = home.file("config/marquee")
-        try FileManager.default.createDirectory(atPath: config, withIntermediateDirectories: true)
-        try Data("key-seen = m\nkey-quit = ctrl-x F10\ncolor-marks = #ff8000\n".utf8)
-            .write(to: URL(filePath: config + "/config"))
+        try home.write(
+            "key-seen = m\nkey-quit = ctrl-x F10\ncolor-marks = #ff8000\n", to: "config/marquee/config")
         let terminal = try PseudoTerminal(
             BuiltProgram.path("marquee"),
             ["--graphics", "none", "--catalogue", home.file("films.json")],

@@ -17,9 +17,9 @@ struct BrowserPlayingTests {
              {"id":"b","title":"Gone","year":1927,"media":"gone.mkv"},
              {"id":"c","title":"Odd","year":1928,"media":"smb://host/x"}]
             """
-        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
-        try Data(SampleImages.png).write(to: URL(filePath: folder.file("poster.png")))
-        try Data().write(to: URL(filePath: folder.file("-v faust.mkv")))
+        try folder.write(films, to: "films.json")
+        try folder.write(SampleImages.png, to: "poster.png")
+        try folder.write("", to: "-v faust.mkv")
         let player = """
             #!/bin/sh
             echo "plays $# $*"
@@ -136,7 +136,7 @@ struct BrowserPlayingTests {
         let address = "file://" + folder.file("poster.png")
         let copied = "\u{1B}]52;c;" + Data(address.utf8).base64EncodedString() + "\u{1B}\\"
         #expect(String(decoding: terminal.output, as: UTF8.self).contains(copied))
-        try Data("mine".utf8).write(to: URL(filePath: folder.file("faust-1926.png")))
+        try folder.write("mine", to: "faust-1926.png")
         terminal.type("o")
         #expect(terminal.waits { $0.row(containing: "Saved as") != nil })
         let saved = try Data(contentsOf: URL(filePath: folder.file("faust-1926-2.png")))
@@ -166,10 +166,10 @@ struct BrowserPlayingTests {
         let ofSample = try copying(sample.started(["--graphics", "blocks"]), until: "Nothing is copied")
         #expect(!ofSample.contains("\u{1B}]52;"))
         let fixture = try Fixture()
-        let (source, library) = (fixture.folder.file("movies.json"), fixture.folder.file("films.db"))
         let films = Fixture.films(1) { _ in "poster.png" }
-        try Data(films.utf8).write(to: URL(filePath: source))
-        try Data(SampleImages.png).write(to: URL(filePath: fixture.folder.file("poster.png")))
+        let source = try fixture.folder.write(films, to: "movies.json")
+        let library = fixture.folder.file("films.db")
+        try fixture.folder.write(SampleImages.png, to: "poster.png")
         #expect(try await fixture.run("import", source, library).status == 0)
         func browser(_ catalogue: String) throws -> PseudoTerminal {
             try PseudoTerminal(

@@ -58,7 +58,7 @@ struct BrowserTests {
              {"id": "b", "title": "Lost", "year": 1903, "director": "D", "poster": "no-such-file.png"},
              {"id": "c", "title": "Nowhere", "year": 1904, "director": "D", "poster": "gopher://x/y"}]
             """
-        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        try folder.write(films, to: "films.json")
         let terminal = try started(arguments: ["--catalogue", folder.file("films.json")])
         #expect(terminal.waits(until: hasPoster))
         #expect(terminal.waits { $0.text(ofRow: 22).hasPrefix("  1 poster failed · r tries again") })
@@ -86,7 +86,7 @@ struct BrowserTests {
             [{"id": "a", "title": "A Trip to the Moon", "year": 1902, "director": "D", "minutes": 7,
               "poster": "\(origin.url("/a.jpg"))"}]
             """
-        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        try folder.write(films, to: "films.json")
         // The server waits for the test, which may be slow on a busy machine.
         let terminal = try started(
             arguments: ["--catalogue", folder.file("films.json"), "--timeout", "600"])
@@ -186,7 +186,7 @@ struct BrowserTests {
     @Test("a file in place of the command is browsed")
     func file() throws {
         let films = #"[{"id": "a", "title": "A Trip to the Moon", "year": 1902, "director": "D"}]"#
-        try Data(films.utf8).write(to: URL(filePath: folder.file("films")))
+        try folder.write(films, to: "films")
         let terminal = try started(arguments: [folder.file("films")])
         #expect(terminal.screen.text(ofRow: 0).hasSuffix(" 1/1"))
         terminal.quit("q")
@@ -206,7 +206,7 @@ struct BrowserTests {
         let films = """
             [{"id": "a", "title": "A Trip to the Moon", "year": 1902, "director": "D", "poster": "\(origin.url())"}]
             """
-        try Data(films.utf8).write(to: URL(filePath: folder.file("films.json")))
+        try folder.write(films, to: "films.json")
         let terminal = try started(arguments: ["--catalogue", folder.file("films.json")])
         // The message has two rows.
         #expect(

@@ -191,9 +191,8 @@ struct CataloguePagesTests {
     @Test("a feed in a file is listed and served; its next page is named, and not read")
     func feedFile() async throws {
         let origin = try server(["/2": FilmServer.response("200 OK", feed("b"))])
-        let file = home.file("feed.xml")
         let next = origin.url("/2").absoluteString
-        try Data(feed("http://films.example/a", next: next).utf8).write(to: URL(filePath: file))
+        let file = try home.write(feed("http://films.example/a", next: next), to: "feed.xml")
         let listed = try await Program.run(["list", "--plain", "--catalogue", file])
         #expect(listed.lines.count == 1 && listed.status == 0)
         #expect(listed.errorLines.count == 1 && listed.errorText.contains("the feed goes on at \(next);"))

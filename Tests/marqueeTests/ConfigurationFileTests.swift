@@ -12,12 +12,7 @@ struct ConfigurationFileTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        try FileManager.default.createDirectory(
-            atPath: folder.file("marquee"), withIntermediateDirectories: true)
-    }
-
-    private func write(_ text: String) throws {
-        try Data(text.utf8).write(to: URL(filePath: folder.file("marquee/config")))
+        try folder.makeFolder("marquee")
     }
 
     private func arguments(_ words: String...) throws -> Arguments {
@@ -32,7 +27,7 @@ struct ConfigurationFileTests {
 
     @Test("each line is an option and its value, in several spellings")
     func spellings() throws {
-        try write(
+        try folder.write(
             """
             # comment
             timeout 30
@@ -44,7 +39,7 @@ struct ConfigurationFileTests {
             offline no
             credentials-file ~/secrets
 
-            """)
+            """, to: "marquee/config")
         let arguments = try arguments("list")
         #expect(arguments.value("timeout") == "30" && arguments.value("max-time") == "60")
         #expect(arguments.value("cache-dir") == "/tmp/c")
@@ -59,7 +54,7 @@ struct ConfigurationFileTests {
 
     @Test("a wrong value names the file and the line; doctor shows what is set where")
     func program() async throws {
-        try write("# films\ntimeout never\n")
+        try folder.write("# films\ntimeout never\n", to: "marquee/config")
         let environment = [
             "XDG_CONFIG_HOME": folder.path, "XDG_CACHE_HOME": folder.path, "HOME": folder.path,
         ]
@@ -67,7 +62,7 @@ struct ConfigurationFileTests {
         #expect(wrong.status == 2)
         #expect(wrong.errorText.hasPrefix("marquee: \(folder.path)/marquee/config:2: timeout needs seconds"))
         #expect(try await Program.run(["--help"], environment: environment).status == 0)
-        try write("timeout 20\noffline\n")
+        try folder.write("timeout 20\noffline\n", to: "marquee/config")
         let doctor = try await Program.run(["doctor"], environment: environment)
         #expect(doctor.text.contains("timeout by \(folder.path)/marquee/config:1"), "\(doctor.text)")
         #expect(doctor.text.contains("offline by \(folder.path)/marquee/config:2"))

@@ -45,7 +45,7 @@ struct ConventionTests {
         let folder = try TemporaryFolder()
         let films =
             "[{\"id\":\"a1\",\"title\":\"Faust\",\"year\":1926},{\"id\":\"a2\",\"title\":\"Faust\",\"year\":1960}]"
-        try Data(films.utf8).write(to: URL(filePath: folder.file("f.json")))
+        try folder.write(films, to: "f.json")
         let shown = try await run("$MARQUEE show faust --catalogue f.json", folder)
         #expect(shown.status == 2)
         #expect(

@@ -36,7 +36,7 @@ struct DoctorTests {
     )
     func problems() async throws {
         let folder = try TemporaryFolder()
-        try Data().write(to: URL(filePath: folder.file("file")))
+        try folder.write("", to: "file")
         let outcome = try await Program.run(
             [
                 "doctor", "--json", "--cache-dir", folder.file("file/cache"), "--catalogue",

@@ -72,8 +72,7 @@ struct FetchFilesTests {
     func notWritten() async throws {
         let fixture = try Fixture()
         let out = fixture.home.file("out")
-        try FileManager.default.createDirectory(
-            atPath: out + "/film-1.png/full", withIntermediateDirectories: true)
+        try fixture.home.makeFolder("out/film-1.png/full")
         let fetched = try await fixture.run("fetch", "film-1", "film-2", "-o", out, "--json", "--force")
         #expect(fetched.status == 1)
         let codes = try JSON.lines(fetched).map { ($0["error"] as? [String: Any])?["code"] as? String }

@@ -68,8 +68,7 @@ struct FilmCommandTests {
 
     @Test("a poster is sent in the form, or after the film; a file that is not a picture is refused before")
     func poster() async throws {
-        let path = home.file("p.png")
-        try Fixture.pixel.write(to: URL(filePath: path))
+        let path = try home.write(Fixture.pixel, to: "p.png")
         let along = try FilmServer()
         along.fail("POST", .refuse(FilmServer.response("201 Created", faust)))
         #expect(try await run(along, "add", "--title", "Faust", "--poster", path).status == 0)
@@ -85,7 +84,7 @@ struct FilmCommandTests {
         #expect(run.status == 0 && after.requests.prefix(2) == ["POST /films", "PUT /films/faust/poster"])
         #expect(after.origin.bodies[1] == Array(Fixture.pixel))
 
-        try Data("text".utf8).write(to: URL(filePath: path))
+        try home.write("text", to: "p.png")
         let refused = try await self.run(after, "add", "--title", "M", "--poster", path)
         #expect(refused.status == 2 && refused.errorText.contains("not a JPEG, PNG, WebP, GIF or BMP"))
     }
@@ -212,8 +211,7 @@ struct FilmCommandTests {
 
     @Test("the error for a read-only catalogue says how to make a library")
     func readOnly() async throws {
-        let file = home.file("films.json")
-        try Data("[\(faust)]".utf8).write(to: URL(filePath: file))
+        let file = try home.write("[\(faust)]", to: "films.json")
         for words in [["--catalogue", file], ["--catalogue", "http://localhost:1/films.txt"]] {
             let run = try await Program.run(
                 ["add", "--title", "T"] + words, environment: ["XDG_CACHE_HOME": home.path])
@@ -229,9 +227,7 @@ struct FilmCommandTests {
         let unauthorized = FilmServer.response(
             "401 Unauthorized", #"{"detail":"writing needs a token"}"#,
             fields: "WWW-Authenticate: Bearer realm=\"films\"\r\n")
-        let file = home.file("tokens")
-        try Data("# nas\n127.0.0.1 Bearer t0ken\nnas.example Bearer t0ken\n".utf8).write(
-            to: URL(filePath: file))
+        let file = try home.write("# nas\n127.0.0.1 Bearer t0ken\nnas.example Bearer t0ken\n", to: "tokens")
         unsafe chmod(file, 0o600)
         server.fail("POST", .refuse(unauthorized))
         #expect(try await run(server, "add", "--title", "M", "--credentials-file", file).status == 0)

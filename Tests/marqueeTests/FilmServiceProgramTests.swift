@@ -50,15 +50,13 @@ struct FilmServiceProgramTests {
     }
 
     private func makeLibrary(films: Int = 3) async throws {
-        let file = home.file("films.json")
         let entries = (1...films).map { number in
             """
             {"id":"film-\(number)","title":"Film \(number)","year":\(1910 + number % 100),"director":"Someone",\
             "score":\(Double(number % 100) / 10),"poster":"https://films.example/\(number).png"}
             """
         }
-        let json = "[\(entries.joined(separator: ","))]"
-        try Data(json.utf8).write(to: URL(filePath: file))
+        let file = try home.write("[\(entries.joined(separator: ","))]", to: "films.json")
         let run = try await Program.run(
             ["import", file, library], environment: ["XDG_CACHE_HOME": home.path])
         #expect(run.status == 0, "\(run.errorText)")
@@ -69,8 +67,7 @@ struct FilmServiceProgramTests {
         try await makeLibrary()
         let service = overSockets ? try Service(library) : nil
         let catalogue = service?.catalogue ?? library
-        let poster = home.file("p.png")
-        try Fixture.pixel.write(to: URL(filePath: poster))
+        let poster = try home.write(Fixture.pixel, to: "p.png")
 
         for wire in ["json", "xml", "form", "multipart", "soap"] {
             let words = [
@@ -119,8 +116,7 @@ struct FilmServiceProgramTests {
         try await makeLibrary()
         let service = try Service(library)
         for (name, bytes) in [("a.png", SampleImages.png), ("b.jpg", SampleImages.jpeg)] {
-            let path = home.file(name)
-            try Data(bytes).write(to: URL(filePath: path))
+            let path = try home.write(bytes, to: name)
             let edited = try await run(service.catalogue, "edit", "film-1", "--poster", path)
             #expect(edited.status == 0, "\(edited.errorText)")
             let shown = try JSON.object(try await run(service.catalogue, "show", "film-1", "--json").text)
@@ -136,8 +132,7 @@ struct FilmServiceProgramTests {
         try await makeLibrary()
         let token = "0123456789abcdefghijklmn"
         let service = try Service(library, tokens: [token])
-        let file = home.file("tokens")
-        try Data("127.0.0.1:\(service.port) Bearer \(token)\n".utf8).write(to: URL(filePath: file))
+        let file = try home.write("127.0.0.1:\(service.port) Bearer \(token)\n", to: "tokens")
         unsafe chmod(file, 0o600)
         #expect(try await run(service.catalogue, "list", "--plain").lines.count == 3)
         let refused = try await run(service.catalogue, "rate", "film-1", "8")

@@ -26,11 +26,9 @@ final class Fixture: Sendable {
     ) throws {
         folder = try TemporaryFolder()
         home = try TemporaryFolder()
-        try Data((films ?? Self.films(posters)).utf8).write(to: URL(filePath: folder.file("movies.json")))
-        try FileManager.default.createDirectory(
-            atPath: folder.file("posters"), withIntermediateDirectories: true)
+        try folder.write(films ?? Self.films(posters), to: "movies.json")
         for number in 1...posters {
-            try Self.pixel.write(to: URL(filePath: folder.file("posters/\(number).png")))
+            try folder.write(Self.pixel, to: "posters/\(number).png")
         }
         var configuration = CatalogueService.Configuration()
         configure(&configuration)

@@ -68,8 +68,7 @@ struct FleetProgramTests {
     @Test("prewarm --through signs addresses where a key is given")
     func signed() async throws {
         let origin = try Fixture()
-        let keys = origin.home.file("keys")
-        try Data("\(String(repeating: "0123456789abcdef", count: 4))\n".utf8).write(to: URL(filePath: keys))
+        let keys = try origin.home.write("\(String(repeating: "0123456789abcdef", count: 4))\n", to: "keys")
         let instance = try await Instance(origin, "--sign-key-file", keys)
         let words = ["prewarm", "-", "--through", instance.url, "--sizes", "w77", "-q"]
         let list = origin.base + "posters/1.png"
@@ -87,8 +86,7 @@ struct FleetProgramTests {
             let url = try #require(URL(string: instance.url))
             return try RawClient(port: UInt16(try #require(url.port))).get("/" + path).fields["cache-status"]
         }
-        let members = origin.home.file("members")
-        try Data(instances.map { $0.admin + "\n" }.joined().utf8).write(to: URL(filePath: members))
+        let members = try origin.home.write(instances.map { $0.admin + "\n" }.joined(), to: "members")
         let words = ["purge", source, "--admin-file", members]
         for instance in instances {
             _ = try await status(of: instance)
@@ -99,7 +97,7 @@ struct FleetProgramTests {
 
         let closed = try ClosedPort()
         let down = "127.0.0.1:\(closed.port)"
-        try Data("\(instances[0].admin)\n\(down)\n".utf8).write(to: URL(filePath: members))
+        try origin.home.write("\(instances[0].admin)\n\(down)\n", to: "members")
         _ = try await status(of: instances[0])
         let partly = try await Program.run(words)
         #expect(partly.status == 1)

@@ -21,8 +21,7 @@ struct GraphicsProgramTests {
         // The fixture's posters are transparent, so these tests have their own.
         let opaque = Bitmap(width: 1, height: 1, pixels: [201, 77, 33, 255])
         for number in 1...6 {
-            try Data(PNGEncoder().encode(opaque)).write(
-                to: URL(filePath: fixture.folder.file("posters/\(number).png")))
+            try fixture.folder.write(PNGEncoder().encode(opaque), to: "posters/\(number).png")
         }
     }
 

@@ -124,7 +124,7 @@ struct JSONShapeTests {
         try await note(
             "fetch", "picture", fixture.folder.file("posters/1.png"), "w1", "-o", fixture.home.file("picture")
         )
-        try Data(String(repeating: "0b", count: 32).utf8).write(to: URL(filePath: fixture.home.file("keys")))
+        try fixture.home.write(String(repeating: "0b", count: 32), to: "keys")
         try await note(
             "sign", "sign", "https://example.org/a", "w1", "--sign-key-file", fixture.home.file("keys"))
         try MarkStore(path: fixture.home.file(".local/share/marquee/marks.db")).set(

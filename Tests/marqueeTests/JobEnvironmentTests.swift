@@ -16,8 +16,7 @@ struct JobEnvironmentTests {
     func secrets() async throws {
         let gate = Gate()
         let fixture = try JobFixture(3, holding: (1, gate))
-        let file = fixture.home.file("credentials")
-        try Data("127.0.0.1 anna:sesame2".utf8).write(to: URL(filePath: file))
+        let file = try fixture.home.write("127.0.0.1 anna:sesame2", to: "credentials")
         unsafe chmod(file, 0o600)
         let variables = fixture.environment.merging(["MARQUEE_CREDENTIALS": "nas.local anna:sesame3"]) { $1 }
         let started = try await Program.run(
@@ -208,11 +207,9 @@ struct JobEnvironmentTests {
             if: NetworkNamespace.isPossible, "\(NetworkNamespace.requirement)"))
     func network() async throws {
         let home = try TemporaryFolder()
-        try Data("http://192.0.2.2:8765/posters/1.png".utf8).write(to: URL(filePath: home.file("list.txt")))
-        try FileManager.default.createDirectory(
-            atPath: home.file("films/posters"), withIntermediateDirectories: true)
-        try Fixture.pixel.write(to: URL(filePath: home.file("films/posters/1.png")))
-        try Data(Fixture.films(1).utf8).write(to: URL(filePath: home.file("films/movies.json")))
+        try home.write("http://192.0.2.2:8765/posters/1.png", to: "list.txt")
+        try home.write(Fixture.pixel, to: "films/posters/1.png")
+        try home.write(Fixture.films(1), to: "films/movies.json")
         let script = """
             ip link set lo up
             mkfifo "$HOME/served"

@@ -59,7 +59,7 @@ final class JobFixture: Sendable {
     /// Writes these addresses as the list.
     func writeList(_ urls: [URL]) throws {
         let list = urls.map(\.absoluteString).joined(separator: "\n")
-        try Data(list.utf8).write(to: URL(filePath: home.file("list.txt")))
+        try home.write(list, to: "list.txt")
     }
 
     /// Options with long timeouts, for answers that the test holds on a busy machine.

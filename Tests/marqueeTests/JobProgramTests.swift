@@ -190,8 +190,7 @@ struct JobProgramTests {
     func failing() async throws {
         let fixture = try JobFixture(3)
         let list = try String(contentsOf: URL(filePath: fixture.home.file("list.txt")), encoding: .utf8)
-        try Data((list + "\nftp://example.org/a.png\nfile:///nowhere/a.png\n").utf8)
-            .write(to: URL(filePath: fixture.home.file("list.txt")))
+        try fixture.home.write(list + "\nftp://example.org/a.png\nfile:///nowhere/a.png\n", to: "list.txt")
         let started = try await fixture.detach("night")
         #expect(started.status == 0 && started.errorText.contains("line 4: ftp://example.org/a.png"))
         #expect(try await fixture.run("jobs", "wait", "night").status == 1)

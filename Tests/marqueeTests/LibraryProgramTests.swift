@@ -19,22 +19,16 @@ struct LibraryProgramTests {
         try await Program.run(words, environment: fixture.environment)
     }
 
-    private func file(_ name: String, _ text: String) throws -> String {
-        try Data(text.utf8).write(to: URL(filePath: fixture.folder.file(name)))
-        return fixture.folder.file(name)
-    }
-
     @Test(
         "films are imported with their posters and exported again, in JSON and XML",
         arguments: ["json", "xml"])
     func roundTrip(format: String) async throws {
-        let films = try file(
-            "films.json",
+        let films = try fixture.folder.write(
             """
             {"name":"Mine & \\"yours\\"","movies":[
             {"id":"a","title":"A","shelf":{"row":3,"tags":["x"]},"poster":"posters/1.png","price":1.50,"seen":null},
             {"id":"b","title":"<B>","year":1920,"poster":"http://example.org/b.png"}]}
-            """)
+            """, to: "films.json")
         let imported = try await run("import", films, path)
         #expect(imported.status == 0 && imported.lines == ["\(path): 2 films added; 1 poster stored"])
         let library = try FilmLibrary(path: path, access: .writing)
@@ -44,7 +38,7 @@ struct LibraryProgramTests {
         #expect(exported.status == 0 && exported.errors.isEmpty)
 
         let copy = fixture.home.file("copy.db")
-        let again = try await run("import", try file("export", exported.text), copy)
+        let again = try await run("import", try fixture.folder.write(exported.text, to: "export"), copy)
         #expect(again.lines == ["\(copy): 2 films added; 1 poster stored"])
         let second = try FilmLibrary(path: copy, access: .reading)
         #expect(try second.name == "Mine & \"yours\"")
@@ -60,9 +54,10 @@ struct LibraryProgramTests {
     @Test("an import that would replace a film imports nothing without --replace or --skip")
     func conflicts() async throws {
         _ = try await run(
-            "import", try file("a.json", #"[{"id":"a","title":"A"},{"id":"b","title":"B"}]"#), path)
-        let other = try file(
-            "b.json", #"[{"id":"c","title":"C"},{"id":"b","title":"New"},{"id":"a","title":"A"}]"#)
+            "import",
+            try fixture.folder.write(#"[{"id":"a","title":"A"},{"id":"b","title":"B"}]"#, to: "a.json"), path)
+        let other = try fixture.folder.write(
+            #"[{"id":"c","title":"C"},{"id":"b","title":"New"},{"id":"a","title":"A"}]"#, to: "b.json")
         let refused = try await run("import", other, path)
         #expect(
             refused.status == 2 && refused.errorText.contains("these ids: b;")
@@ -83,10 +78,9 @@ struct LibraryProgramTests {
 
     @Test("invalid ids are changed, and entries that are not films are left out, each with a message")
     func warnings() async throws {
-        let films = try file(
-            "films.json",
+        let films = try fixture.folder.write(
             #"[{"id":"top3","title":"Top"},{"id":"x.json","title":"X","year":1920},{"title":"No id"},{"id":"a"},7,"#
-                + #"{"id":"d","title":"D","poster":"nothing.png"},{"id":"d","title":"E"}]"#)
+                + #"{"id":"d","title":"D","poster":"nothing.png"},{"id":"d","title":"E"}]"#, to: "films.json")
         let run = try await run("import", films, path)
         #expect(run.status == 1)
         #expect(run.lines == ["\(path): 4 films added, 3 left out"])
@@ -104,10 +98,9 @@ struct LibraryProgramTests {
     func sizes() async throws {
         let text = String(repeating: "x", count: FilmLibrary.filmBytes)
         let members = (0..<1000).map { "\"m\($0)\":1" }.joined(separator: ",")
-        let films = try file(
-            "films.json",
-            #"[{"id":"big","title":"B","overview":"\#(text)"},{"id":"a","title":"A"},{"id":"many","title":"M",\#(members)}]"#
-        )
+        let films = try fixture.folder.write(
+            #"[{"id":"big","title":"B","overview":"\#(text)"},{"id":"a","title":"A"},{"id":"many","title":"M",\#(members)}]"#,
+            to: "films.json")
         let run = try await run("import", films, path)
         #expect(run.status == 1 && run.lines == ["\(path): 1 film added, 2 left out"])
         #expect(
@@ -122,7 +115,7 @@ struct LibraryProgramTests {
 
     @Test("an import beside the log of a library that was moved away fails, and leaves the log")
     func strangeLog() async throws {
-        let films = try file("films.json", #"[{"id":"a","title":"A"}]"#)
+        let films = try fixture.folder.write(#"[{"id":"a","title":"A"}]"#, to: "films.json")
         try Data("log".utf8).write(to: URL(filePath: path + "-wal"))
         let run = try await run("import", films, path)
         #expect(run.status == 2 && run.errorText.contains("there is a log of another library, \(path)-wal"))
@@ -165,11 +158,12 @@ struct LibraryProgramTests {
 
     @Test("a file that is not a library is refused in one line, and a failed import leaves no file")
     func refused() async throws {
-        let text = try file("text.db", "not a database, but long enough to look like one at first sight")
+        let text = try fixture.folder.write(
+            "not a database, but long enough to look like one at first sight", to: "text.db")
         #expect(try await run("list", "--catalogue", text).errorText.contains("not a Marquee library"))
         let missing = try await run("list", "--catalogue", fixture.home.file("none.db"))
         #expect(missing.status == 2 && missing.errorText.contains("there is no such file"))
-        let bad = try await run("import", try file("bad.json", "[1,]"), path)
+        let bad = try await run("import", try fixture.folder.write("[1,]", to: "bad.json"), path)
         #expect(bad.status == 2 && bad.errorText.contains("line 1, column 4"))
         #expect(!FileManager.default.fileExists(atPath: path))
         let without = try await Program.run(

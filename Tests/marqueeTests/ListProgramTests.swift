@@ -63,7 +63,7 @@ struct ListProgramTests {
         #expect(films[3]["marks"] == nil)
         let wrong = try await run("list", "--search", "is:nice")
         #expect(wrong.status == 2 && wrong.errorText.contains("is: needs seen, unseen"))
-        try Data("no database".utf8).write(to: URL(filePath: fixture.home.file("data/marquee/marks.db")))
+        try fixture.home.write("no database", to: "data/marquee/marks.db")
         let damaged = try await run("list", "--search", "is:seen")
         #expect(damaged.status == 2 && damaged.errorText.contains("your marks cannot be read"))
         #expect(try JSON.array(try await run("list", "--json").text).count == 6)
@@ -101,8 +101,7 @@ struct ListProgramTests {
     @Test("with pictures, a film and a file are each shown and requested once")
     func picture() async throws {
         let fixture = try Fixture()
-        let path = fixture.folder.file("posters/3.png")
-        try Data(SampleImages.png).write(to: URL(filePath: path))
+        let path = try fixture.folder.write(SampleImages.png, to: "posters/3.png")
         let environment = fixture.environment.merging(["LC_ALL": "C.UTF-8", "COLORTERM": "truecolor"]) { $1 }
         let film = try await Program.run(["show", "film-3", "--color", "always"], environment: environment)
         #expect(film.status == 0 && film.errors.isEmpty)
@@ -125,7 +124,7 @@ struct ListProgramTests {
         let films = #"[{"id": "a", "title": "A", "year": 1920, "director": "D", "poster": "posters/a.avif"}]"#
         let fixture = try Fixture(films: films)
         let avif: [UInt8] = [0, 0, 0, 14] + Array("ftypavif".utf8) + [0, 0]
-        try Data(avif).write(to: URL(filePath: fixture.folder.file("posters/a.avif")))
+        try fixture.folder.write(avif, to: "posters/a.avif")
         let shown = try await fixture.run("show", "a", "--color", "always")
         #expect(shown.status == 1)
         #expect(shown.errorLines.count == 1)

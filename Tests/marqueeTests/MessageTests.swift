@@ -12,13 +12,11 @@ struct MessageTests {
     /// A folder with a library of one film, a catalogue of two films, and a picture.
     init() async throws {
         folder = try TemporaryFolder()
-        let poster = Data(try #require(SampleCatalogue.file("posters/nosferatu.jpg")))
-        try poster.write(to: URL(filePath: folder.file("n.jpg")))
+        try folder.write(try #require(SampleCatalogue.file("posters/nosferatu.jpg")), to: "n.jpg")
         let films =
             #"[{"id":"faust","title":"Faust","year":1926},{"id":"m","title":"M","poster":"gone.png"}]"#
-        try Data(films.utf8).write(to: URL(filePath: folder.file("two.json")))
-        try Data(#"[{"id":"faust","title":"Faust","year":1926}]"#.utf8).write(
-            to: URL(filePath: folder.file("one.json")))
+        try folder.write(films, to: "two.json")
+        try folder.write(#"[{"id":"faust","title":"Faust","year":1926}]"#, to: "one.json")
         _ = try await run("$MARQUEE import one.json f.db")
     }
 

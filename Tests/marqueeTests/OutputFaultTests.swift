@@ -10,13 +10,10 @@ struct OutputFaultTests {
     /// A folder with a catalogue of one film, its poster, and a key.
     init() throws {
         folder = try TemporaryFolder()
-        try Data(#"[{"id":"faust","title":"Faust","poster":"n.png"}]"#.utf8)
-            .write(to: URL(filePath: folder.file("one.json")))
-        try Data(SampleImages.png).write(to: URL(filePath: folder.file("n.png")))
-        try Data((String(repeating: "5a", count: 40) + "\n").utf8)
-            .write(to: URL(filePath: folder.file("key")))
-        try FileManager.default.createDirectory(
-            atPath: folder.file("sub"), withIntermediateDirectories: true)
+        try folder.write(#"[{"id":"faust","title":"Faust","poster":"n.png"}]"#, to: "one.json")
+        try folder.write(SampleImages.png, to: "n.png")
+        try folder.write(String(repeating: "5a", count: 40) + "\n", to: "key")
+        try folder.makeFolder("sub")
     }
 
     private func run(_ line: String) async throws -> Program.Outcome {

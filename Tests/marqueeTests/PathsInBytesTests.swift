@@ -13,9 +13,8 @@ struct PathsInBytesTests {
     /// A folder with a picture, a catalogue and a library.
     init() async throws {
         folder = try TemporaryFolder()
-        let poster = Data(try #require(SampleCatalogue.file("posters/nosferatu.jpg")))
-        try poster.write(to: URL(filePath: folder.file("n.jpg")))
-        try Data(#"[{"id":"a","title":"A"}]"#.utf8).write(to: URL(filePath: folder.file("x.json")))
+        try folder.write(try #require(SampleCatalogue.file("posters/nosferatu.jpg")), to: "n.jpg")
+        try folder.write(#"[{"id":"a","title":"A"}]"#, to: "x.json")
         _ = try await run("$MARQUEE import x.json f.db")
     }
 

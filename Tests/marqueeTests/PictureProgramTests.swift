@@ -20,7 +20,7 @@ struct PictureProgramTests {
             var pixels: [UInt8] = []
             for y in UInt8(0)..<90 { for x in UInt8(0)..<60 { pixels += [x, y, blue, 255] } }
             let file = try JPEGEncoder().encode(Bitmap(width: 60, height: 90, pixels: pixels))
-            try Data(file).write(to: URL(filePath: folder.file(name)))
+            try folder.write(file, to: name)
         }
         return folder
     }
@@ -54,8 +54,7 @@ struct PictureProgramTests {
     )
     func many() async throws {
         let folder = try folder("a.jpg", "b.jpg", "c.jpg")
-        try FileManager.default.createDirectory(atPath: folder.file("d"), withIntermediateDirectories: true)
-        try Data(bytes(folder.file("c.jpg"))).write(to: URL(filePath: folder.file("d/a.jpg")))
+        try folder.write(bytes(folder.file("c.jpg")), to: "d/a.jpg")
         let out = folder.file("out")
         let run = try await run(
             "picture", folder.file("a.jpg"), "-", "20x20.fill.png", "-o", out, "--quiet",
@@ -72,8 +71,7 @@ struct PictureProgramTests {
     @Test("an address is fetched, and one file can go into an existing folder")
     func address() async throws {
         let fixture = try Fixture()
-        let out = fixture.home.file("out")
-        try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
+        let out = try fixture.home.makeFolder("out")
         let run = try await fixture.run("picture", fixture.base + "posters/1.png", "w342", "-o", out)
         #expect(run.status == 0)
         // The pixel is half transparent.
@@ -83,7 +81,7 @@ struct PictureProgramTests {
     @Test("a picture that cannot be made is reported, and the others are made")
     func failures() async throws {
         let folder = try folder("a.jpg")
-        try Data(bytes(folder.file("a.jpg")).dropLast(200)).write(to: URL(filePath: folder.file("cut.jpg")))
+        try folder.write(bytes(folder.file("a.jpg")).dropLast(200), to: "cut.jpg")
         let run = try await run(
             "picture", folder.file("cut.jpg"), folder.file("none.jpg"), folder.file("a.jpg"), "w30", "-o",
             folder.file("out"), "--json")
@@ -98,7 +96,7 @@ struct PictureProgramTests {
     func sign() async throws {
         let folder = try TemporaryFolder()
         let line = "k \(String(repeating: "0b", count: 32))\n"
-        try Data(line.utf8).write(to: URL(filePath: folder.file("keys")))
+        try folder.write(line, to: "keys")
         let keys = try SigningKeys(Array(line.utf8))
         let expected = PictureAddress(
             try PictureRecipe("342x513.fill"), of: try PictureSource(Self.url), signedBy: keys
@@ -114,8 +112,8 @@ struct PictureProgramTests {
     func refused() async throws {
         let folder = try TemporaryFolder()
         let key = String(repeating: "0b", count: 32)
-        try Data(key.utf8).write(to: URL(filePath: folder.file("keys")))
-        try Data(key.dropLast(2).utf8).write(to: URL(filePath: folder.file("short")))
+        try folder.write(key, to: "keys")
+        try folder.write(key.dropLast(2).utf8, to: "short")
         for name in ["keys", "short"] { #expect(unsafe chmod(folder.file(name), 0o600) == 0) }
         for (url, recipe, file) in [
             ("a.jpg", "w342", "keys"), ("file:///a.jpg", "w342", "keys"), (Self.url, "w0", "keys"),

@@ -70,7 +70,7 @@ struct PlayerTests {
     @Test("a relative address is resolved like a poster's, and a file is an absolute path")
     func relative() throws {
         let folder = try TemporaryFolder()
-        try Data().write(to: URL(filePath: folder.file("-v El Camión #1.mkv")))
+        try folder.write("", to: "-v El Camión #1.mkv")
         let base = BaseURL(URL(filePath: folder.file("films.json")))
         let path = try MediaAddress.argument("-v El Camión %231.mkv", relativeTo: base)
         #expect(path == folder.file("-v El Camión #1.mkv") && path.hasPrefix("/"))

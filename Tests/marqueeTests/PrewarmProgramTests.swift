@@ -137,8 +137,7 @@ struct PrewarmProgramTests {
     @Test("addresses in a manifest file are relative to the manifest, also over HTTP")
     func relative() async throws {
         let fixture = try Fixture()
-        try Data("posters/1.png\nposters/2.png\n".utf8).write(
-            to: URL(filePath: fixture.folder.file("list.txt")))
+        try fixture.folder.write("posters/1.png\nposters/2.png\n", to: "list.txt")
         let overHTTP = try await fixture.run("prewarm", fixture.base + "list.txt")
         #expect(overHTTP.errorText.hasPrefix("marquee: 2 fetched"))
         let local = try await fixture.run("prewarm", fixture.folder.file("list.txt"))

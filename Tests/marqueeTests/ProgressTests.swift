@@ -58,7 +58,7 @@ struct ProgressTests {
             of: (line.hasPrefix("list --cat") ? Array(films.utf8) : [UInt8](Fixture.pixel)) + body)
         let url = origin.url("/films.json").absoluteString
         let withPoster = #"[{"id":"a","title":"A","poster":"\#(url)"},{"id":"b","title":"B"}]"#
-        try Data(withPoster.utf8).write(to: URL(filePath: folder.file("films")))
+        try folder.write(withPoster, to: "films")
         let words = line.replacing("URL", with: url).replacing("FILE", with: folder.file("films"))
         let terminal = try started(words.split(separator: " ").map(String.init))
         #expect(shows(progress + ["/s"], on: terminal), "\(terminal.screen.rows)")
@@ -72,9 +72,8 @@ struct ProgressTests {
         arguments: ["fetch", "prewarm"])
     func several(command: String) throws {
         let origin = try origin(of: body)
-        let list = folder.file("list")
         let addresses = ["data:,xyz", origin.url("/1").absoluteString, origin.url("/2").absoluteString]
-        try Data(addresses.joined(separator: "\n").utf8).write(to: URL(filePath: list))
+        let list = try folder.write(addresses.joined(separator: "\n"), to: "list")
         let operands = command == "fetch" ? addresses : [list]
         let terminal = try started([command, "--any-content"] + operands)
         #expect(shows(["1/3", "58.6 KiB", "/s"], on: terminal), "\(terminal.screen.rows)")

@@ -25,9 +25,8 @@ struct SampleProgramTests {
     /// A copy of the program in a folder of its own, where no parent has the sample's folder.
     private func alone() async throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
-        try FileManager.default.createDirectory(atPath: folder.file("bin"), withIntermediateDirectories: true)
-        try FileManager.default.createDirectory(
-            atPath: folder.file("empty"), withIntermediateDirectories: true)
+        try folder.makeFolder("bin")
+        try folder.makeFolder("empty")
         // Another process writes the file: the system runs no program that this one has open, or a child of it.
         let copy = try await Program.shell("cp \"$MARQUEE\" '\(folder.file("bin"))'", environment: [:])
         try #require(copy.status == 0)

@@ -239,13 +239,10 @@ struct ServeOperationsTests {
         let (library, tokens, sizes) = (
             fixture.home.file("films.db"), fixture.home.file("tokens"), fixture.home.file("sizes")
         )
-        func write(_ text: String, to path: String) throws {
-            try Data(text.utf8).write(to: URL(filePath: path))
-        }
         #expect(try await fixture.run("import", fixture.folder.file("movies.json"), library).status == 0)
         let (first, second) = (String(repeating: "a", count: 24), String(repeating: "b", count: 24))
-        try write(first, to: tokens)
-        try write("w92\n", to: sizes)
+        try fixture.home.write(first, to: "tokens")
+        try fixture.home.write("w92\n", to: "sizes")
         let socket = try NotifySocket(fixture.home.file("notify"))
         let program = try Program(
             [
@@ -266,15 +263,15 @@ struct ServeOperationsTests {
         func size(_ recipe: String) throws -> Int { try client.get("/films/film-1/poster/\(recipe)").status }
         #expect(try rate(first) == 201 && rate(second) == 401)
         #expect(try size("w92") == 200 && size("w92") == 200 && size("w154") == 403)
-        try write("\(second)\n", to: tokens)
-        try write("w154\n", to: sizes)
+        try fixture.home.write("\(second)\n", to: "tokens")
+        try fixture.home.write("w154\n", to: "sizes")
         program.send(SIGHUP)
         _ = (socket.message(), socket.message())
         #expect(try rate(first) == 401 && rate(second) == 200)
         // The picture in memory is refused too.
         #expect(try size("w92") == 403 && size("w154") == 200)
-        try write("short\n", to: tokens)
-        try write("huge\n", to: sizes)
+        try fixture.home.write("short\n", to: "tokens")
+        try fixture.home.write("huge\n", to: "sizes")
         program.send(SIGHUP)
         _ = (socket.message(), socket.message())
         #expect(try rate(second) == 200 && size("w154") == 200)
@@ -454,8 +451,7 @@ struct ServeOperationsTests {
         "--address unix:PATH and --admin unix:PATH leave a file at PATH as it is", arguments: [true, false])
     func socketPath(isAdmin: Bool) async throws {
         let fixture = try Fixture()
-        let path = fixture.home.file("films.db")
-        try Data("a library".utf8).write(to: URL(filePath: path))
+        let path = try fixture.home.write("a library", to: "films.db")
         let words =
             isAdmin
             ? ["--port", "0", "--admin", "unix:\(path)"] : ["--address", "unix:\(path)"]

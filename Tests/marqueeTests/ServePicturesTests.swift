@@ -18,11 +18,6 @@ struct ServePicturesTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func file(_ name: String, _ text: String) throws -> String {
-        try Data(text.utf8).write(to: URL(filePath: folder.file(name)))
-        return folder.file(name)
-    }
-
     private var reader: SettingsReader { SettingsReader(output: Output(isQuiet: true), isRunning: true) }
 
     private func arguments(_ words: String...) throws -> Arguments {
@@ -31,12 +26,12 @@ struct ServePicturesTests {
 
     @Test("a changed file of keys is read anew for a running service")
     func readAgain() async throws {
-        let keys = try file("keys", String(repeating: "0a", count: 32))
+        let keys = try folder.write(String(repeating: "0a", count: 32), to: "keys")
         let arguments = try arguments("--sign-key-file", keys, "--source", "*.example.org")
         let service = PictureServer(.init(rules: try await ServeCommand.rules(arguments, reader)))
         #expect(service.replaceRules(by: try await ServeCommand.rules(arguments, reader)).isEmpty)
         let lines = "new \(String(repeating: "0b", count: 32))\n\(String(repeating: "0a", count: 32))\n"
-        _ = try file("keys", lines)
+        try folder.write(lines, to: "keys")
         #expect(service.replaceRules(by: try await ServeCommand.rules(arguments, reader)) == ["keys"])
     }
 
@@ -44,8 +39,7 @@ struct ServePicturesTests {
     private func posters() throws -> (telling: String, plain: [UInt8]) {
         let plain = SampleImages.jpeg
         let comment: [UInt8] = [0xFF, 0xFE, 0, 8] + Array("secret".utf8)
-        let path = folder.file("telling.jpg")
-        try Data(plain.prefix(2) + comment + plain.dropFirst(2)).write(to: URL(filePath: path))
+        let path = try folder.write(Data(plain.prefix(2) + comment + plain.dropFirst(2)), to: "telling.jpg")
         return (path, plain)
     }
 
@@ -57,7 +51,7 @@ struct ServePicturesTests {
     func stripped() async throws {
         let (telling, plain) = try posters()
         let library = folder.file("films.db")
-        let films = try file("films.json", #"[{"id":"a","title":"A","poster":"telling.jpg"}]"#)
+        let films = try folder.write(#"[{"id":"a","title":"A","poster":"telling.jpg"}]"#, to: "films.json")
         #expect(try await run("import", films, library).status == 0)
         let added = try await run(
             "add", "--title", "B", "--id", "b", "--poster", telling, "--catalogue", library)
@@ -74,11 +68,11 @@ struct ServePicturesTests {
         let library = folder.file("films.db")
         let gif = Array("GIF89a\u{1}\0\u{1}\0\0\0\0;".utf8)
         let damaged = SampleImages.png.dropLast(20)
-        try Data(gif).write(to: URL(filePath: folder.file("a.gif")))
-        try Data(damaged).write(to: URL(filePath: folder.file("b.png")))
-        let films = try file(
-            "films.json",
-            #"[{"id":"a","title":"A","poster":"a.gif"},{"id":"b","title":"B","poster":"b.png"}]"#)
+        try folder.write(gif, to: "a.gif")
+        try folder.write(damaged, to: "b.png")
+        let films = try folder.write(
+            #"[{"id":"a","title":"A","poster":"a.gif"},{"id":"b","title":"B","poster":"b.png"}]"#,
+            to: "films.json")
         let imported = try await run("import", films, library)
         #expect(imported.status == 0 && imported.errorLines.count == 1)
         #expect(imported.errorText.contains("the poster of \"b\" keeps its metadata, because it is cut off"))
@@ -92,7 +86,7 @@ struct ServePicturesTests {
         let (telling, plain) = try posters()
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: telling)))
         let token = "a-token-of-22-characters-or-more"
-        let tokens = try file("tokens", token)
+        let tokens = try folder.write(token, to: "tokens")
         for (words, stored) in [([], plain), (["--keep-metadata"], bytes)] as [([String], [UInt8])] {
             let library = folder.file("\(stored.count).db")
             _ = try FilmLibrary(path: library, access: .creating)

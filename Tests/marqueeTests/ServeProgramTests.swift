@@ -26,10 +26,8 @@ struct ServeProgramTests {
     @Test("serve warns of what is wrong with the films of a folder, as list does")
     func warnings() async throws {
         let home = try TemporaryFolder()
-        let film = home.file("Films/Faust (1926)")
-        try FileManager.default.createDirectory(atPath: film, withIntermediateDirectories: true)
-        try Data().write(to: URL(filePath: film + "/faust.mkv"))
-        try Data("<movie><title>".utf8).write(to: URL(filePath: film + "/faust.nfo"))
+        try home.write("", to: "Films/Faust (1926)/faust.mkv")
+        try home.write("<movie><title>", to: "Films/Faust (1926)/faust.nfo")
         func list(_ catalogue: String) async throws -> Program.Outcome {
             try await Program.run(["list", "--plain", "--no-disk-cache", "--catalogue", catalogue])
         }
@@ -56,8 +54,7 @@ struct ServeProgramTests {
     @Test("a served catalogue leaves no temporary file, and the next service removes that of a killed one")
     func temporaryFiles() async throws {
         let fixture = try Fixture()
-        let place = fixture.home.file("tmp")
-        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        let place = try fixture.home.makeFolder("tmp")
         func names() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: place).filter { $0.hasPrefix("marquee-") }
         }

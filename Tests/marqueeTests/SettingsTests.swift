@@ -37,8 +37,7 @@ struct SettingsTests {
     @Test("trust is a file or a key, of one host or of all")
     func trust() throws {
         let folder = try TemporaryFolder()
-        let file = folder.file("authority.pem")
-        try Data().write(to: URL(filePath: file))
+        let file = try folder.write("", to: "authority.pem")
         let key = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
         let security = try settings(
             "--cacert", file, "--trust", "A.example=\(file)", "--trust", "b.example=sha256//\(key)"

@@ -75,8 +75,7 @@ struct SharedFetchTests {
     @Test("if claims are impossible in the folder, each program fetches for itself, without a message")
     func withoutClaims() async throws {
         let fixture = try SharedFetchFixture(3)
-        try FileManager.default.createDirectory(
-            atPath: fixture.cache + "/claims", withIntermediateDirectories: true)
+        try fixture.home.makeFolder("cache/claims")
         let programs = try (0..<2).map { try fixture.prewarm($0) }
         try await fixture.origin.shared.wait(for: 6)
         fixture.origin.gate.open()
@@ -106,7 +105,7 @@ private final class SharedFetchFixture: Sendable {
     func prewarm(_ number: Int, _ options: [String] = []) throws -> Program {
         let paths = (0..<count).map { "/shared-\($0)" } + ["/own-\(number)"]
         let list = paths.map { origin.url($0) }.joined(separator: "\n")
-        try Data(list.utf8).write(to: URL(filePath: home.file("list-\(number)")))
+        try home.write(list, to: "list-\(number)")
         return try Program(
             ["prewarm", home.file("list-\(number)"), "--any-content", "--concurrency", "256"]
                 + ["--cache-dir", cache] + JobFixture.patience + options,

@@ -14,9 +14,7 @@ struct SharedStoreOptionTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        keyFile = folder.file("key")
-        try Data("# since March\n\(String(repeating: "0b", count: 32))\n".utf8).write(
-            to: URL(filePath: keyFile))
+        keyFile = try folder.write("# since March\n\(String(repeating: "0b", count: 32))\n", to: "key")
     }
 
     private func settings(_ words: [String], _ environment: [String: String] = [:]) throws -> Settings {
@@ -96,9 +94,8 @@ struct SharedStoreOptionTests {
 
     @Test("a file of shared keys may have several without names")
     func unnamedKeys() throws {
-        let keys = folder.file("keys")
-        let lines = ["0b", "0c"].map { String(repeating: $0, count: 32) + "\n" }
-        try Data(lines.joined().utf8).write(to: URL(filePath: keys))
+        let lines = ["0b", "0c"].map { String(repeating: $0, count: 32) }
+        let keys = try folder.write(lines.joined(separator: "\n"), to: "keys")
         #expect(try settings(["--shared", "http://a/", "--shared-key-file", keys]).shared != nil)
     }
 

@@ -15,16 +15,14 @@ struct ShowFilesTests {
         init() throws {
             folder = try TemporaryFolder()
             let poster = Data(try #require(SampleCatalogue.file("posters/nosferatu.jpg")))
-            try FileManager.default.createDirectory(
-                atPath: folder.file("pictures"), withIntermediateDirectories: true)
             for name in ["n.jpg", "metropolis", "pictures/b.jpg", "pictures/A.png"] {
                 let bytes = name.hasSuffix("png") ? Fixture.pixel : poster
-                try bytes.write(to: URL(filePath: folder.file(name)))
+                try folder.write(bytes, to: name)
             }
-            try Data("no picture".utf8).write(to: URL(filePath: folder.file("pictures/c.gif")))
-            try Data("words".utf8).write(to: URL(filePath: folder.file("pictures/notes.txt")))
-            try Data().write(to: URL(filePath: folder.file("empty.jpg")))
-            try Data("\0\0\0\u{E}ftypavif\0\0".utf8).write(to: URL(filePath: folder.file("x.avif")))
+            try folder.write("no picture", to: "pictures/c.gif")
+            try folder.write("words", to: "pictures/notes.txt")
+            try folder.write("", to: "empty.jpg")
+            try folder.write("\0\0\0\u{E}ftypavif\0\0", to: "x.avif")
         }
 
         func run(_ line: String) async throws -> Program.Outcome {

@@ -20,7 +20,7 @@ struct ShowTerminalTests {
             """
         fixture = try Fixture(films: films)
         let poster = Bitmap(width: 2, height: 3, pixels: (0..<6).flatMap { [201, 77, UInt8($0 * 40), 255] })
-        try Data(PNGEncoder().encode(poster)).write(to: URL(filePath: fixture.folder.file("posters/1.png")))
+        try fixture.folder.write(PNGEncoder().encode(poster), to: "posters/1.png")
     }
 
     /// The screen after the program has ended.

@@ -33,12 +33,11 @@ final class SmallSample {
 
     init() throws {
         folder = try TemporaryFolder()
-        let posters = folder.file("sample-data/posters")
-        try FileManager.default.createDirectory(atPath: posters, withIntermediateDirectories: true)
+        try folder.makeFolder("sample-data/posters")
         try FileManager.default.copyItem(
             atPath: Self.sample + "/movies.json", toPath: folder.file("sample-data/movies.json"))
         for poster in try Self.posters.get() {
-            try poster.bytes.write(to: URL(filePath: posters + "/" + poster.name))
+            try folder.write(poster.bytes, to: "sample-data/posters/" + poster.name)
         }
     }
 

@@ -172,11 +172,9 @@ struct SourceProgramTests {
             ["import", server.jellyfin, library], credentials: "\(server.place) Bearer right")
         #expect(outcome.status == 0 && outcome.text.contains("201 films added"), "\(outcome.errorText)")
         #expect(try await run(["list", "--plain", "--catalogue", library]).lines.count == 201)
-        let folder = home.file("Films/Nosferatu (1922)")
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try Data(SampleImages.png).write(to: URL(filePath: folder + "/poster.png"))
-        try Data("<movie><title>Nosferatu</title><uniqueid type=\"imdb\">tt0013442</uniqueid></movie>".utf8)
-            .write(to: URL(filePath: folder + "/movie.nfo"))
+        let facts = "<movie><title>Nosferatu</title><uniqueid type=\"imdb\">tt0013442</uniqueid></movie>"
+        try home.write(SampleImages.png, to: "Films/Nosferatu (1922)/poster.png")
+        try home.write(facts, to: "Films/Nosferatu (1922)/movie.nfo")
         let films = try await run(["import", home.file("Films"), library])
         #expect(
             films.status == 0 && films.text.contains("1 film added; 1 poster stored"), "\(films.errorText)")
@@ -186,8 +184,7 @@ struct SourceProgramTests {
 
     @Test("an import makes addresses whole, and takes no file of this machine from a list on the network")
     func importedAddresses() async throws {
-        let secret = home.file("private.png")
-        try Data(SampleImages.png).write(to: URL(filePath: secret))
+        let secret = try home.write(SampleImages.png, to: "private.png")
         let films = """
             {"movies":[{"id":"a","title":"A","poster":"file://\(secret)","media":"file:///etc/hostname"},
               {"id":"b","title":"B","poster":"b.jpg","media":"b%20b.mkv","page":"b.html"},
@@ -217,8 +214,7 @@ struct SourceProgramTests {
         let shown = try await run(["show", "a", "--json", "--catalogue", address])
         #expect(shown.errorText.contains("cannot name a file of this machine"))
 
-        try FileManager.default.createDirectory(atPath: home.file("list"), withIntermediateDirectories: true)
-        try Data(films.utf8).write(to: URL(filePath: home.file("list/films.json")))
+        try home.write(films, to: "list/films.json")
         let local = try await imported(home.file("list/films.json"), "local.db")
         #expect(local[0]["media"] as? String == "file:///etc/hostname")
         #expect(local[1]["media"] as? String == "file://\(home.file("list"))/b%20b.mkv")
@@ -228,10 +224,8 @@ struct SourceProgramTests {
 
     @Test("the address of a file that is no picture is kept whole in a library that lies elsewhere")
     func keptAddress() async throws {
-        try FileManager.default.createDirectory(atPath: home.file("list"), withIntermediateDirectories: true)
-        try Data("no picture".utf8).write(to: URL(filePath: home.file("list/a.jpg")))
-        try Data(#"{"movies":[{"id":"a","title":"A","poster":"a.jpg"}]}"#.utf8)
-            .write(to: URL(filePath: home.file("list/films.json")))
+        try home.write("no picture", to: "list/a.jpg")
+        try home.write(#"{"movies":[{"id":"a","title":"A","poster":"a.jpg"}]}"#, to: "list/films.json")
         for (library, poster) in [
             ("films.db", "file://\(home.file("list"))/a.jpg"), ("list/films.db", "a.jpg"),
         ] {
@@ -268,11 +262,9 @@ struct SourceProgramTests {
     @Test("serve hands out a folder's films with their posters at a size, and notices a new one")
     func serveFolder() async throws {
         func add(_ name: String) throws {
-            let folder = home.file("Films/" + name)
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try Data(SampleImages.png).write(to: URL(filePath: folder + "/poster.png"))
-            try Data([1, 2, 3]).write(to: URL(filePath: folder + "/film.mkv"))
-            try Data([4]).write(to: URL(filePath: folder + "/notes.txt"))
+            try home.write(SampleImages.png, to: "Films/\(name)/poster.png")
+            try home.write([1, 2, 3], to: "Films/\(name)/film.mkv")
+            try home.write([4], to: "Films/\(name)/notes.txt")
         }
         try add("Faust (1926)")
         let program = try Program(
@@ -304,20 +296,18 @@ struct SourceProgramTests {
 
     @Test("what films lack is filled from another catalogue, by an id, else by title and year")
     func joins() async throws {
-        try Data(
+        try home.write(
             #"""
             {"movies":[{"id":"a","title":"Faust","year":1926,"director":"F. W. Murnau","ids":{"imdb":"tt1"}},
               {"id":"b","title":"Metropolis","year":1927,"score":8.3},
               {"id":"c","title":"Nosferatu","year":1922,"score":7.9,"ids":{"imdb":"tt3","tmdb":"3"}}]}
-            """#.utf8
-        ).write(to: URL(filePath: home.file("other.json")))
-        try Data(
+            """#, to: "other.json")
+        try home.write(
             #"""
             {"movies":[{"id":"x","title":"Faust, a German Folktale","score":8,"ids":{"imdb":"tt1"}},
               {"id":"y","title":"metropolis","year":1927},{"id":"z","title":"Metropolis","year":2001},
               {"id":"n","title":"Nosferatu","year":1922,"ids":{"imdb":"tt4","tvdb":"4"}}]}
-            """#.utf8
-        ).write(to: URL(filePath: home.file("films.json")))
+            """#, to: "films.json")
         let library = home.file("joined.db")
         let outcome = try await run([
             "import", home.file("films.json"), library, "--join", home.file("other.json"),
@@ -338,8 +328,7 @@ struct SourceProgramTests {
             .forever([.readHead, .send(FilmServer.response("200 OK", films))])
         ])
         let address = server.url("/films/all.json").absoluteString
-        try Data(#"{"movies":[{"id":"a","title":"A"}]}"#.utf8)
-            .write(to: URL(filePath: home.file("films.json")))
+        try home.write(#"{"movies":[{"id":"a","title":"A"}]}"#, to: "films.json")
         let library = home.file("joined.db")
         let outcome = try await run([
             "import", home.file("films.json"), library,

@@ -16,7 +16,7 @@ struct TLSOptionsTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        for name in ["c.pem", "k.pem"] { try Data("x".utf8).write(to: URL(filePath: folder.file(name))) }
+        for name in ["c.pem", "k.pem"] { try folder.write("x", to: name) }
     }
 
     @Test("each option applies to one host, and keeps the other options for it")

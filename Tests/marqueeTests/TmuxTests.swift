@@ -117,12 +117,12 @@ private struct Tmux {
         // The shell prints the status of the program it ran.
         let shell =
             "cd \"$HOME\"; echo \"the shell's own line\"; read -r line; eval \"$line\"; echo \"ended with $?\"; read -r line"
-        try Data(shell.utf8).write(to: URL(filePath: home.file("shell.sh")))
+        try home.write(shell, to: "shell.sh")
         try await run("new-session -d -x \(columns) -y \(rows) \"MARQUEE='$MARQUEE' sh $HOME/shell.sh\"")
     }
 
     func write(_ text: String, to name: String) throws {
-        try Data(text.utf8).write(to: URL(filePath: home.file(name)))
+        try home.write(text, to: name)
     }
 
     func type(_ keys: String...) async throws {

@@ -13,8 +13,7 @@ struct TokenProgramTests {
     init() async throws {
         home = try TemporaryFolder()
         library = home.file("films.db")
-        let films = home.file("films.json")
-        try Data(#"[{"id":"faust","title":"Faust","year":1926}]"#.utf8).write(to: URL(filePath: films))
+        let films = try home.write(#"[{"id":"faust","title":"Faust","year":1926}]"#, to: "films.json")
         #expect(try await run("import", films, library).status == 0)
     }
 
@@ -107,7 +106,7 @@ struct TokenProgramTests {
 
     @Test("without a place for the token a service says what to do")
     func noPlace() async throws {
-        try Data().write(to: URL(filePath: home.file("state")))
+        try home.write("", to: "state")
         let run = try await run("serve", library, "--writable")
         #expect(run.status == 2 && run.errorText.contains("name a file of tokens with --token-file"))
     }

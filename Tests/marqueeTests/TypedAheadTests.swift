@@ -11,15 +11,13 @@ struct TypedAheadTests {
     init() throws {
         folder = try TemporaryFolder()
         let films = (1...9).map { #"{"id": "\#($0)", "title": "Film \#($0).", "minutes": 1\#($0)}"# }
-        try Data("[\(films.joined(separator: ","))]".utf8).write(to: URL(filePath: folder.file("films.json")))
+        try folder.write("[\(films.joined(separator: ","))]", to: "films.json")
     }
 
     private func started(
         _ program: String, _ arguments: [String], catalogue: String? = nil, ownKeys: String = ""
     ) throws -> PseudoTerminal {
-        let configuration = folder.file("config/marquee")
-        try FileManager.default.createDirectory(atPath: configuration, withIntermediateDirectories: true)
-        try Data(ownKeys.utf8).write(to: URL(filePath: configuration + "/config"))
+        try folder.write(ownKeys, to: "config/marquee/config")
         return try PseudoTerminal(
             program, arguments,
             environment: [

@@ -30,7 +30,7 @@ struct UploadProgramTests {
     }
 
     private func file(_ name: String, _ bytes: [UInt8]) throws -> String {
-        try Data(bytes).write(to: URL(filePath: folder.file(name)))
+        try folder.write(bytes, to: name)
         return folder.file(name)
     }
 
