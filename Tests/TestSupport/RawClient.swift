@@ -84,6 +84,16 @@ package final class RawClient {
         return true
     }
 
+    /// Sends a request with these fields and a body, and returns the answer.
+    package func send(
+        _ method: String, _ target: String, _ fields: [String], body: some Collection<UInt8>
+    ) throws -> Answer {
+        let lines = ["\(method) \(target) HTTP/1.1", "Host: localhost", "Content-Length: \(body.count)"]
+        send((lines + fields).joined(separator: "\r\n") + "\r\n\r\n")
+        send(Array(body))
+        return try answer()
+    }
+
     /// Sends a GET with these fields and returns the answer.
     package func get(_ target: String, _ fields: String...) throws -> Answer {
         send((["GET \(target) HTTP/1.1", "Host: localhost"] + fields).joined(separator: "\r\n") + "\r\n\r\n")

@@ -21,8 +21,7 @@ struct BalancedSessionTests {
                 "serve", folder.file("films.db"), "--writable", "--token-file", folder.file("tokens"),
                 "--no-disk-cache", "--quiet", "--port", "\(port)", "--trusted-proxy", "127.0.0.1/32",
             ], environment: ["XDG_CACHE_HOME": folder.path])
-        let line = try #require(await program.nextLine())
-        return (program, try #require(URL(string: line)?.port.flatMap { UInt16(exactly: $0) }))
+        return (program, try await program.nextPort())
     }
 
     /// Starts HAProxy in front of two ports, at a local socket. It gives the requests to them in turn, and names each in
@@ -60,17 +59,12 @@ struct BalancedSessionTests {
     private func send(
         _ method: String, _ path: String, _ cookie: String? = nil, form: String? = nil
     ) throws -> RawClient.Answer {
-        let body = form ?? #"{"value":8}"#
-        let client = try RawClient(path: socket)
         let fields = [
-            "Host: localhost", "Connection: close", "Content-Length: \(body.utf8.count)",
+            "Connection: close",
             "Content-Type: application/\(form == nil ? "json" : "x-www-form-urlencoded")",
             cookie.map { "Cookie: \($0)" },
-        ]
-        client.send(
-            "\(method) \(path) HTTP/1.1\r\n" + fields.compactMap(\.self).joined(separator: "\r\n")
-                + "\r\n\r\n\(body)")
-        return try client.answer()
+        ].compactMap(\.self)
+        return try RawClient(path: socket).send(method, path, fields, body: (form ?? #"{"value":8}"#).utf8)
     }
 
     @Test(

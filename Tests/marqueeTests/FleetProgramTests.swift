@@ -8,28 +8,19 @@ import Testing
 @Suite("marquee with several picture services", .bounded)
 struct FleetProgramTests {
     /// An instance of the picture service, whose pictures come from the service of a fixture.
-    private struct Instance {
-        let program: Program
-        let url, admin: String
-
-        init(_ origin: Fixture, _ words: String...) async throws {
-            let home = origin.home.file("instance-\(UUID().uuidString)")
-            program = try Program(
-                [
-                    "serve", origin.folder.path, "--json", "--quiet", "--source",
-                    "127.0.0.1:\(origin.service.port)", "--allow-private", "127.0.0.0/8", "--admin",
-                    "127.0.0.1:0", "--drain", "0", "--cache-dir", home,
-                ] + words)
-            let object = try JSON.object(try #require(await program.nextLine()))
-            url = try #require(object["url"] as? String)
-            admin = String(try #require(object["admin"] as? String).dropFirst("http://".count).dropLast())
-        }
+    private func instance(_ origin: Fixture, _ words: String...) async throws -> Service {
+        try await Service(
+            origin.folder.path,
+            [
+                "--quiet", "--source", "127.0.0.1:\(origin.service.port)", "--allow-private", "127.0.0.0/8",
+                "--drain", "0", "--cache-dir", origin.home.file("instance-\(UUID().uuidString)"),
+            ] + words, keeping: origin)
     }
 
     @Test("prewarm --through asks a service for all its films' posters at each size, once")
     func films() async throws {
         let origin = try Fixture()
-        let instance = try await Instance(origin)
+        let instance = try await instance(origin)
         let outcome = try await Program.run(
             ["prewarm", "--through", instance.url, "--sizes", "w92,w154", "--json"],
             environment: ["HOME": origin.home.path])
@@ -46,7 +37,7 @@ struct FleetProgramTests {
     @Test("prewarm --through asks for a manifest's pictures, and names the ones that fail")
     func manifest() async throws {
         let origin = try Fixture()
-        let instance = try await Instance(origin)
+        let instance = try await instance(origin)
         let list = """
             \(origin.base)posters/1.png
             \(origin.base)posters/none.png
@@ -69,7 +60,7 @@ struct FleetProgramTests {
     func signed() async throws {
         let origin = try Fixture()
         let keys = try origin.home.write("\(String(repeating: "0123456789abcdef", count: 4))\n", to: "keys")
-        let instance = try await Instance(origin, "--sign-key-file", keys)
+        let instance = try await instance(origin, "--sign-key-file", keys)
         let words = ["prewarm", "-", "--through", instance.url, "--sizes", "w77", "-q"]
         let list = origin.base + "posters/1.png"
         #expect(try await Program.run(words, input: list).status == 2)
@@ -79,30 +70,30 @@ struct FleetProgramTests {
     @Test("purge reaches every instance; one that is down is named, and the status is 1")
     func purge() async throws {
         let origin = try Fixture()
-        let instances = [try await Instance(origin), try await Instance(origin)]
+        let instances = [try await instance(origin), try await instance(origin)]
         let source = origin.base + "posters/1.png"
         let path = "image/-/w92/" + Base64URL.encode(source.utf8)
-        func status(of instance: Instance) async throws -> String? {
-            let url = try #require(URL(string: instance.url))
-            return try RawClient(port: UInt16(try #require(url.port))).get("/" + path).fields["cache-status"]
+        func status(of instance: Service) throws -> String? {
+            try RawClient(port: instance.port).get("/" + path).fields["cache-status"]
         }
-        let members = try origin.home.write(instances.map { $0.admin + "\n" }.joined(), to: "members")
+        let members = try origin.home.write(
+            instances.map { "127.0.0.1:\($0.admin)\n" }.joined(), to: "members")
         let words = ["purge", source, "--admin-file", members]
         for instance in instances {
-            _ = try await status(of: instance)
-            #expect(try await status(of: instance)?.hasPrefix("marquee; hit") == true)
+            _ = try status(of: instance)
+            #expect(try status(of: instance)?.hasPrefix("marquee; hit") == true)
         }
         #expect(try await Program.run(words).status == 0)
-        for instance in instances { #expect(try await status(of: instance)?.contains("fwd=") == true) }
+        for instance in instances { #expect(try status(of: instance)?.contains("fwd=") == true) }
 
         let closed = try ClosedPort()
         let down = "127.0.0.1:\(closed.port)"
-        try origin.home.write("\(instances[0].admin)\n\(down)\n", to: "members")
-        _ = try await status(of: instances[0])
+        try origin.home.write("127.0.0.1:\(instances[0].admin)\n\(down)\n", to: "members")
+        _ = try status(of: instances[0])
         let partly = try await Program.run(words)
         #expect(partly.status == 1)
         #expect(partly.errorText.contains("\(down) may still have the pictures"))
-        #expect(try await status(of: instances[0])?.contains("fwd=") == true)
+        #expect(try status(of: instances[0])?.contains("fwd=") == true)
         #expect(try await Program.run(["purge", source, "--admin", down]).status == 2)
     }
 }

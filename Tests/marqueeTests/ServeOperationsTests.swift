@@ -9,37 +9,17 @@ import Testing
 
 @Suite("marquee serve for operators", .bounded, .ownThread)
 struct ServeOperationsTests {
-    /// A service with an admin listener, and both ports.
-    private struct Service {
-        let program: Program
-        /// The served folder, kept as long as the service.
-        let fixture: Fixture
-        let port, admin: UInt16
-
-        /// - Parameter library: the path of the library to serve. Default: nil, the fixture's folder.
-        init(
-            _ fixture: Fixture, _ words: String..., library: String? = nil,
-            environment: [String: String] = [:]
-        ) async throws {
-            self.fixture = fixture
-            program = try Program(
-                ["serve", library ?? fixture.folder.path, "--json"] + words,
-                environment: ["MARQUEE_ADMIN": "127.0.0.1:0"].merging(environment) { $1 })
-            let line = try #require(await program.nextLine())
-            let object = try JSON.object(line)
-            func port(_ name: String) throws -> UInt16 {
-                let address = try #require(object[name] as? String)
-                return try #require(URLComponents(string: address)?.port.flatMap { UInt16(exactly: $0) })
-            }
-            (self.port, admin) = (try port("url"), try port("admin"))
-        }
-
-        func ready() throws -> Int { try RawClient(port: admin).get("/health/ready").status }
+    /// - Parameter library: the path of the library to serve. Default: nil, the fixture's folder.
+    private func serve(
+        _ fixture: Fixture, _ words: String..., library: String? = nil, environment: [String: String] = [:]
+    ) async throws -> Service {
+        try await Service(
+            library ?? fixture.folder.path, words, environment: environment, keeping: fixture)
     }
 
     @Test("after SIGTERM the service is not ready, serves during the drain, and ends with 0")
     func drain() async throws {
-        let service = try await Service(try Fixture(), "--drain", "3600", "--quiet")
+        let service = try await serve(try Fixture(), "--drain", "3600", "--quiet")
         #expect(try service.ready() == 200)
         let old = try RawClient(port: service.port)
         #expect(try old.get("/").fields["connection"] == nil)
@@ -63,7 +43,7 @@ struct ServeOperationsTests {
         let fixture = try Fixture()
         let path = fixture.home.file("films.db")
         _ = try FilmLibrary(path: path, access: .creating)
-        let service = try await Service(fixture, "--quiet", library: path)
+        let service = try await serve(fixture, "--quiet", library: path)
         func admin(_ target: String) throws -> String { try RawClient(port: service.admin).get(target).text }
         let metrics = try admin("/metrics")
         #expect(metrics.contains("\nmarquee_library_writes_total 0\n"))
@@ -83,7 +63,7 @@ struct ServeOperationsTests {
             let fixture = try Fixture()
             let path = fixture.home.file("films.db")
             _ = try FilmLibrary(path: path, access: .creating)
-            let service = try await Service(
+            let service = try await serve(
                 fixture, "--quiet", "--writable", "--trust-local", "--drain", "0", library: path)
             let (acknowledged, ended) = (Shared<[String]>([]), Tally())
             let isFirst = Tally()
@@ -92,12 +72,10 @@ struct ServeOperationsTests {
                     defer { ended.add() }
                     guard let client = try? RawClient(port: service.port) else { return }
                     for number in 0... {
-                        let (id, body) = ("w\(writer)-\(number)", #"{"title":"A"}"#)
-                        client.send(
-                            "PUT /films/\(id) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                                + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+                        let (id, body) = ("w\(writer)-\(number)", #"{"title":"A"}"#.utf8)
                         // Ignored: a service that has ended gives no answer.
-                        guard let answer = try? client.answer() else { return }
+                        guard let answer = try? client.send("PUT", "/films/\(id)", [Self.json], body: body)
+                        else { return }
                         if answer.status == 201 { acknowledged.change { $0.append(id) } }
                         isFirst.add()
                         if answer.fields["connection"] == "close" { return }
@@ -123,7 +101,7 @@ struct ServeOperationsTests {
     @Test("no request fails between the signal and the clients' move to another instance")
     func load() async throws {
         // Longer than any client needs to notice.
-        let service = try await Service(try Fixture(), "--drain", "3600", "--quiet")
+        let service = try await serve(try Fixture(), "--drain", "3600", "--quiet")
         let failures = Shared<[String]>([])
         let answered = Tally()
         let ended = Tally()
@@ -158,13 +136,13 @@ struct ServeOperationsTests {
 
     @Test("Ctrl-C ends the service at once, whatever the drain")
     func interrupt() async throws {
-        let service = try await Service(try Fixture(), "--drain", "3600", "--quiet")
+        let service = try await serve(try Fixture(), "--drain", "3600", "--quiet")
         #expect(await service.program.end(SIGINT).status == -SIGINT)
     }
 
     @Test("the metrics count its requests, and not those for metrics")
     func metrics() async throws {
-        let service = try await Service(try Fixture(), "--quiet", "--log", "json")
+        let service = try await serve(try Fixture(), "--quiet", "--log", "json")
         let client = try RawClient(port: service.port)
         #expect(try client.get("/posters/1.png").status == 200)
         let missing = try client.get("/films/none", "X-Request-Id: from-a-proxy")
@@ -196,7 +174,7 @@ struct ServeOperationsTests {
         let fixture = try Fixture()
         let path = fixture.home.file("notify")
         let socket = try NotifySocket(path)
-        let service = try await Service(
+        let service = try await serve(
             fixture, "--quiet", "--drain", "0", environment: ["NOTIFY_SOCKET": path])
         #expect(socket.message() == "READY=1")
         service.program.send(SIGTERM)
@@ -214,8 +192,7 @@ struct ServeOperationsTests {
         let program = try Program(
             ["setsid", BuiltProgram.path("marquee"), "serve", fixture.folder.path], of: "/usr/bin/env",
             environment: ["NOTIFY_SOCKET": path])
-        let address = try #require(await program.nextLine())
-        let port = try #require(URLComponents(string: address)?.port.flatMap { UInt16(exactly: $0) })
+        let port = try await program.nextPort()
         #expect(socket.message() == "READY=1")
         let client = try RawClient(port: port)
         #expect(try client.get("/posters/1.png").status == 200)
@@ -250,16 +227,10 @@ struct ServeOperationsTests {
                 tokens,
                 "--sizes-file", sizes,
             ], of: "/usr/bin/env", environment: ["NOTIFY_SOCKET": fixture.home.file("notify")])
-        let address = try #require(await program.nextLine())
-        let port = try #require(URLComponents(string: address)?.port.flatMap { UInt16(exactly: $0) })
+        let port = try await program.nextPort()
         #expect(socket.message() == "READY=1")
         let client = try RawClient(port: port)
-        func rate(_ token: String) throws -> Int {
-            client.send(
-                "PUT /films/film-1/ratings/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
-                    + "Content-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"value\":8}")
-            return try client.answer().status
-        }
+        func rate(_ token: String) throws -> Int { try Self.rate(token, client) }
         func size(_ recipe: String) throws -> Int { try client.get("/films/film-1/poster/\(recipe)").status }
         #expect(try rate(first) == 201 && rate(second) == 401)
         #expect(try size("w92") == 200 && size("w92") == 200 && size("w154") == 403)
@@ -284,6 +255,14 @@ struct ServeOperationsTests {
         }
     }
 
+    private static let json = "Content-Type: application/json"
+
+    /// The status of a vote with this token.
+    private static func rate(_ token: String, _ client: RawClient) throws -> Int {
+        let fields = ["Authorization: Bearer \(token)", json]
+        return try client.send("PUT", "/films/film-1/ratings/me", fields, body: #"{"value":8}"#.utf8).status
+    }
+
     /// A writable service without a terminal, whose standard error is a file.
     private struct Reloading {
         let program: Program
@@ -299,9 +278,7 @@ struct ServeOperationsTests {
                 ["-c", #"exec setsid "$0" "$@" 2>"$ERRORS""#, BuiltProgram.path("marquee"), "serve", library]
                     + ["--writable", "--no-disk-cache"] + words, of: "/bin/bash",
                 environment: ["ERRORS": errorFile])
-            let address = try #require(await program.nextLine())
-            client = try RawClient(
-                port: try #require(URLComponents(string: address)?.port.flatMap { UInt16(exactly: $0) }))
+            client = try RawClient(port: try await program.nextPort())
         }
 
         var errors: String {
@@ -309,12 +286,7 @@ struct ServeOperationsTests {
             (try? String(contentsOfFile: errorFile, encoding: .utf8)) ?? ""
         }
 
-        func rate(_ token: String) throws -> Int {
-            client.send(
-                "PUT /films/film-1/ratings/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
-                    + "Content-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"value\":8}")
-            return try client.answer().status
-        }
+        func rate(_ token: String) throws -> Int { try ServeOperationsTests.rate(token, client) }
     }
 
     private static let tokens = ["a", "b"].map { String(repeating: $0, count: 24) }
@@ -419,7 +391,7 @@ struct ServeOperationsTests {
         let (library, tokens) = (fixture.home.file("films.db"), fixture.home.file("tokens"))
         _ = try FilmLibrary(path: library, access: .creating)
         try write(Self.tokens[0], to: tokens)
-        let service = try await Service(
+        let service = try await serve(
             fixture, "--writable", "--token-file", tokens, "--drain", "0", "--trusted-proxy", "127.0.0.1/32",
             library: library)
         let client = try RawClient(port: service.port)
@@ -486,7 +458,7 @@ struct ServeOperationsTests {
 
     @Test("the metrics answer the listener's own addresses and the names of --admin-host, and no other host")
     func adminHost() async throws {
-        let service = try await Service(try Fixture(), "--quiet", "--admin-host", "Metrics.example.org")
+        let service = try await serve(try Fixture(), "--quiet", "--admin-host", "Metrics.example.org")
         for (host, status) in [("metrics.example.org:9090", 200), ("127.0.0.1", 200), ("evil.example", 403)] {
             let client = try RawClient(port: service.admin)
             client.send("GET /metrics HTTP/1.1\r\nHost: \(host)\r\n\r\n")
@@ -509,8 +481,7 @@ struct ServeOperationsTests {
             + "--allow-private 127.0.0.0/8 --cache-dir '\(fixture.home.path)'"
         let program = try Program(
             ["-c", command], of: "/bin/sh", environment: ["MARQUEE": BuiltProgram.path("marquee")])
-        let address = try #require(await program.nextLine())
-        let port = try #require(URLComponents(string: address)?.port.flatMap { UInt16(exactly: $0) })
+        let port = try await program.nextPort()
         var clients: [RawClient] = []
         var status = 200
         while status == 200, clients.count < 160 {

@@ -93,15 +93,10 @@ struct ServePicturesTests {
             let program = try Program(
                 ["serve", library, "--writable", "--token-file", tokens, "--quiet", "--no-disk-cache"] + words
             )
-            let line = try #require(await program.nextLine())
-            let port = try #require(URLComponents(string: line)?.port.flatMap { UInt16(exactly: $0) })
-            let client = try RawClient(port: port)
+            let client = try RawClient(port: try await program.nextPort())
             func send(_ method: String, _ path: String, _ type: String, _ body: [UInt8]) throws -> Int {
-                client.send(
-                    "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
-                        + "Content-Type: \(type)\r\nContent-Length: \(body.count)\r\n\r\n")
-                client.send(body)
-                return try client.answer().status
+                let fields = ["Authorization: Bearer \(token)", "Content-Type: \(type)"]
+                return try client.send(method, path, fields, body: body).status
             }
             let film = Array(#"{"id":"a","title":"A"}"#.utf8)
             #expect(try send("POST", "/films", "application/json", film) == 201)

@@ -107,33 +107,33 @@ struct SharedStoreOptionTests {
         #expect(store.count("PUT") == 0 && store.count("GET") == 1)
     }
 
+    /// A picture service with a shared store.
+    private func serve(_ origin: ScriptedOrigin, _ store: String, _ words: String...) async throws -> Service
+    {
+        try await Service(
+            folder.path,
+            [
+                "--source", "127.0.0.1:\(origin.port)", "--allow-private", "127.0.0.0/8", "--cache-dir",
+                folder.file("cache"), "--shared", store, "--shared-key-file", keyFile,
+            ] + words)
+    }
+
     @Test("the metrics show the store, and a dead store makes no request fail")
     func metrics() async throws {
         let port = try ClosedPort()
         let origin = try ScriptedOrigin(
             .answering(
                 SampleImages.jpeg, fields: "Content-Type: image/jpeg\r\nCache-Control: max-age=600\r\n"))
-        let program = try Program(
-            [
-                "serve", folder.path, "--json", "--admin", "127.0.0.1:0", "--quiet", "--source",
-                "127.0.0.1:\(origin.port)", "--allow-private", "127.0.0.0/8", "--cache-dir",
-                folder.file("cache"), "--shared", "http://127.0.0.1:\(port.port)/", "--shared-key-file",
-                keyFile,
-            ])
-        let object = try JSON.object(try #require(await program.nextLine()))
-        func client(_ name: String) throws -> RawClient {
-            let address = try #require((object[name] as? String).flatMap { URL(string: $0) })
-            return try RawClient(port: UInt16(address.port ?? 0))
-        }
+        let service = try await serve(origin, "http://127.0.0.1:\(port.port)/", "--quiet")
         for number in 0..<4 {
             let source = Base64URL.encode(origin.url("/\(number).jpg").absoluteString.utf8)
-            #expect(try client("url").get("/image/-/w92/\(source)").status == 200)
+            #expect(try RawClient(port: service.port).get("/image/-/w92/\(source)").status == 200)
         }
-        let figures = String(decoding: try client("admin").get("/metrics").body, as: UTF8.self)
+        let figures = String(decoding: try RawClient(port: service.admin).get("/metrics").body, as: UTF8.self)
         #expect(figures.contains("marquee_shared_paused{operation=\"read\"} 1"))
         #expect(figures.contains("marquee_shared_reads_total{result=\"hit\"} 0"))
         #expect(figures.contains("marquee_shared_writes_total{result=\"dropped\"}"))
-        await program.end(SIGINT)
+        await service.program.end(SIGINT)
     }
 
     @Test(
@@ -145,18 +145,8 @@ struct SharedStoreOptionTests {
         let origin = try ScriptedOrigin(
             .answering(
                 SampleImages.jpeg, fields: "Content-Type: image/jpeg\r\nCache-Control: max-age=600\r\n"))
-        let program = try Program(
-            [
-                "serve", folder.path, "--json", "--admin", "127.0.0.1:0", "--drain", "0", "--source",
-                "127.0.0.1:\(origin.port)", "--allow-private", "127.0.0.0/8", "--cache-dir",
-                folder.file("cache"), "--shared", store.address, "--shared-key-file", keyFile,
-            ])
-        let object = try JSON.object(try #require(await program.nextLine()))
-        func client(_ name: String) throws -> RawClient {
-            let address = try #require((object[name] as? String).flatMap { URL(string: $0) })
-            return try RawClient(port: UInt16(address.port ?? 0))
-        }
-        func health() throws -> String { try client("admin").get("/health/ready").text }
+        let service = try await serve(origin, store.address, "--drain", "0")
+        func health() throws -> String { try RawClient(port: service.admin).get("/health/ready").text }
         let count = Shared(0)
         func requestPicture() throws {
             let number = count.change { count in
@@ -164,18 +154,18 @@ struct SharedStoreOptionTests {
                 return count
             }
             let source = Base64URL.encode(origin.url("/\(number).jpg").absoluteString.utf8)
-            #expect(try client("url").get("/image/-/w92/\(source)").status == 200)
+            #expect(try RawClient(port: service.port).get("/image/-/w92/\(source)").status == 200)
         }
         #expect(try health() == "200 OK\n")
         for _ in 0..<3 { try requestPicture() }
         try await eventually { try health().contains("writing pauses: PUT: status 403") }
-        #expect(try client("admin").get("/health/ready").status == 200)
+        #expect(try RawClient(port: service.admin).get("/health/ready").status == 200)
         store.refusals.change { $0["PUT"] = nil }
         try await eventually {
             try requestPicture()
             return try health() == "200 OK\n"
         }
-        let errors = await program.end(SIGINT).errorLines.filter { $0.contains("shared store") }
+        let errors = await service.program.end(SIGINT).errorLines.filter { $0.contains("shared store") }
         #expect(errors.count == 2, "\(errors)")
         #expect(errors.first?.hasSuffix("writing pauses: PUT: status 403") == true)
         #expect(errors.last?.hasSuffix("writing works again") == true)

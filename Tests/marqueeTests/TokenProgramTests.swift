@@ -94,13 +94,11 @@ struct TokenProgramTests {
         _ = try #require(await service.nextLine())
         let token = try await run("token", "unix:\(path)")
         #expect(token.status == 0)
-        for (authorization, status) in [("", 401), ("Authorization: Bearer \(token.lines[0])\r\n", 201)] {
-            let body = #"{"title":"Metropolis"}"#
+        for (authorization, status) in [([], 401), (["Authorization: Bearer \(token.lines[0])"], 201)] {
+            let fields = authorization + ["Content-Type: application/json"]
             let client = try RawClient(path: path)
-            client.send(
-                "POST /films HTTP/1.1\r\nHost: localhost\r\n\(authorization)Content-Type: application/json\r\n"
-                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
-            #expect(try client.answer().status == status)
+            let answer = try client.send("POST", "/films", fields, body: #"{"title":"Metropolis"}"#.utf8)
+            #expect(answer.status == status)
         }
     }
 
