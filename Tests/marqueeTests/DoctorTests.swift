@@ -25,9 +25,8 @@ struct DoctorTests {
         let folder = try TemporaryFolder()
         let outcome = try await Program.run(["doctor", "--cache-dir", folder.file("cache")])
         #expect(outcome.status == 0 && outcome.errorText.isEmpty)
-        for name in ["terminal", "libcurl", "sqlite", "cache", "memory", "network", "proxy", "catalogue"] {
-            #expect(
-                outcome.lines.contains { $0.hasPrefix("ok       \(name)") || name == "network" }, "\(name)")
+        for name in ["terminal", "libcurl", "sqlite", "cache", "memory", "proxy", "catalogue"] {
+            #expect(outcome.lines.contains { $0.hasPrefix("ok       \(name)") }, "\(name)")
         }
     }
 

@@ -36,11 +36,6 @@ final class FilmServer: Sendable {
     /// Makes the next request with this method fail.
     func fail(_ method: String, _ fault: Fault) { state.withLock { $0.faults.append((method, fault)) } }
 
-    /// Changes a film as another client does.
-    func set(_ id: String, _ json: String) {
-        state.withLock { $0.films[id] = (json, ($0.films[id]?.version ?? 0) + 1) }
-    }
-
     func film(_ id: String) -> String? { state.withLock { $0.films[id]?.json } }
 
     /// The method and path of every request, such as `GET /films/a`.

@@ -75,7 +75,7 @@ struct PrewarmProgramTests {
         #expect(fixture.temporaryFiles().isEmpty)
     }
 
-    @Test("Ctrl-C ends prewarm after a clean stop, and the next run leaves no temporary file")
+    @Test("Ctrl-C ends fetch with a whole cache, and without a temporary file")
     func interrupted() async throws {
         // The signal comes before the answer and any timeout, however late it is sent.
         let fixture = try Fixture { $0.server.latency = .seconds(600) }

@@ -63,7 +63,6 @@ final class SourceServer: Sendable {
     var targets: [String] { origin.heads.map { String($0.split(separator: " ")[1]) } }
 
     func fail(_ fault: Fault) { state.withLock { $0.fault = fault } }
-    func setFilms(_ count: Int) { state.withLock { $0.films = count } }
 
     private func answer(_ head: String) -> [UInt8] {
         let (fault, films) = state.withLock { state in
