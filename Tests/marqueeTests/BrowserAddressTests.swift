@@ -38,13 +38,9 @@ struct BrowserAddressTests {
             ["id": "\($0.offset)", "title": "Film \($0.offset)", "poster": $0.element]
         }
         try folder.write(JSONSerialization.data(withJSONObject: films), to: "films.json")
-        let terminal = try PseudoTerminal(
-            BuiltProgram.path("marquee"),
-            ["--catalogue", folder.file("films.json"), "--graphics", "blocks"],
-            environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path])
-        let first = posters.isEmpty ? "has no films" : "Film 0"
-        try #require(terminal.waits { $0.row(containing: first) != nil }, "\(terminal.screen.rows)")
-        return terminal
+        return try .browser(
+            ["--catalogue", folder.file("films.json"), "--graphics", "blocks"], in: folder,
+            showing: posters.isEmpty ? "has no films" : "Film 0")
     }
 
     private func address(_ path: String) -> String { "http://127.0.0.1:\(origin.port)\(path)" }
@@ -53,15 +49,14 @@ struct BrowserAddressTests {
     func answer() throws {
         let terminal = try started([address("/gone.jpg")])
         try #require(terminal.waits { $0.row(containing: "i shows the answer") != nil })
-        terminal.type("i")
-        try #require(terminal.waits { $0.row(containing: "HTTP 410 Gone") != nil }, "\(terminal.screen.rows)")
+        try terminal.type("i") { $0.row(containing: "HTTP 410 Gone") != nil }
         for text in ["/gone.jpg", "the server answered 410", "X-Reason: sold", "<h1>Moved out</h1>", "<p>to"]
         {
             #expect(terminal.screen.row(containing: text) != nil, "\(text)")
         }
-        terminal.type("\u{1B}")
-        #expect(
-            terminal.waits { $0.row(containing: "HTTP 410") == nil && $0.row(containing: "Film 0") != nil })
+        try terminal.type("\u{1B}") {
+            $0.row(containing: "HTTP 410") == nil && $0.row(containing: "Film 0") != nil
+        }
         terminal.quit("\u{3}")
     }
 
@@ -69,14 +64,10 @@ struct BrowserAddressTests {
     func opening() throws {
         let terminal = try started([])
         try folder.write(SampleImages.png, to: "a.png")
-        terminal.type("onowhere\r")
-        try #require(terminal.waits { $0.row(containing: "nowhere is not a URL") != nil })
-        terminal.type("\u{15}\(folder.file("a.png"))\r")
-        try #require(terminal.waits { $0.row(containing: "PNG ") != nil }, "\(terminal.screen.rows)")
-        terminal.type("\u{1B}")
-        try #require(terminal.waits { $0.row(containing: "PNG ") == nil })
-        terminal.type("o\(address("/page"))\r")
-        try #require(terminal.waits { $0.row(containing: "not an image") != nil })
+        try terminal.type("onowhere\r") { $0.row(containing: "nowhere is not a URL") != nil }
+        try terminal.type("\u{15}\(folder.file("a.png"))\r") { $0.row(containing: "PNG ") != nil }
+        try terminal.type("\u{1B}") { $0.row(containing: "PNG ") == nil }
+        try terminal.type("o\(address("/page"))\r") { $0.row(containing: "not an image") != nil }
         #expect(terminal.waits { $0.row(containing: "<p>to nowhere</p>") != nil })
         terminal.quit("\u{3}")
     }
@@ -84,15 +75,12 @@ struct BrowserAddressTests {
     @Test("while an address loads the list is dim, other keys do nothing, and Esc cancels")
     func stopping() throws {
         let terminal = try started([])
-        terminal.type("o\(address("/slow"))\r")
-        try #require(terminal.waits { $0.row(containing: "Esc stop") != nil }, "\(terminal.screen.rows)")
+        try terminal.type("o\(address("/slow"))\r") { $0.row(containing: "Esc stop") != nil }
         let row = try #require(terminal.screen.row(containing: "/slow"))
         #expect(terminal.screen.rows[row].contains("Address"))
-        terminal.type("?jo\u{1B}")
-        try #require(terminal.waits { $0.row(containing: "/slow") == nil }, "\(terminal.screen.rows)")
+        try terminal.type("?jo\u{1B}") { $0.row(containing: "/slow") == nil }
         gate.open()
-        terminal.type("?")
-        try #require(terminal.waits { $0.row(containing: "Ctrl-Z") != nil })
+        try terminal.type("?") { $0.row(containing: "Ctrl-Z") != nil }
         #expect(terminal.screen.row(containing: "410") == nil)
         terminal.quit("\u{3}")
     }
@@ -132,11 +120,9 @@ struct BrowserAddressTests {
                 "\(number): \(terminal.screen.rows)")
             // Scrolls to the end of a text that is longer than the window.
             if terminal.screen.row(containing: "lines 1-") != nil {
-                terminal.type("G")
-                try #require(terminal.waits { $0.row(containing: " ↑") != nil })
+                try terminal.type("G") { $0.row(containing: " ↑") != nil }
             }
-            terminal.type("\u{1B}")
-            try #require(terminal.waits { $0.row(containing: "/ find") != nil }, "\(terminal.screen.rows)")
+            try terminal.type("\u{1B}") { $0.row(containing: "/ find") != nil }
         }
         #expect(terminal.screen.unknown.isEmpty && terminal.screen.strings.isEmpty)
         for string in HostileTextTests.strings {

@@ -41,16 +41,14 @@ struct BrowserCatalogueTests {
         #expect(!terminal.settings.isCooked)
         #expect(terminal.waits { $0.row(containing: "Loading \(feed.catalogue)…") != nil })
         // Moving keys do no harm, and cause no second request.
-        terminal.type("jkGgR\r ?")
-        #expect(terminal.waits { $0.row(containing: "Esc goes back") != nil })
+        try terminal.type("jkGgR\r ?") { $0.row(containing: "Esc goes back") != nil }
         terminal.resize(columns: 20, rows: 5)
         #expect(
             terminal.waits { $0.row(containing: "Marquee needs a") == 0 && $0.row(containing: "more") != nil }
         )
         terminal.resize(columns: 90, rows: 20)
         #expect(terminal.waits { $0.row(containing: "Esc goes back") != nil && $0.size.columns == 90 })
-        terminal.type("\u{1B}")
-        #expect(terminal.waits { $0.row(containing: "Loading http") != nil })
+        try terminal.type("\u{1B}") { $0.row(containing: "Loading http") != nil }
         gate.open()
         #expect(
             terminal.waits { $0.row(containing: "Film a.") == 2 && !$0.text(ofRow: 0).contains("loading") })
@@ -102,14 +100,11 @@ struct BrowserCatalogueTests {
         #expect(status(terminal, has: "Refreshed: 1 new (+), 1 changed (~), 1 gone"))
         #expect(terminal.waits { !$0.text(ofRow: 0).contains("out of date") })
         #expect(title(terminal, has: "3/3"))
-        terminal.type("g")
-        #expect(
-            terminal.waits {
-                $0.row(containing: "+ Film new.") == 2 && $0.row(containing: "~ Film b.") != nil
-            })
+        try terminal.type("g") {
+            $0.row(containing: "+ Film new.") == 2 && $0.row(containing: "~ Film b.") != nil
+        }
         #expect(terminal.screen.row(containing: "Film a.") == nil)
-        terminal.type("\r")
-        #expect(terminal.waits { $0.row(containing: "+ new since the refresh") != nil })
+        try terminal.type("\r") { $0.row(containing: "+ new since the refresh") != nil }
         terminal.quit("\u{3}")
     }
 
@@ -135,8 +130,7 @@ struct BrowserCatalogueTests {
         let server = try SourceServer(films: 3)
         let terminal = try started(server.tmdb("popular"), columns: 100, rows: 40)
         #expect(terminal.waits { $0.row(containing: "Film 0") != nil })
-        terminal.type("\r")
-        #expect(terminal.waits { $0.row(containing: "Anna Director") != nil })
+        try terminal.type("\r") { $0.row(containing: "Anna Director") != nil }
         #expect(terminal.waits { $0.row(containing: "certified by TMDB") != nil })
         #expect(server.targets.filter { $0.hasPrefix("/3/movie/0?") }.count == 1)
         terminal.quit("\u{3}")
@@ -155,8 +149,7 @@ struct BrowserCatalogueTests {
         try #require(title(terminal, has: "1/1"))
         terminal.type("RRR")
         #expect(title(terminal, has: "refreshing…"))
-        terminal.type("R?")
-        try #require(terminal.waits { $0.row(containing: "Esc goes back") != nil })
+        try terminal.type("R?") { $0.row(containing: "Esc goes back") != nil }
         terminal.type(" ")
         // A key removes the message of the refresh, so this one must come before it.
         try #require(terminal.waits { $0.row(containing: "Esc goes back") == nil })
@@ -226,12 +219,11 @@ struct BrowserCatalogueTests {
         #expect(terminal.screen.row(containing: "Film a.") == 2)
         let xml = "<catalogue name='N'><movie id='x'><title>Film x.</title></movie></catalogue>"
         try folder.write(xml, to: "films")
-        terminal.type("R")
-        #expect(
-            terminal.waits { $0.row(containing: "+ Film x.") == 2 && $0.row(containing: "Film a.") == nil })
+        try terminal.type("R") {
+            $0.row(containing: "+ Film x.") == 2 && $0.row(containing: "Film a.") == nil
+        }
         try folder.write("[]", to: "films")
-        terminal.type("R")
-        #expect(terminal.waits { $0.row(containing: "The catalogue has no films.") != nil })
+        try terminal.type("R") { $0.row(containing: "The catalogue has no films.") != nil }
         terminal.quit("\u{3}")
     }
 

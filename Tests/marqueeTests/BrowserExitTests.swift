@@ -12,11 +12,7 @@ struct BrowserExitTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func started(environment: [String: String] = [:]) throws -> PseudoTerminal {
-        let terminal = try PseudoTerminal(
-            BuiltProgram.path("marquee"),
-            environment: environment.merging(["XDG_CACHE_HOME": folder.path]) { $1 })
-        try #require(terminal.waits { $0.row(containing: "A Trip to the Moon") != nil })
-        return terminal
+        try .browser([], in: folder, environment: environment, showing: "A Trip to the Moon")
     }
 
     #if THREAD_SANITIZER

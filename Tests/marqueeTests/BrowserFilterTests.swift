@@ -19,12 +19,8 @@ struct BrowserFilterTests {
              {"id":"c","title":"Langsam","year":1930,"director":"A. Nobody"}]
             """
         try folder.write(films, to: "films.json")
-        let terminal = try PseudoTerminal(
-            BuiltProgram.path("marquee"), [folder.file("films.json")],
-            environment: ["XDG_CACHE_HOME": folder.path, "COLORTERM": "truecolor"], columns: columns,
-            rows: rows)
-        try #require(terminal.waits { $0.row(containing: "Häxan") != nil })
-        return terminal
+        return try .browser(
+            [folder.file("films.json")], in: folder, columns: columns, rows: rows, showing: "Häxan")
     }
 
     /// The underlined characters of a row, with a bar for each gap.
@@ -37,8 +33,7 @@ struct BrowserFilterTests {
     @Test("matches are marked, titles come first, and another matching field is shown")
     func marks() throws {
         let terminal = try started()
-        terminal.type("/lang")
-        try #require(terminal.waits { $0.text(ofRow: 0).hasSuffix("1/2") })
+        try terminal.type("/lang") { $0.text(ofRow: 0).hasSuffix("1/2") }
         let screen = terminal.screen
         let first = try #require(screen.row(containing: "Langsam"))
         let second = try #require(screen.row(containing: "Metropolis"))
@@ -46,32 +41,25 @@ struct BrowserFilterTests {
         #expect(marked(screen, row: first) == "Lang")
         #expect(screen.text(ofRow: second + 1).hasSuffix("director: Fritz Lang"))
         #expect(marked(screen, row: second) == "Lang" && marked(screen, row: second + 1) == "Lang")
-        terminal.type("\u{15}HAX")
-        #expect(
-            terminal.waits { screen in
-                screen.row(containing: "Häxan").map { marked(screen, row: $0) } == "Häx"
-            })
-        terminal.type("\u{15}robot")
-        #expect(
-            terminal.waits { screen in
-                screen.rows.contains { $0.contains("overview: … ") && $0.contains("Then a robot comes.") }
-            }, "\(terminal.screen.rows)")
-        terminal.type("\r\r")
-        #expect(
-            terminal.waits { screen in
-                screen.row(containing: "Germany") != nil
-                    && screen.rows.indices.contains { marked(screen, row: $0) == "robot" }
-            })
+        try terminal.type("\u{15}HAX") { screen in
+            screen.row(containing: "Häxan").map { marked(screen, row: $0) } == "Häx"
+        }
+        try terminal.type("\u{15}robot") { screen in
+            screen.rows.contains { $0.contains("overview: … ") && $0.contains("Then a robot comes.") }
+        }
+        try terminal.type("\r\r") { screen in
+            screen.row(containing: "Germany") != nil
+                && screen.rows.indices.contains { marked(screen, row: $0) == "robot" }
+        }
         terminal.quit("qq")
     }
 
     @Test("lines and the wall show the field too", arguments: ["v", "vv"])
     func styles(keys: String) throws {
         let terminal = try started()
-        terminal.type(keys + "/robot")
-        #expect(
-            terminal.waits { screen in screen.rows.contains { $0.contains("overview") && !$0.contains("/") } }
-        )
+        try terminal.type(keys + "/robot") { screen in
+            screen.rows.contains { $0.contains("overview") && !$0.contains("/") }
+        }
         terminal.quit("\rq")
     }
 
@@ -82,14 +70,12 @@ struct BrowserFilterTests {
             (0..<columns).map { screen.cell(column: $0, row: 0) }
                 .first { $0.style.attributes.contains(.reversed) }?.text.first
         }
-        terminal.type("/häxan")
-        #expect(terminal.waits { $0.text(ofRow: 0).contains("/häxan▏") && cursor($0) == nil })
-        terminal.type("\u{1B}[D\u{1B}[D")
-        #expect(terminal.waits { cursor($0) == "a" })
-        terminal.type("\u{1}")
-        #expect(terminal.waits { cursor($0) == "h" })
-        terminal.type("\u{1B}[200~" + String(repeating: "x", count: 100) + "\u{1B}[201~")
-        #expect(terminal.waits { cursor($0) == "h" && $0.text(ofRow: 0).contains("xxxx") })
+        try terminal.type("/häxan") { $0.text(ofRow: 0).contains("/häxan▏") && cursor($0) == nil }
+        try terminal.type("\u{1B}[D\u{1B}[D") { cursor($0) == "a" }
+        try terminal.type("\u{1}") { cursor($0) == "h" }
+        try terminal.type("\u{1B}[200~" + String(repeating: "x", count: 100) + "\u{1B}[201~") {
+            cursor($0) == "h" && $0.text(ofRow: 0).contains("xxxx")
+        }
         terminal.quit("\rq")
     }
 }

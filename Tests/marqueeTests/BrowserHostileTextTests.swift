@@ -15,17 +15,11 @@ struct BrowserHostileTextTests {
     private func started(_ catalogue: Any, showing text: String, columns: Int = 200, rows: Int = 50) throws
         -> PseudoTerminal
     {
-        try JSONSerialization.data(withJSONObject: catalogue).write(
-            to: URL(filePath: folder.file("films.json")))
-        let terminal = try PseudoTerminal(
-            // With blocks the browser itself sends no strings and no queries.
-            BuiltProgram.path("marquee"),
-            ["--catalogue", folder.file("films.json"), "--graphics", "blocks"],
-            environment: ["COLORTERM": "truecolor", "XDG_CACHE_HOME": folder.path], columns: columns,
-            rows: rows)
-        try #require(
-            terminal.waits { $0.row(containing: text) != nil }, "\(terminal.screen.rows)")
-        return terminal
+        try folder.write(JSONSerialization.data(withJSONObject: catalogue), to: "films.json")
+        // With blocks the browser itself sends no strings and no queries.
+        return try .browser(
+            ["--catalogue", folder.file("films.json"), "--graphics", "blocks"], in: folder, columns: columns,
+            rows: rows, showing: text)
     }
 
     private func check(_ terminal: PseudoTerminal) {
@@ -97,19 +91,17 @@ struct BrowserHostileTextTests {
         let film: [String: Any] = ["id": "x", "title": "Film", "year": 1920, "director": "D"]
         let terminal = try started([film], showing: "Film")
         for string in strings {
-            terminal.type("/\u{1B}[200~\(string)\u{1B}[201~")
-            try #require(terminal.waits { $0.text(ofRow: 0).contains("/a") }, "\(terminal.screen.rows)")
+            try terminal.type("/\u{1B}[200~\(string)\u{1B}[201~") { $0.text(ofRow: 0).contains("/a") }
             // Shows all films again, whatever the string did to the filter.
-            terminal.type("\u{1B}")
-            try #require(
-                terminal.waits { !$0.text(ofRow: 0).contains("/a") && $0.row(containing: "1920") == 3 })
+            try terminal.type("\u{1B}") {
+                !$0.text(ofRow: 0).contains("/a") && $0.row(containing: "1920") == 3
+            }
         }
         for string in strings where !string.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-            terminal.type("/\(string)")
-            try #require(terminal.waits { $0.text(ofRow: 0).contains("/a") })
-            terminal.type("\u{1B}")
-            try #require(
-                terminal.waits { !$0.text(ofRow: 0).contains("/a") && $0.row(containing: "1920") == 3 })
+            try terminal.type("/\(string)") { $0.text(ofRow: 0).contains("/a") }
+            try terminal.type("\u{1B}") {
+                !$0.text(ofRow: 0).contains("/a") && $0.row(containing: "1920") == 3
+            }
         }
         check(terminal)
     }

@@ -73,14 +73,11 @@ struct BrowserMarksTests {
         #expect(shows(second, "✓ Film 0") && shows(second, "♥ Film 1") && shows(second, "▸ Film 2"))
         #expect(shows(second, "✓ Film 4"))
         #expect(second.screen.row(containing: "✓ Film 3") == nil)
-        second.type("/is:seen\r")
-        #expect(second.waits { $0.text(ofRow: 0).contains("1/2") }, "\(second.screen.rows)")
-        second.type("\u{1B}")
-        #expect(second.waits { $0.text(ofRow: 0).contains("/6") })
+        try second.type("/is:seen\r") { $0.text(ofRow: 0).contains("1/2") }
+        try second.type("\u{1B}") { $0.text(ofRow: 0).contains("/6") }
         second.type("/is:blue\r")
         #expect(shows(second, "is: needs seen, unseen"))
-        second.type("\u{1B}")
-        #expect(second.waits { !$0.text(ofRow: 0).contains("is:blue") })
+        try second.type("\u{1B}") { !$0.text(ofRow: 0).contains("is:blue") }
         second.type("ssssg")
         #expect(shows(second, "by your rating"))
         #expect(second.waits { $0.text(ofRow: 2).contains("▸ Film 2") }, "\(second.screen.rows)")
@@ -103,8 +100,7 @@ struct BrowserMarksTests {
         #expect(shows(terminal, "Undone: 2 films"))
         terminal.type("A")
         #expect(shows(terminal, "6 selected"))
-        terminal.type("\u{1B}")
-        #expect(terminal.waits { !$0.text(ofRow: 0).contains("selected") })
+        try terminal.type("\u{1B}") { !$0.text(ofRow: 0).contains("selected") }
         terminal.quit("\u{3}")
     }
 
@@ -208,8 +204,7 @@ struct BrowserMarksTests {
         for browser in browsers { #expect(browser.waitForEnd() == .exited(0)) }
         for number in 0..<3 {
             let browser = try started("\(number).json", film: "Film \(number)-2")
-            browser.type("/is:seen\r")
-            #expect(browser.waits { $0.text(ofRow: 0).contains("1/60") }, "\(browser.screen.rows)")
+            try browser.type("/is:seen\r") { $0.text(ofRow: 0).contains("1/60") }
             browser.quit("\u{3}")
         }
     }
@@ -256,15 +251,15 @@ struct BrowserMarksTests {
         wait(terminal) { server.targets.contains { $0.contains("popular?page=4") } }
         #expect(terminal.waits { $0.text(ofRow: 0).contains("40/80+") }, "\(terminal.screen.rows)")
         for films in [120, 160] {
-            terminal.type("G")
-            #expect(terminal.waits { $0.text(ofRow: 0).contains("/\(films)+") }, "\(terminal.screen.rows)")
+            try terminal.type("G") { $0.text(ofRow: 0).contains("/\(films)+") }
         }
         terminal.type("/film 7\r")
         wait(terminal) { server.targets.contains { $0.contains("/search/movie?query=film%207") } }
         #expect(
             terminal.waits { $0.text(ofRow: 0).contains("film 7 ") && $0.text(ofRow: 0).contains("1/40+") })
-        terminal.type("\u{1B}")
-        #expect(terminal.waits { $0.text(ofRow: 0).contains("Films") && $0.text(ofRow: 0).contains("/40+") })
+        try terminal.type("\u{1B}") {
+            $0.text(ofRow: 0).contains("Films") && $0.text(ofRow: 0).contains("/40+")
+        }
         terminal.quit("\u{3}")
     }
 
@@ -300,8 +295,7 @@ struct BrowserMarksTests {
         #expect(terminal.waits { $0.text(ofRow: 0).contains("1/40+") }, "\(terminal.screen.rows)")
         terminal.type("\r")
         #expect(shows(terminal, "Anna Director"))
-        terminal.type("qG")
-        #expect(terminal.waits { $0.text(ofRow: 0).contains("40/80+") }, "\(terminal.screen.rows)")
+        try terminal.type("qG") { $0.text(ofRow: 0).contains("40/80+") }
         terminal.type("g\r")
         #expect(shows(terminal, "Film 0") && shows(terminal, "certified by TMDB"))
         #expect(terminal.screen.row(containing: "Anna Director") != nil, "\(terminal.screen.rows)")
@@ -327,16 +321,13 @@ struct BrowserMarksTests {
         server.fail(.missingPage(4))
         let terminal = try started(server.tmdb("popular"))
         #expect(terminal.waits { $0.text(ofRow: 0).contains("1/40+") }, "\(terminal.screen.rows)")
-        terminal.type("G")
-        #expect(terminal.waits { $0.text(ofRow: 0).contains("40/60+") }, "\(terminal.screen.rows)")
+        try terminal.type("G") { $0.text(ofRow: 0).contains("40/60+") }
         #expect(server.targets.filter { $0.contains("popular?page=3") }.count == 1)
         terminal.type("G")
         #expect(shows(terminal, "the server has no such list"))
         server.fail(.none)
-        terminal.type("R")
-        #expect(terminal.waits { $0.text(ofRow: 0).contains("/60+") || $0.text(ofRow: 0).contains("/80+") })
-        terminal.type("G")
-        #expect(terminal.waits { $0.text(ofRow: 0).contains("/80+") || $0.text(ofRow: 0).contains("/100+") })
+        try terminal.type("R") { $0.text(ofRow: 0).contains("/60+") || $0.text(ofRow: 0).contains("/80+") }
+        try terminal.type("G") { $0.text(ofRow: 0).contains("/80+") || $0.text(ofRow: 0).contains("/100+") }
         terminal.quit("\u{3}")
     }
 
@@ -344,22 +335,17 @@ struct BrowserMarksTests {
     func configuration() throws {
         try home.write(
             "key-seen = m\nkey-quit = ctrl-x F10\ncolor-marks = #ff8000\n", to: "config/marquee/config")
-        let terminal = try PseudoTerminal(
-            BuiltProgram.path("marquee"),
-            ["--graphics", "none", "--catalogue", home.file("films.json")],
-            environment: [
-                "COLORTERM": "truecolor", "XDG_CACHE_HOME": home.path, "XDG_DATA_HOME": home.file("data"),
-                "XDG_CONFIG_HOME": home.file("config"),
-            ])
-        try #require(terminal.waits { $0.row(containing: "Film 2") != nil })
+        let terminal = try PseudoTerminal.browser(
+            ["--graphics", "none", "--catalogue", home.file("films.json")], in: home,
+            environment: ["XDG_DATA_HOME": home.file("data"), "XDG_CONFIG_HOME": home.file("config")],
+            showing: "Film 2")
         terminal.type("wqm")
         #expect(shows(terminal, "✓ Film 0"))
         #expect(String(decoding: terminal.output, as: UTF8.self).contains("38;2;255;128;0"))
         terminal.type("?")
         #expect(shows(terminal, "ctrl-x F10 "))
         #expect(shows(terminal, "m f t"))
-        terminal.type("\u{1B}")
-        #expect(terminal.waits { $0.row(containing: "back from a page") == nil })
+        try terminal.type("\u{1B}") { $0.row(containing: "back from a page") == nil }
         terminal.quit("\u{18}")
     }
 }

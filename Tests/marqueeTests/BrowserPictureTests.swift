@@ -36,8 +36,7 @@ struct BrowserPictureTests {
     func protocols(way: String) throws {
         let terminal = try started(["--graphics", way])
         try #require(showsPictures(terminal), "\(terminal.screen.rows)")
-        terminal.type("jjjj")
-        try #require(terminal.waits { $0.rows.contains { $0.contains("Les Vampires") } })
+        try terminal.type("jjjj") { $0.rows.contains { $0.contains("Les Vampires") } }
         #expect(showsPictures(terminal))
         terminal.resize(columns: 100, rows: 30)
         #expect(showsPictures(terminal))
@@ -69,8 +68,7 @@ struct BrowserPictureTests {
             script: "set -m; \"$MARQUEE\" --graphics kitty; echo stopped; read line; fg",
             environment: ["COLORTERM": "truecolor"], cellPixels: ImageSize(width: 8, height: 16))
         try #require(showsPictures(terminal))
-        terminal.type("\u{1A}")
-        try #require(terminal.waits { $0.row(containing: "stopped") != nil })
+        try terminal.type("\u{1A}") { $0.row(containing: "stopped") != nil }
         #expect(terminal.screen.kitty.pictures.isEmpty)
         terminal.type("\r")
         #expect(showsPictures(terminal))

@@ -43,8 +43,7 @@ struct BrowserPlayingTests {
             // Wide enough for the folder's path, wherever temporary files are.
             columns: 200)
         try #require(terminal.waits { $0.row(containing: "Faust") != nil })
-        terminal.type(keys)
-        try #require(terminal.waits(until: isBack))
+        try terminal.type(keys, until: isBack)
         return terminal
     }
 
@@ -55,14 +54,10 @@ struct BrowserPlayingTests {
     @Test("a player gets the terminal as a shell gives it, and the page returns when it ends")
     func play() throws {
         let terminal = try started(["--player", "./player --fs 'a b'"])
-        terminal.type("\r")
-        try #require(
-            terminal.waits { $0.row(containing: "plays 3 --fs a b \(folder.path)") != nil },
-            "\(terminal.screen.rows)")
+        try terminal.type("\r") { $0.row(containing: "plays 3 --fs a b \(folder.path)") != nil }
         #expect(terminal.settings == terminal.settingsBefore && terminal.screen.modes == [7, 25])
         // The player gets every key: the line has all of them.
-        terminal.type("jjq0\u{7F}\u{7F}\u{7F}\u{7F}0\n")
-        try #require(terminal.waits(until: isBack), "\(terminal.screen.rows)")
+        try terminal.type("jjq0\u{7F}\u{7F}\u{7F}\u{7F}0\n", until: isBack)
         #expect(!terminal.settings.isCooked)
         #expect(String(decoding: terminal.output, as: UTF8.self).contains("heard 0"))
         #expect(terminal.screen.row(containing: "failed") == nil)
@@ -73,16 +68,13 @@ struct BrowserPlayingTests {
     @Test("a failed player is reported, one that Ctrl-C ends is not, and the browser survives both")
     func failures() throws {
         let terminal = try started([], environment: ["MARQUEE_PLAYER": folder.file("player")])
-        terminal.type("\r")
-        try #require(terminal.waits { $0.row(containing: "plays 1 ") != nil }, "\(terminal.screen.rows)")
-        terminal.type("3\n")
-        #expect(terminal.waits { $0.row(containing: "player failed: exit status 3") != nil })
+        try terminal.type("\r") { $0.row(containing: "plays 1 ") != nil }
+        try terminal.type("3\n") { $0.row(containing: "player failed: exit status 3") != nil }
         terminal.type("\r")
         // Below what the first player has left there: a Ctrl-C before the second one has begun would not reach it.
         try #require(
             terminal.waits { $0.rows.count { $0.contains("plays 1 ") } == 2 }, "\(terminal.screen.rows)")
-        terminal.type("\u{3}")
-        try #require(terminal.waits(until: isBack))
+        try terminal.type("\u{3}", until: isBack)
         #expect(terminal.screen.row(containing: "failed") == nil)
         terminal.quit("qq")
     }
@@ -90,27 +82,20 @@ struct BrowserPlayingTests {
     @Test("a missing player is reported, and so is a film that cannot be played")
     func none() throws {
         let missing = try started(["--player", "nonesuch -x"])
-        missing.type("\r")
-        #expect(missing.waits { $0.row(containing: "nonesuch: there is no such program") != nil })
-        missing.type("n\r")
-        #expect(
-            missing.waits { $0.row(containing: "gone.mkv: No such file") != nil },
-            "\(missing.screen.rows)")
-        missing.type("n\r")
-        #expect(missing.waits { $0.row(containing: "smb") != nil })
+        try missing.type("\r") { $0.row(containing: "nonesuch: there is no such program") != nil }
+        try missing.type("n\r") { $0.row(containing: "gone.mkv: No such file") != nil }
+        try missing.type("n\r") { $0.row(containing: "smb") != nil }
         missing.quit("qq")
         let without = try started([])
         #expect(without.screen.row(containing: "Enter pl") == nil)
-        without.type("\r")
-        #expect(without.waits { $0.row(containing: "no player: use --player mpv or MARQUEE_PLAYER") != nil })
+        try without.type("\r") { $0.row(containing: "no player: use --player mpv or MARQUEE_PLAYER") != nil }
         without.quit("qq")
     }
 
     @Test("a signal that ends the browser ends the player too, and restores the terminal")
     func ending() throws {
         let terminal = try started(["--player", "./player"])
-        terminal.type("\r")
-        try #require(terminal.waits { $0.row(containing: "plays 1 ") != nil })
+        try terminal.type("\r") { $0.row(containing: "plays 1 ") != nil }
         terminal.send(SIGTERM)
         #expect(terminal.waitForEnd() == .exited(128 + SIGTERM))
         #expect(terminal.settings == terminal.settingsBefore && terminal.screen.modes == [7, 25])
@@ -128,34 +113,27 @@ struct BrowserPlayingTests {
     @Test("y copies the poster's address, and o saves its file once, in the working directory")
     func poster() throws {
         let terminal = try started([])
-        terminal.type("y")
-        #expect(
-            terminal.waits {
-                $0.row(containing: "Address copied:") != nil && $0.row(containing: "/poster.png") != nil
-            })
+        try terminal.type("y") {
+            $0.row(containing: "Address copied:") != nil && $0.row(containing: "/poster.png") != nil
+        }
         let address = "file://" + folder.file("poster.png")
         let copied = "\u{1B}]52;c;" + Data(address.utf8).base64EncodedString() + "\u{1B}\\"
         #expect(String(decoding: terminal.output, as: UTF8.self).contains(copied))
         try folder.write("mine", to: "faust-1926.png")
-        terminal.type("o")
-        #expect(terminal.waits { $0.row(containing: "Saved as") != nil })
+        try terminal.type("o") { $0.row(containing: "Saved as") != nil }
         let saved = try Data(contentsOf: URL(filePath: folder.file("faust-1926-2.png")))
         #expect(saved == Data(SampleImages.png))
         #expect(try Data(contentsOf: URL(filePath: folder.file("faust-1926.png"))) == Data("mine".utf8))
-        terminal.type("o")
-        #expect(terminal.waits { $0.row(containing: "Saved already") != nil })
-        terminal.type("n")
-        #expect(terminal.waits { $0.row(containing: "Gone") == 2 })
-        terminal.type("y")
-        #expect(terminal.waits { $0.row(containing: "names no poster") != nil })
+        try terminal.type("o") { $0.row(containing: "Saved already") != nil }
+        try terminal.type("n") { $0.row(containing: "Gone") == 2 }
+        try terminal.type("y") { $0.row(containing: "names no poster") != nil }
         terminal.quit("qq")
     }
 
     /// Presses y on the first film and returns all output.
     private func copying(_ terminal: PseudoTerminal, until notice: String) throws -> String {
         try #require(terminal.waits { $0.text(ofRow: 0).contains("1/") }, "\(terminal.screen.rows)")
-        terminal.type("y")
-        #expect(terminal.waits { $0.row(containing: notice) != nil }, "\(terminal.screen.rows)")
+        try terminal.type("y") { $0.row(containing: notice) != nil }
         terminal.quit("q")
         return String(decoding: terminal.output, as: UTF8.self)
     }
@@ -201,10 +179,8 @@ struct BrowserPlayingTests {
                 $0.row(containing: " 0 loading ") != nil && fixture.service.statistics.requests >= 7
             })
         let requests = fixture.service.statistics.requests
-        terminal.type("\r")
-        try #require(terminal.waits { $0.row(containing: "About 1.") != nil })
-        terminal.type("o")
-        #expect(terminal.waits { $0.row(containing: "Saved as") != nil })
+        try terminal.type("\r") { $0.row(containing: "About 1.") != nil }
+        try terminal.type("o") { $0.row(containing: "Saved as") != nil }
         #expect(try Data(contentsOf: URL(filePath: fixture.home.file("film-1-1911.png"))) == Fixture.pixel)
         terminal.quit("qq")
         #expect(fixture.service.statistics.requests == requests)
@@ -214,17 +190,14 @@ struct BrowserPlayingTests {
     func textOnly() throws {
         let fixture = try Fixture()
         for columns in [80, 200] {
-            let terminal = try PseudoTerminal(
-                BuiltProgram.path("marquee"), ["--graphics", "none"],
-                environment: fixture.environment.merging(["COLORTERM": "truecolor"]) { $1 }, columns: columns)
-            try #require(terminal.waits { $0.row(containing: "Film 4") != nil })
+            let terminal = try PseudoTerminal.browser(
+                ["--graphics", "none"], in: fixture.home, environment: fixture.environment, columns: columns,
+                showing: "Film 4")
             #expect(terminal.screen.rows.contains { $0.hasPrefix("▌ Film 1") })
             #expect(terminal.screen.row(containing: "╭") == nil)
-            terminal.type("G\r")
-            try #require(
-                terminal.waits {
-                    $0.row(containing: "About 6.") != nil && $0.row(containing: "Previous") != nil
-                })
+            try terminal.type("G\r") {
+                $0.row(containing: "About 6.") != nil && $0.row(containing: "Previous") != nil
+            }
             #expect(
                 terminal.screen.row(containing: "╭") == nil
                     && terminal.screen.row(containing: "No poster") == nil)

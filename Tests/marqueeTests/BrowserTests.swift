@@ -44,8 +44,7 @@ struct BrowserTests {
         // The first start says how to open other films.
         #expect(terminal.screen.text(ofRow: 22).hasSuffix("FILE, FOLDER or URL opens your own films"))
         #expect(terminal.screen.text(ofRow: 1).isEmpty)
-        terminal.type("i")
-        #expect(terminal.waits { $0.text(ofRow: 23).contains("  5 visible  ") })
+        try terminal.type("i") { $0.text(ofRow: 23).contains("  5 visible  ") }
         #expect(terminal.screen.unknown.isEmpty)
         terminal.quit("q")
     }
@@ -62,10 +61,8 @@ struct BrowserTests {
         let terminal = try started(arguments: ["--catalogue", folder.file("films.json")])
         #expect(terminal.waits(until: hasPoster))
         #expect(terminal.waits { $0.text(ofRow: 22).hasPrefix("  1 poster failed · r tries again") })
-        terminal.type("j\r")
-        #expect(terminal.waits { $0.row(containing: "No poster:") != nil })
-        terminal.type("n")
-        #expect(terminal.waits { $0.row(containing: "gopher") != nil }, "\(terminal.screen.rows)")
+        try terminal.type("j\r") { $0.row(containing: "No poster:") != nil }
+        try terminal.type("n") { $0.row(containing: "gopher") != nil }
         terminal.quit("qq")
     }
 
@@ -107,30 +104,22 @@ struct BrowserTests {
     @Test("keys move, filter, sort, open and go back")
     func keys() throws {
         let terminal = try started()
-        terminal.type("j")
-        #expect(terminal.waits { $0.text(ofRow: 0).contains("2/36") })
-        terminal.type("G")
-        #expect(
-            terminal.waits {
-                $0.text(ofRow: 0).contains("36/36") && $0.row(containing: "A Throw of Dice") != nil
-            })
-        terminal.type("/metro")
-        #expect(
-            terminal.waits { $0.text(ofRow: 0).contains("1/1") && $0.text(ofRow: 2).contains("Metropolis") })
-        terminal.type("\r\r")
-        #expect(
-            terminal.waits { $0.row(containing: "Germany") != nil && $0.row(containing: "minutes") != nil })
-        terminal.type("\u{1B}")
-        #expect(
-            terminal.waits {
-                $0.text(ofRow: 2).contains("Metropolis") && $0.row(containing: "Germany") == nil
-            })
-        terminal.type("\u{1B}")
-        #expect(terminal.waits { $0.text(ofRow: 0).contains("/36") })
-        terminal.type("gs")
-        #expect(terminal.waits { $0.text(ofRow: 0).contains("best first") })
-        terminal.type("?")
-        #expect(terminal.waits { $0.row(containing: "Esc goes back") != nil })
+        try terminal.type("j") { $0.text(ofRow: 0).contains("2/36") }
+        try terminal.type("G") {
+            $0.text(ofRow: 0).contains("36/36") && $0.row(containing: "A Throw of Dice") != nil
+        }
+        try terminal.type("/metro") {
+            $0.text(ofRow: 0).contains("1/1") && $0.text(ofRow: 2).contains("Metropolis")
+        }
+        try terminal.type("\r\r") {
+            $0.row(containing: "Germany") != nil && $0.row(containing: "minutes") != nil
+        }
+        try terminal.type("\u{1B}") {
+            $0.text(ofRow: 2).contains("Metropolis") && $0.row(containing: "Germany") == nil
+        }
+        try terminal.type("\u{1B}") { $0.text(ofRow: 0).contains("/36") }
+        try terminal.type("gs") { $0.text(ofRow: 0).contains("best first") }
+        try terminal.type("?") { $0.row(containing: "Esc goes back") != nil }
         terminal.quit(" q")
     }
 
@@ -147,22 +136,15 @@ struct BrowserTests {
     @Test("a long page scrolls in a small window, and shows its position")
     func longPages() throws {
         let terminal = try started(columns: 40, rows: 10)
-        terminal.type("?")
-        try #require(terminal.waits { $0.text(ofRow: 0).contains("lines 1-8 of") })
+        try terminal.type("?") { $0.text(ofRow: 0).contains("lines 1-8 of") }
         #expect(terminal.screen.row(containing: "quit") == nil)
-        terminal.type("\u{1B}[F")
-        #expect(terminal.waits { $0.row(containing: "quit") == 8 && $0.text(ofRow: 0).hasSuffix("↑") })
-        terminal.type("\u{1B}[H")
-        #expect(terminal.waits { $0.row(containing: "quit") == nil && $0.text(ofRow: 0).hasSuffix("↓") })
-        terminal.type("\u{1B}")
-        #expect(terminal.waits { $0.row(containing: "lines") == nil })
-        terminal.type("\r")
-        try #require(terminal.waits { $0.text(ofRow: 0).contains("lines 1-8 of") })
-        terminal.type(" ")
-        #expect(
-            terminal.waits {
-                !$0.text(ofRow: 0).contains("lines 1-") && $0.text(ofRow: 0).contains("↑")
-            })
+        try terminal.type("\u{1B}[F") { $0.row(containing: "quit") == 8 && $0.text(ofRow: 0).hasSuffix("↑") }
+        try terminal.type("\u{1B}[H") {
+            $0.row(containing: "quit") == nil && $0.text(ofRow: 0).hasSuffix("↓")
+        }
+        try terminal.type("\u{1B}") { $0.row(containing: "lines") == nil }
+        try terminal.type("\r") { $0.text(ofRow: 0).contains("lines 1-8 of") }
+        try terminal.type(" ") { !$0.text(ofRow: 0).contains("lines 1-") && $0.text(ofRow: 0).contains("↑") }
         terminal.quit("qq")
     }
 
@@ -174,12 +156,10 @@ struct BrowserTests {
                 screen.row(containing: "15 minutes") != nil && screen.row(containing: "╭") == nil
                     && (90..<140).contains { screen.cell(column: $0, row: 25).style.background != .standard }
             })
-        terminal.type("j")
-        #expect(terminal.waits { $0.row(containing: "12 minutes") != nil && $0.row(containing: "╭") == nil })
+        try terminal.type("j") { $0.row(containing: "12 minutes") != nil && $0.row(containing: "╭") == nil }
         #expect(terminal.screen.text(ofRow: 2).contains("A Trip to the Moon"))
         // Press and release the left button.
-        terminal.type("\u{1B}[<0;120;20M\u{1B}[<0;120;20m")
-        #expect(terminal.waits { $0.row(containing: "Les Vampires") == nil })
+        try terminal.type("\u{1B}[<0;120;20M\u{1B}[<0;120;20m") { $0.row(containing: "Les Vampires") == nil }
         terminal.quit("qq")
     }
 
@@ -212,8 +192,7 @@ struct BrowserTests {
         #expect(
             terminal.waits { $0.row(containing: "No poster: ") == 21 && $0.text(ofRow: 22) == "  answer" })
         missing.open()
-        terminal.type("r")
-        #expect(terminal.waits(until: hasPoster))
+        try terminal.type("r", until: hasPoster)
         terminal.quit("q")
         #expect(origin.heads.count == 2)
     }
@@ -221,12 +200,9 @@ struct BrowserTests {
     @Test("help covers the page and returns to it")
     func help() throws {
         let terminal = try started()
-        terminal.type("\r")
-        try #require(terminal.waits { $0.row(containing: "minutes") != nil })
-        terminal.type("?")
-        try #require(terminal.waits { $0.row(containing: "Esc goes back") != nil })
-        terminal.type("\u{1B}")
-        #expect(terminal.waits { $0.row(containing: "minutes") != nil })
+        try terminal.type("\r") { $0.row(containing: "minutes") != nil }
+        try terminal.type("?") { $0.row(containing: "Esc goes back") != nil }
+        try terminal.type("\u{1B}") { $0.row(containing: "minutes") != nil }
         terminal.quit("qq")
     }
 

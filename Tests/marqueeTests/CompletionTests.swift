@@ -58,8 +58,9 @@ struct CompletionShellTests {
                 "PATH": "/\(binaries):/usr/bin:/bin", "HOME": folder.path, "XDG_CACHE_HOME": folder.path,
                 "TERM": "xterm-256color",
             ], columns: 160)
-        terminal.type("cd \(folder.path); \(shell.setup); echo rea''dy\r")
-        try #require(terminal.waits { $0.row(containing: "ready") != nil }, "\(terminal.screen.rows)")
+        try terminal.type("cd \(folder.path); \(shell.setup); echo rea''dy\r") {
+            $0.row(containing: "ready") != nil
+        }
         for (typed, whole) in [
             ("marquee prew", "marquee prewarm"), ("marquee show metr", "marquee show metropolis"),
             ("marquee list --graphics ki", "marquee list --graphics kitty"),

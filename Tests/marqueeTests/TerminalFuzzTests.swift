@@ -32,8 +32,7 @@ struct TerminalFuzzTests {
 
     /// The bytes that the shell read after the program's end and a typed line.
     private func left(_ terminal: PseudoTerminal) throws -> [UInt8] {
-        terminal.type("!\n")
-        try #require(terminal.waits { $0.row(containing: "over") != nil })
+        try terminal.type("!\n") { $0.row(containing: "over") != nil }
         let rows = terminal.screen.rows
         let first = try #require(rows.firstIndex { $0.hasPrefix("ended with") })
         let dump = rows[(first + 1)...].prefix { $0 != "over" }.filter { $0.hasPrefix(" ") }

@@ -35,8 +35,7 @@ struct TypedAheadTests {
     func behindQuit(keys: String) throws {
         let terminal = try started("/bin/sh", ["-c", Self.reader])
         try #require(terminal.waits { $0.row(containing: "Film 1.") != nil })
-        terminal.type(keys + "echo typed\r")
-        #expect(terminal.waits { $0.row(containing: "read <echo typed>") != nil }, "\(terminal.screen.rows)")
+        try terminal.type(keys + "echo typed\r") { $0.row(containing: "read <echo typed>") != nil }
         #expect(terminal.waitForEnd() == .exited(0))
         #expect(terminal.settings == terminal.settingsBefore)
     }
@@ -47,8 +46,7 @@ struct TypedAheadTests {
     func behindOwnQuit(key: String) throws {
         let terminal = try started("/bin/sh", ["-c", Self.reader], ownKeys: "key-quit = ctrl-x F10\n")
         try #require(terminal.waits { $0.row(containing: "Film 1.") != nil })
-        terminal.type("q" + key + "echo typed\r")
-        #expect(terminal.waits { $0.row(containing: "read <echo typed>") != nil }, "\(terminal.screen.rows)")
+        try terminal.type("q" + key + "echo typed\r") { $0.row(containing: "read <echo typed>") != nil }
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
@@ -58,16 +56,16 @@ struct TypedAheadTests {
     func mouse() throws {
         let terminal = try started("/bin/sh", ["-c", Self.reader])
         try #require(terminal.waits { $0.row(containing: "Film 1.") != nil })
-        terminal.type("q\u{1B}[<65;3;4Mec\u{1B}[<65;3;4Mho\u{1B}[<0;3;4m typed\r")
-        #expect(terminal.waits { $0.row(containing: "read <echo typed>") != nil }, "\(terminal.screen.rows)")
+        try terminal.type("q\u{1B}[<65;3;4Mec\u{1B}[<65;3;4Mho\u{1B}[<0;3;4m typed\r") {
+            $0.row(containing: "read <echo typed>") != nil
+        }
         #expect(terminal.waitForEnd() == .exited(0))
     }
 
     @Test("a whole session typed at once is shared by a real shell and the browser")
     func wholeSession() throws {
         let terminal = try started("/bin/bash", ["--norc", "--noprofile", "-i"])
-        terminal.type("\"$MARQUEE\"\rjj\rqqecho $((6*7))\r")
-        #expect(terminal.waits { $0.rows.contains("42") }, "\(terminal.screen.rows)")
+        try terminal.type("\"$MARQUEE\"\rjj\rqqecho $((6*7))\r") { $0.rows.contains("42") }
         // The browser has used its keys, and no more: the shell was given no other command.
         #expect(terminal.output.contains(sequence: "\u{1B}[?1049h"))
         #expect(terminal.screen.row(containing: "not found") == nil, "\(terminal.screen.rows)")
@@ -77,13 +75,9 @@ struct TypedAheadTests {
     @Test("keys typed behind Ctrl-Z reach the shell, and the browser comes back with fg")
     func behindStop() throws {
         let terminal = try started("/bin/bash", ["--norc", "--noprofile", "-i"])
-        terminal.type("\"$MARQUEE\"\r")
-        try #require(terminal.waits { $0.row(containing: "Film 1.") != nil && $0.isAlternate })
-        terminal.type("\u{1A}echo $((6*7))\r")
-        #expect(
-            terminal.waits { !$0.isAlternate && $0.rows.contains("42") }, "\(terminal.screen.rows)")
-        terminal.type("fg\r")
-        #expect(terminal.waits { $0.isAlternate && $0.row(containing: "Film 1.") != nil })
+        try terminal.type("\"$MARQUEE\"\r") { $0.row(containing: "Film 1.") != nil && $0.isAlternate }
+        try terminal.type("\u{1A}echo $((6*7))\r") { !$0.isAlternate && $0.rows.contains("42") }
+        try terminal.type("fg\r") { $0.isAlternate && $0.row(containing: "Film 1.") != nil }
         terminal.quit("qexit\r")
     }
 
@@ -95,10 +89,8 @@ struct TypedAheadTests {
         let terminal = try started(BuiltProgram.path("marquee"), [], catalogue: server.catalogue)
         try #require(terminal.waits { $0.row(containing: "Loading") != nil })
         // The help never waits: it shows that the keys have been read.
-        terminal.type("j?")
-        try #require(terminal.waits { $0.row(containing: "Esc goes back") != nil })
-        terminal.type("\u{1B}")
-        try #require(terminal.waits { $0.row(containing: "Loading") != nil })
+        try terminal.type("j?") { $0.row(containing: "Esc goes back") != nil }
+        try terminal.type("\u{1B}") { $0.row(containing: "Loading") != nil }
         gate.open()
         #expect(terminal.waits { $0.text(ofRow: 0).hasSuffix("2/3") })
         terminal.quit("q")
