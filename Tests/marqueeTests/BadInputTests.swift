@@ -236,9 +236,8 @@ struct BadInputTests {
     func pipes(line: String, answer: String) async throws {
         let folder = try TemporaryFolder()
         let run = try await Program.shell(
-            "cd '\(folder.path)' && mkfifo p p.db && echo '[{\"id\":\"a\",\"title\":\"A\"}]' > x.json && "
-                + "$MARQUEE import x.json f.db -q && $MARQUEE \(line)",
-            environment: ["HOME": folder.path, "XDG_CACHE_HOME": folder.path])
+            "mkfifo p p.db && echo '[{\"id\":\"a\",\"title\":\"A\"}]' > x.json && "
+                + "$MARQUEE import x.json f.db -q && $MARQUEE \(line)", in: folder)
         #expect(run.status == 2)
         #expect(run.errorText == "marquee: \(answer)\n")
     }

@@ -6,21 +6,16 @@ import Testing
 /// What a user of other command-line programs expects.
 @Suite("Conventions of the command line", .bounded, .ownThread)
 struct ConventionTests {
-    private func run(_ line: String, _ folder: TemporaryFolder) async throws -> Program.Outcome {
-        try await Program.shell(
-            "cd '\(folder.path)' && \(line)",
-            environment: ["HOME": folder.path, "XDG_CACHE_HOME": folder.path])
-    }
-
     @Test("help and the manual name an address for questions; version is a command")
     func help() async throws {
         let folder = try TemporaryFolder()
         for line in ["help", "--help", "fetch --help", "man"] {
             #expect(
-                try await run("$MARQUEE \(line)", folder).text.contains("uestions and faults: http"),
+                try await Program.shell("$MARQUEE \(line)", in: folder).text.contains(
+                    "uestions and faults: http"),
                 "\(line)")
         }
-        let version = try await run("$MARQUEE version && $MARQUEE --version", folder)
+        let version = try await Program.shell("$MARQUEE version && $MARQUEE --version", in: folder)
         #expect(version.lines.count == 2 && Set(version.lines).count == 1)
     }
 
@@ -28,15 +23,15 @@ struct ConventionTests {
     func unknownOption() async throws {
         let folder = try TemporaryFolder()
         #expect(
-            try await run("$MARQUEE -x", folder).errorText
+            try await Program.shell("$MARQUEE -x", in: folder).errorText
                 == "marquee: there is no option -x; see marquee --help\n")
         for line in ["--foo", "--foo bar", "--foo=1 bar"] {
             #expect(
-                try await run("$MARQUEE \(line)", folder).errorText
+                try await Program.shell("$MARQUEE \(line)", in: folder).errorText
                     == "marquee: there is no option --foo; see marquee --help\n")
         }
         #expect(
-            try await run("$MARQUEE list -x", folder).errorText
+            try await Program.shell("$MARQUEE list -x", in: folder).errorText
                 == "marquee: list has no option -x; see marquee list --help\n")
     }
 
@@ -46,7 +41,7 @@ struct ConventionTests {
         let films =
             "[{\"id\":\"a1\",\"title\":\"Faust\",\"year\":1926},{\"id\":\"a2\",\"title\":\"Faust\",\"year\":1960}]"
         try folder.write(films, to: "f.json")
-        let shown = try await run("$MARQUEE show faust --catalogue f.json", folder)
+        let shown = try await Program.shell("$MARQUEE show faust --catalogue f.json", in: folder)
         #expect(shown.status == 2)
         #expect(
             shown.errorLines == [
@@ -58,7 +53,7 @@ struct ConventionTests {
     @Test("a closed standard output is named; the output reaches no other file")
     func closedOutput() async throws {
         let folder = try TemporaryFolder()
-        let run = try await run("$MARQUEE list >&-; echo $?", folder)
+        let run = try await Program.shell("$MARQUEE list >&-; echo $?", in: folder)
         #expect(run.text == "1\n")
         #expect(
             run.errorText.contains(
@@ -69,35 +64,35 @@ struct ConventionTests {
     @Test("a library's error speaks of no HTTP; a vote needs no USER; --dry-run changes nothing")
     func library() async throws {
         let folder = try TemporaryFolder()
-        let made = try await run(
-            "$MARQUEE import sample f.db --dry-run && ls f.db; $MARQUEE import sample f.db", folder)
+        let made = try await Program.shell(
+            "$MARQUEE import sample f.db --dry-run && ls f.db; $MARQUEE import sample f.db", in: folder)
         #expect(
             made.lines == [
                 "f.db: would add 36 films, store 36 posters; --dry-run wrote nothing",
                 "f.db: 36 films added; 36 posters stored",
             ],
             "\(made.text)")
-        let wrong = try await run("$MARQUEE add --title X --year 99999 --catalogue f.db", folder)
+        let wrong = try await Program.shell(
+            "$MARQUEE add --title X --year 99999 --catalogue f.db", in: folder)
         #expect(wrong.status == 2)
         #expect(
             wrong.errorText.hasPrefix("marquee: f.db: ") && !wrong.errorText.contains("422"),
             "\(wrong.errorText)")
-        let vote = try await run("env -u USER $MARQUEE rate metropolis 8 --catalogue f.db", folder)
+        let vote = try await Program.shell(
+            "env -u USER $MARQUEE rate metropolis 8 --catalogue f.db", in: folder)
         #expect(vote.status == 0, "\(vote.errorText)")
-        let rehearsal = try await run(
+        let rehearsal = try await Program.shell(
             "$MARQUEE remove metropolis --dry-run --catalogue f.db; $MARQUEE list --catalogue f.db --plain | wc -l",
-            folder)
-        #expect(
-            rehearsal.lines.first == "would remove Metropolis"
-                || rehearsal.lines.first?.hasPrefix("would remove ") == true)
+            in: folder)
+        #expect(rehearsal.lines.first?.hasPrefix("would remove ") == true)
         #expect(rehearsal.lines.last?.contains("36") == true)
     }
 
     @Test("cache clear asks on a terminal, not in a script; --dry-run only counts")
     func clearing() async throws {
         let folder = try TemporaryFolder()
-        _ = try await run("$MARQUEE fetch metropolis", folder)
-        let rehearsal = try await run("$MARQUEE cache clear --dry-run", folder)
+        _ = try await Program.shell("$MARQUEE fetch metropolis", in: folder)
+        let rehearsal = try await Program.shell("$MARQUEE cache clear --dry-run", in: folder)
         #expect(rehearsal.text.hasPrefix("would remove 1 entry ("), "\(rehearsal.text)")
         let environment = ["HOME": folder.path, "XDG_CACHE_HOME": folder.path]
         func clear(_ words: [String], answer: String) throws -> PseudoTerminal {
@@ -112,11 +107,11 @@ struct ConventionTests {
             return terminal
         }
         #expect(try clear([], answer: "n\r").waitForEnd() == .exited(2))
-        #expect(try await run("$MARQUEE cache info", folder).text.contains("1 entry, "))
+        #expect(try await Program.shell("$MARQUEE cache info", in: folder).text.contains("1 entry, "))
         #expect(try clear([], answer: "y\r").waitForEnd() == .exited(0))
-        _ = try await run("$MARQUEE fetch metropolis", folder)
+        _ = try await Program.shell("$MARQUEE fetch metropolis", in: folder)
         #expect(try clear(["--yes"], answer: "").waitForEnd() == .exited(0))
-        _ = try await run("$MARQUEE fetch metropolis", folder)
-        #expect(try await run("$MARQUEE cache clear", folder).text.contains("1 removed"))
+        _ = try await Program.shell("$MARQUEE fetch metropolis", in: folder)
+        #expect(try await Program.shell("$MARQUEE cache clear", in: folder).text.contains("1 removed"))
     }
 }

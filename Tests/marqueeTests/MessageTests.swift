@@ -21,10 +21,7 @@ struct MessageTests {
     }
 
     private func run(_ line: String, _ environment: [String: String] = [:]) async throws -> Program.Outcome {
-        try await Program.shell(
-            "cd '\(folder.path)' && \(line)",
-            environment: ["XDG_CACHE_HOME": folder.path, "HOME": folder.path, "USER": "anna"]
-                .merging(environment) { $1 })
+        try await Program.shell(line, in: folder, environment: ["USER": "anna"].merging(environment) { $1 })
     }
 
     @Test(

@@ -18,10 +18,10 @@ struct OutputFaultTests {
 
     private func run(_ line: String) async throws -> Program.Outcome {
         try await Program.shell(
-            "cd '\(folder.path)'; \(line)",
+            line, in: folder,
             environment: [
                 "XDG_CACHE_HOME": folder.file("cache"), "XDG_DATA_HOME": folder.file("data"),
-                "XDG_STATE_HOME": folder.file("state"), "HOME": folder.path, "USER": "anna",
+                "XDG_STATE_HOME": folder.file("state"), "USER": "anna",
             ])
     }
 
@@ -60,12 +60,12 @@ struct OutputFaultTests {
         line.contains("f.db") ? "$MARQUEE import -q one.json f.db; " : ""
     }
 
-    @Test("a command on a full standard output says so in words", arguments: commands)
+    @Test("a command on a full standard output prints no description of a value", arguments: commands)
     func standardOutput(line: String) async throws {
         try await check(prepared(line) + "$MARQUEE \(line) > /dev/full")
     }
 
-    @Test("a command on a full disk says so in words", arguments: commands)
+    @Test("a command on a full disk prints no description of a value", arguments: commands)
     func fullDisk(line: String) async throws {
         // No file may have a byte.
         try await check(

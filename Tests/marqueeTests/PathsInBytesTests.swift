@@ -21,8 +21,8 @@ struct PathsInBytesTests {
     /// Runs a line of shell in the folder. `$n` is a name that is not UTF-8.
     private func run(_ line: String) async throws -> Program.Outcome {
         try await Program.shell(
-            "cd '\(folder.path)' && n=$(printf 'x\\377') && \(line)",
-            environment: ["XDG_CACHE_HOME": folder.file("cache"), "HOME": folder.path])
+            "n=$(printf 'x\\377') && \(line)", in: folder,
+            environment: ["XDG_CACHE_HOME": folder.file("cache")])
     }
 
     @Test(

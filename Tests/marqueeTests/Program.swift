@@ -44,6 +44,15 @@ final class Program: Sendable {
         return try await Program(["-c", line], of: "/bin/sh", environment: variables).outcome()
     }
 
+    /// Runs a line of shell in a folder, which is also the home and the cache folder.
+    static func shell(
+        _ line: String, in folder: TemporaryFolder, environment: [String: String] = [:]
+    ) async throws -> Outcome {
+        let own = ["HOME": folder.path, "XDG_CACHE_HOME": folder.path]
+        return try await shell(
+            "cd '\(folder.path)' && \(line)", environment: own.merging(environment) { $1 })
+    }
+
     /// Starts the program. It inherits only the variables that linking needs, and does not check the
     /// machine's free memory.
     init(

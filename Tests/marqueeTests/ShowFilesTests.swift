@@ -26,9 +26,7 @@ struct ShowFilesTests {
         }
 
         func run(_ line: String) async throws -> Program.Outcome {
-            try await Program.shell(
-                "cd '\(folder.path)' && \(line)",
-                environment: ["XDG_CACHE_HOME": folder.path, "HOME": folder.path])
+            try await Program.shell(line, in: folder)
         }
     }
 
