@@ -1,3 +1,4 @@
+@testable import Films
 import TestTraits
 import Testing
 
@@ -46,5 +47,19 @@ struct HelpTests {
         let mistyped = try await Program.run(["help", "option"])
         #expect(mistyped.status == 2)
         #expect(mistyped.errorText.contains("there is no help on \"option\"; did you mean \"options\"?"))
+    }
+}
+
+@Suite("Columns of the list", .bounded)
+struct ColumnsTests {
+    @Test("fit the terminal", arguments: [0, 1, 10, 16, 17, 18, 20, 40, 60, 67, 68, 80, 200])
+    func fit(width: Int) {
+        let (title, director) = (String(repeating: "t", count: 30), String(repeating: "d", count: 20))
+        let movie = Movie(id: "id", title: title, year: 1920, director: director)
+        let row = FilmRecord(movie: movie, poster: nil, isCached: false)
+        let widths = FilmTable.columnWidths([row], in: width)
+        #expect(widths.title >= 0 && widths.director >= 0)
+        #expect(16 + widths.title + 2 + widths.director <= max(width, 18))
+        if width >= 68 { #expect(widths == (30, 20)) }
     }
 }
