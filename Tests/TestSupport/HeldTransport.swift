@@ -10,6 +10,8 @@ public final class HeldTransport: Transport {
         public var head: ResponseHead
         /// The body.
         public var body: [UInt8]
+        /// The error of a transfer without an answer.
+        public var error: ImageLoadingError?
 
         /// The description in a test's report.
         public var description: String {
@@ -21,6 +23,13 @@ public final class HeldTransport: Transport {
         public init(_ body: [UInt8], status: Int = 200, fields: HeaderFields = HeaderFields()) {
             head = ResponseHead(status: status, fields: fields)
             self.body = body
+        }
+
+        /// A transfer that fails.
+        public static func failure(_ error: ImageLoadingError) -> Answer {
+            var answer = Answer([])
+            answer.error = error
+            return answer
         }
 
         /// An answer that is fresh for an hour.
@@ -129,6 +138,7 @@ public final class HeldTransfer: Sendable {
     }
 
     fileprivate func answer(_ answer: HeldTransport.Answer) {
+        if let error = answer.error { return fail(error) }
         respond(answer.head.status, answer.head.fields)
         if !answer.body.isEmpty, state.withLock({ $0.outcome == nil }) { send(answer.body) }
         finish()

@@ -6,27 +6,6 @@ import Testing
 
 import LazyImages
 
-/// A manual clock for a downloader's pauses: it records each pause and advances by it, without waiting.
-private final class PauseClock: Sendable {
-    private let state = Lock((now: Duration.zero, all: [Duration]()))
-
-    var all: [Duration] { state.withLock { $0.all } }
-
-    func advance(by duration: Duration) { state.withLock { $0.now += duration } }
-
-    /// - Parameter random: the value that the random source returns every time.
-    func timing(random: Double = 0.5) -> RetryTiming {
-        RetryTiming(
-            now: { self.state.withLock { $0.now } },
-            sleep: { pause in
-                self.state.withLock { state in
-                    state.all.append(pause)
-                    state.now += pause
-                }
-            }, random: { random })
-    }
-}
-
 @Suite("Retries", .bounded)
 struct RetryTests {
     private let transport = HeldTransport()
@@ -64,16 +43,6 @@ struct RetryTests {
         first.fail(.connectionLost(url: "", received: 30, reason: ""))
         try await transport.transfer(1).answer(SampleImages.png)
         #expect(try await caller.outcomes[0].get().bytes.array == SampleImages.png)
-    }
-
-    @Test(
-        "permanent failures are not retried",
-        arguments: [400, 401, 403, 404, 410, 501])
-    func hopeless(status: Int) async throws {
-        let caller = try await downloader().callers(1, of: request)
-        try await transport.transfer(0).answer([], status: status)
-        #expect(await caller.outcomes[0].error?.code == "http-status")
-        #expect(transport.started.count == 1 && pauses.all.isEmpty)
     }
 
     @Test("RFC 9110 section 10.2.3: a Retry-After is obeyed, and one above the limit ends the attempts")
@@ -168,9 +137,14 @@ struct RetryTests {
     )
     func deadHost() async throws {
         let isDead = Shared(true)
-        let transport = SwitchedTransport(isDead: isDead)
+        let transport = HeldTransport { request in
+            isDead.value
+                ? HeldTransport.Answer.failure(
+                    .connectionFailed(url: request.url.displayText, reason: "refused"))
+                : HeldTransport.Answer(SampleImages.png)
+        }
         var configuration = ImageDownloader.Configuration()
-        configuration.timing = pauses.timing()
+        configuration.timing = pauses.timing
         configuration.retry = RetryPolicy(attempts: 1, failuresOfHost: 3, pauseOfHost: .seconds(2))
         let downloader = ImageDownloader(transport: transport, configuration: configuration)
         func load(_ count: Int) async throws -> [String?] {
@@ -195,27 +169,6 @@ struct RetryTests {
     }
 
     private func downloader() -> ImageDownloader {
-        var configuration = ImageDownloader.Configuration()
-        configuration.timing = pauses.timing()
-        return ImageDownloader(transport: transport, configuration: configuration)
-    }
-}
-
-/// A transport whose hosts are all dead until they are switched on.
-private final class SwitchedTransport: Transport {
-    let started = Tally()
-    private let isDead: Shared<Bool>
-
-    init(isDead: Shared<Bool>) { self.isDead = isDead }
-
-    func perform(
-        _ request: TransportRequest, into receiver: any BodyReceiver
-    ) async throws(ImageLoadingError) -> ResponseHead {
-        started.add()
-        if isDead.value { throw .connectionFailed(url: request.url.displayText, reason: "refused") }
-        let head = ResponseHead(status: 200)
-        let body = SampleImages.png
-        if receiver.receive(head) { _ = receiver.receive(body.span) }
-        return head
+        ImageDownloader(transport: transport, configuration: .with { $0.timing = pauses.timing })
     }
 }

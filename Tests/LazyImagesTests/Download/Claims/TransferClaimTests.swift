@@ -166,14 +166,14 @@ struct TransferClaimTests {
 
     @Test("a wait for a claim ends after the stall timeout, and the waiting loader fetches the file")
     func bounded() async throws {
-        let time = PassingTime()
+        let time = PauseClock()
         let (one, other) = (loader(), loader(timing: time.timing, timeouts: Timeouts()))
         let first = try await one.callers(1, of: request)
         let stopped = try await held.transfer(0)
         let second = await linedUp(other)
         try await held.transfer(1).answer(SampleImages.png, fields: fresh)
         #expect(try await second.outcomes[0].get().source == .network)
-        #expect(time.passed >= Timeouts().stall && time.passed < Timeouts().stall + .seconds(1))
+        #expect(time.now >= Timeouts().stall && time.now < Timeouts().stall + .seconds(1))
         stopped.answer(SampleImages.png, fields: fresh)
         #expect(try await first.outcomes[0].get().source == .network)
     }
@@ -340,22 +340,5 @@ struct TransferClaimTests {
         let loader = FileLoader(disk: disk, configuration: configuration, transport: transport ?? held)
         self.pauses.change { $0[ObjectIdentifier(loader.downloader)] = pauses }
         return loader
-    }
-}
-
-/// A clock that a sleep puts forward.
-private final class PassingTime: Sendable {
-    private let time = Lock(Duration.zero)
-
-    var passed: Duration { time.withLock { $0 } }
-
-    var timing: RetryTiming {
-        RetryTiming(
-            now: { self.passed },
-            sleep: { pause in
-                try Task.checkCancellation()
-                self.time.withLock { $0 += pause }
-                await Task.yield()
-            }, random: { 0.5 })
     }
 }
