@@ -7,8 +7,6 @@ import TestSupport
 struct Callers<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, ImageLoadingError>
     let tasks: [Task<Outcome, Never>]
-    /// The callers of the flight; empty if they may not have joined yet.
-    var joined: [Flight<Value, ImageLoadingError, LoadEvent>.Caller] = []
 
     init(
         _ count: Int, _ call: @escaping @Sendable (_ index: Int) async throws(ImageLoadingError) -> Value
@@ -16,11 +14,6 @@ struct Callers<Value: Sendable>: Sendable {
         tasks = (0..<count).map { index in
             Task { await Result.of { () async throws(ImageLoadingError) in try await call(index) } }
         }
-    }
-
-    /// Gives every caller another priority.
-    func setPriority(_ priority: ImageRequest.Priority) {
-        for caller in joined { caller.setPriority { priority.rank } }
     }
 
     /// Waits for every caller's outcome. A test's time limit cancels them all.
@@ -43,17 +36,6 @@ extension ImageDownloader {
         self.init(configuration: configuration, transport: transport)
     }
 
-    /// Downloads a request.
-    nonisolated func download(
-        _ request: ImageRequest, progress: AsyncStream<TransferProgress>.Continuation
-    ) async throws(ImageLoadingError) -> LoadedFile {
-        if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
-        let caller = join(
-            DownloadRequest(request, replacing: nil), request.priority.rank,
-            listener: LoadListener(progress))
-        return try checked(try await caller.value)
-    }
-
     /// Starts `count` callers of one request. All wait for it when this returns.
     nonisolated func callers(
         _ count: Int = 1, of request: ImageRequest
@@ -61,11 +43,9 @@ extension ImageDownloader {
         let joined = (0..<count).map { _ in
             join(DownloadRequest(request, replacing: nil), request.priority.rank)
         }
-        var callers = Callers(count) { [joined] index throws(ImageLoadingError) in
+        return Callers(count) { index throws(ImageLoadingError) in
             try self.checked(try await joined[index].value)
         }
-        callers.joined = joined
-        return callers
     }
 
     /// Starts `count` callers of one request, without waiting until they have joined.
@@ -134,19 +114,6 @@ extension Transport {
         await Result.of { () async throws(ImageLoadingError) in
             try await self.perform(request, into: receiver)
         }.error
-    }
-}
-
-extension LoadListener {
-    /// Forwards progress to the stream, and finishes it with the load.
-    convenience init(_ progress: AsyncStream<TransferProgress>.Continuation) where Event == LoadEvent {
-        self.init { event in
-            switch event {
-            case .progress(let value, _): progress.yield(value)
-            case nil: progress.finish()
-            default: break
-            }
-        }
     }
 }
 

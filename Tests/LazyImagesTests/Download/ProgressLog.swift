@@ -10,12 +10,6 @@ struct ProgressLog: Sendable {
     /// Waits for the first report.
     func first() async -> TransferProgress? { await stream.first { _ in true } }
 
-    /// All progress until the listener finished, or until now. Call it once.
-    func all() async -> [TransferProgress] {
-        continuation.finish()
-        return await untilFinished()
-    }
-
     /// Waits until the listener finishes, and returns its progress. Call it once.
     func untilFinished() async -> [TransferProgress] {
         await stream.reduce(into: []) { $0.append($1) }

@@ -15,15 +15,6 @@ struct FlightRacesTests {
 
     init() throws { fixture = try DiskFixture() }
 
-    private func configuration(
-        _ change: (inout ImageDownloader.Configuration) -> Void = { _ in }
-    ) -> ImageDownloader.Configuration {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
-        change(&configuration)
-        return configuration
-    }
-
     private func request(_ name: String = "a", _ size: Int? = nil) throws -> ImageRequest {
         ImageRequest("http://localhost/\(name)", targetSize: size.map { ImageSize(width: $0, height: $0) })
     }
@@ -47,55 +38,10 @@ struct FlightRacesTests {
         #expect(transport.started.count == 1)
     }
 
-    @Test("cancel, finish: what an abandoned transfer brings late changes nothing")
-    func cancelAndFinish() async throws {
-        let stubborn = StubbornTransport()
-        let loader = stubbornLoader(stubborn)
-        let request = try request()
-        let abandoned = try await abandonedTransfer(of: request, by: loader, stubborn)
-        async let second = loader.file(for: request)
-        let transfer = try await stubborn.transfer(1)
-        transfer.answer(SampleImages.png)
-        #expect(try await second.bytes.array == SampleImages.png)
-        abandoned.answer(SampleImages.jpeg)
-        try await eventually { loader.downloader.transferCount == 0 }
-        await loader.flush()
-        #expect(loader.cachedFile(for: request)?.bytes.array == SampleImages.png)
-        let stored: DiskCache.Entry? = await loader.disk?.entry(for: request.key)
-        #expect(stored?.body.array == SampleImages.png)
-    }
-
-    @Test("cancel, finish: a transfer whose whole body had arrived is kept, if nobody has asked again")
-    func abandonedButWhole() async throws {
-        let stubborn = StubbornTransport()
-        let loader = stubbornLoader(stubborn)
-        let request = try request()
-        let abandoned = try await abandonedTransfer(of: request, by: loader, stubborn)
-        abandoned.answer(SampleImages.png)
-        try await eventually { loader.cachedFile(for: request) != nil }
-    }
-
-    private func stubbornLoader(_ transport: StubbornTransport) -> FileLoader {
-        FileLoader(disk: fixture.cache(), configuration: configuration(), transport: transport)
-    }
-
-    /// The first transfer of a request, whose only caller has left.
-    private func abandonedTransfer(
-        of request: ImageRequest, by loader: FileLoader, _ transport: StubbornTransport
-    ) async throws -> StubbornTransport.Transfer {
-        let caller = Task { try await loader.file(for: request) }
-        let transfer = try await transport.transfer(0)
-        caller.cancel()
-        await #expect(throws: ImageLoadingError.cancelled(url: "http://localhost/a")) {
-            try await caller.value
-        }
-        return transfer
-    }
-
     @Test("remove, store: callers get the file, and no tier keeps it", arguments: [0, 1, 2])
     func removeAndStore(step: Int) async throws {
         let loader = ImageLoader(
-            disk: fixture.cache(), configuration: configuration(), transport: transport, pressure: nil)
+            disk: fixture.cache(), configuration: .once, transport: transport, pressure: nil)
         let request = try request()
         async let image = loader.image(for: request)
         let transfer = try await transport.transfer()
@@ -118,7 +64,7 @@ struct FlightRacesTests {
     func removeStaged() async throws {
         let gate = LookGate(.rename)
         let disk = fixture.cache(calls: gate.calls)
-        let loader = FileLoader(disk: disk, configuration: configuration(), transport: transport)
+        let loader = FileLoader(disk: disk, configuration: .once, transport: transport)
         let request = try request()
         gate.arm(with: nil)
         async let file = loader.file(for: request)
@@ -142,7 +88,7 @@ struct FlightRacesTests {
     func priorityAndEntering(isBefore: Bool, priorities: [ImageRequest.Priority]) async throws {
         let gate = LookGate()
         let loader = ImageLoader(
-            disk: fixture.cache(calls: gate.calls), configuration: configuration { $0.transfers = 1 },
+            disk: fixture.cache(calls: gate.calls), configuration: .with { $0.transfers = 1 },
             transport: transport, pressure: nil)
         let downloader = loader.files.downloader
         let x = loader.task(for: try request("x"))
@@ -153,7 +99,11 @@ struct FlightRacesTests {
         low.priority = .low
         if isBefore { gate.arm() }
         let y = loader.task(for: low)
-        if isBefore { try await gate.reached() } else { try await eventually { downloader.waitingCount == 2 } }
+        if isBefore {
+            try await gate.reached()
+        } else {
+            try await eventually { downloader.waitingCount == 2 }
+        }
         for priority in priorities { y.priority = priority }
         gate.open()
         try await eventually { downloader.waitingCount == 2 }
@@ -163,64 +113,57 @@ struct FlightRacesTests {
         #expect(order == (priorities.last == .high ? ["x", "y", "z"] : ["x", "z", "y"]))
     }
 
-    @Test("a claim of another process holds no slot: another picture of the host passes")
-    func claim() async throws {
-        let other = HeldTransport()
-        let first = FileLoader(disk: fixture.cache(), configuration: configuration(), transport: other)
-        let second = FileLoader(
-            disk: fixture.cache(), configuration: configuration { $0.transfersPerHost = 1 },
-            transport: transport)
-        async let theirs = first.file(for: request("a"))
-        let fetching = try await other.transfer()
-        async let waiting = second.file(for: request("a"))
-        try await eventually { second.downloader.transferCount == 1 }
-        async let passing = second.file(for: request("b"))
-        try await transport.transfer().answer(SampleImages.png)
-        _ = try await passing
-        fetching.answer(SampleImages.jpeg, fields: ["Cache-Control": "max-age=60"])
-        #expect(try await theirs.source == .network)
-        let found = try await waiting
-        #expect(found.source == .disk && found.bytes.array == SampleImages.jpeg)
-        #expect(transport.started.count == 1)
-    }
-
-    @Test("a waiting transfer that is cancelled lets the next one pass", arguments: [true, false])
-    func cancelledInTheQueue(cancelsFirst: Bool) async throws {
-        let loader = FileLoader.ephemeral(
-            configuration: configuration { $0.transfers = 1 }, transport: transport)
-        let x = Task { try await loader.file(for: request("x")) }
-        let running = try await transport.transfer(0)
-        let y = Task { try await loader.file(for: request("y")) }
-        try await eventually { loader.downloader.transferCount == 2 }
-        let z = Task { try await loader.file(for: request("z")) }
-        try await eventually { loader.downloader.transferCount == 3 }
-        if cancelsFirst {
-            y.cancel()
-            await #expect(throws: ImageLoadingError.self) { try await y.value }
-            running.answer(SampleImages.png)
-        } else {
-            running.answer(SampleImages.png)
-            y.cancel()
-            _ = await y.result
-        }
-        try await eventually { transport.requests.last?.url.lastPathComponent == "z" }
-        try await transport.transfer(transport.requests.count - 1).answer(SampleImages.png)
-        #expect(try await z.value.source == .network)
-        _ = try await x.value
-    }
-
     @Test("a load in a cancelled task is cancelled, without a request")
     func cancelledBefore() async throws {
         let loader = FileLoader.ephemeral(transport: transport)
+        let downloader = ImageDownloader(transport: transport)
         let never = Tally()
         let request = try request()
-        let task = Task {
-            try? await never.wait(for: 1)
-            return try await loader.file(for: request)
+        let loads: [@Sendable () async throws -> LoadedFile] = [
+            { try await loader.file(for: request) }, { try await downloader.download(request) },
+        ]
+        for load in loads {
+            let task = Task {
+                try? await never.wait(for: 1)
+                return try await load()
+            }
+            task.cancel()
+            let error = ImageLoadingError.cancelled(url: "http://localhost/a")
+            await #expect(throws: error) { try await task.value }
         }
-        task.cancel()
-        await #expect(throws: ImageLoadingError.cancelled(url: "http://localhost/a")) { try await task.value }
         #expect(transport.started.count == 0)
+    }
+
+    @Test("a load that is cancelled in the queue downloads nothing")
+    func cancelledInTheQueue() async throws {
+        let downloader = ImageDownloader(transport: transport, configuration: .with { $0.transfers = 1 })
+        let first = try await downloader.callers(1, of: ImageRequest("http://localhost/1"))
+        let queued = try await downloader.callers(1, of: ImageRequest("http://localhost/2"))
+        let last = try await downloader.callers(1, of: ImageRequest("http://localhost/3"))
+        queued.tasks[0].cancel()
+        #expect(await queued.outcomes[0].error == .cancelled(url: "http://localhost/2"))
+        try await transport.transfer(0).answer(SampleImages.png)
+        try await transport.transfer(1).answer(SampleImages.png)
+        for callers in [first, last] { #expect(await callers.outcomes[0].error == nil) }
+        #expect(transport.requests.map(\.url.path) == ["/1", "/3"])
+    }
+
+    @Test("cancellation is not a failure")
+    func cancellationIsNoFailure() async throws {
+        let loader = FileLoader(disk: nil, transport: transport)
+        let callers = try await loader.callers(1, of: try request())
+        let transfer = try await transport.transfer()
+        callers.tasks[0].cancel()
+        try await transfer.cancellation.wait(for: 1)
+        #expect(await callers.outcomes[0].error == .cancelled(url: "http://localhost/a"))
+        // No retry and no fallback follow: the next request is the next load's.
+        for number in 1...10 {
+            let next = try await loader.callers(1, of: ImageRequest("http://localhost/\(number)"))
+            try await transport.transfer(number).answer(SampleImages.png)
+            #expect(await next.outcomes[0].error == nil)
+        }
+        #expect(transport.requests.map(\.url.lastPathComponent) == ["a"] + (1...10).map { "\($0)" })
+        #expect(loader.memory?.counters.stores == 10)
     }
 
     // MARK: Slots
@@ -234,7 +177,7 @@ struct FlightRacesTests {
                 : .fresh(SampleImages.png)
         }
         let loader = FileLoader.ephemeral(
-            configuration: configuration { $0.authenticator = silent }, transport: answering)
+            configuration: .with { $0.authenticator = silent }, transport: answering)
         let locked = try (0..<6).map { number in
             let request = try request("locked\(number)")
             return Task { try await loader.file(for: request) }
@@ -249,43 +192,31 @@ struct FlightRacesTests {
         silent.answer.add()
     }
 
-    @Test("a transport that never ends is given up at the total timeout, and its slot is free")
-    func endlessTransport() async throws {
-        let stubborn = StubbornTransport()
-        let loader = FileLoader.ephemeral(
-            configuration: configuration { configuration in
-                configuration.transfers = 1
-                configuration.timeouts.total = .milliseconds(1)
-            }, transport: stubborn)
-        let url = "http://localhost/a"
-        await #expect(throws: ImageLoadingError.timedOut(url: url, phase: .total, seconds: 0.001)) {
-            try await loader.file(for: request("a"))
-        }
-        #expect(loader.downloader.activity.abandonedCount == 1)
-        async let next = loader.file(for: request("b"))
-        try await stubborn.transfer(1).answer(SampleImages.png)
-        _ = try await next
-    }
-
-    @Test("a closure that never returns is given up at the total timeout")
+    @Test("a closure that never returns is given up at the total timeout, and its slot is free")
     func endlessClosure() async throws {
         let loader = FileLoader.ephemeral(
-            configuration: configuration { $0.timeouts.total = .milliseconds(1) }, transport: transport)
+            configuration: .with { ($0.timeouts.total, $0.transfers) = (.milliseconds(1), 1) },
+            transport: transport)
         let never = Tally()
+        defer { never.add() }
         let request = ImageRequest(
             .data(id: "never") { () async throws -> [UInt8] in
                 while never.count == 0 { try? await Task.sleep(for: .milliseconds(10)) }
                 return []
             })
-        await #expect(throws: ImageLoadingError.self) { try await loader.file(for: request) }
+        await #expect(throws: ImageLoadingError.timedOut(url: "id:never", phase: .total, seconds: 0.001)) {
+            try await loader.file(for: request)
+        }
         #expect(loader.downloader.activity.abandonedCount == 1)
-        never.add()
+        async let next = loader.file(for: self.request("b"))
+        try await transport.transfer().answer(SampleImages.png)
+        _ = try await next
     }
 
     @Test("a host sees its limit once: an upload waits for the slots of its loader's downloads")
     func sharedSlots() async throws {
         let loader = FileLoader.ephemeral(
-            configuration: configuration { $0.transfersPerHost = 1 }, transport: transport)
+            configuration: .with { $0.transfersPerHost = 1 }, transport: transport)
         async let file = loader.file(for: request("a"))
         let running = try await transport.transfer(0)
         let uploader = Uploader(loader)
@@ -296,49 +227,5 @@ struct FlightRacesTests {
         try await transport.transfer(1).answer([], status: 204)
         #expect(try await upload.value.status == 204)
         _ = try await file
-    }
-}
-
-/// A transport that does not end when its task is cancelled.
-private final class StubbornTransport: Transport {
-    final class Transfer: Sendable {
-        private let receiver: any BodyReceiver
-        private let head = Shared<ResponseHead?>(nil)
-        private let ended = Tally()
-
-        init(_ receiver: any BodyReceiver) { self.receiver = receiver }
-
-        func answer(_ body: [UInt8]) {
-            let head = ResponseHead(
-                status: 200, fields: ["Cache-Control": "max-age=60", "Content-Length": "\(body.count)"])
-            if receiver.receive(head) { _ = receiver.receive(body.span) }
-            self.head.change { $0 = head }
-            ended.add()
-        }
-
-        func end() async -> ResponseHead {
-            // Not in the calling task, whose cancellation ends the wait.
-            await Task { [ended, head] in
-                try? await ended.wait(for: 1)
-                return head.value ?? ResponseHead(status: 0)
-            }.value
-        }
-    }
-
-    private let transfers = Shared<[Transfer]>([])
-    private let started = Tally()
-
-    func transfer(_ index: Int) async throws -> Transfer {
-        try await started.wait(for: index + 1)
-        return transfers.value[index]
-    }
-
-    func perform(
-        _ request: TransportRequest, into receiver: any BodyReceiver
-    ) async throws(ImageLoadingError) -> ResponseHead {
-        let transfer = Transfer(receiver)
-        transfers.change { $0.append(transfer) }
-        started.add()
-        return await transfer.end()
     }
 }
