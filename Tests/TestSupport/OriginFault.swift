@@ -104,6 +104,9 @@ public struct OriginFault: Sendable, CustomStringConvertible {
             fault("a length that is a word", .error(["malformed-response"]), "Content-Length: many"),
             fault("a length without a value", .error(["malformed-response", "empty"]), "Content-Length:"),
             fault("no length at all", .picture, "Content-Type: image/png"),
+            OriginFault(
+                "a body longer than the limit by one byte", .error(["too-large"]), "HTTP/1.1 200 OK\r\n\r\n",
+                body: SampleImages.png(bytes: 100_001)),
         ]
     }
 
