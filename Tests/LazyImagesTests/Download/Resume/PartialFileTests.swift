@@ -19,17 +19,6 @@ struct PartialFileTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("a partial body is there for the next attempt, with its head and its length")
-    func roundTrip() throws {
-        try write([1, 2, 3], total: 10)
-        let file = try #require(try opened())
-        #expect(file.count == 3 && file.total == 10 && file.response == response)
-        #expect(append([4, 5], to: file))
-        let mapped = try #require(file.body())
-        #expect(mapped.withBytes { [UInt8](copying: $0) } == [1, 2, 3, 4, 5])
-        #expect(try partials().calls.names(in: partials().descriptor).isEmpty)
-    }
-
     @Test("an unknown length stays unknown")
     func unknownLength() throws {
         try write([1], total: nil)
@@ -43,15 +32,6 @@ struct PartialFileTests {
         #expect(try opened()?.count == 2)
         // The block that became shorter has a new checksum.
         #expect(try opened()?.count == 2)
-    }
-
-    @Test("two writers cannot open one file")
-    func locked() throws {
-        let first = try #require(
-            PartialFile.create(response, total: 3, name: name, in: partials()))
-        #expect(PartialFile.create(response, total: 3, name: name, in: try partials()) == nil)
-        #expect(try opened() == nil)
-        #expect(append([1], to: first))
     }
 
     @Test(
