@@ -1,5 +1,7 @@
 import Coalescing
+import FoundationEssentials
 import TestSupport
+import Testing
 
 @testable import LazyImages
 
@@ -109,11 +111,32 @@ extension LoadedImage {
 extension Transport {
     /// Performs a request and returns its error; nil after a success.
     func error(
-        for request: TransportRequest, into receiver: RecordingReceiver = RecordingReceiver()
+        for request: TransportRequest, into receiver: any BodyReceiver = RecordingReceiver()
     ) async -> ImageLoadingError? {
         await Result.of { () async throws(ImageLoadingError) in
             try await self.perform(request, into: receiver)
         }.error
+    }
+}
+
+extension CurlTransport {
+    /// Downloads the sample picture under a policy and returns the error; nil after a success.
+    func error(_ url: URL, _ policy: SecurityPolicy) async -> ImageLoadingError? {
+        let configuration = ImageDownloader.Configuration.with {
+            ($0.security, $0.timeouts, $0.retry) = (policy, .patient, .never)
+        }
+        return await Result.of { () async throws(ImageLoadingError) in
+            let file = try await ImageDownloader(configuration: configuration, transport: self)
+                .download(ImageRequest(.url(url)))
+            #expect(file.bytes.array == SampleImages.png)
+        }.error
+    }
+}
+
+extension Uploader {
+    /// Uploads a request and returns its error; nil after an answer.
+    func error(_ request: UploadRequest) async -> ImageLoadingError? {
+        await Result.of { () async throws(ImageLoadingError) in try await self.upload(request) }.error
     }
 }
 

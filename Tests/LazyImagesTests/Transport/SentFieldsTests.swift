@@ -109,16 +109,7 @@ struct SentFieldsTests {
         }
         let loader = FileLoader.ephemeral(configuration: configuration)
         let bad = ImageRequest(.url(origin.url("/bad.png")))
-        let loads = (0..<3).map { _ in
-            Task { () async -> String? in
-                do throws(ImageLoadingError) {
-                    _ = try await loader.file(for: bad)
-                    return nil
-                } catch {
-                    return error.code
-                }
-            }
-        }
+        let loads = (0..<3).map { _ in Task { await loader.error(for: bad)?.code } }
         try await attempts.wait(for: 1)
         release.add()
         for load in loads { #expect(await load.value == "invalid-field") }

@@ -15,9 +15,8 @@ struct NginxUploadTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        var configuration = ImageDownloader.Configuration()
-        configuration.timeouts = .patient
-        loader = FileLoader(disk: DiskCache(folder: folder.file("cache")), configuration: configuration)
+        loader = FileLoader(
+            disk: DiskCache(folder: folder.file("cache")), configuration: .with { $0.timeouts = .patient })
         uploader = Uploader(loader)
     }
 

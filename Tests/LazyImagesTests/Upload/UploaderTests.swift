@@ -192,12 +192,7 @@ struct UploaderTests {
         let other = try ScriptedOrigin(.acceptingBodies())
         let origin = try ScriptedOrigin(
             .acceptingBodies(status: "307 Moved", fields: "Location: \(other.url("/x").absoluteString)\r\n"))
-        do throws(ImageLoadingError) {
-            _ = try await uploader().upload(post(origin))
-            Issue.record("the body was sent on")
-        } catch {
-            #expect(error.code == "redirect-refused")
-        }
+        #expect(await uploader().error(post(origin))?.code == "redirect-refused")
         #expect(other.requests.count == 0)
     }
 
@@ -221,12 +216,8 @@ struct UploaderTests {
     @Test("a redirect loop is an error")
     func loop() async throws {
         let origin = try ScriptedOrigin(.acceptingBodies(status: "307 Moved", fields: "Location: /films\r\n"))
-        do throws(ImageLoadingError) {
-            _ = try await uploader().upload(post(origin))
-            Issue.record("the loop was followed to an end")
-        } catch {
-            #expect(error.code == "redirect-loop" && origin.requests.count == 1)
-        }
+        #expect(await uploader().error(post(origin))?.code == "redirect-loop")
+        #expect(origin.requests.count == 1)
     }
 
     @Test("a 401 is answered by the authenticator, and the body is sent again from its beginning")
@@ -255,12 +246,8 @@ struct UploaderTests {
 
     @Test("plain http to another machine is refused, and nothing is sent")
     func insecure() async throws {
-        do throws(ImageLoadingError) {
-            _ = try await uploader().upload(UploadRequest("http://films.example/", .post))
-            Issue.record("it was sent in the clear")
-        } catch {
-            #expect(error.code == "insecure-connection")
-        }
+        let request = try UploadRequest("http://films.example/", .post)
+        #expect(await uploader().error(request)?.code == "insecure-connection")
     }
 
     @Test("a cancelled upload ends its transfer and frees its slot")
@@ -283,13 +270,9 @@ struct UploaderTests {
         third.cancel()
     }
 
-    @Test("an invalid method is an error, and so is a Content-Length from the caller")
+    @Test("a Content-Length and a Transfer-Encoding from the caller are not sent")
     func header() async throws {
         let origin = try ScriptedOrigin(.acceptingBodies())
-        await #expect(throws: ImageLoadingError.self) {
-            _ = try await uploader().upload(
-                UploadRequest(url: origin.url(), HTTPMethod(rawValue: "GET / HTTP/1.1\r\nX:")))
-        }
         var request = post(origin)
         request.fields["Content-Length"] = "100"
         request.fields["Transfer-Encoding"] = "chunked"

@@ -39,19 +39,19 @@ struct ClientCertificateTests {
         let transport = CurlTransport()
         let certificate = SecurityPolicy.ClientCertificate(
             certificateFile: client.certificateFile, keyFile: client.keyFile)
-        #expect(await error(server.url(), policy(server, nil), transport) != nil)
-        #expect(await error(server.url(), policy(server, certificate), transport) == nil)
+        #expect(await transport.error(server.url(), policy(server, nil)) != nil)
+        #expect(await transport.error(server.url(), policy(server, certificate)) == nil)
         // A request without the certificate uses neither the connection nor the handle of one with it.
-        #expect(await error(server.url(), policy(server, nil), transport) != nil)
+        #expect(await transport.error(server.url(), policy(server, nil)) != nil)
         #expect(
-            await error(server.url(host: "127.0.0.1"), policy(server, certificate), transport) != nil)
+            await transport.error(server.url(host: "127.0.0.1"), policy(server, certificate)) != nil)
     }
 
     @Test("certificate and key may be in one file")
     func oneFile() async throws {
         let server = try await server("tls1_2")
         let certificate = SecurityPolicy.ClientCertificate(certificateFile: client.bothFile)
-        #expect(await error(server.url(), policy(server, certificate)) == nil)
+        #expect(await CurlTransport().error(server.url(), policy(server, certificate)) == nil)
     }
 
     @Test("a key that has a password, does not match or does not exist is an error, and nothing is sent")
@@ -61,26 +61,9 @@ struct ClientCertificateTests {
         for file in [client.lockedKeyFile, other.keyFile, "/nowhere/key.pem", client.certificateFile] {
             let certificate = SecurityPolicy.ClientCertificate(
                 certificateFile: client.certificateFile, keyFile: file)
-            let error = await error(server.url(), policy(server, certificate))
+            let error = await CurlTransport().error(server.url(), policy(server, certificate))
             #expect(error?.code == "secure-connection-failed", "\(file)")
             #expect(error.map { "\($0)".contains("certificate") } == true, "\(file)")
-        }
-    }
-
-    private func error(
-        _ url: URL, _ policy: SecurityPolicy, _ transport: CurlTransport = CurlTransport()
-    ) async -> ImageLoadingError? {
-        var configuration = ImageDownloader.Configuration()
-        configuration.security = policy
-        configuration.timeouts = .patient
-        configuration.retry = .never
-        let downloader = ImageDownloader(configuration: configuration, transport: transport)
-        do throws(ImageLoadingError) {
-            let file = try await downloader.download(ImageRequest(.url(url)))
-            #expect(file.bytes.array == SampleImages.png)
-            return nil
-        } catch {
-            return error
         }
     }
 }

@@ -38,12 +38,12 @@ struct CurlPauseTests {
         ])
         let request = TransportRequest(url: origin.url(), timeouts: timeouts)
         let (paused, other) = (PausingReceiver(), RecordingReceiver())
-        let outcome = Task { await failure(of: request, into: paused) }
+        let outcome = Task { await transport.error(for: request, into: paused) }
         try await paused.pauses.wait(for: 1)
         // Its last byte comes after that of the paused one. When it has stalled, the paused one would have.
         let stalled = ImageLoadingError.timedOut(
             url: origin.url().absoluteString, phase: .stall, seconds: 0.08)
-        #expect(await failure(of: request, into: other) == stalled)
+        #expect(await transport.error(for: request, into: other) == stalled)
         #expect(other.bytes == Array("abc".utf8))
         paused.resume()
         #expect(await outcome.value == stalled)
@@ -59,7 +59,7 @@ struct CurlPauseTests {
         timeouts.total = .milliseconds(80)
         let request = TransportRequest(url: origin.url(), timeouts: timeouts)
         #expect(
-            await failure(of: request, into: PausingReceiver())
+            await transport.error(for: request, into: PausingReceiver())
                 == .timedOut(url: origin.url().absoluteString, phase: .total, seconds: 0.08))
         try await eventually { origin.closed.count == origin.connections.count }
     }
@@ -72,17 +72,17 @@ struct CurlPauseTests {
                 : .answering([1])
         }
         let (first, second) = (PausingReceiver(), PausingReceiver())
-        let cancelled = Task { await failure(of: origin.request(), into: first) }
+        let cancelled = Task { await transport.error(for: origin.request(), into: first) }
         try await first.pauses.wait(for: 1)
         cancelled.cancel()
         #expect(await cancelled.value?.code == "cancelled")
         try await origin.closed.wait(for: 1)
         // Gets the first one's handle.
-        let other = Task { await failure(of: origin.request(), into: second) }
+        let other = Task { await transport.error(for: origin.request(), into: second) }
         try await second.pauses.wait(for: 1)
         first.resume()
         // The thread has read the late message when this transfer has ended.
-        #expect(await failure(of: origin.request(), into: RecordingReceiver()) == nil)
+        #expect(await transport.error(for: origin.request(), into: RecordingReceiver()) == nil)
         #expect(first.bytes.isEmpty && second.bytes.isEmpty && second.pauses.count == 1)
         other.cancel()
         #expect(await other.value?.code == "cancelled")
@@ -94,17 +94,9 @@ struct CurlPauseTests {
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .awaitClose,
         ])
         let receiver = PausingReceiver(limit: 3) { $0.resume() }
-        #expect(await failure(of: origin.request(), into: receiver) == nil)
+        #expect(await transport.error(for: origin.request(), into: receiver) == nil)
         #expect(receiver.bytes == Array("abc".utf8))
         try await origin.closed.wait(for: 1)
-    }
-
-    private func failure(
-        of request: TransportRequest, into receiver: any BodyReceiver
-    ) async -> ImageLoadingError? {
-        await Result.of { () async throws(ImageLoadingError) in
-            try await transport.perform(request, into: receiver)
-        }.error
     }
 
     private static func answer(_ body: [UInt8], _ framing: Framing) -> [UInt8] {

@@ -16,11 +16,11 @@ struct CurlSecurityTests {
     func authority() async throws {
         let server = try await TLSServer.start(serving: SampleImages.png)
         var policy = SecurityPolicy()
-        #expect(await error(server.url(), policy)?.code == "secure-connection-failed")
+        #expect(await transport.error(server.url(), policy)?.code == "secure-connection-failed")
         policy.certificateAuthorityFile = server.certificateFile
-        #expect(await error(server.url(), policy) == nil)
+        #expect(await transport.error(server.url(), policy) == nil)
         // The system's authorities judge the next connection again.
-        #expect(await error(server.url(), SecurityPolicy())?.code == "secure-connection-failed")
+        #expect(await transport.error(server.url(), SecurityPolicy())?.code == "secure-connection-failed")
     }
 
     @Test("a certificate for another host is refused, whichever authority signed it")
@@ -28,7 +28,7 @@ struct CurlSecurityTests {
         let server = try await TLSServer.start(serving: SampleImages.png, host: "other.example")
         var policy = SecurityPolicy()
         policy.certificateAuthorityFile = server.certificateFile
-        #expect(await error(server.url(), policy)?.code == "secure-connection-failed")
+        #expect(await transport.error(server.url(), policy)?.code == "secure-connection-failed")
     }
 
     @Test("a missing authority file is an error, and the system's authorities do not replace it")
@@ -36,7 +36,7 @@ struct CurlSecurityTests {
         let server = try await TLSServer.start(serving: SampleImages.png)
         var policy = SecurityPolicy()
         policy.certificateAuthorityFile = "/nowhere/authorities.pem"
-        #expect(await error(server.url(), policy)?.code == "secure-connection-failed")
+        #expect(await transport.error(server.url(), policy)?.code == "secure-connection-failed")
     }
 
     @Test("a key exchange without forward secrecy is refused, except for a host with an exception")
@@ -46,10 +46,10 @@ struct CurlSecurityTests {
             serving: SampleImages.png, key: "rsa:2048", options: "-tls1_2 -cipher AES128-GCM-SHA256")
         var policy = SecurityPolicy()
         policy.certificateAuthorityFile = server.certificateFile
-        #expect(await error(server.url(), policy)?.code == "secure-connection-failed")
+        #expect(await transport.error(server.url(), policy)?.code == "secure-connection-failed")
         policy.exceptions["localhost"] = SecurityPolicy.HostException()
         policy.exceptions["localhost"]?.requiresForwardSecrecy = false
-        #expect(await error(server.url(), policy) == nil)
+        #expect(await transport.error(server.url(), policy) == nil)
     }
 
     @Test("TLS 1.1 is refused, and so is TLS 1.2 where the policy demands 1.3")
@@ -58,15 +58,15 @@ struct CurlSecurityTests {
             serving: SampleImages.png, options: "-tls1_1 -cipher DEFAULT@SECLEVEL=0")
         var policy = SecurityPolicy()
         policy.certificateAuthorityFile = old.certificateFile
-        #expect(await error(old.url(), policy)?.code == "secure-connection-failed")
+        #expect(await transport.error(old.url(), policy)?.code == "secure-connection-failed")
 
         let server = try await TLSServer.start(serving: SampleImages.png, options: "-tls1_2")
         policy.certificateAuthorityFile = server.certificateFile
-        #expect(await error(server.url(), policy) == nil)
+        #expect(await transport.error(server.url(), policy) == nil)
         policy.exceptions["localhost"] = SecurityPolicy.HostException()
         policy.exceptions["localhost"]?.minimumTLSVersion = .v1_3
         #expect(
-            await error(server.url(), policy, transport: CurlTransport())?.code == "secure-connection-failed")
+            await CurlTransport().error(server.url(), policy)?.code == "secure-connection-failed")
     }
 
     @Test(
@@ -75,27 +75,10 @@ struct CurlSecurityTests {
         let server = try await TLSServer.start(serving: SampleImages.png, host: "nobody.example")
         var policy = SecurityPolicy()
         policy.trusted["localhost"] = .publicKey(sha256: server.keyDigest)
-        #expect(await error(server.url(), policy) == nil)
+        #expect(await transport.error(server.url(), policy) == nil)
         let other = try await TLSServer.start(serving: SampleImages.png)
-        #expect(await error(other.url(), policy)?.code == "secure-connection-failed")
+        #expect(await transport.error(other.url(), policy)?.code == "secure-connection-failed")
         policy.trusted["localhost"] = .authorities(file: other.certificateFile)
-        #expect(await error(other.url(), policy) == nil)
-    }
-
-    private func error(
-        _ url: URL, _ policy: SecurityPolicy, transport: CurlTransport? = nil
-    ) async -> ImageLoadingError? {
-        var configuration = ImageDownloader.Configuration()
-        configuration.security = policy
-        configuration.timeouts = .patient
-        configuration.retry = .never
-        let downloader = ImageDownloader(configuration: configuration, transport: transport ?? self.transport)
-        do throws(ImageLoadingError) {
-            let file = try await downloader.download(ImageRequest(.url(url)))
-            #expect(file.bytes.array == SampleImages.png)
-            return nil
-        } catch {
-            return error
-        }
+        #expect(await transport.error(other.url(), policy) == nil)
     }
 }

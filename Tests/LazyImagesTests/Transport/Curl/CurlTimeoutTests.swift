@@ -55,19 +55,6 @@ struct CurlTimeoutTests {
         #expect(await failure(url, timeouts) == .connect)
     }
 
-    @Test("the error of a timeout has its length, and the next transfer is not delayed")
-    func afterwards() async throws {
-        let origin = try ScriptedOrigin { number in
-            number == 0 ? [.readHead, .awaitClose] : .answering([1])
-        }
-        let request = TransportRequest(url: origin.url(), timeouts: Timeouts(firstByte: .milliseconds(50)))
-        let error = ImageLoadingError.timedOut(
-            url: origin.url().absoluteString, phase: .firstByte, seconds: 0.05)
-        await #expect(throws: error) { _ = try await transport.perform(request, into: RecordingReceiver()) }
-        let next = TransportRequest(url: origin.url())
-        #expect(try await transport.perform(next, into: RecordingReceiver()).status == 200)
-    }
-
     @Test("infinite timeouts do not overflow")
     func forever() async throws {
         let origin = try ScriptedOrigin(.answering([1]))
