@@ -27,8 +27,7 @@ struct CustomFormatTests {
     }
 
     private func configuration(_ decoders: ImageDecoders = .standard) -> ImageDownloader.Configuration {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
+        var configuration = ImageDownloader.Configuration.once
         configuration.decoders = decoders
         return configuration
     }
@@ -52,20 +51,6 @@ struct CustomFormatTests {
         let again = try await loader(decoders).image(for: offline)
         #expect(again.source == .disk && again.header.format == .dots && again.bitmap == image.bitmap)
         #expect(transport.started.count == 1)
-    }
-
-    @Test("it reaches the rows of a list")
-    func list() async throws {
-        let model = ImageListModel(
-            loader: loader(decoders, disk: false), rows: [request], pressure: nil)
-        var updates = model.updates.makeAsyncIterator()
-        model.setVisible(0..<1)
-        var format: ImageFormat?
-        while format == nil, let update = await updates.next() {
-            if case .failed(let reason, _) = update.state { throw reason }
-            if case .loaded(let image) = update.state { format = image.header.format }
-        }
-        #expect(format == .dots)
     }
 
     @Test("without its decoder it is not requested, and is not an image")

@@ -79,15 +79,6 @@ struct FileLoaderDataTests {
         #expect(try await loader.file(for: request()).source == .disk && calls.count == 1)
     }
 
-    @Test("a loader without a disk tier keeps its bytes in memory only")
-    func ephemeral() async throws {
-        let loader = FileLoader.ephemeral(transport: transport)
-        for source in [LoadedFile.Source.local, .memory] {
-            #expect(try await loader.file(for: request()).source == source)
-        }
-        #expect(calls.count == 1)
-    }
-
     @Test("decoded images of it are kept in memory, at every size")
     func images() async throws {
         let loader = ImageLoader(files: loader(), pressure: nil)
@@ -204,9 +195,8 @@ struct FileLoaderDataTests {
 
     @Test("closures wait for slots as transfers do")
     func turns() async throws {
-        var configuration = ImageDownloader.Configuration()
-        configuration.transfersPerHost = 1
-        let loader = FileLoader.ephemeral(configuration: configuration, transport: transport)
+        let loader = FileLoader.ephemeral(
+            configuration: .with { $0.transfersPerHost = 1 }, transport: transport)
         let opened = Tally()
         let holding = ImageRequest(
             .data(id: "first") { [calls] in

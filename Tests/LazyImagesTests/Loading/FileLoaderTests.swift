@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import TestSupport
 import TestTraits
 import Testing
@@ -33,16 +32,6 @@ struct FileLoaderTests {
         #expect(stored.header?.format == .png && stored.status == 200 && stored.url == request.url)
         #expect(try await loader.file(for: request).source == .memory)
         #expect(answering.started.count == 1)
-    }
-
-    @Test("another instance on the same folder answers from disk, with no request")
-    func secondInstance() async throws {
-        let first = loader(answering)
-        _ = try await first.file(for: request)
-        await first.flush()
-        let silent = HeldTransport()
-        #expect(try await loader(silent).file(for: request).source == .disk)
-        #expect(silent.started.count == 0)
     }
 
     @Test("cacheOnly never sends a request")
@@ -102,22 +91,6 @@ struct FileLoaderTests {
         #expect(held.started.count == 2)
         await loader.flush()
         #expect(loader.disk?.counters.stores == 2)
-    }
-
-    @Test("callers that arrive as a transfer ends get its file without another transfer")
-    func lateCallers() async throws {
-        let transport = HeldTransport { _ in
-            HeldTransport.Answer(SampleImages.png, fields: ["Cache-Control": "max-age=3600"])
-        }
-        let loader = FileLoader(
-            memory: nil, disk: DiskCache(folder: folder.file("late")), transport: transport)
-        for round in 0..<400 {
-            let request = ImageRequest("http://localhost/\(round)")
-            // Each looks on disk while another's transfer may end.
-            let callers = Callers(8) { _ throws(ImageLoadingError) in try await loader.file(for: request) }
-            for outcome in await callers.outcomes { #expect(outcome.error == nil) }
-        }
-        #expect(transport.started.count == 400)
     }
 
     @Test(
@@ -198,52 +171,9 @@ struct FileLoaderTests {
         #expect(await loader.error(for: limited)?.code == "checksum-mismatch")
     }
 
-    @Test("the cost of cached requests grows in proportion to their number")
-    func tenThousandCached() async throws {
-        let loader = loader(answering)
-        let requests = (0..<10_000).map { ImageRequest("http://localhost/\($0).png") }
-        for request in requests {
-            let image = LoadedFile(
-                bytes: ImageBytes(SampleImages.png), header: nil, url: request.url, source: .memory)
-            loader.memory?.store(image, for: request.key, cost: 70)
-        }
-        /// Nanoseconds of processor time of this thread, which does all the work: other load on the machine
-        /// does not count.
-        @Sendable func time(_ count: Int) async throws -> Double {
-            let start = clock()
-            for request in requests[..<count] {
-                let image = try await loader.file(for: request)
-                #expect(image.source == .memory)
-            }
-            return clock() - start
-        }
-        @Sendable func clock() -> Double {
-            var time = timespec()
-            unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
-        }
-        let ratio = try await withTaskExecutorPreference(SingleThreadExecutor()) {
-            // A quadratic cost would make each factor a hundred. Shared caches of the processor may do so
-            // once.
-            var best = Double.infinity
-            for _ in 0..<5 where best > 30 { best = min(best, try await time(10_000) / time(1_000)) }
-            return best
-        }
-        #expect(ratio > 0 && ratio < 30)
-        // Each request looks in memory once, and in no other tier.
-        let memory = try #require(loader.memory)
-        let before = memory.counters
-        _ = try await time(10_000)
-        #expect(memory.counters.hits - before.hits == 10_000)
-        #expect(memory.counters.misses == before.misses)
-        #expect(loader.disk?.counters.misses == 0 && answering.started.count == 0)
-    }
-
     private func loader(_ transport: HeldTransport) -> FileLoader {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
-        return FileLoader(
-            disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
+        FileLoader(
+            disk: DiskCache(folder: folder.file("cache")), configuration: .once, transport: transport)
     }
 
     private func entryCount() async -> Int {

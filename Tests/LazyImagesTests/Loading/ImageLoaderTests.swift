@@ -155,31 +155,6 @@ struct ImageLoaderTests {
         #expect(try await loader.image(for: request).source == .revalidated)
         #expect(transport.requests.count == 2)
     }
-
-    @Test("an image has the source of its file and the URL after redirects")
-    func redirected() async throws {
-        let transport = HeldTransport { request in
-            request.url.path == "/a.jpg"
-                ? HeldTransport.Answer([], status: 302, fields: ["Location": "/b.jpg"])
-                : .fresh(SampleImages.jpeg)
-        }
-        let loader = loader(transport)
-        #expect(try await loader.image(for: request).url.path == "/b.jpg")
-        #expect(loader.cachedImage(for: request)?.url.path == "/b.jpg")
-    }
-
-    @Test("a pinned image stays while others are evicted")
-    func pinned() async throws {
-        let loader = loader(fresh)
-        _ = try await loader.image(for: request)
-        var pin = loader.pin(request)
-        #expect(pin != nil && loader.pin(ImageRequest("https://example.org/other.png")) == nil)
-        loader.memory.trim(toCost: 0)
-        #expect(loader.cachedImage(for: request) != nil)
-        pin = nil
-        loader.memory.trim(toCost: 0)
-        #expect(loader.cachedImage(for: request) == nil)
-    }
 }
 
 /// Decodes JPEG and PNG, and counts the files.

@@ -25,12 +25,10 @@ struct OutdatedLoadTests {
     private func loader(
         _ gate: LookGate? = nil, _ transport: (any Transport)? = nil, shared: SharedTier? = nil
     ) -> ImageLoader {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
-        return ImageLoader(
+        ImageLoader(
             files: FileLoader(
                 memory: MemoryCache(limit: 1 << 20), disk: fixture.cache(calls: (gate ?? self.gate).calls),
-                shared: shared, configuration: configuration, transport: transport ?? self.transport),
+                shared: shared, configuration: .once, transport: transport ?? self.transport),
             pressure: nil)
     }
 
@@ -84,44 +82,6 @@ struct OutdatedLoadTests {
         try await transport.transfer().answer(SampleImages.png, fields: fresh)
         try await load.value
         await expectNothing(of: request, in: loader)
-    }
-
-    @Test("a load after the removal shares no download with an outdated load, and its file is kept")
-    func newLoad() async throws {
-        let loader = loader()
-        await arm(gate, loader)
-        let old = loader.task(for: request)
-        try await gate.reached()
-        await loader.remove(request)
-        gate.open()
-        let outdated = try await transport.transfer(0)
-        let new = loader.task(for: request)
-        try await transport.transfer(1).answer(SampleImages.png, fields: fresh)
-        #expect(try await new.value.source == .network)
-        outdated.answer(SampleImages.jpeg, fields: fresh)
-        #expect(try await old.value.header.format == .jpeg)
-        #expect(loader.cachedImage(for: request)?.header.format == .png)
-        await loader.flush()
-        #expect(loader.disk?.body(request.key) == SampleImages.png)
-    }
-
-    @Test("an outdated load joins the running download of a newer load, whose file is kept")
-    func joins() async throws {
-        let loader = loader()
-        await arm(gate, loader)
-        let old = loader.task(for: request)
-        try await gate.reached()
-        await loader.remove(request)
-        let new = loader.task(
-            for: ImageRequest(.url(request.url), targetSize: ImageSize(width: 2, height: 2)))
-        let transfer = try await transport.transfer(0)
-        gate.open()
-        try await eventually { loader.files.downloader.callerCount == 2 }
-        transfer.answer(SampleImages.png, fields: fresh)
-        for task in [old, new] { #expect(try await task.value.source == .network) }
-        #expect(loader.cachedImage(for: request) == nil && transport.started.count == 1)
-        await loader.flush()
-        #expect(loader.disk?.body(request.key) == SampleImages.png)
     }
 
     @Test("an outdated load does not replace the bytes that a program has stored meanwhile")

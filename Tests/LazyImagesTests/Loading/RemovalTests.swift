@@ -17,12 +17,10 @@ struct RemovalTests {
         request = ImageRequest("http://localhost/a.png")
     }
 
-    private func files(_ transport: any Transport, keepsMemory: Bool = true) -> FileLoader {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
-        return FileLoader(
-            memory: keepsMemory ? MemoryCache(limit: 1 << 20) : nil,
-            disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
+    private func files(_ transport: any Transport) -> FileLoader {
+        FileLoader(
+            memory: MemoryCache(limit: 1 << 20), disk: DiskCache(folder: folder.file("cache")),
+            configuration: .once, transport: transport)
     }
 
     private var parts: [String] {
@@ -87,18 +85,6 @@ struct RemovalTests {
         #expect(answering.started.count == 2)
     }
 
-    @Test("a file is removed from the memory for files")
-    func file() async throws {
-        let loader = files(HeldTransport { _ in .fresh(SampleImages.png) })
-        _ = try await loader.file(for: request)
-        #expect(loader.cachedFile(for: request) != nil)
-        #expect(await loader.contains(request))
-        #expect(loader.memory?.contains(request.key) == true)
-        await loader.remove(request)
-        #expect(loader.cachedFile(for: request) == nil)
-        #expect(try await loader.file(for: request).source == .network)
-    }
-
     @Test("a running transfer reaches its callers, is not stored, and is not joined by later callers")
     func transfer() async throws {
         let loader = files(transport)
@@ -117,37 +103,26 @@ struct RemovalTests {
     }
 
     @Test(
-        "a file is removed for requests with other fields too, and their running transfers do not store it again"
-    )
-    func otherFields() async throws {
+        "a running transfer with other fields, or other ignored query items, does not store a removed file again",
+        arguments: [
+            (
+                ImageRequest("http://localhost/a"),
+                ImageRequest("http://localhost/a", options: .init(fields: ["Accept-Language": "de"]))
+            ),
+            (
+                ImageRequest("http://localhost/a?sig=1", options: .init(ignoredQuery: IgnoredQuery(["sig"]))),
+                ImageRequest("http://localhost/a?sig=2", options: .init(ignoredQuery: IgnoredQuery(["sig"])))
+            ),
+        ])
+    func otherRequest(removed: ImageRequest, other: ImageRequest) async throws {
         let loader = files(transport)
-        let german = ImageRequest(.url(request.url), options: .init(fields: ["Accept-Language": "de"]))
-        let caller = try await loader.callers(1, of: german)
+        let caller = try await loader.callers(1, of: other)
         let transfer = try await transport.transfer(0)
-        await loader.remove(request)
+        await loader.remove(removed)
         transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
         #expect(try await caller.outcomes[0].get().bytes.array == SampleImages.png)
         await loader.flush()
-        #expect(loader.cachedFile(for: german) == nil && loader.disk?.contains(german.key) == false)
-    }
-
-    @Test(
-        "a running transfer of an address that differs in ignored query items does not store a removed file again"
-    )
-    func ignoredQuery() async throws {
-        let loader = files(transport)
-        func signed(_ signature: Int) -> ImageRequest {
-            ImageRequest(
-                "http://localhost/a.png?sig=\(signature)", options: .init(ignoredQuery: IgnoredQuery(["sig"]))
-            )
-        }
-        let caller = try await loader.callers(1, of: signed(2))
-        let transfer = try await transport.transfer(0)
-        await loader.remove(signed(1))
-        transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
-        #expect(try await caller.outcomes[0].get().bytes.array == SampleImages.png)
-        await loader.flush()
-        #expect(await !loader.contains(signed(2)))
+        #expect(loader.cachedFile(for: other) == nil && loader.disk?.contains(other.key) == false)
     }
 
     @Test(

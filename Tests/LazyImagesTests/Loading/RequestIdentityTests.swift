@@ -85,15 +85,6 @@ struct RequestIdentityTests {
         #expect(ImageRequest("https://cdn.example/7.png").address.id == nil)
     }
 
-    @Test(
-        "a request with a closure has a URL that only names it",
-        arguments: [
-            ("asset-7", "id:asset-7"), ("a b", "id:a%20b"), ("//host/a", "id:%2F/host/a"), ("", "id:"),
-        ])
-    func url(id: String, url: String) {
-        #expect(ImageRequest(.data(id: id) { [UInt8]() }).url.absoluteString == url)
-    }
-
     @Test("no id traps")
     func hostileIDs() {
         for id in ["//[", "\u{0}", "#?", "[::1", "//a:b", "%", "é\n", "//"] {

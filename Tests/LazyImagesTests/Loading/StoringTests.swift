@@ -47,17 +47,6 @@ struct StoringTests {
         #expect(try await loader.image(for: request).header.format == .jpeg)
     }
 
-    @Test("a running transfer reaches its callers and does not replace them")
-    func transferUnderWay() async throws {
-        let loader = loader()
-        let callers = loader.callers(2, of: request)
-        let transfer = try await transport.transfer(0)
-        try await loader.store(SampleImages.jpeg, for: request)
-        transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
-        for outcome in await callers.outcomes { #expect(try outcome.get().header.format == .png) }
-        #expect(try await loader.image(for: request).header.format == .jpeg)
-    }
-
     @Test("a loader without a disk tier keeps them in memory")
     func ephemeral() async throws {
         let loader = ImageLoader.ephemeral(transport: transport, pressure: nil)
@@ -76,10 +65,9 @@ struct StoringTests {
             (SampleImages.jpeg, "checksum-mismatch"),
         ] as [([UInt8], String)])
     func refused(bytes: [UInt8], code: String) async throws {
-        var configuration = ImageDownloader.Configuration()
-        configuration.maximumBytes = 200
         let loader = FileLoader(
-            disk: DiskCache(folder: folder.file("cache")), configuration: configuration, transport: transport)
+            disk: DiskCache(folder: folder.file("cache")), configuration: .with { $0.maximumBytes = 200 },
+            transport: transport)
         let checked = ImageRequest(
             .url(request.url), options: .init(checksum: ImageBytes(SampleImages.png).checksum))
         try await loader.store(SampleImages.png, for: checked)
