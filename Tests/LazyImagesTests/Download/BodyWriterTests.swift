@@ -164,12 +164,11 @@ struct BodyWriterTests {
     private func request(_ path: String) -> ImageRequest { ImageRequest(.url(origin.url(path))) }
 
     private func loader(_ calls: FileCalls, transfersPerHost: Int = 6) -> FileLoader {
-        var configuration = ImageDownloader.Configuration()
+        var configuration = ImageDownloader.Configuration.once
         configuration.transfersPerHost = transfersPerHost
         configuration.partialFolder = folder.path
         configuration.fileCalls = calls
         configuration.timeouts = .patient
-        configuration.retry = .never
         return FileLoader(memory: nil, disk: nil, configuration: configuration, transport: transport)
     }
 }

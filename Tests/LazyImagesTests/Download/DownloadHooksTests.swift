@@ -13,9 +13,7 @@ struct DownloadHooksTests {
     private func loader(
         _ transport: HeldTransport, _ configure: (inout ImageDownloader.Configuration) -> Void
     ) -> FileLoader {
-        var configuration = ImageDownloader.Configuration()
-        configure(&configuration)
-        return .ephemeral(configuration: configuration, transport: transport)
+        .ephemeral(configuration: .with(configure), transport: transport)
     }
 
     private let request = ImageRequest("https://example.org/a.png")
@@ -117,10 +115,9 @@ struct DownloadHooksTests {
         let transport = HeldTransport { _ in .fresh(SampleImages.png) }
         let now = Shared(1_000_000)
         func source(_ age: Duration?, _ policy: ImageRequest.CachePolicy) async throws -> LoadedFile.Source {
-            var configuration = ImageDownloader.Configuration()
-            configuration.maximumAge = age
             let loader = FileLoader(
-                memory: nil, disk: DiskCache(folder: folder.path), configuration: configuration,
+                memory: nil, disk: DiskCache(folder: folder.path),
+                configuration: .with { $0.maximumAge = age },
                 transport: transport, clock: WallClock { now.value })
             let request = ImageRequest("https://example.org/a.png", options: .init(cachePolicy: policy))
             defer { withExtendedLifetime(loader) {} }

@@ -91,8 +91,7 @@ private struct PosterServer {
     /// A loader without retries. Its memory for bodies has room for 12 of 20 truncated posters: for six transfers at
     /// once, and for bodies whose previews are still being made.
     static func loader() -> ImageLoader {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
+        var configuration = ImageDownloader.Configuration.once
         configuration.timeouts = .patient
         configuration.memoryForBodies = 1_200_000
         return .ephemeral(configuration: configuration, pressure: nil)

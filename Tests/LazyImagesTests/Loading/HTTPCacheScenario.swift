@@ -42,8 +42,7 @@ final class HTTPCacheScenario: Sendable {
 
     /// A new loader over the same disk folder, as a new process has.
     func loader(anyStatus: Bool = false) -> FileLoader {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
+        var configuration = ImageDownloader.Configuration.once
         configuration.acceptsAnyStatus = anyStatus
         configuration.acceptsAnyContent = anyStatus
         let clock = WallClock { [time] in time.value }

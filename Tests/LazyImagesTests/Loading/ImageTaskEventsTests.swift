@@ -13,9 +13,7 @@ struct ImageTaskEventsTests {
     private let request: ImageRequest
 
     init() throws {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
-        loader = ImageLoader(disk: nil, configuration: configuration, transport: held, pressure: nil)
+        loader = ImageLoader(disk: nil, configuration: .once, transport: held, pressure: nil)
         request = ImageRequest("http://localhost/a.png")
     }
 

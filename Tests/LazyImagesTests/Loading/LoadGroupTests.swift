@@ -16,9 +16,7 @@ struct LoadGroupTests {
     }
 
     private func loader(_ transport: any Transport) -> ImageLoader {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
-        return .ephemeral(configuration: configuration, transport: transport, pressure: nil)
+        .ephemeral(configuration: .once, transport: transport, pressure: nil)
     }
 
     @Test("thousands of loads call back in order, one at a time, on a serial queue")

@@ -11,9 +11,8 @@ struct LoadTimingTests {
     private let loader: FileLoader
 
     init() {
-        var configuration = ImageDownloader.Configuration()
-        configuration.transfersPerHost = 1
-        loader = FileLoader(memory: nil, disk: nil, configuration: configuration, transport: held)
+        loader = FileLoader(
+            memory: nil, disk: nil, configuration: .with { $0.transfersPerHost = 1 }, transport: held)
     }
 
     private func timed(_ path: String) async throws -> (code: String?, timing: LoadTiming) {

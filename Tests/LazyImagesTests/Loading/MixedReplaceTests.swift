@@ -15,8 +15,7 @@ struct MixedReplaceTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func loader() -> ImageLoader {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
+        var configuration = ImageDownloader.Configuration.once
         configuration.timeouts = .patient
         configuration.maximumBytes = 4096
         return ImageLoader(

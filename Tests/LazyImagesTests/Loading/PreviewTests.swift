@@ -47,8 +47,7 @@ struct PreviewTests {
 
     /// A loader without retries and without a disk tier.
     private func loader(_ transport: any Transport = CurlTransport()) -> ImageLoader {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
+        var configuration = ImageDownloader.Configuration.once
         // The server waits for the test, which may be slow on a busy machine.
         configuration.timeouts = .patient
         return ImageLoader(disk: nil, configuration: configuration, transport: transport, pressure: nil)

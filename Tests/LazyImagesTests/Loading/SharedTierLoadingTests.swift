@@ -37,8 +37,7 @@ private final class Machines: Sendable {
         _ name: String, kind: CacheKind = .private, keepsNothing: Bool = false, sharing: Bool = true,
         transport: (any Transport)? = nil
     ) throws -> FileLoader {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
+        var configuration = ImageDownloader.Configuration.once
         configuration.cacheKind = kind
         return FileLoader(
             memory: keepsNothing ? nil : MemoryCache(limit: 1 << 20),
@@ -166,11 +165,9 @@ struct SharedTierLoadingTests {
             }
         }
         let store = try StoreServer()
-        var configuration = ImageDownloader.Configuration()
-        configuration.authenticator = KnownPassword()
         let loader = FileLoader(
             memory: nil, disk: nil, shared: try SharedFixture.tier(store.address),
-            configuration: configuration,
+            configuration: .with { $0.authenticator = KnownPassword() },
             transport: HeldTransport { request in
                 request.fields["authorization"] == nil
                     ? HeldTransport.Answer(

@@ -27,10 +27,8 @@ struct StaleAnswerTests {
         _ = try await storing.file(for: scenario.request())
         await storing.flush()
         let held = HeldTransport()
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
         let disk = DiskCache(folder: scenario.folder.file("cache"))
-        let loader = FileLoader(memory: nil, disk: disk, configuration: configuration, transport: held)
+        let loader = FileLoader(memory: nil, disk: disk, configuration: .once, transport: held)
         let caller = try await loader.callers(1, of: scenario.request())
         try await held.transfer().fail(.connectionFailed(url: HTTPCacheScenario.address, reason: "refused"))
         #expect(try await caller.outcomes[0].get().source == .stale)

@@ -220,9 +220,7 @@ struct PrewarmControlTests {
 
     /// Without a disk tier: a claim on a shared folder may let another transfer go first.
     private var oneAtATime: FileLoader {
-        var configuration = ImageDownloader.Configuration()
-        configuration.transfersPerHost = 1
-        return FileLoader(disk: nil, configuration: configuration, transport: held)
+        return FileLoader(disk: nil, configuration: .with { $0.transfersPerHost = 1 }, transport: held)
     }
 
     private func requests(_ count: Int) throws -> [ImageRequest] {

@@ -323,8 +323,7 @@ struct TransferClaimTests {
         transport: HeldTransport? = nil, folder: String = "cache", transfers: Int = 6,
         timing: RetryTiming = .system, timeouts: Timeouts = .patient, calls: FileCalls = FileCalls()
     ) -> FileLoader {
-        var configuration = ImageDownloader.Configuration()
-        configuration.retry = .never
+        var configuration = ImageDownloader.Configuration.once
         configuration.transfers = transfers
         let pauses = Tally()
         configuration.timing = RetryTiming(

@@ -245,10 +245,9 @@ struct DamagedPartialTests {
         _ name: String = "cache", calls: FileCalls = FileCalls(), partialMinimum: Int? = nil,
         transport: any Transport = CurlTransport()
     ) -> FileLoader {
-        var configuration = ImageDownloader.Configuration()
+        var configuration = ImageDownloader.Configuration.once
         if let partialMinimum { configuration.partialMinimum = partialMinimum }
         configuration.fileCalls = calls
-        configuration.retry = .never
         return FileLoader(
             memory: nil, disk: DiskCache(folder: folder.file(name)), configuration: configuration,
             transport: transport)

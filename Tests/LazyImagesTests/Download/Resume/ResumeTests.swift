@@ -249,11 +249,10 @@ struct ResumeTests {
 
     @Test("an ephemeral loader leaves nothing on disk")
     func ephemeral() async throws {
-        var configuration = ImageDownloader.Configuration()
+        var configuration = ImageDownloader.Configuration.once
         configuration.partialFolder = folder.file("partial")
         configuration.temporaryFolder = folder.path
         configuration.memoryForBodies = 10
-        configuration.retry = .never
         let loader = FileLoader.ephemeral(configuration: configuration, transport: transport)
         let caller = try await loader.callers(1, of: request)
         try await transport.transfer(0).answer(body, fields: fields)
@@ -278,11 +277,10 @@ struct ResumeTests {
     private func loader(
         calls: FileCalls = FileCalls(), partialMinimum: Int? = nil, patience: Duration = .seconds(600)
     ) -> FileLoader {
-        var configuration = ImageDownloader.Configuration()
+        var configuration = ImageDownloader.Configuration.once
         configuration.timeouts.stall = patience
         if let partialMinimum { configuration.partialMinimum = partialMinimum }
         configuration.fileCalls = calls
-        configuration.retry = .never
         return FileLoader(
             memory: nil, disk: DiskCache(folder: folder.file("cache")), configuration: configuration,
             transport: transport)
