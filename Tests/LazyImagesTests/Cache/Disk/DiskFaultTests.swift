@@ -134,22 +134,6 @@ struct DiskFaultTests {
         #expect(cache.counters.entries == before.entries && cache.counters.bytes == fixture.bytesOnDisk())
     }
 
-    @Test(
-        "a folder that cannot be opened makes every lookup a miss and loses every store, until it can be opened"
-    )
-    func unusableFolder() async throws {
-        plan.fail(at: 0, isPersistent: true, of: .open, .failure(EACCES))
-        let cache = fixture.cache(calls: plan.calls)
-        await cache.store([1], for: key("a"))
-        await cache.flush()
-        #expect(cache.body(key("a")) == nil && !cache.contains(key("a")))
-        #expect(cache.counters.faults == 2, "one for reading, one for writing")
-        plan.clear()
-        await cache.store([1], for: key("a"))
-        await cache.flush()
-        #expect(cache.body(key("a")) == [1])
-    }
-
     private func cacheWithOldEntry() async throws -> DiskCache {
         let cache = fixture.cache(calls: plan.calls)
         await cache.store(oldBytes, for: old)

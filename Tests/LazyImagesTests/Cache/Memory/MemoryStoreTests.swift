@@ -105,19 +105,6 @@ struct MemoryStoreTests {
         #expect(store.count == 0)
     }
 
-    @Test("every value that leaves the store is returned once")
-    func removedValues() {
-        var store = MemoryStore(limit: 3)
-        let values = (0..<3).map { Value(UInt64($0)) }
-        for value in values { #expect(store.insert(value, for: digest(value.number), cost: 1).first == nil) }
-        let removed = store.insert(Value(9), for: digest(9), cost: 2)
-        #expect(
-            removed.first === values[0] && removed.others.count == 1 && removed.others.first === values[1])
-        let rest = store.removeAll()
-        #expect([rest.first].count + rest.others.count == 2)
-        #expect(store.count == 0 && store.cost == 0)
-    }
-
     @Test("the slots of removed values are reused, so that the arrays stop growing")
     func reuse() {
         var store = MemoryStore(limit: 10)
@@ -125,20 +112,6 @@ struct MemoryStoreTests {
             _ = store.insert(Value(UInt64(number)), for: digest(UInt64(number)), cost: 1)
         }
         #expect(store.capacity <= 14)
-    }
-
-    @Test("an expired value is a miss, is returned as removed, and frees its room")
-    func expiry() {
-        var store = MemoryStore(limit: 4)
-        let (short, long) = (Value(1), Value(2))
-        _ = store.insert(short, for: digest(1), cost: 2, deadline: 100)
-        _ = store.insert(long, for: digest(2), cost: 2, deadline: 200)
-        #expect(store.removeExpired(digest(1), now: 99).first == nil)
-        #expect(store.value(for: digest(1), now: 99) === short)
-        #expect(store.value(for: digest(1), now: 100) == nil)
-        #expect(store.removeExpired(digest(1), now: 100).first === short)
-        #expect(store.cost == 2 && store.misses == 1)
-        #expect(store.value(for: digest(2), now: 100) === long)
     }
 
     @Test("a value above the limit for one value is not kept, although there is room")

@@ -7,22 +7,6 @@ import Testing
 
 @Suite("W-TinyLFU", .bounded)
 struct WTinyLFUTests {
-    @Test("a window of the whole size is LRU: it holds the same keys after every use of a random trace")
-    func plainLRU() {
-        var cache = Cache(limit: 40, windowShare: 1)
-        var order: [Int] = []
-        var random = SeededNumbers(seed: 1)
-        for _ in 0..<3_000 {
-            let key = random.below(random.below(80) + 1)
-            let wasThere = order.contains(key)
-            order.removeAll { $0 == key }
-            order.append(key)
-            if order.count > 40 { order.removeFirst() }
-            #expect(cache.use(key) == wasThere)
-        }
-        #expect(cache.policy.count == 40)
-    }
-
     @Test("a scan of any length does not evict keys that were used more than once")
     func scanResistance() {
         var cache = Cache(limit: 100, windowShare: 0.01)

@@ -33,21 +33,6 @@ struct StoreQueueTests {
         #expect(queue.put(entry(101), for: keys[1]) == 1)
     }
 
-    @Test("work of a key waits for the key's earlier work")
-    func order() throws {
-        var queue = StoreQueue(bytes: 100, count: 3)
-        let key = try SharedFixture.key()
-        _ = queue.put(entry(1), for: key)
-        let first = try order(of: &queue)
-        queue.remove(key, sends: true)
-        #expect(!queue.hasNext && queue.next() == nil)
-        queue.finish(first, .done)
-        let second = try order(of: &queue)
-        #expect(queue.isRemoved(key))
-        queue.finish(second, .done)
-        #expect(!queue.isRemoved(key) && queue.count == 0 && !queue.isAtWork)
-    }
-
     @Test("a running removal is not repeated if its key is written again")
     func replacedRemoval() throws {
         var queue = StoreQueue(bytes: 100, count: 3)
