@@ -47,8 +47,8 @@ public final class NginxDAV: Sendable {
     public var port: UInt16 { nginx.port }
     private let nginx: NginxProcess
 
-    /// Starts a server that accepts bodies up to four gigabytes. `/moved/` redirects by 307 to a folder,
-    /// `/sent-on/` to the same name in `/kept/`. `/private/` needs the user `anna` with the password
+    /// Starts a server that accepts bodies up to four gigabytes. `/sent-on/` redirects by 307 to the same name in
+    /// `/kept/`. `/private/` needs the user `anna` with the password
     /// `secret`.
     public init() async throws {
         nginx = try await NginxProcess { port in
@@ -56,7 +56,6 @@ public final class NginxDAV: Sendable {
             server {
                 listen 127.0.0.1:\(port);
                 location / { root files; dav_methods PUT DELETE; create_full_put_path on; }
-                location /moved/ { return 307 /kept/; }
                 location ~ ^/sent-on/(.*)$ { return 307 /kept/$1; }
                 location /private/ {
                     root files; dav_methods PUT DELETE; create_full_put_path on;

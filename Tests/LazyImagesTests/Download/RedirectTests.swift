@@ -121,19 +121,6 @@ struct RedirectTests {
         #expect(transport.requests[3].url.absoluteString == "http://b.localhost/new")
     }
 
-    @Test("a redirect that the policy refuses is an error, and no request is sent to its target")
-    func refused() async throws {
-        let downloader = ImageDownloader(transport: transport)
-        let caller = try await downloader.callers(1, of: ImageRequest("https://example.org/a"))
-        try await transport.transfer().answer([], status: 301, fields: ["Location": "http://example.org/a"])
-        let error = ImageLoadingError.redirectRefused(
-            url: "https://example.org/a", location: "http://example.org/a",
-            reason: "it leads from https to http"
-        )
-        #expect(await caller.outcomes[0].error == error)
-        #expect(transport.started.count == 1)
-    }
-
     @Test("a redirect without a Location is an error with its status")
     func noLocation() async throws {
         let downloader = ImageDownloader(transport: transport)

@@ -66,19 +66,6 @@ struct FileLoaderDataTests {
         #expect(file.source == .local && file.bytes.array == SampleImages.png)
     }
 
-    @Test("its bytes stay fresh")
-    func age() async throws {
-        let now = Shared(1_000_000_000)
-        let loader = FileLoader(
-            disk: DiskCache(folder: folder.file("cache")), transport: transport,
-            clock: WallClock { now.value })
-        _ = try await loader.file(for: request())
-        now.change { $0 += 20 * 365 * 86_400 }
-        #expect(try await loader.file(for: request()).source == .memory)
-        loader.memory?.removeAll()
-        #expect(try await loader.file(for: request()).source == .disk && calls.count == 1)
-    }
-
     @Test("decoded images of it are kept in memory, at every size")
     func images() async throws {
         let loader = ImageLoader(files: loader(), pressure: nil)

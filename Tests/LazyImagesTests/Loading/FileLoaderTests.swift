@@ -34,19 +34,6 @@ struct FileLoaderTests {
         #expect(answering.started.count == 1)
     }
 
-    @Test("cacheOnly never sends a request")
-    func cacheOnly() async throws {
-        let loader = loader(answering)
-        var cacheOnly = request
-        cacheOnly.cachePolicy = .cacheOnly
-        #expect(await loader.error(for: cacheOnly) == .notCached(url: "http://localhost/a.png"))
-        #expect(answering.started.count == 0)
-        _ = try await loader.file(for: request)
-        #expect(try await loader.file(for: cacheOnly).source == .memory)
-        loader.memory?.removeAll()
-        #expect(try await loader.file(for: cacheOnly).source == .disk)
-    }
-
     @Test("reload requests the file and replaces it in the tiers")
     func reload() async throws {
         let held = HeldTransport()

@@ -261,7 +261,7 @@ struct RemovalTests {
 }
 
 /// Waits for its gate, then decodes.
-private final class GatedDecoder: ImageDecoding {
+final class GatedDecoder: ImageDecoding {
     let formats: Set<ImageFormat> = [.jpeg, .png]
     let gate = Gate()
     let arrivals = Tally()

@@ -45,17 +45,12 @@ struct ImageRequestTests {
     func options() throws {
         let text = "https://example.org/a?id=1&session=2"
         let size = ImageSize(width: 30, height: 40)
+        let options = ImageRequest.Options(
+            priority: .high, cachePolicy: .cacheOnly, fields: ["Accept-Language": "de"], checksum: "AB",
+            variant: "w342", ignoredQuery: IgnoredQuery(["session"]))
         for request in [
-            ImageRequest(
-                .url(try URL(typed: text)), targetSize: size,
-                options: .init(
-                    priority: .high, cachePolicy: .cacheOnly, fields: ["Accept-Language": "de"],
-                    checksum: "AB", variant: "w342", ignoredQuery: IgnoredQuery(["session"]))),
-            try ImageRequest(
-                .text(text), targetSize: size,
-                options: .init(
-                    priority: .high, cachePolicy: .cacheOnly, fields: ["Accept-Language": "de"],
-                    checksum: "AB", variant: "w342", ignoredQuery: IgnoredQuery(["session"]))),
+            ImageRequest(.url(try URL(typed: text)), targetSize: size, options: options),
+            try ImageRequest(.text(text), targetSize: size, options: options),
         ] {
             #expect(request.url.absoluteString == text && request.targetSize == size)
             #expect(request.priority == .high && request.cachePolicy == .cacheOnly)

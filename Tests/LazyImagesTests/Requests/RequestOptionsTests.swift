@@ -95,19 +95,8 @@ struct RequestOptionsTests {
 
     @Test("the error of a load whose time runs out while it is decoded blames the decoding, not the transfer")
     func timeLimitOfDecoding() async throws {
-        /// Waits for its gate before it decodes.
-        struct Slow: ImageDecoding {
-            let formats: Set<ImageFormat> = [.png]
-            let gate = Gate()
-            func decode(
-                _ bytes: Span<UInt8>, fitting target: ImageSize?, limits: DecodingLimits
-            ) throws(ImageDecodingError) -> Bitmap {
-                gate.wait()
-                return try ImageDecoders.standard.decode(bytes, fitting: target, limits: limits)
-            }
-        }
         let loader = loader(HeldTransport { _ in .fresh(SampleImages.png) })
-        let decoder = Slow()
+        let decoder = GatedDecoder()
         defer { decoder.gate.open() }
         var text = ""
         // With a short limit the file itself may come too late.

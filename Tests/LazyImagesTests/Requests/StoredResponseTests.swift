@@ -58,26 +58,18 @@ struct StoredResponseTests {
         #expect(StoredResponse(decoding: response.encoded)?.moved == response.moved)
     }
 
-    @Test(
-        "a value that starts with a combining mark is read back, and one with a line break is not stored"
-    )
-    func oddValues() throws {
-        let stored = try response(["X-Mark": "\u{301}a", "X-Break": "a\r\nb", "ETag": "\"1\""])
-        let read = try #require(StoredResponse(decoding: stored.encoded))
-        #expect(read == stored)
-        #expect(
-            read.fields["x-mark"] == "\u{301}a" && read.fields["x-break"] == nil
-                && read.fields["etag"] == "\"1\"")
-    }
-
-    @Test("an encoded response is read back, with unusual values too")
+    @Test("an encoded response is read back, with unusual values too; one with a line break is not stored")
     func roundTrip() throws {
-        let response = try response([
+        let stored = try response([
             "Content-Type": "image/jpeg", "Empty": "", "X": "a: b: c", "Latin": "Größe", "X": "again",
+            "X-Mark": "\u{301}a", "X-Break": "a\r\nb", "A": "1\nB: 2", "< vary a": "x", "C": "3",
         ])
-        #expect(StoredResponse(decoding: response.encoded) == response)
-        #expect(response.fields.values(of: "x") == ["a: b: c", "again"])
-        #expect(response.fields["empty"] == "" && response.fields["latin"] == "Größe")
+        let read = try #require(StoredResponse(decoding: stored.encoded))
+        #expect(read == stored && read.variance.members.isEmpty)
+        #expect(read.fields.values(of: "x") == ["a: b: c", "again"] && read.fields["empty"] == "")
+        #expect(read.fields["latin"] == "Größe" && read.fields["x-mark"] == "\u{301}a")
+        for name in ["x-break", "a", "b"] { #expect(read.fields[name] == nil) }
+        #expect(read.fields["c"] == "3")
     }
 
     @Test(
@@ -106,14 +98,6 @@ struct StoredResponseTests {
         #expect(try response([:]).fields["date"] == HTTPDate.format(date))
     }
 
-    @Test("a value with a line break adds no second line")
-    func lineBreak() throws {
-        let response = try response(["A": "1\nB: 2", "< vary a": "x", "C": "3"])
-        let read = StoredResponse(decoding: response.encoded)
-        #expect(read?.fields["a"] == nil && read?.fields["b"] == nil && read?.fields["c"] == "3")
-        #expect(read?.variance.members.isEmpty == true)
-    }
-
     @Test(
         "malformed bytes are not a response",
         arguments: [
@@ -124,13 +108,6 @@ struct StoredResponseTests {
         ])
     func malformed(text: String) {
         #expect(StoredResponse(decoding: Array(text.utf8)) == nil)
-    }
-
-    @Test("RFC 9111 section 5.1: a stored response has its age")
-    func age() throws {
-        let response = try response(["Age": "30", "Date": HTTPDate.format(date), "A": "1"])
-        let head = response.head(at: date + 12)
-        #expect(head.fields.values(of: "age") == ["42"] && head.fields["a"] == "1" && head.status == 200)
     }
 
     @Test("RFC 9111 section 3.2: the fields of a 304 replace the old ones, and other fields stay")

@@ -122,18 +122,5 @@ struct SecurityPolicyTests {
         }
     }
 
-    @Test(
-        "an origin is scheme, host and port, with the default port written or not",
-        arguments: [
-            ("https://example.org/a", "https://EXAMPLE.org:443/b", true),
-            ("http://localhost/a", "http://localhost:80/a", true),
-            ("https://example.org/a", "https://example.org:8443/a", false),
-            ("https://example.org/a", "https://www.example.org/a", false),
-            ("http://localhost:443/a", "https://localhost/a", false),
-        ])
-    func origins(one: String, other: String, isSame: Bool) throws {
-        #expect(SecurityPolicy.haveSameOrigin(try url(one), try url(other)) == isSame)
-    }
-
     private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 }

@@ -15,13 +15,6 @@ struct RetryPolicyTests {
         #expect(policy.pause(afterTries: 5, random: 0) == .zero)
     }
 
-    @Test("there is no retry after the last attempt")
-    func attempts() {
-        #expect(RetryPolicy().pause(afterTries: 2, random: 0) != nil)
-        #expect(RetryPolicy().pause(afterTries: 3, random: 0) == nil)
-        #expect(RetryPolicy.never.pause(afterTries: 1, random: 0) == nil)
-    }
-
     @Test("Retry-After is obeyed up to the limit; a longer one ends the attempts")
     func retryAfter() {
         #expect(policy.pause(afterTries: 1, retryAfter: 30, random: 0.5) == .seconds(30))
