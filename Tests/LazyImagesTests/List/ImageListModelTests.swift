@@ -317,25 +317,4 @@ struct ImageListModelTests {
         try await eventually { secondHasEnded() }
         withExtendedLifetime(second) {}
     }
-
-    @Test("images of the real loader reach their rows")
-    func realLoader() async throws {
-        // A PNG of one pixel.
-        let pixel =
-            "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAY"
-            + "AAAAfFcSJAAAAC0lEQVR4nGNgAAIAAAUAAXpeqz8AAAAASUVORK5CYII="
-        let loader = ImageLoader(disk: nil, pressure: nil)
-        let request = try ImageRequest(.text(pixel))
-        let model = ImageListModel(loader: loader, rows: [request, nil], pressure: nil)
-        var updates = model.updates.makeAsyncIterator()
-        model.setVisible(0..<2)
-        while let update = await updates.next() {
-            #expect(update.key == LoadKey(request))
-            if case .failed(let reason, _) = update.state { Issue.record(reason) }
-            if case .loading = update.state { continue }
-            break
-        }
-        #expect(model.counters.started == 1)
-        #expect(loader.memory.counters.entries == 1)
-    }
 }

@@ -83,9 +83,6 @@ extension ScrollScenario.Step {
     static func drag(_ expected: String) -> Self {
         event(.scrolling(.dragging), expected)
     }
-    static func glide(_ expected: String) -> Self {
-        event(.scrolling(.decelerating), expected)
-    }
     static func rest(_ expected: String) -> Self {
         event(.scrolling(.idle), expected)
     }

@@ -1,4 +1,3 @@
-import SystemSupport
 import TestTraits
 import Testing
 
@@ -24,43 +23,6 @@ struct ScrollWindowTests {
     @Test("another list", arguments: anotherList)
     func replace(scenario: ScrollScenario) { check(scenario) }
 
-    @Test("an event costs as much in a list of ten thousand rows as in one of fifty")
-    func cost() {
-        // Not equal: how often a table rehashes its keys depends on its seed, which depends on its address.
-        #expect(lookups(inListOf: 10_000) < 2 * lookups(inListOf: 50))
-    }
-
-    /// Counts the hashed keys while the list scrolls through its first rows, one at a time, and comes to
-    /// rest.
-    private func lookups(inListOf count: Int) -> Int {
-        let lookups = LookupCount()
-        var window = ScrollWindow<CountedKey>()
-        let rows = (0..<count).map { CountedKey(number: $0, lookups: lookups) }
-        _ = window.handle(.replacing(rows, visible: 0..<0), at: .zero) { _ in false }
-        _ = window.handle(.scrolling(.dragging), at: .zero) { _ in false }
-        for top in 0..<20 { _ = window.handle(.showed(top..<top + 10), at: .zero) { $0 % 2 == 0 } }
-        _ = window.handle(.scrolling(.idle), at: .zero) { _ in false }
-        for row in 19..<29 { _ = window.handle(.loaded(rows[row]), at: .zero) { _ in false } }
-        _ = window.handle(.memoryWarning, at: .zero) { _ in false }
-        return lookups.count.withLock { $0 }
-    }
-
-    private final class LookupCount: Sendable {
-        let count = Lock(0)
-    }
-
-    private struct CountedKey: Hashable {
-        let number: Int
-        let lookups: LookupCount
-
-        static func == (one: Self, other: Self) -> Bool { one.number == other.number }
-
-        func hash(into hasher: inout Hasher) {
-            lookups.count.withLock { $0 += 1 }
-            hasher.combine(number)
-        }
-    }
-
     private func check(_ scenario: ScrollScenario) {
         for (number, (step, actions)) in zip(scenario.steps, scenario.play()).enumerated() {
             #expect(actions == step.expected, "step \(number) of \(scenario.testDescription)")
@@ -68,15 +30,6 @@ struct ScrollWindowTests {
     }
 
     private static let loading = [
-        ScrollScenario(
-            "visible rows load from the middle outwards, then the page ahead is prefetched, nearest first",
-            rows: "abcdefghijkl",
-            [
-                .show(
-                    0..<5,
-                    "load c, load b, load d, load a, load e, prefetch f, prefetch g, prefetch h, prefetch i, prefetch j"
-                )
-            ]),
         ScrollScenario(
             "visible rows load from the focus outwards, the upper of two first", rows: "abcde",
             [.show(0..<5, focus: 3, "load d first, load c, load e, load b, load a")]),
@@ -106,31 +59,9 @@ struct ScrollWindowTests {
         ScrollScenario(
             "a loaded image is not loaded again, and a running load is not repeated", rows: "ab",
             [.show(0..<2, "load a, load b"), .loaded("a", "pin a"), .show(0..<2, ""), .drag(""), .rest("")]),
-        ScrollScenario(
-            "the image of a cancelled load causes no action", rows: "abcd",
-            [
-                .show(0..<1, "load a, prefetch b"), .show(3..<4, "cancel a, cancel b, load d"),
-                .loaded("a", ""),
-            ]),
     ]
 
     private static let scrolling = [
-        ScrollScenario(
-            "while the list is dragged nothing starts, and at rest all visible rows load", rows: "abcdef",
-            [.drag(""), .show(0..<2, ""), .show(1..<3, ""), .rest("load b, load c, prefetch d, prefetch e")]),
-        ScrollScenario(
-            "while it decelerates nothing starts either", rows: "abcdef",
-            [
-                .drag(""), .show(1..<3, ""), .glide(""), .show(2..<4, ""),
-                .rest("load c, load d, prefetch e, prefetch f"),
-            ]),
-        ScrollScenario(
-            "images in memory show at once, also while the list moves", rows: "abcdef", memory: "bf",
-            [
-                .drag(""), .show(0..<3, "show b, pin b"),
-                .show(2..<5, "unpin b, let go b"),
-                .show(3..<6, "show f, pin f"), .rest("load e, load d"),
-            ]),
         ScrollScenario(
             "the loads of rows that leave the screen are cancelled", rows: "abcdefgh",
             [
@@ -167,9 +98,6 @@ struct ScrollWindowTests {
 
     private static let sharing = [
         ScrollScenario(
-            "rows with the same image share one load", rows: "aabaab",
-            [.show(0..<3, "load a, load b")]),
-        ScrollScenario(
             "a row that leaves keeps its load while another visible row shares it", rows: "abca",
             [
                 .show(0..<2, "load a, load b, prefetch c"), .show(2..<4, "cancel b, raise c"),
@@ -204,25 +132,11 @@ struct ScrollWindowTests {
                 .failed("f", ""), .retryAll("load f"), .show(0..<1, "cancel f, load a"),
             ]),
         ScrollScenario(
-            "a row that comes back early still shows its failure", rows: "abcdef",
-            [
-                .show(0..<1, "load a, prefetch b"), .failed("a", ""), .show(5..<6, "cancel b, load f"),
-                .wait(29),
-                .show(0..<1, "cancel f"),
-            ]),
-        ScrollScenario(
             "a row that comes back after the pause is retried", rows: "abcdef",
             [
                 .show(0..<1, "load a, prefetch b"), .failed("a", ""), .show(5..<6, "cancel b, load f"),
                 .wait(30),
                 .show(0..<1, "cancel f, load a"),
-            ]),
-        ScrollScenario(
-            "a row that comes back while the list moves is retried at rest", rows: "abcdef",
-            [
-                .show(0..<1, "load a, prefetch b"), .failed("a", ""), .drag(""), .show(5..<6, "cancel b"),
-                .wait(30),
-                .show(0..<1, ""), .rest("load a"),
             ]),
         ScrollScenario(
             "a failed prefetch is not repeated, and is forgotten when its row becomes visible", rows: "ab",
@@ -233,13 +147,6 @@ struct ScrollWindowTests {
     ]
 
     private static let memory = [
-        ScrollScenario(
-            "a memory warning cancels prefetches and releases invisible images", rows: "abcd",
-            [
-                .show(0..<2, "load a, load b, prefetch c, prefetch d"), .loaded("a", "pin a"),
-                .loaded("c", ""),
-                .warning("let go c, cancel d"), .loaded("b", "pin b"),
-            ]),
         ScrollScenario(
             "a memory warning does not affect images that a visible row shares", rows: "aba",
             [.show(0..<2, "load a, load b"), .warning(""), .loaded("a", "pin a")]),

@@ -5,34 +5,12 @@ import Testing
 
 import LazyImages
 
-/// An actor of a program that prewarms.
-private actor Library {
-    private(set) var outcomes: [String] = []
-    private let prewarmer: Prewarmer
-
-    init(_ prewarmer: Prewarmer) { self.prewarmer = prewarmer }
-
-    func fill(_ requests: [ImageRequest]) async -> Prewarmer.Summary {
-        await prewarmer.run(requests) { result in
-            outcomes.append(result.request.url.path)
-        }
-    }
-}
-
 @Suite("A prewarmer's priority and control", .bounded)
 struct PrewarmControlTests {
     private let folder: TemporaryFolder
     private let held = HeldTransport()
 
     init() throws { folder = try TemporaryFolder() }
-
-    @Test("an actor runs a prewarmer with a trailing closure that changes the actor")
-    func fromAnActor() async throws {
-        let library = Library(
-            Prewarmer(FileLoader(disk: disk, transport: HeldTransport { _ in .fresh(SampleImages.png) })))
-        #expect(await library.fill(try requests(3)).fetched == 3)
-        #expect(await library.outcomes.sorted() == ["/0", "/1", "/2"])
-    }
 
     @Test("the main actor runs it with a trailing closure that changes its own state")
     @MainActor func fromTheMainActor() async throws {
@@ -42,40 +20,27 @@ struct PrewarmControlTests {
         #expect(summary.fetched == 3 && count == 3)
     }
 
-    @Test("visible loads go before prewarming")
-    func priority() async throws {
+    @Test(
+        "visible loads go before prewarming, unless its priority is higher",
+        arguments: [nil, .high] as [ImageRequest.Priority?])
+    func priority(chosen: ImageRequest.Priority?) async throws {
         let loader = oneAtATime
         let requests = try requests(3)
-        let run = Task { await Prewarmer(loader).run(requests) }
+        let run = Task {
+            guard let chosen else { return await Prewarmer(loader).run(requests) }
+            return await Prewarmer(loader).run(requests, priority: chosen)
+        }
         let first = try await held.transfer(0)
         try await eventually { loader.downloader.waitingCount == 2 }
         let seen = try await loader.callers(1, of: ImageRequest("http://localhost/seen"))
         try await eventually { loader.downloader.waitingCount == 3 }
         first.answer(SampleImages.png)
         let second = try await held.transfer(1)
-        #expect(second.request.url.path == "/seen")
+        #expect((second.request.url.path == "/seen") == (chosen == nil))
         second.answer(SampleImages.png)
         for index in 2..<4 { try await held.transfer(index).answer(SampleImages.png) }
         #expect(await seen.outcomes[0].error == nil)
         #expect(await run.value.fetched == 3)
-    }
-
-    @Test("its priority can be chosen")
-    func chosenPriority() async throws {
-        let loader = oneAtATime
-        let requests = try requests(2)
-        let run = Task { await Prewarmer(loader).run(requests, priority: .high) }
-        let first = try await held.transfer(0)
-        try await eventually { loader.downloader.waitingCount == 1 }
-        let other = try await loader.callers(1, of: ImageRequest("http://localhost/other"))
-        try await eventually { loader.downloader.waitingCount == 2 }
-        first.answer(SampleImages.png)
-        let second = try await held.transfer(1)
-        #expect(second.request.url.path != "/other")
-        second.answer(SampleImages.png)
-        try await held.transfer(2).answer(SampleImages.png)
-        _ = await other.outcomes
-        #expect(await run.value.fetched == 2)
     }
 
     @Test("a paused prewarmer starts nothing and finishes running loads; resumed it does the rest")

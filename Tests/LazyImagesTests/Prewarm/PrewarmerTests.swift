@@ -72,23 +72,6 @@ struct PrewarmerTests {
         #expect(transport.started.count == 40)
     }
 
-    @Test("a stopped run is continued by the next one")
-    func resumes() async throws {
-        let held = HeldTransport()
-        let first = loader(held)
-        let requests = try requests(6)
-        let run = Task { await Prewarmer(first, concurrency: 1).run(requests) }
-        for index in 0..<3 {
-            try await held.transfer(index).answer(SampleImages.png, fields: ["Cache-Control": "max-age=3600"])
-        }
-        _ = try await held.transfer(3)
-        run.cancel()
-        #expect(await run.value.fetched == 3)
-        let summary = await Prewarmer(loader(answering)).run(requests)
-        #expect(summary.alreadyCached == 3 && summary.fetched == 3)
-        #expect(answering.requests.map(\.url.path).sorted() == ["/3", "/4", "/5"])
-    }
-
     @Test("one failure does not stop the rest, and names its request")
     func failures() async throws {
         let requests = ["0", "bad", "2", "bad2", "4"].map { ImageRequest("http://localhost/\($0)") }
