@@ -36,8 +36,7 @@ struct CacheIntegrityTests {
         await earlier.flush()
         let disk = DiskCache(folder: folder.file("cache"))
         let answer: DiskCache.Entry = try #require(await disk.entry(for: request.key))
-        await disk.store(bytes, metadata: answer.metadata, for: request.key)
-        await disk.flush()
+        await disk.put(bytes, metadata: answer.metadata, for: request.key)
         return disk
     }
 
@@ -45,8 +44,7 @@ struct CacheIntegrityTests {
     func withoutResponse() async throws {
         let request = try ImageRequest(.text(address))
         let disk = DiskCache(folder: folder.file("cache"))
-        await disk.store(SampleImages.png, for: request.key)
-        await disk.flush()
+        await disk.put(SampleImages.png, for: request.key)
         let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
         #expect(try await loader.file(for: request).source == .network)
     }

@@ -45,20 +45,17 @@ struct ResourceShortageTests {
     func diskTier() async throws {
         let folder = try TemporaryFolder()
         let stored = DiskCache(folder: folder.file("cache"))
-        await stored.store([1], for: key("a"))
-        await stored.flush()
+        await stored.put([1], for: key("a"))
         let cache = DiskCache(
             folder: folder.file("cache"), limit: 1 << 20, calls: FileCalls(), startThread: system.start)
         #expect(await cache.entry(for: key("a")) == nil)
-        await cache.store([2], for: key("b"))
-        await cache.flush()
+        await cache.put([2], for: key("b"))
         #expect(cache.body(key("b")) == nil)
         #expect(cache.counters.faults > 0)
         #expect(cache.counters.lastFault?.contains("cannot start a thread for the cache") == true)
         system.give(10)
         #expect(await cache.entry(for: key("a"))?.body.array == [1])
-        await cache.store([2], for: key("b"))
-        await cache.flush()
+        await cache.put([2], for: key("b"))
         #expect(DiskCache(folder: folder.file("cache")).body(key("b")) == [2])
     }
 

@@ -85,6 +85,18 @@ func duplicatedDescriptors(ofFiles beginning: String) throws -> [Int32] {
 }
 
 extension DiskCache {
+    /// Stores a value, and waits until it is on disk.
+    func put(_ body: [UInt8], metadata: [UInt8] = [], expiry: Int? = nil, for key: CacheKey) async {
+        await store(body, metadata: metadata, expiry: expiry, for: key)
+        await flush()
+    }
+
+    /// Stores a value under each number, and waits until they are on disk.
+    func fill(_ numbers: Range<Int>, with body: [UInt8]) async {
+        for number in numbers { await store(body, for: key("\(number)")) }
+        await flush()
+    }
+
     /// The body for a key, by the synchronous lookup.
     func body(_ key: CacheKey) -> [UInt8]? { readEntry(for: key)?.body.array }
 }

@@ -17,8 +17,7 @@ struct DiskCacheTests {
         let (key, body) = (key("a"), pseudoRandomBytes(count: 60_000))
         let cache = fixture.cache()
         #expect(await cache.entry(for: key) == nil)
-        await cache.store(body, metadata: [1, 2, 3], for: key)
-        await cache.flush()
+        await cache.put(body, metadata: [1, 2, 3], for: key)
         for cache in [cache, fixture.cache()] {
             let entry = try #require(await cache.entry(for: key))
             #expect(entry.body.array == body && entry.metadata == [1, 2, 3])
@@ -31,8 +30,7 @@ struct DiskCacheTests {
     @Test("an empty body without metadata is a value like any other")
     func emptyBody() async throws {
         let cache = fixture.cache()
-        await cache.store([], for: key("a"))
-        await cache.flush()
+        await cache.put([], for: key("a"))
         #expect(cache.body(key("a")) == [])
         #expect(cache.contains(key("a")) && cache.bodyLength(for: key("a")) == 0)
     }
@@ -154,8 +152,7 @@ struct DiskCacheTests {
         await cache.flush()
         for name in ["written", "staged", "waiting"] { #expect(cache.body(key(name)) == nil, "\(name)") }
         #expect(fixture.bytesOnDisk() == 0 && cache.counters.bytes == 0)
-        await cache.store(bytes, metadata: [], for: key("later"))
-        await cache.flush()
+        await cache.put(bytes, metadata: [], for: key("later"))
         #expect(fixture.cache().body(key("later")) == bytes)
     }
 
@@ -163,8 +160,7 @@ struct DiskCacheTests {
     func beyondTheLimit() async throws {
         let (large, small) = (fixture.cache(), fixture.cache(limit: 1_000))
         let bytes = pseudoRandomBytes(count: 2_000)
-        await large.store(bytes, metadata: [], for: key("a"))
-        await large.flush()
+        await large.put(bytes, metadata: [], for: key("a"))
         #expect(small.body(key("a")) == nil && small.counters.misses == 1)
         #expect(await small.verify().removedEntries == 0)
         #expect(small.counters.corrupt == 0 && large.body(key("a")) == bytes)
@@ -186,16 +182,14 @@ struct DiskCacheTests {
     func tooLarge() async throws {
         let cache = fixture.cache(limit: 1_000)
         await cache.store([1], for: key("a"))
-        await cache.store(pseudoRandomBytes(count: 1_000), for: key("a"))
-        await cache.flush()
+        await cache.put(pseudoRandomBytes(count: 1_000), for: key("a"))
         #expect(cache.body(key("a")) == nil && fixture.bytesOnDisk() == 0 && cache.counters.faults == 0)
     }
 
     @Test("contains reads the header and changes no counter")
     func contains() async throws {
         let cache = fixture.cache()
-        await cache.store([1, 2, 3], for: key("a"))
-        await cache.flush()
+        await cache.put([1, 2, 3], for: key("a"))
         #expect(cache.contains(key("a")) && !cache.contains(key("b")))
         try write([1, 2, 3], to: fixture.file(key("a")))
         #expect(!cache.contains(key("a")))
@@ -206,8 +200,7 @@ struct DiskCacheTests {
     func removing() async throws {
         let cache = fixture.cache()
         let (first, second) = (key("a"), key("b"))
-        await cache.store([1], for: first)
-        await cache.flush()
+        await cache.put([1], for: first)
         await cache.store([1], for: second)
         await cache.remove(first)
         await cache.remove(second)
@@ -224,8 +217,7 @@ struct DiskCacheTests {
         ]
         for name in odd {
             let key = key(name).variant("../\(name)")
-            await cache.store([1], for: key)
-            await cache.flush()
+            await cache.put([1], for: key)
             #expect(cache.body(key) == [1])
             #expect(fixture.size(fixture.file(key)) > 0)
         }
@@ -237,8 +229,7 @@ struct DiskCacheTests {
     func folderMode() async throws {
         let cache = fixture.cache()
         #expect(fixture.size(fixture.path) == 0, "opening creates nothing")
-        await cache.store([1], for: key("a"))
-        await cache.flush()
+        await cache.put([1], for: key("a"))
         var status = stat()
         #expect(unsafe lstat(fixture.path, &status) == 0 && status.st_mode & 0o777 == 0o700)
         #expect(unsafe lstat(fixture.file(key("a")), &status) == 0 && status.st_mode & 0o777 == 0o600)

@@ -18,13 +18,11 @@ struct DiskConcurrencyTests {
     func overwriting() async throws {
         let (writer, reader, key) = (fixture.cache(), fixture.cache(), key("a"))
         let values = (0..<4).map { [UInt8](repeating: UInt8($0), count: 20_000 + 7_000 * $0) }
-        await writer.store(values[0], for: key)
-        await writer.flush()
+        await writer.put(values[0], for: key)
         await withTaskGroup { group in
             group.addTask {
                 for round in 0..<80 {
-                    await writer.store(values[round % 4], for: key)
-                    await writer.flush()
+                    await writer.put(values[round % 4], for: key)
                 }
             }
             for _ in 0..<4 {
@@ -75,13 +73,11 @@ struct DiskConcurrencyTests {
     @Test("removing a corrupt entry never removes the good one that has replaced it")
     func removalRace() async throws {
         let cache = fixture.cache()
-        await cache.store([1], for: key("a"))
-        await cache.flush()
+        await cache.put([1], for: key("a"))
         let folder = try CacheFolder(path: fixture.path, calls: FileCalls(), isForWriting: true)
         let name = CacheFolder.entryName(of: key("a").digest)
         let judged = try folder.calls.status(of: name, in: folder.descriptor).identity
-        await cache.store([2], for: key("a"))
-        await cache.flush()
+        await cache.put([2], for: key("a"))
         #expect(try !folder.remove(name, ifStill: judged))
         #expect(cache.body(key("a")) == [2] && fixture.names(in: "tmp").isEmpty)
         let now = try folder.calls.status(of: name, in: folder.descriptor).identity
@@ -92,8 +88,7 @@ struct DiskConcurrencyTests {
     @Test("a good entry that was moved aside gives way to one stored meanwhile")
     func removalRaceWithYetAnother() async throws {
         let (cache, path) = (fixture.cache(), fixture.path)
-        await cache.store([1], for: key("a"))
-        await cache.flush()
+        await cache.put([1], for: key("a"))
         let name = CacheFolder.entryName(of: key("a").digest)
         let file = fixture.file(key("a"))
         let newest = try fixture.bytes(of: file)
@@ -113,12 +108,10 @@ struct DiskConcurrencyTests {
     )
     func stoppedWithUsageLock() async throws {
         let cache = fixture.cache()
-        await cache.store([1], for: key("a"))
-        await cache.flush()
+        await cache.put([1], for: key("a"))
         let lock = unsafe open(fixture.path + "/usage", O_RDWR | O_CLOEXEC)
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
-        await cache.store([2], for: key("b"))
-        await cache.flush()
+        await cache.put([2], for: key("b"))
         #expect(cache.body(key("b")) == [2] && cache.counters.entries == 2)
         #expect(fixture.cache().counters.entries == 1)
         // Another test may be starting a program whose process holds a duplicate of the descriptor for a

@@ -37,15 +37,13 @@ struct DiskEvictionTests {
     func order() async throws {
         let cache = fixture.cache(limit: 100_000)
         let keys = (0..<99).map { key("\($0)") }
-        for key in keys { await cache.store(bytes, for: key) }
-        await cache.flush()
+        await cache.fill(0..<99, with: bytes)
         // The order of use differs from the order of storing.
         for (index, key) in keys.enumerated() {
             fixture.setAccessTime(fixture.file(key), 1_000 + index * 37 % 99)
         }
         while cache.counters.evictions == 0 {
-            await cache.store(bytes, for: key("more \(fixture.bytesOnDisk())"))
-            await cache.flush()
+            await cache.put(bytes, for: key("more \(fixture.bytesOnDisk())"))
         }
         let gone = keys.indices.filter { !cache.contains(keys[$0]) }
         let oldest = keys.indices.sorted { $0 * 37 % 99 < $1 * 37 % 99 }.prefix(gone.count)
@@ -56,17 +54,14 @@ struct DiskEvictionTests {
     @Test("the limit can change: the next store evicts what exceeds a lower one")
     func changedLimit() async throws {
         let cache = fixture.cache(limit: 100_000)
-        for number in 0..<50 { await cache.store(bytes, for: key("\(number)")) }
-        await cache.flush()
+        await cache.fill(0..<50, with: bytes)
         let before = fixture.bytesOnDisk()
         cache.limit = before / 2
         #expect(cache.limit == before / 2 && fixture.bytesOnDisk() == before)
-        await cache.store(bytes, for: key("one more"))
-        await cache.flush()
+        await cache.put(bytes, for: key("one more"))
         #expect(fixture.bytesOnDisk() <= before / 2 && cache.contains(key("one more")))
         cache.limit = 10
-        await cache.store(bytes, for: key("too large"))
-        await cache.flush()
+        await cache.put(bytes, for: key("too large"))
         #expect(!cache.contains(key("too large")))
     }
 
@@ -83,8 +78,7 @@ struct DiskEvictionTests {
         await cache.flush()
         for (index, key) in keys.enumerated() { fixture.setAccessTime(fixture.file(key), 1_000 + index) }
         while cache.counters.evictions == 0 {
-            await cache.store(bytes, for: key("more \(fixture.bytesOnDisk())"))
-            await cache.flush()
+            await cache.put(bytes, for: key("more \(fixture.bytesOnDisk())"))
         }
         let gone = keys.indices.filter { !cache.contains(keys[$0]) }
         #expect(gone == Array(stride(from: 2, to: 99, by: 3).prefix(gone.count)) && gone.count > 5)
@@ -94,11 +88,9 @@ struct DiskEvictionTests {
     func byFolders() async throws {
         let cache = fixture.cache(limit: 400_000, largeCount: 0)
         let keys = (0..<380).map { key("\($0)") }
-        for key in keys { await cache.store(bytes, for: key) }
-        await cache.flush()
+        await cache.fill(0..<380, with: bytes)
         for (index, key) in keys.enumerated() { fixture.setAccessTime(fixture.file(key), 1_000 + index) }
-        await cache.store([UInt8](repeating: 1, count: 40_000), for: key("large"))
-        await cache.flush()
+        await cache.put([UInt8](repeating: 1, count: 40_000), for: key("large"))
         #expect(cache.contains(key("large")))
         #expect(fixture.bytesOnDisk() <= 400_000 && fixture.bytesOnDisk() > 330_000)
         // In each folder that lost entries, the younger ones are left.
@@ -117,8 +109,7 @@ struct DiskEvictionTests {
         let file = fixture.file(key("a"))
         // The file system's clock and that of time(2) may each be a tick behind the other.
         let start = time(nil) - 1
-        await cache.store([1], for: key("a"))
-        await cache.flush()
+        await cache.put([1], for: key("a"))
         #expect((start...time(nil) + 1).contains(fixture.accessTime(file)))
         fixture.setAccessTime(file, 1_000)
         _ = cache.body(key("a"))
@@ -132,8 +123,7 @@ struct DiskEvictionTests {
     @Test("verify and listing do not change the order of use")
     func scansDoNotTouch() async throws {
         let cache = fixture.cache()
-        await cache.store([1], for: key("a"))
-        await cache.flush()
+        await cache.put([1], for: key("a"))
         fixture.setAccessTime(fixture.file(key("a")), 1_000)
         _ = await cache.verify()
         await cache.forEachEntry { _ in }
@@ -145,8 +135,7 @@ struct DiskEvictionTests {
     func sharedLimit() async throws {
         let caches = [fixture.cache(limit: 50_000), fixture.cache(limit: 50_000)]
         for number in 0..<120 {
-            await caches[number % 2].store(bytes, for: key("\(number)"))
-            await caches[number % 2].flush()
+            await caches[number % 2].put(bytes, for: key("\(number)"))
         }
         #expect(fixture.bytesOnDisk() <= 50_000 && fixture.bytesOnDisk() > 40_000)
         #expect(caches.contains { $0.counters.evictions > 0 })
@@ -157,32 +146,28 @@ struct DiskEvictionTests {
         arguments: [nil, 0, 13, 4_112] as [Int?])
     func wrongCounts(size: Int?) async throws {
         let first = fixture.cache(limit: 50_000)
-        for number in 0..<40 { await first.store(bytes, for: key("\(number)")) }
-        await first.flush()
+        await first.fill(0..<40, with: bytes)
         try fixture.remove(fixture.path + "/usage")
         if let size { try write([UInt8](repeating: 0xff, count: size), to: fixture.path + "/usage") }
         let next = fixture.cache(limit: 50_000)
         await next.flush()
         await next.flush()
         #expect(next.counters.bytes == fixture.bytesOnDisk() && next.counters.entries == 40)
-        for number in 40..<100 { await next.store(bytes, for: key("\(number)")) }
-        await next.flush()
+        await next.fill(40..<100, with: bytes)
         #expect(fixture.bytesOnDisk() <= 50_000)
     }
 
     @Test("counts that are too high cost one scan and no entry")
     func countsTooHigh() async throws {
         let cache = fixture.cache(limit: 50_000)
-        for number in 0..<10 { await cache.store(bytes, for: key("\(number)")) }
-        await cache.flush()
+        await cache.fill(0..<10, with: bytes)
         var usage = try fixture.bytes(of: fixture.path + "/usage")
         // Simulates many crashes between counting and renaming: the counts have 1 MiB that is not there.
         usage[16 + 2] = 0x10
         try write(usage, to: fixture.path + "/usage")
         let next = fixture.cache(limit: 50_000)
         #expect(next.counters.bytes > 1 << 20)
-        await next.store([1], for: key("more"))
-        await next.flush()
+        await next.put([1], for: key("more"))
         #expect(next.counters.evictions == 0 && next.counters.entries == 11)
         #expect(next.counters.bytes == fixture.bytesOnDisk())
     }
@@ -192,25 +177,21 @@ struct DiskEvictionTests {
     )
     func stoppedEvictor() async throws {
         let cache = fixture.cache(limit: 100_000)
-        for number in 0..<100 { await cache.store(bytes, for: key("\(number)")) }
-        await cache.flush()
+        await cache.fill(0..<100, with: bytes)
         // Simulates a process that was stopped in the middle of an eviction and never continues.
         let lock = unsafe open(fixture.path + "/evicting", O_RDWR | O_CREAT, 0o600)
         defer { close(lock) }
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
-        for number in 100..<102 { await cache.store(bytes, for: key("\(number)")) }
-        await cache.flush()
+        await cache.fill(100..<102, with: bytes)
         #expect(cache.counters.evictions == 0)
-        for number in 102..<110 { await cache.store(bytes, for: key("\(number)")) }
-        await cache.flush()
+        await cache.fill(102..<110, with: bytes)
         #expect(cache.counters.evictions > 0 && fixture.bytesOnDisk() <= 102_000)
     }
 
     @Test("trim evicts the oldest entries down to the given size", arguments: [20_000, 0])
     func trim(largeCount: Int) async throws {
         let cache = fixture.cache(largeCount: largeCount)
-        for number in 0..<100 { await cache.store(bytes, for: key("\(number)")) }
-        await cache.flush()
+        await cache.fill(0..<100, with: bytes)
         let before = fixture.bytesOnDisk()
         let removed = await cache.trim(to: 30_000)
         #expect(fixture.bytesOnDisk() <= 30_000 && cache.counters.bytes == fixture.bytesOnDisk())
@@ -224,8 +205,7 @@ struct DiskEvictionTests {
     @Test("verify removes corrupt entries, keeps good ones, reports both, and leaves correct counts")
     func verify() async throws {
         let cache = fixture.cache()
-        for number in 0..<10 { await cache.store(pseudoRandomBytes(count: 100), for: key("\(number)")) }
-        await cache.flush()
+        await cache.fill(0..<10, with: pseudoRandomBytes(count: 100))
         try write(Array(fixture.bytes(of: fixture.file(key("3"))).dropLast()), to: fixture.file(key("3")))
         try write(fixture.bytes(of: fixture.file(key("5"))), to: fixture.file(key("4")))
         let report = await cache.verify()

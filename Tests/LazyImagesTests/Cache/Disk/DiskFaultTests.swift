@@ -26,15 +26,13 @@ struct DiskFaultTests {
     func everyCallOfAStore(fault: FileCalls.InjectedFault, isPersistent: Bool) async throws {
         let cache = try await cacheWithOldEntry()
         plan.clear()
-        await cache.store(bytes, metadata: [1], for: key("counting"))
-        await cache.flush()
+        await cache.put(bytes, metadata: [1], for: key("counting"))
         let calls = plan.count
         #expect(calls > 8)
         for number in 0..<calls {
             let new = key("new \(number)")
             plan.fail(at: number, isPersistent: isPersistent, fault)
-            await cache.store(bytes, metadata: [1], for: new)
-            await cache.flush()
+            await cache.put(bytes, metadata: [1], for: new)
             plan.clear()
             let other = fixture.cache()
             // The cache's sweep reads the temporary folder. It must end before the next store uses that
@@ -46,8 +44,7 @@ struct DiskFaultTests {
                 #expect(cache.body(old) == oldBytes)
                 #expect(cache.counters.corrupt == 0)
             }
-            await cache.store([1], for: new)
-            await cache.flush()
+            await cache.put([1], for: new)
             #expect(cache.body(new) == [1])
         }
         #expect(fixture.names(in: "tmp").isEmpty || isPersistent)
@@ -83,19 +80,16 @@ struct DiskFaultTests {
         for number in 0..<9 { await probe.store(Array(bytes.prefix(900)), for: key("fill \(number)")) }
         await probe.flush()
         plan.clear()
-        await probe.store(oldBytes, for: key("counting"))
-        await probe.flush()
+        await probe.put(oldBytes, for: key("counting"))
         let calls = plan.count
         #expect(calls > 300 && probe.counters.evictions > 0)
         // Every second case fails from this call on. Most calls open, list and close the folders of entries,
         // so each case hits few calls of the other kinds.
         for number in stride(from: first, to: calls, by: 32) {
             plan.fail(at: number, isPersistent: !first.isMultiple(of: 2), fault)
-            await probe.store(oldBytes, for: key("new \(number)"))
-            await probe.flush()
+            await probe.put(oldBytes, for: key("new \(number)"))
             plan.clear()
-            await probe.store(Array(bytes.prefix(500)), for: key("next \(number)"))
-            await probe.flush()
+            await probe.put(Array(bytes.prefix(500)), for: key("next \(number)"))
             #expect(fixture.bytesOnDisk() <= 10_000)
         }
         let report = await fixture.cache().verify()
@@ -106,17 +100,14 @@ struct DiskFaultTests {
     func oneFault() async throws {
         let cache = try await cacheWithOldEntry()
         plan.fail(at: 0, isPersistent: true, of: .open, .failure(EROFS))
-        for number in 0..<5 { await cache.store([1], for: key("\(number)")) }
-        await cache.flush()
+        await cache.fill(0..<5, with: [1])
         #expect(cache.counters.faults == 1)
         #expect(cache.counters.lastFault?.contains("Read-only file system") == true)
         plan.clear()
-        await cache.store([1], for: key("a"))
-        await cache.flush()
+        await cache.put([1], for: key("a"))
         #expect(cache.body(key("a")) == [1] && cache.counters.faults == 1)
         plan.fail(at: 0, isPersistent: true, of: .write, .failure(ENOSPC))
-        await cache.store([1], for: key("b"))
-        await cache.flush()
+        await cache.put([1], for: key("b"))
         #expect(cache.counters.faults == 2)
         #expect(cache.counters.lastFault?.contains("No space left on device") == true)
     }
@@ -126,18 +117,15 @@ struct DiskFaultTests {
         let cache = try await cacheWithOldEntry()
         let before = cache.counters
         plan.fail(at: 0, isPersistent: true, of: .rename, .failure(ENOSPC))
-        for number in 0..<5 { await cache.store(bytes, for: key("\(number)")) }
-        await cache.flush()
+        await cache.fill(0..<5, with: bytes)
         plan.clear()
-        await cache.store([1], for: old)
-        await cache.flush()
+        await cache.put([1], for: old)
         #expect(cache.counters.entries == before.entries && cache.counters.bytes == fixture.bytesOnDisk())
     }
 
     private func cacheWithOldEntry() async throws -> DiskCache {
         let cache = fixture.cache(calls: plan.calls)
-        await cache.store(oldBytes, for: old)
-        await cache.flush()
+        await cache.put(oldBytes, for: old)
         return cache
     }
 }

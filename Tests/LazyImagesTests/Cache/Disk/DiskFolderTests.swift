@@ -16,10 +16,10 @@ struct DiskFolderTests {
     @Test("an open cache creates a deleted folder again at its next store")
     func deleted() async throws {
         let cache = fixture.cache()
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         try fixture.remove(fixture.path)
         #expect(cache.body(key("a")) == nil)
-        await store(cache, "b")
+        await cache.put([1], for: key("b"))
         #expect(cache.body(key("b")) == [1] && fixture.cache().body(key("b")) == [1])
         #expect(cache.counters.entries == 1)
     }
@@ -27,10 +27,10 @@ struct DiskFolderTests {
     @Test("a reader that stores nothing finds what others store in a new folder")
     func deletedUnderAReader() async throws {
         let reader = fixture.cache()
-        await store(fixture.cache(), "a")
+        await fixture.cache().put([1], for: key("a"))
         #expect(reader.body(key("a")) == [1])
         try fixture.remove(fixture.path)
-        await store(fixture.cache(), "b")
+        await fixture.cache().put([1], for: key("b"))
         #expect(reader.body(key("b")) == [1] && reader.counters.faults == 0)
     }
 
@@ -39,12 +39,12 @@ struct DiskFolderTests {
         arguments: ["tmp", "usage", "a shard", "all"])
     func emptied(what: String) async throws {
         let cache = fixture.cache()
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         let shard = String(key("a").digest.hexadecimal.prefix(2))
         let names = what == "all" ? fixture.names(in: "") : [what == "a shard" ? shard : what]
         for name in names { try fixture.remove(fixture.path + "/" + name) }
-        await store(cache, "b")
-        await store(cache, "a")
+        await cache.put([1], for: key("b"))
+        await cache.put([1], for: key("a"))
         #expect(cache.body(key("a")) == [1] && cache.body(key("b")) == [1])
         #expect(cache.counters.faults == 0)
     }
@@ -52,9 +52,9 @@ struct DiskFolderTests {
     @Test("a folder that was moved away is left alone: later values are stored where the path leads")
     func moved() async throws {
         let cache = fixture.cache()
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         try fixture.move(fixture.path, to: fixture.folder.file("elsewhere"))
-        await store(cache, "b")
+        await cache.put([1], for: key("b"))
         #expect(fixture.size(fixture.file(key("b"))) > 0)
         #expect(cache.body(key("a")) == nil && cache.body(key("b")) == [1])
     }
@@ -62,11 +62,11 @@ struct DiskFolderTests {
     @Test("the next store notices that another folder has replaced the cache's")
     func replaced() async throws {
         let cache = fixture.cache()
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         try fixture.move(fixture.path, to: fixture.folder.file("first"))
         let other = fixture.cache()
-        await store(other, "b")
-        await store(cache, "c")
+        await other.put([1], for: key("b"))
+        await cache.put([1], for: key("c"))
         #expect(cache.body(key("b")) == [1] && other.body(key("c")) == [1] && cache.body(key("a")) == nil)
     }
 
@@ -76,12 +76,12 @@ struct DiskFolderTests {
         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
         try FileManager.default.createSymbolicLink(atPath: fixture.path, withDestinationPath: target)
         let cache = fixture.cache()
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         #expect(cache.body(key("a")) == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: target).isEmpty)
         #expect(cache.counters.lastFault?.contains("symbolic link") == true)
         try fixture.remove(fixture.path)
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         #expect(cache.body(key("a")) == [1])
     }
 
@@ -89,7 +89,7 @@ struct DiskFolderTests {
     func fileInPlace() async throws {
         try write([1, 2, 3], to: fixture.path)
         let cache = fixture.cache()
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         #expect(cache.body(key("a")) == nil && cache.counters.faults > 0)
         #expect(try fixture.bytes(of: fixture.path) == [1, 2, 3])
     }
@@ -99,10 +99,10 @@ struct DiskFolderTests {
         .enabled(if: geteuid() == 0, "only root can give a folder away"))
     func foreignOwner() async throws {
         let cache = fixture.cache()
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         #expect(unsafe chown(fixture.path, 12_345, 12_345) == 0)
         let next = fixture.cache()
-        await store(next, "b")
+        await next.put([1], for: key("b"))
         #expect(next.body(key("a")) == nil && next.counters.lastFault?.contains("another user") == true)
         #expect(fixture.size(fixture.file(key("b"))) == 0)
     }
@@ -112,13 +112,13 @@ struct DiskFolderTests {
     )
     func oddEntries() async throws {
         let cache = fixture.cache()
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         let (file, victim) = (fixture.file(key("a")), fixture.folder.file("victim"))
         try fixture.move(file, to: victim)
         try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: victim)
         #expect(cache.body(key("a")) == nil)
         #expect(fixture.size(victim) > 0)
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         #expect(cache.body(key("a")) == [1])
         try fixture.remove(file)
         #expect(unsafe mkfifo(file, 0o600) == 0)
@@ -131,7 +131,7 @@ struct DiskFolderTests {
     )
     func paths() async throws {
         let deep = DiskCache(folder: fixture.folder.file("x/y/z/"))
-        await store(deep, "a")
+        await deep.put([1], for: key("a"))
         #expect(deep.body(key("a")) == [1] && deep.path == fixture.folder.file("x/y/z"))
         #expect(DiskCache.absolutePath("a/b").hasSuffix("/a/b") && DiskCache.absolutePath("a").hasPrefix("/"))
         #expect(DiskCache.absolutePath("/") == "/")
@@ -148,7 +148,7 @@ struct DiskFolderTests {
             transport: HeldTransport { _ in .fresh(SampleImages.png(bytes: 2_000_000)) })
         let error = await loader.error(for: ImageRequest("http://localhost/a.png"))
         #expect(error?.code == "storage-failed", "no folder for a body beyond the memory")
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         #expect(cache.body(key("a")) == nil && cache.counters.stores == 0)
         #expect(cache.counters.lastFault?.contains("its path is empty") == true)
         for path in ["usage", "CACHEDIR.TAG", "claims", "/usage", "/partial"] {
@@ -159,7 +159,7 @@ struct DiskFolderTests {
     @Test("opening sweeps the leftovers of a crash from tmp, and leaves the files of live processes")
     func sweep() async throws {
         let cache = fixture.cache()
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         let (left, live) = (fixture.path + "/tmp/1f2e-1", fixture.path + "/tmp/3d4c-2")
         for path in [left, live] { try write([1, 2, 3], to: path) }
         try FileManager.default.createSymbolicLink(
@@ -187,7 +187,7 @@ struct DiskFolderTests {
         await cache.flush()
         // To look creates nothing.
         #expect(Set(fixture.names(in: "")) == Set(["tmp", String(name.prefix { $0 != "/" })]))
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         #expect(try Data(contentsOf: URL(filePath: fixture.path + "/" + name)) == Data("mine".utf8))
         let isHarmless = name.hasPrefix("tmp")
         #expect((cache.counters.faults == 0) == isHarmless && cache.counters.stores == (isHarmless ? 1 : 0))
@@ -213,7 +213,7 @@ struct DiskFolderTests {
                 try? Data(counts).write(to: URL(filePath: path + "/usage"))
                 return nil
             }))
-        if isForWriting { await store(cache, "a") } else { #expect(cache.body(key("a")) == nil) }
+        if isForWriting { await cache.put([1], for: key("a")) } else { #expect(cache.body(key("a")) == nil) }
         #expect(isMade.value && cache.counters.faults == 0, "\(cache.counters.lastFault ?? "")")
     }
 
@@ -244,7 +244,7 @@ struct DiskFolderTests {
                 try? FileManager.default.removeItem(atPath: "\(path)/tmp/\(name)")
                 return nil
             }))
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         #expect(cache.body(key("a")) == [1] && cache.counters.faults == 0)
         #expect(fixture.size(fixture.file(key("a"))) > 0)
     }
@@ -261,15 +261,10 @@ struct DiskFolderTests {
                 copies.change { $0 += made }
                 return .failure(EIO)
             }))
-        await store(cache, "a")
+        await cache.put([1], for: key("a"))
         defer { for copy in copies.value { close(copy) } }
         #expect(!copies.value.isEmpty && !fixture.names(in: "tmp").isEmpty)
         await fixture.cache().flush()
         #expect(fixture.names(in: "tmp").isEmpty)
-    }
-
-    private func store(_ cache: DiskCache, _ name: String) async {
-        await cache.store([1], for: key(name))
-        await cache.flush()
     }
 }

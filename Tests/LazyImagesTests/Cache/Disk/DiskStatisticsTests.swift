@@ -18,8 +18,7 @@ struct DiskStatisticsTests {
         for _ in 0..<3 {
             let cache = fixture.cache()
             _ = cache.body(key("absent"))
-            await cache.store([1], for: key("a"))
-            await cache.flush()
+            await cache.put([1], for: key("a"))
             _ = cache.body(key("a"))
             await cache.flush()
         }
@@ -37,8 +36,7 @@ struct DiskStatisticsTests {
     @Test("an entry found corrupt is counted for its host")
     func corrupt() async throws {
         let cache = fixture.cache()
-        await cache.store([1], for: key("a"))
-        await cache.flush()
+        await cache.put([1], for: key("a"))
         try write([1, 2, 3], to: fixture.file(key("a")))
         _ = cache.body(key("a"))
         #expect(await cache.statistics().hosts["example.org"]?.corrupt == 1)
@@ -48,8 +46,7 @@ struct DiskStatisticsTests {
     func busy() async throws {
         let plan = FaultPlan()
         let cache = fixture.cache(calls: plan.calls)
-        await cache.store([1], for: key("a"))
-        await cache.flush()
+        await cache.put([1], for: key("a"))
         let lock = unsafe open(fixture.path + "/statistics", O_RDWR | O_CLOEXEC)
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
         _ = cache.body(key("a"))
@@ -83,8 +80,7 @@ struct DiskStatisticsTests {
         for _ in 0..<2 {
             let cache = fixture.cache()
             _ = cache.body(key("a"))
-            await cache.store([1], for: key("a"))
-            await cache.flush()
+            await cache.put([1], for: key("a"))
             _ = cache.body(key("a"))
             await cache.flush()
         }

@@ -37,8 +37,7 @@ struct EntryFormatTests {
     @Test("an entry's file has the bytes of the format's sample")
     func sampleFile() async throws {
         let cache = fixture.cache()
-        await cache.store(Array("hello".utf8), metadata: Array("m".utf8), expiry: Self.expiry, for: sampleKey)
-        await cache.flush()
+        await cache.put(Array("hello".utf8), metadata: Array("m".utf8), expiry: Self.expiry, for: sampleKey)
         #expect(try fixture.bytes(of: fixture.file(sampleKey)) == Self.sample)
     }
 
@@ -87,8 +86,7 @@ struct EntryFormatTests {
         let cache = try await cacheWithSample()
         #expect(await cache.entry(for: sampleKey)?.expiry == Self.expiry)
         for (expiry, stored) in [(nil, nil), (1, 1), (-5, 1), (Int.max, Int(UInt32.max))] as [(Int?, Int?)] {
-            await cache.store([1], expiry: expiry, for: key("a"))
-            await cache.flush()
+            await cache.put([1], expiry: expiry, for: key("a"))
             #expect(await fixture.cache().entry(for: key("a"))?.expiry == stored)
         }
     }
@@ -136,8 +134,7 @@ struct EntryFormatTests {
     func otherKey() async throws {
         let cache = try await cacheWithSample()
         let other = key("other")
-        await cache.store([1], for: other)
-        await cache.flush()
+        await cache.put([1], for: other)
         try write(Self.sample, to: fixture.file(other))
         #expect(cache.body(other) == nil && cache.counters.corrupt == 1)
     }
@@ -159,8 +156,7 @@ struct EntryFormatTests {
 
     private func cacheWithSample() async throws -> DiskCache {
         let cache = fixture.cache()
-        await cache.store(Array("hello".utf8), metadata: Array("m".utf8), expiry: Self.expiry, for: sampleKey)
-        await cache.flush()
+        await cache.put(Array("hello".utf8), metadata: Array("m".utf8), expiry: Self.expiry, for: sampleKey)
         return cache
     }
 }
