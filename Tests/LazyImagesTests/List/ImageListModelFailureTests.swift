@@ -6,8 +6,7 @@ import Testing
 struct ImageListModelFailureTests {
     @Test("a failure says whether it is retryable, and is retried on demand")
     func failure() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
+        let (loader, model) = try list("a b")
         var updates = model.updates.makeAsyncIterator()
         model.setVisible(0..<2)
         loader.fail("a", .httpStatus(url: "a", status: 503))
@@ -25,8 +24,7 @@ struct ImageListModelFailureTests {
 
     @Test("a retry while the list moves shows the placeholder until the list rests")
     func deferredRetry() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a"), pressure: nil)
+        let (loader, model) = try list("a")
         var updates = model.updates.makeAsyncIterator()
         model.setVisible(0..<1)
         loader.fail("a", .notAnImage(url: "a", reason: "text"))

@@ -26,8 +26,7 @@ struct ImageListModelRowsTests {
 
     @Test("the rows of a new list show their own images, and removed rows their placeholders")
     func anotherList() async throws {
-        let loader = HeldLoader(memory: ["a", "x"])
-        let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
+        let (loader, model) = try list("a b", memory: ["a", "x"])
         var updates = model.updates.makeAsyncIterator()
         model.setVisible(0..<2)
         #expect(await read(&updates, until: "b: loading 0") == ["a: a", "b: loading 0"])
@@ -38,8 +37,7 @@ struct ImageListModelRowsTests {
 
     @Test("a request that is in both lists keeps its image and its load, without an update")
     func keptRequest() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
+        let (loader, model) = try list("a b c")
         var updates = model.updates.makeAsyncIterator()
         model.setVisible(0..<3)
         loader.finish("a")
@@ -63,9 +61,7 @@ struct ImageListModelRowsTests {
 
     @Test("a request without a row causes no update")
     func goneRequest() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
-        model.setVisible(0..<2)
+        let (loader, model) = try list("a b", visible: 0..<2)
         var updates = model.updates.makeAsyncIterator()
         loader.report("a", TransferProgress(received: 7, expected: 9))
         model.setRows(try requests("x"))

@@ -10,9 +10,7 @@ import Testing
 struct ImageListModelTests {
     @Test("visible rows load from the middle outwards, then the page ahead is prefetched")
     func order() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c d e f"), pressure: nil)
-        model.setVisible(0..<3)
+        let (loader, model) = try list("a b c d e f", visible: 0..<3)
         #expect(
             loader.takeRecord() == ["load b", "load a", "load c", "prefetch d", "prefetch e", "prefetch f"])
         #expect(model.counters.running == 3)
@@ -23,8 +21,7 @@ struct ImageListModelTests {
 
     @Test("nothing starts while the list is dragged or decelerates")
     func flags() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c d e f"), pressure: nil)
+        let (loader, model) = try list("a b c d e f")
         model.willBeginDragging()
         model.setVisible(0..<2)
         #expect(model.isDragging)
@@ -40,8 +37,7 @@ struct ImageListModelTests {
 
     @Test("a list that is caught while it decelerates starts nothing until it rests")
     func caught() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a"), pressure: nil)
+        let (loader, model) = try list("a")
         model.didEndDragging(willDecelerate: true)
         model.setVisible(0..<1)
         model.willBeginDragging()
@@ -53,8 +49,7 @@ struct ImageListModelTests {
 
     @Test("images in memory show before the call returns, also while the list is dragged")
     func memoryHit() async throws {
-        let loader = HeldLoader(memory: ["b"])
-        let model = ImageListModel(loader: loader, rows: try requests("a b"), pressure: nil)
+        let (loader, model) = try list("a b", memory: ["b"])
         model.willBeginDragging()
         model.setVisible(0..<2)
         #expect(loader.takeRecord() == ["pin b"])
@@ -77,9 +72,7 @@ struct ImageListModelTests {
 
     @Test("the load of a row that leaves is cancelled, unless a visible row shares it")
     func leaving() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c a"), pressure: nil)
-        model.setVisible(0..<2)
+        let (loader, model) = try list("a b c a", visible: 0..<2)
         #expect(loader.takeRecord() == ["load a", "load b", "prefetch c"])
         model.setVisible(2..<4)
         #expect(loader.takeRecord() == ["cancel b", "raise c"])
@@ -90,9 +83,7 @@ struct ImageListModelTests {
 
     @Test("the late answer of a cancelled load does not count for the load that followed it")
     func late() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
-        model.setVisible(0..<1)
+        let (loader, model) = try list("a b c", visible: 0..<1)
         model.setVisible(2..<3)
         model.setVisible(0..<1)
         #expect(loader.takeRecord().filter { $0.hasSuffix("a") } == ["load a", "cancel a", "load a"])
@@ -104,8 +95,7 @@ struct ImageListModelTests {
 
     @Test("a row shows its placeholder, the progress, the image, and its placeholder again once it has left")
     func sequence() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
+        let (loader, model) = try list("a b c")
         var updates = model.updates.makeAsyncIterator()
         #expect(try model.text(of: "a") == "placeholder")
         model.setVisible(0..<1)
@@ -152,8 +142,7 @@ struct ImageListModelTests {
 
     @Test("a prefetched image causes one update, and a retry updates only failed rows")
     func onlyNews() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c d"), pressure: nil)
+        let (loader, model) = try list("a b c d")
         var updates = model.updates.makeAsyncIterator()
         model.setVisible(0..<2)
         loader.finish("a")
@@ -169,8 +158,7 @@ struct ImageListModelTests {
 
     @Test("a memory warning cancels prefetches and releases invisible images")
     func memoryWarning() async throws {
-        let loader = HeldLoader()
-        let model = ImageListModel(loader: loader, rows: try requests("a b c d"), pressure: nil)
+        let (loader, model) = try list("a b c d")
         var updates = model.updates.makeAsyncIterator()
         model.setVisible(0..<2)
         loader.finish("a")
@@ -247,8 +235,7 @@ struct ImageListModelTests {
 
     @Test("the phase and the visible rows have their effects at once, in order")
     func atOnce() async throws {
-        let loader = HeldLoader(memory: ["c"])
-        let model = ImageListModel(loader: loader, rows: try requests("a b c"), pressure: nil)
+        let (loader, model) = try list("a b c", memory: ["c"])
         let shown = Tally()
         let observation = model.observe { update in if case .loaded = update.state { shown.add() } }
         model.scrollPhase = .dragging

@@ -7,6 +7,16 @@ func requests(_ names: String) throws -> [ImageRequest?] {
 
 func request(_ name: String) throws -> ImageRequest { ImageRequest("https://example.org/\(name)") }
 
+/// A list of these rows over a loader that has some of their images in memory.
+func list(
+    _ names: String, memory: Set<String> = [], visible: Range<Int>? = nil
+) throws -> (loader: HeldLoader, model: ImageListModel) {
+    let loader = HeldLoader(memory: memory)
+    let model = ImageListModel(loader: loader, rows: try requests(names), pressure: nil)
+    if let visible { model.setVisible(visible) }
+    return (loader, model)
+}
+
 /// Reads updates until all of `texts` have arrived, and returns them all. Examples: `a: loading 7`, `b:
 /// placeholder`, and `c: c` for a loaded image.
 func read(_ updates: inout RowUpdates.Iterator, until texts: String...) async -> [String] {

@@ -46,6 +46,15 @@ private final class Machines: Sendable {
             transport: transport ?? origin, clock: WallClock { [time] in time.value })
     }
 
+    /// The loader of the first machine, which has loaded a request and written it to the store.
+    @discardableResult
+    func first(with request: ImageRequest) async throws -> FileLoader {
+        let first = try loader("first")
+        _ = try await first.file(for: request)
+        await first.flush()
+        return first
+    }
+
     var asked: Int { origin.started.count }
 }
 
@@ -77,9 +86,7 @@ struct SharedTierLoadingTests {
     @Test("a loader without tiers of its own asks the store each time, and never the origin")
     func nothingKept() async throws {
         let machines = try Machines()
-        let first = try machines.loader("first")
-        _ = try await first.file(for: request)
-        await first.flush()
+        try await machines.first(with: request)
         let second = try machines.loader("", keepsNothing: true)
         for _ in 0..<2 { #expect(try await second.file(for: request).source == .shared) }
         #expect(machines.asked == 1)
@@ -88,9 +95,7 @@ struct SharedTierLoadingTests {
     @Test("many callers for one URL ask the store once")
     func singleFlight() async throws {
         let machines = try Machines()
-        let first = try machines.loader("first")
-        _ = try await first.file(for: request)
-        await first.flush()
+        try await machines.first(with: request)
         let before = machines.store.count("GET")
         let second = try machines.loader("second")
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -108,9 +113,7 @@ struct SharedTierLoadingTests {
     @Test("a stale entry of the store is revalidated at the origin, and then fresh for all")
     func revalidation() async throws {
         let machines = try Machines()
-        let first = try machines.loader("first")
-        _ = try await first.file(for: request)
-        await first.flush()
+        let first = try await machines.first(with: request)
         machines.pass(700)
         let second = try machines.loader("second")
         #expect(try await second.file(for: request).source == .revalidated)
@@ -127,9 +130,7 @@ struct SharedTierLoadingTests {
     @Test("an entry of the store that is older than the file on disk is not used")
     func olderEntry() async throws {
         let machines = try Machines()
-        let first = try machines.loader("first")
-        _ = try await first.file(for: request)
-        await first.flush()
+        try await machines.first(with: request)
         machines.pass(700)
         machines.fields.change { $0["ETag"] = "\"2\"" }
         let alone = try machines.loader("second", sharing: false)
@@ -182,9 +183,7 @@ struct SharedTierLoadingTests {
     @Test("a private cache uses max-age and a shared one s-maxage, whichever stored the entry")
     func kinds() async throws {
         let machines = try Machines(["Cache-Control": "s-maxage=600, max-age=5", "ETag": "\"1\""])
-        let first = try machines.loader("first")
-        _ = try await first.file(for: request)
-        await first.flush()
+        try await machines.first(with: request)
         machines.pass(100)
         #expect(try await machines.loader("shared", kind: .shared).file(for: request).source == .shared)
         #expect(machines.asked == 1)
@@ -195,9 +194,7 @@ struct SharedTierLoadingTests {
     @Test("reload asks the origin and renews the store; cacheOnly asks neither")
     func policies() async throws {
         let machines = try Machines()
-        let first = try machines.loader("first")
-        _ = try await first.file(for: request)
-        await first.flush()
+        try await machines.first(with: request)
         let gets = machines.store.count("GET")
         let second = try machines.loader("second")
         var own = request
@@ -212,9 +209,7 @@ struct SharedTierLoadingTests {
     @Test("a removed file is removed from the store, and another machine asks the origin")
     func removal() async throws {
         let machines = try Machines()
-        let first = try machines.loader("first")
-        _ = try await first.file(for: request)
-        await first.flush()
+        let first = try await machines.first(with: request)
         await first.remove(request)
         #expect(try await first.file(for: request).source == .network)
         await first.remove(request)
@@ -227,9 +222,7 @@ struct SharedTierLoadingTests {
     @Test("bytes with another checksum are a miss")
     func checksum() async throws {
         let machines = try Machines()
-        let first = try machines.loader("first")
-        _ = try await first.file(for: request)
-        await first.flush()
+        try await machines.first(with: request)
         let jpeg = ImageBytes(SampleImages.jpeg).checksum
         let answering = HeldTransport { _ in .fresh(SampleImages.jpeg) }
         let second = try machines.loader("second", transport: answering)
