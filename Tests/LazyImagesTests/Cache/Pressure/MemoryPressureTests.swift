@@ -45,44 +45,34 @@ struct MemoryPressureTests {
         #expect(old == 0)
     }
 
-    @Test(
-        "a signal is a warning; critical if little memory is left or signals last a whole window; normal after a pause"
-    )
-    func estimator() {
-        let second: Int64 = 1_000_000_000
-        var estimator = PressureEstimator()
-        estimator.check(at: 5 * second, left: 0.5)
-        #expect(estimator.level == .normal)
-        estimator.signal(at: 10 * second, left: 0.5)
-        #expect(estimator.level == .warning)
-        estimator.signal(at: 11 * second, left: 0.5)
-        #expect(estimator.level == .warning, "the warning has not had time to help")
-        estimator.signal(at: 12 * second, left: nil)
-        #expect(estimator.level == .critical)
-        estimator.check(at: 17 * second, left: 0.5)
-        #expect(estimator.level == .critical)
-        estimator.check(at: 18 * second, left: 0.5)
-        #expect(estimator.level == .normal)
-        estimator.signal(at: 20 * second, left: 0.01)
-        #expect(estimator.level == .critical)
-    }
+    /// A second, whether a signal came then, the share of memory left, and the level after it.
+    typealias PressureStep = (second: Int64, isSignal: Bool, left: Double?, level: MemoryPressure.Level)
 
     @Test(
-        "without signals the free memory decides: little is a warning, almost none is critical, as long as it lasts"
-    )
-    func sampling() {
-        let second: Int64 = 1_000_000_000
+        "a signal is a warning, critical if little memory is left or it lasts; without one the free memory decides",
+        arguments: [
+            [
+                // The second signal comes before the warning has had time to help.
+                (5, false, 0.5, .normal), (10, true, 0.5, .warning), (11, true, 0.5, .warning),
+                (12, true, nil, .critical), (17, false, 0.5, .critical), (18, false, 0.5, .normal),
+                (20, true, 0.01, .critical),
+            ],
+            [
+                (1, false, 0.08, .warning), (20, false, 0.08, .warning), (21, false, 0.02, .critical),
+                (40, false, 0.5, .normal), (41, false, nil, .normal),
+            ],
+        ] as [[PressureStep]])
+    func estimator(steps: [PressureStep]) {
         var estimator = PressureEstimator()
-        estimator.check(at: 1 * second, left: 0.08)
-        #expect(estimator.level == .warning)
-        estimator.check(at: 20 * second, left: 0.08)
-        #expect(estimator.level == .warning)
-        estimator.check(at: 21 * second, left: 0.02)
-        #expect(estimator.level == .critical)
-        estimator.check(at: 40 * second, left: 0.5)
-        #expect(estimator.level == .normal)
-        estimator.check(at: 41 * second, left: nil)
-        #expect(estimator.level == .normal)
+        for (second, isSignal, left, level) in steps {
+            let now = second * 1_000_000_000
+            if isSignal {
+                estimator.signal(at: now, left: left)
+            } else {
+                estimator.check(at: now, left: left)
+            }
+            #expect(estimator.level == level, "second \(second)")
+        }
     }
 
     @Test(
