@@ -107,7 +107,6 @@ let package = Package(
             dependencies: [
                 "SystemSupport", "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService",
                 "HTTPServer", "HTTPSemantics",
-                "CSystem",
                 "TestSupport",
             ],
             path: "Tests/Benchmarks/marquee-bench",

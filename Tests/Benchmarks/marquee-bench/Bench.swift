@@ -64,13 +64,6 @@ struct Benchmark: Sendable {
                                                frame, loads, memory, and how soon pictures come
                 """, run: scrollBenchmark),
         Benchmark(
-            name: "catalogue",
-            usage: """
-                marquee-bench catalogue [--films N]
-                                               a catalogue of N films (100000): one listed, all as JSON, the browser's first
-                                               screen, a key of its filter; beside Python's parser
-                """, run: catalogueBenchmark),
-        Benchmark(
             name: "overload",
             usage: """
                 marquee-bench overload [--seconds S]
@@ -126,7 +119,6 @@ struct Bench {
 struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "threads", "memory-size",
-        "films",
     ]
     static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
     static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]
