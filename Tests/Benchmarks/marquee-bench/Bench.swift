@@ -52,9 +52,7 @@ struct Benchmark: Sendable {
         Benchmark(
             name: "decode",
             usage: """
-                marquee-bench decode FILE... [--fit WxH] [--scale 1/8] [--ppm OUT]
-                                               milliseconds to pixels, of a JPEG beside tjbench; megapixels/s,
-                                               bytes a pixel in use at once; the pixels as PPM or PAM
+                marquee-bench decode FILE...   milliseconds to pixels, of a JPEG beside tjbench; megapixels/s
                 """, run: decodeBenchmark),
         Benchmark(
             name: "scroll",
@@ -120,8 +118,8 @@ struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "threads", "memory-size",
     ]
-    static let texts: Set<String> = ["cacert", "fit", "pairs", "ppm", "scale", "size"]
-    static let switches: Set<String> = ["binary", "disk", "help", "json", "memory", "no-reference"]
+    static let texts: Set<String> = ["cacert", "pairs", "size"]
+    static let switches: Set<String> = ["binary", "disk", "help", "json", "no-reference"]
     var words: [String] = []
     var flags: Set<String> = []
     var values: [String: String] = [:]

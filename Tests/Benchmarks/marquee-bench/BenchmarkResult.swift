@@ -1,5 +1,4 @@
 import Foundation
-import ImageCodecs
 
 /// One measured figure beside its reference.
 struct BenchmarkResult: Encodable {
@@ -90,33 +89,10 @@ func median(_ values: [Double]) -> Double {
         ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted.count == 1 ? last : sorted[middle]
 }
 
-/// The memory that a decode uses at its peak.
+/// The memory of a process.
 enum PeakMemory {
-    /// Measures in a new process, which has no freed memory that could be reused unseen. It runs this program again
-    /// with `--memory`.
-    static func ofDecoding(_ path: String, fitting target: ImageSize?) throws -> Int {
-        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let fit = target.map { ["--fit", "\($0.width)x\($0.height)"] } ?? []
-        // Larger blocks are then mapped one by one, and returned when they are freed.
-        let output = try Subprocess.output(
-            "MALLOC_MMAP_THRESHOLD_=65536", [program, "decode", path, "--memory"] + fit)
-        guard let bytes = Int(String(decoding: output, as: UTF8.self).filter(\.isNumber)) else {
-            throw BenchmarkFailure(description: "no memory figure for decoding \(path)")
-        }
-        return bytes
-    }
-
-    /// The most bytes by which the process grows while `work` runs, according to the kernel's page counts.
-    static func growth(_ work: () throws -> Void) throws -> Int {
-        // 5 resets the high-water mark to the present use (proc(5)).
-        try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
-        let before = try kibibytes("VmRSS")
-        try work()
-        return (try kibibytes("VmHWM") - before) * 1024
-    }
-
-    /// A line of a process's status (`VmHWM:     70000 kB`); by default this process's.
-    static func kibibytes(_ field: String, of process: String = "self") throws -> Int {
+    /// A line of a process's status (`VmHWM:     70000 kB`).
+    static func kibibytes(_ field: String, of process: String) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         for line in status.split(separator: "\n") where line.hasPrefix(field + ":") {
             if let value = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) {

@@ -12,7 +12,7 @@ struct CodecReference {
     private let folder: ScratchFolder
 
     /// Decodes a file. Nil if it is not a JPEG.
-    init?(for path: String, format: ImageFormat?, _ denominator: Int) throws {
+    init?(for path: String, format: ImageFormat?) throws {
         guard format == .jpeg else { return nil }
         // tjbench recognises a JPEG by its name's ending, and writes a file beside it by default.
         folder = try ScratchFolder()
@@ -21,7 +21,6 @@ struct CodecReference {
         arguments =
             [copy, "-rgbx", "-nowrite", "-warmup", "0.05"]
             + ["-benchtime", String(Self.roundTime / .seconds(1))]
-            + (denominator > 1 ? ["-scale", "1/\(denominator)"] : [])
     }
 
     /// The mean time of one operation, from the program's output.
