@@ -21,8 +21,8 @@ struct Benchmark: Sendable {
             name: "memory",
             usage: """
                 marquee-bench memory [--threads N]
-                                               hit, miss and stores of the memory tier on 1, 2 and 4 threads, or on N,
-                                               beside a dictionary under a lock
+                                               a hit of the memory tier on 1, 2 and 4 threads, or on N, beside a
+                                               dictionary under a lock
                 """, run: memoryBenchmark),
         Benchmark(
             name: "hit-ratio",
@@ -35,7 +35,7 @@ struct Benchmark: Sendable {
         Benchmark(
             name: "disk",
             usage: """
-                marquee-bench disk             a hit and a store of the disk tier, beside the raw system calls
+                marquee-bench disk             a hit of the disk tier, beside the raw system calls
                 """, run: diskBenchmark),
         Benchmark(
             name: "pressure",

@@ -1,8 +1,8 @@
 import Foundation
 import LazyImages
 
-/// A verified hit of the disk tier, beside open, fstat, read and close of a file of the same length; and stores up to
-/// `flush()`, beside writing the same bytes to a file and renaming it. Bodies of 60 KB, all in the page cache.
+/// A verified hit of the disk tier, beside open, fstat, read and close of a file of the same length. Bodies of 60 KB, all
+/// in the page cache.
 func diskBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let folder = try ScratchFolder()
     let files = try PlainFiles(folder: folder.new("files"))
@@ -14,24 +14,12 @@ func diskBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
         runs: options.runs * 3,
         ours: { try lookUp(files.keys, in: cache) },
         reference: options.wantsReference ? { try files.readAll() } : nil)
-    // Both replace existing files: folders are made only once in a cache's life.
-    let written = try folder.new("written")
-    let store = try await alternating(
-        runs: options.runs,
-        ours: {
-            for key in files.keys { await cache.store(files.body, for: key) }
-            await cache.flush()
-        },
-        reference: options.wantsReference ? { try files.writeAll(to: written) } : nil)
     let each = 1e6 / Double(PlainFiles.count)
     return [
         BenchmarkResult(
             name: "verified disk hit, 60 KB", unit: "us", ours: hit.ours * each,
             reference: hit.reference.map { $0 * each },
-            referenceName: "open, fstat, read, close"),
-        BenchmarkResult(
-            name: "disk store to flush, 60 KB", unit: "us", ours: store.ours * each,
-            reference: store.reference.map { $0 * each }, referenceName: "write and rename"),
+            referenceName: "open, fstat, read, close")
     ]
 }
 
@@ -57,19 +45,7 @@ private struct PlainFiles {
         self.folder = folder
         body = (0..<Self.size).map { _ in UInt8.random(in: 0...255) }
         keys = (0..<Self.count).map { CacheKey(url: URL(fileURLWithPath: "/poster-\($0)")) }
-        try writeAll(to: folder)
-    }
-
-    /// Writes every file under a temporary name and renames it.
-    func writeAll(to folder: String) throws {
-        for number in 0..<Self.count {
-            let descriptor = unsafe open("\(folder)/part", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            let written = unsafe write(descriptor, body, body.count)
-            close(descriptor)
-            guard written == body.count, unsafe rename("\(folder)/part", "\(folder)/\(number)") == 0 else {
-                throw BenchmarkFailure(description: "\(folder) cannot be written")
-            }
-        }
+        for number in 0..<Self.count { try Data(body).write(to: URL(filePath: "\(folder)/\(number)")) }
     }
 
     /// Reads every file into one buffer.
