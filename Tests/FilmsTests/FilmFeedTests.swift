@@ -367,7 +367,7 @@ struct FilmFeedTests {
             readError("<feed/>")
                 == .wrongShape(expected: "<feed xmlns=\"http://www.w3.org/2005/Atom\">", line: 1))
         #expect(readError("\n<rss version='2.0'/>") == .wrongShape(expected: "<channel> in <rss>", line: 2))
-        for text in ["<a:feed/>", Feeds.atom("<entry><id>a</id><x:y/></entry>")] {
+        for text in ["<a:feed/>", "<feed a:x='1'/>", Feeds.atom("<entry><id>a</id><x:y/></entry>")] {
             #expect(readError(text)?.description.contains("a prefix that is not declared;") == true)
         }
         let bomb =
