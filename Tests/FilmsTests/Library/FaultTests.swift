@@ -115,41 +115,26 @@ struct FaultTests {
             cp "$0"/films.db* "\(folder.path)/"
             exit $status
             """
-        let probe = Process()
-        probe.executableURL = URL(filePath: "/usr/bin/env")
-        probe.arguments =
-            ["unshare", "-m", "sh", "-c", commands, disk, BuiltProgram.path("LibraryProbe"), words[0]]
-            + [disk + "/films.db"] + words.dropFirst()
-        let (output, errors) = (Pipe(), Pipe())
-        (probe.standardOutput, probe.standardError) = (output, errors)
-        try probe.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        probe.waitUntilExit()
-        if probe.terminationStatus == 77 || complaint.contains("unshare") {
+        let end = try Probe(
+            [words[0], disk + "/films.db"] + words.dropFirst(),
+            shell: "exec unshare -m sh -c '\(commands)' '\(disk)' \"$@\""
+        ).end()
+        if end.status == 77 || end.errors.contains("unshare") {
             print("skipped: a file system cannot be mounted here")
             return nil
         }
-        return (probe.terminationStatus, text.split(separator: "\n").compactMap { Int($0) }, complaint)
+        return end
     }
 
-    @Test("the program sqlite3 finds no error in a library")
+    @Test(
+        "the program sqlite3 finds no error in a library",
+        .enabled(if: Shell.has("sqlite3"), "sqlite3 is not installed"))
     func sqlite3() throws {
         let library = try FilmLibrary(path: path, access: .creating)
         _ = try library.insert(film(#"{"title":"Häxan","year":1922}"#), id: "a")
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["sqlite3", path, "PRAGMA integrity_check; SELECT id, document FROM films"]
-        let output = Pipe()
-        (process.standardOutput, process.standardError) = (output, Pipe())
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        if process.terminationStatus == 127 {
-            print("skipped: sqlite3 is not installed")
-            return
-        }
-        #expect(text == "ok\na|{\"title\":\"Häxan\",\"year\":1922}\n")
+        let query = "PRAGMA integrity_check; SELECT id, document FROM films"
+        #expect(
+            Shell.output("sqlite3 '\(path)' '\(query)'") == "ok\na|{\"title\":\"Häxan\",\"year\":1922}\n")
     }
 }
 

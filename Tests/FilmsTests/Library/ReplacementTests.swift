@@ -48,14 +48,19 @@ struct ReplacementTests {
         }
     }
 
+    /// Moves a library with the film `new` over the file.
+    private func replace() throws {
+        try Self.make(folder.file("new.db"), "new")
+        try move("new.db", to: "films.db")
+    }
+
     private func isReplaced(_ body: () throws -> Void) -> Bool {
         if case .replaced = libraryError(body) { true } else { false }
     }
 
     @Test("the next read and the next write use the library that was moved over the old one")
     func moved() throws {
-        try Self.make(folder.file("new.db"), "new")
-        try move("new.db", to: "films.db")
+        try replace()
         #expect(try ids(library) == ["new"])
         try add("later")
         #expect(try ids(library) == ["new", "later"])
@@ -64,8 +69,7 @@ struct ReplacementTests {
 
     @Test("the first write after the move goes to the new library, also without a read before")
     func movedAndWritten() throws {
-        try Self.make(folder.file("new.db"), "new")
-        try move("new.db", to: "films.db")
+        try replace()
         try add("later")
         #expect(try ids(in: path) == ["new", "later"])
     }
@@ -74,8 +78,7 @@ struct ReplacementTests {
     func reading() throws {
         let reader = try FilmLibrary(path: path, access: .reading)
         #expect(try ids(reader) == ["old", "newest"])
-        try Self.make(folder.file("new.db"), "new")
-        try move("new.db", to: "films.db")
+        try replace()
         #expect(try ids(reader) == ["new"])
         #expect(try ids(library) == ["new"])
     }
@@ -85,8 +88,7 @@ struct ReplacementTests {
         try move("films.db", to: "old.db")
         #expect(library.refresh() != nil)
         #expect(try ids(in: folder.file("old.db")) == ["old", "newest"])
-        try Self.make(folder.file("new.db"), "new")
-        try move("new.db", to: "films.db")
+        try replace()
         #expect(library.refresh() == nil)
         try add("later")
         #expect(try ids(in: path) == ["new", "later"])
@@ -116,8 +118,7 @@ struct ReplacementTests {
         #expect(library.refresh()?.description.contains("not a Marquee library") == true)
         #expect(try ids(library) == ["old", "newest"])
         #expect(try Data(contentsOf: URL(filePath: path)) == text)
-        try Self.make(folder.file("new.db"), "new")
-        try move("new.db", to: "films.db")
+        try replace()
         try add("later")
         #expect(try ids(in: path) == ["new", "later"])
     }
@@ -200,8 +201,7 @@ struct ReplacementTests {
             // The second name keeps the file's number from being used again.
             #expect(unsafe link(path + ending, folder.file("kept") + ending) == 0)
         }
-        try Self.make(folder.file("new.db"), "new")
-        try move("new.db", to: "films.db")
+        try replace()
         #expect(try ids(library) == ["new"])
         for ending in ["-wal", "-shm"] {
             let old = try FileCalls().status(ofPath: folder.file("kept") + ending).identity
@@ -244,25 +244,18 @@ struct ReplacementTests {
         #expect(try ids(in: path) == ["old", "newest", "a"])
     }
 
-    @Test("a restore by the program sqlite3 is seen at once, and revisions do not repeat")
+    @Test(
+        "a restore by the program sqlite3 is seen at once, and revisions do not repeat",
+        .enabled(if: Shell.has("sqlite3"), "sqlite3 is not installed"))
     func restored() throws {
         let copy = folder.file("copy.db")
-        func sqlite(_ command: String) throws -> Bool {
-            let process = Process()
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = ["sqlite3", path, command]
-            (process.standardOutput, process.standardError) = (Pipe(), Pipe())
-            try process.run()
-            process.waitUntilExit()
-            return process.terminationStatus == 0
+        func sqlite(_ command: String) -> Bool {
+            Shell.output("sqlite3 '\(path)' '\(command)' && echo done").hasSuffix("done\n")
         }
-        guard try sqlite(".backup \(copy)") else {
-            print("skipped: sqlite3 is not installed")
-            return
-        }
+        #expect(sqlite(".backup \(copy)"))
         let lost = try library.insert(film(#"{"title":"A"}"#), id: "a").revision
         let before = try library.state
-        #expect(try sqlite(".restore \(copy)"))
+        #expect(sqlite(".restore \(copy)"))
         #expect(try library.state != before)
         #expect(try ids(library) == ["old", "newest"])
         #expect(try library.insert(film(#"{"title":"B"}"#), id: "a").revision > lost)
