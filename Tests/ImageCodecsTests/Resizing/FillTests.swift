@@ -1,6 +1,4 @@
-import FoundationEssentials
 import ImageCodecs
-import TestSupport
 import TestTraits
 import Testing
 
@@ -163,54 +161,5 @@ private struct FittingDecoder: ImageDecoding {
         let bitmap = try JPEGDecoder().decode(bytes, fitting: target, limits: limits)
         #expect(bitmap.width <= largest.width && bitmap.height <= largest.height)
         return bitmap
-    }
-}
-
-/// Compares cropped pictures with netpbm's, made by `pamscale` and `pamcut`.
-@Suite(
-    "Filling, compared with netpbm", .bounded, .ownThread,
-    .enabled(
-        if: Shell.has("pamscale") && Shell.has("pamcut"),
-        "pamscale and pamcut (netpbm) are not installed"))
-struct FillReferenceTests {
-    private let picture = TestPicture(width: 228, height: 156)
-
-    /// The target, the size at which the picture covers it, and the origin of the part that stays.
-    private static let sizes: [(ContentMode.Anchor, ImageSize, covering: ImageSize, left: Int, top: Int)] = [
-        (.center, ImageSize(width: 78, height: 78), ImageSize(width: 114, height: 78), 18, 0),
-        (.bottomRight, ImageSize(width: 50, height: 50), ImageSize(width: 73, height: 50), 23, 0),
-        (.top, ImageSize(width: 100, height: 20), ImageSize(width: 100, height: 68), 0, 0),
-        (.bottom, ImageSize(width: 57, height: 20), ImageSize(width: 57, height: 39), 0, 19),
-        (.left, ImageSize(width: 31, height: 140), ImageSize(width: 205, height: 140), 0, 0),
-    ]
-
-    @Test("a PNG differs from netpbm's by at most one level of 255", arguments: sizes.indices)
-    func png(index: Int) throws {
-        let (anchor, size, covering, left, top) = Self.sizes[index]
-        let folder = try TemporaryFolder()
-        let whole = try #require(TestPicture.bitmap(ppm: picture.ppm))
-        let expected = try Netpbm.scaled(picture.ppm, covering, left: left, top: top, size, in: folder)
-        let filled = try ImageDecoders.standard.decode(
-            PNGEncoder().encode(whole), sizing: ImageSizing(size, mode: .fill(anchor)))
-        #expect(try #require(filled.difference(to: expected)).largest <= 1)
-    }
-
-    @Test(
-        "a JPEG agrees with netpbm on djpeg's pixels at the same scale: at least 40 dB",
-        .enabled(if: JPEGTools.areInstalled, JPEGTools.absence), arguments: sizes.indices)
-    func jpeg(index: Int) throws {
-        let (anchor, size, covering, left, top) = Self.sizes[index]
-        let folder = try TemporaryFolder()
-        for options in ["-quality 90", "-quality 90 -progressive"] {
-            let file = try #require(try JPEGTools.file(of: picture, options: options, in: folder))
-            let scale = [8, 4, 2, 1].first {
-                (228 + $0 - 1) / $0 >= covering.width && (156 + $0 - 1) / $0 >= covering.height
-            }
-            let pixels = try JPEGTools.decode(file, scale: try #require(scale), in: folder)
-            let expected = try Netpbm.scaled(pixels.ppm, covering, left: left, top: top, size, in: folder)
-            let filled = try ImageDecoders.standard.decode(
-                file, sizing: ImageSizing(size, mode: .fill(anchor)))
-            #expect(try #require(filled.peakSignalToNoise(to: expected)) >= 40, "\(options)")
-        }
     }
 }
