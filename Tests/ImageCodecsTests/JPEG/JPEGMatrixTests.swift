@@ -59,23 +59,4 @@ struct JPEGMatrixTests {
             #expect(try compare(picture, options: options))
         }
     }
-
-    @Test("grey files give djpeg's pixels", .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
-    func grey() throws {
-        let picture = TestPicture(width: 41, height: 23)
-        for options in ["", "-progressive", "-restart 1B", "-quality 100 -optimize"] {
-            #expect(try compare(picture, options: options + " -grayscale"))
-        }
-    }
-
-    @Test("16-bit quantisation tables are read", .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
-    func wideSteps() throws {
-        #expect(try compare(TestPicture(width: 32, height: 32), options: "-quality 1"))
-    }
-
-    @Test(
-        "RGB without a transform is told from YCbCr", .enabled(if: JPEGTools.areInstalled, JPEGTools.absence))
-    func rgb() throws {
-        #expect(try compare(TestPicture(width: 20, height: 12), options: "-rgb -sample 1x1"))
-    }
 }
