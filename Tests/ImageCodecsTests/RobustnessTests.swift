@@ -21,6 +21,13 @@ struct RobustnessTests {
         // An animation is whole with its first frame.
         + cuts(["WebP/animated.webp"], every: 3, behind: 310)
     private static let flippedFiles = Resources.jpegs.map { "JPEG/\($0).jpg" } + pngs
+    private static let gifs = ["photo", "interlaced", "animated", "transparent", "small-frame"]
+    private static let bmps = ["rgb", "palette", "runs", "rgb565"]
+    private static let changedFiles: [String] =
+        (webps + ["animated"]).map { "WebP/\($0).webp" } + gifs.map { "GIF/\($0).gif" }
+        + bmps.map { "BMP/\($0).bmp" }
+    /// A changed bit may enlarge the picture. The limits keep the tests short.
+    private static let limits = DecodingLimits(side: 256, pixels: 4096)
 
     /// - Parameters:
     ///   - step: how many bytes apart the files are cut.
@@ -46,8 +53,7 @@ struct RobustnessTests {
     func flippedBits(name: String) throws {
         let original = try Resources.bytes(name)
         var random = SeededNumbers(seed: UInt64(original.count))
-        // A flipped bit may enlarge the picture. The limits keep the test short.
-        let limits = DecodingLimits(side: 256, pixels: 4096)
+        let limits = Self.limits
         for _ in 0..<Rounds.count(50, many: 300) {
             var file = original
             for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -69,6 +75,25 @@ struct RobustnessTests {
                 let planes = try ImageDecoders.standard.decodePlanes(bytes, notBelow: nil, limits: limits)
                 #expect(planes.size == bitmap.size && planes.isComplete == bitmap.isComplete)
                 #expect(planes.resampled(to: sizing).size == filled.size)
+            } catch {
+                #expect(!error.description.isEmpty)
+            }
+        }
+    }
+
+    @Test("any changed byte gives a picture of the header's size, or an error", arguments: changedFiles)
+    func changedBytes(name: String) throws {
+        let original = try Resources.bytes(name)
+        var random = SeededNumbers(seed: UInt64(original.count))
+        // Half of the changes to a BMP are in its header.
+        let start = name.hasPrefix("BMP") ? 80 : original.count
+        for round in 0..<Rounds.count(60, many: 2000) {
+            var file = original
+            let index = Int.random(in: 0..<(round % 2 == 0 ? start : file.count), using: &random)
+            file[index] = UInt8.random(in: 0...255, using: &random)
+            do throws(ImageDecodingError) {
+                let bitmap = try ImageDecoders.standard.decode(file, limits: Self.limits)
+                #expect(try ImageHeader(parsing: file).size == bitmap.size)
             } catch {
                 #expect(!error.description.isEmpty)
             }

@@ -49,9 +49,4 @@ struct BMPTests {
         #expect(corruptSegment(depth) == "bits of a pixel in BMP")
         #expect(unsupportedFeature(file(hasAlpha: false, compression: 4)) == "BMP with compression 4")
     }
-
-    @Test("any changed byte gives a picture of the header's size, or an error", arguments: names)
-    func changed(name: String) throws {
-        try ChangedBytes.check("BMP/\(name).bmp", ofHeader: 80)
-    }
 }

@@ -150,11 +150,6 @@ struct GIFTests {
         #expect(part.pixels.prefix(whole.width * 4) == whole.pixels.prefix(whole.width * 4))
     }
 
-    @Test("any changed byte gives a picture of the header's size, or an error", arguments: names)
-    func changed(name: String) throws {
-        try ChangedBytes.check("GIF/\(name).gif")
-    }
-
     @Test("comments are stripped; the pixels and the animation stay")
     func stripped() throws {
         let comment: [UInt8] = [0x21, 0xFE, 6] + Array("secret".utf8) + [0]
