@@ -119,9 +119,7 @@ struct JoinedRequestsTests {
         await client.service.purge(try PictureSource("https://\(PictureClient.host)/a"))
         transfer.answer(Array("no picture".utf8), fields: Self.fields)
         #expect(try await request.value().status == 422)
-        let later = try client.start(PictureClient.path("w92"))
-        try await client.transport.transfer(1).answer(try Samples.jpeg(), fields: Self.fields)
-        #expect(try await later.value().status == 200)
+        #expect(try await client.get(answering: 1, Self.fields).status == 200)
     }
 
     @Test("a host sees its limit once, whether a client's list or a signature allows the address")

@@ -148,9 +148,7 @@ struct PictureAgeTests {
         let fields: HeaderFields = [
             "Cache-Control": "max-age=600, stale-while-revalidate=600", "ETag": "\"a\"",
         ]
-        let request = try client.start(PictureClient.path("w92"))
-        try await client.transport.transfer().answer(try Samples.jpeg(), fields: fields)
-        let first = try await request.value()
+        let first = try await client.get(answering: 0, fields)
         try await eventually { client.service.gate.usage.sources == 0 }
         client.clock.advance(by: 700)
         for _ in 0..<20 {
@@ -293,16 +291,12 @@ struct PictureAgeTests {
     func lateAnswerAfterPurge() async throws {
         let client = try PictureClient()
         let fields: HeaderFields = ["Cache-Control": "max-age=60"]
-        let first = try client.start(PictureClient.path("w92"))
-        try await client.transport.transfer().answer(try Samples.jpeg(), fields: fields)
-        _ = try await first.value()
+        _ = try await client.get(answering: 0, fields)
         client.clock.advance(by: 60)
         let outdated = try client.start(PictureClient.path("w92"))
         let gone = try await client.transport.transfer(1)
         await client.service.purge(try PictureSource("https://\(PictureClient.host)/a"))
-        let later = try client.start(PictureClient.path("w92"))
-        try await client.transport.transfer(2).answer(try Samples.jpeg(shift: 1), fields: fields)
-        #expect(try await later.value().status == 200)
+        #expect(try await client.get(answering: 2, shift: 1, fields).status == 200)
         gone.answer([], status: 404)
         #expect(try await outdated.value().status == 404)
         #expect(try await client.get("w92").status == 200 && client.count(.memoryHit) == 1)
@@ -312,17 +306,13 @@ struct PictureAgeTests {
     func purgeDuringRevalidation() async throws {
         let client = try PictureClient()
         let fields: HeaderFields = ["Cache-Control": "max-age=600, stale-while-revalidate=600"]
-        let first = try client.start(PictureClient.path("w92"))
-        try await client.transport.transfer().answer(try Samples.jpeg(), fields: fields)
-        _ = try await first.value()
+        _ = try await client.get(answering: 0, fields)
         client.clock.advance(by: 700)
         _ = try await client.get("w92")
         let revalidation = try await client.transport.transfer(1)
         await client.service.purge(try PictureSource("https://\(PictureClient.host)/a"))
         revalidation.answer(try Samples.jpeg(), fields: fields)
         try await eventually { client.service.gate.usage.sources == 0 }
-        let next = try client.start(PictureClient.path("w92"))
-        try await client.transport.transfer(2).answer(try Samples.jpeg(shift: 2), fields: fields)
-        #expect(try await next.value().status == 200)
+        #expect(try await client.get(answering: 2, shift: 2, fields).status == 200)
     }
 }

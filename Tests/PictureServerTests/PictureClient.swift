@@ -102,6 +102,16 @@ final class PictureClient: Sendable {
         try await send(Self.path(recipe), fields)
     }
 
+    /// The answer to a request whose transfer, of this number, is answered with a picture.
+    /// - Parameter path: by default that of the size w92.
+    func get(
+        answering number: Int, shift: Int = 0, _ fields: HeaderFields = [:], of path: String? = nil
+    ) async throws -> Answer {
+        let request = try start(path ?? Self.path("w92"))
+        try await transport.transfer(number).answer(try Samples.jpeg(shift: shift), fields: fields)
+        return try await request.value()
+    }
+
     /// A running request.
     final class Pending: Sendable {
         private let answered = Tally()

@@ -51,9 +51,7 @@ struct SharedWorkTests {
         #expect(client.count(.abandoned) == 3 && !requests.contains(where: \.isAnswered))
 
         // The next request starts a new transfer.
-        let next = try client.start(PictureClient.path("w92"))
-        try await client.transport.transfer(1).answer(try Samples.jpeg())
-        #expect(try await next.value().status == 200)
+        #expect(try await client.get(answering: 1).status == 200)
     }
 
     @Test("a client that leaves after its answer does not count as a departure")
@@ -81,9 +79,8 @@ struct SharedWorkTests {
         for transfer in try await client.transport.transfers(2) { transfer.answer(try Samples.jpeg()) }
         for request in waiting + [joined] { #expect(try await request.value().status == 200) }
         try await eventually { client.service.gate.usage.sources == 0 }
-        let later = try client.start(PictureClient.path("w92", sources[2]))
-        try await client.transport.transfer(2).answer(try Samples.jpeg())
-        #expect(try await later.value().status == 200)
+        let later = try await client.get(answering: 2, of: PictureClient.path("w92", sources[2]))
+        #expect(later.status == 200)
     }
 
     @Test("sources of one client wait for their turn, and those of another come between them")
@@ -169,9 +166,7 @@ struct SharedWorkTests {
         for request in requests { #expect(try await request.value().status == 502) }
         #expect(client.transport.started.count == 1)
         // The failure is not stored: a later request asks the origin again.
-        let later = try client.start(PictureClient.path("w92"))
-        try await client.transport.transfer(1).answer(try Samples.jpeg())
-        #expect(try await later.value().status == 200)
+        #expect(try await client.get(answering: 1).status == 200)
     }
 
     @Test("a no-store answer reaches the requests that waited for it, and no later one")
