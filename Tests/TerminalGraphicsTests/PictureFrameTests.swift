@@ -10,6 +10,7 @@ struct PictureFrameTests {
     private static let ways: [PictureProtocol] = [
         .kitty, .kittyPlaceholders(inTmux: false), .kittyPlaceholders(inTmux: true), .iterm2, .sixel,
     ]
+    private let cell = ImageSize(width: 4, height: 6)
     private static func keepsPictures(_ way: PictureProtocol) -> Bool { way != .iterm2 && way != .sixel }
 
     /// A picture and its pixels.
@@ -149,7 +150,6 @@ struct PictureFrameTests {
 
     @Test("scrolling with kitty's protocol sends each picture once", arguments: ways.prefix(3))
     func once(way: PictureProtocol) {
-        let cell = ImageSize(width: 4, height: 6)
         let subjects = (0..<20).map { Self.subject(4, 3, way: way, cell: cell, seed: UInt64($0)) }
         var encoder = FrameEncoder(depth: .trueColour, pictures: way)
         var screen = VirtualScreen(columns: 12, rows: 9, cellPixels: cell)
@@ -162,7 +162,6 @@ struct PictureFrameTests {
 
     @Test("painted pictures are not sent while they move, and a picture that stays is not sent again")
     func painted() {
-        let cell = ImageSize(width: 4, height: 6)
         for way in [PictureProtocol.iterm2, .sixel] {
             let subjects = (0..<3).map { Self.subject(4, 3, way: way, cell: cell, seed: UInt64($0)) }
             var encoder = FrameEncoder(depth: .trueColour, pictures: way)
@@ -182,7 +181,6 @@ struct PictureFrameTests {
 
     @Test("a terminal that keeps pictures below text is told to delete each that goes, and no other")
     func deleted() {
-        let cell = ImageSize(width: 4, height: 6)
         let deletion = "\u{1B}_Ga=d,d=c,q=2\u{1B}\\"
         for way in [PictureProtocol.iterm2, .sixel] {
             let subjects = (0..<2).map { Self.subject(4, 3, way: way, cell: cell, seed: UInt64($0)) }
@@ -201,7 +199,6 @@ struct PictureFrameTests {
 
     @Test("a picture that replaces another is painted over it, without writing cells between")
     func replaced() {
-        let cell = ImageSize(width: 4, height: 6)
         for way in [PictureProtocol.iterm2, .sixel] {
             let subjects = (0..<2).map { Self.subject(4, 3, way: way, cell: cell, seed: UInt64($0)) }
             var encoder = FrameEncoder(depth: .trueColour, pictures: way)
@@ -250,7 +247,6 @@ struct PictureFrameTests {
 
     @Test("the terminal stores no more than the budget, and all that it shows", arguments: [3, 600])
     func budget(most: Int) {
-        let cell = ImageSize(width: 4, height: 6)
         let cost = 2 * 1 * 4 * 6 * 4
         var layer = KittyLayer(placeholders: false, inTmux: false, memoryLimit: most * cost)
         var screen = VirtualScreen(columns: 12, rows: 9, cellPixels: cell)
@@ -276,7 +272,6 @@ struct PictureFrameTests {
 
     @Test("a grid's pictures are clipped by what is put over them")
     func cut() {
-        let cell = ImageSize(width: 4, height: 6)
         let picture = Self.subject(6, 5, way: .kitty, cell: cell, seed: 1)
         var grid = CellGrid(size: CellSize(columns: 10, rows: 8))
         grid.place(picture.grid, at: CellPosition(column: 2, row: 1))

@@ -31,6 +31,22 @@ struct TerminalSessionTests {
         return terminal
     }
 
+    private func quit(_ terminal: PseudoTerminal) {
+        terminal.type("q")
+        #expect(terminal.waitForEnd() == .exited(0))
+    }
+
+    /// Starts the probe from a shell, and waits until it is on the screen.
+    private func started(byShell script: String) throws -> PseudoTerminal {
+        let terminal = try PseudoTerminal("/bin/sh", ["-c", script, BuiltProgram.path("TerminalProbe")])
+        try #require(terminal.waits { $0.text(ofRow: 0) == "ready" })
+        return terminal
+    }
+
+    /// A shell that runs the probe, and after a line continues it. The kernel does not stop a program that nobody could
+    /// continue.
+    private static let continuing = "set -m; \"$0\"; echo stopped; read line; fg"
+
     /// Checks the modes, and that a picture was deleted before the alternate screen was left.
     private func isRestored(_ terminal: PseudoTerminal) -> Bool {
         let output = String(decoding: terminal.output, as: UTF8.self)
@@ -50,8 +66,7 @@ struct TerminalSessionTests {
     @Test("leaving restores everything")
     func leaving() throws {
         let terminal = try started()
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        quit(terminal)
         #expect(isRestored(terminal))
     }
 
@@ -80,10 +95,7 @@ struct TerminalSessionTests {
         "a stop, by Ctrl-Z or by a signal, gives the terminal to the shell; fg takes it back and redraws",
         arguments: ["z", "s"])
     func suspending(key: String) throws {
-        // Needs a shell: the kernel does not stop a program that nobody could continue.
-        let script = "set -m; \"$0\"; echo stopped; read line; fg"
-        let terminal = try PseudoTerminal("/bin/sh", ["-c", script, BuiltProgram.path("TerminalProbe")])
-        try #require(terminal.waits { $0.text(ofRow: 0) == "ready" })
+        let terminal = try started(byShell: Self.continuing)
         terminal.type(key)
         try #require(terminal.waits { $0.row(containing: "stopped") != nil })
         #expect(isRestored(terminal))
@@ -92,16 +104,13 @@ struct TerminalSessionTests {
         #expect(isBack, "\(terminal.screen.rows)")
         #expect(terminal.screen.isAlternate)
         #expect(!terminal.settings.isCooked)
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        quit(terminal)
         #expect(isRestored(terminal))
     }
 
     @Test("after leaving, a stop has its default action again")
     func stopAfterLeaving() throws {
-        let script = "set -m; \"$0\"; echo stopped; read line; fg"
-        let terminal = try PseudoTerminal("/bin/sh", ["-c", script, BuiltProgram.path("TerminalProbe")])
-        try #require(terminal.waits { $0.text(ofRow: 0) == "ready" })
+        let terminal = try started(byShell: Self.continuing)
         terminal.type("l")
         try #require(terminal.waits { $0.row(containing: "stopped") != nil })
         #expect(terminal.screen.row(containing: "left") == nil)
@@ -115,8 +124,7 @@ struct TerminalSessionTests {
         let terminal = try started()
         terminal.type("z")
         #expect(terminal.waits { $0.isAlternate && $0.row(containing: "character(\"z\")") != nil })
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        quit(terminal)
     }
 
     @Test("a program that exits anywhere, without leaving, restores the terminal")
@@ -138,15 +146,12 @@ struct TerminalSessionTests {
 
     @Test("a signal that was ignored at the start, as under nohup, stays ignored")
     func ignored() throws {
-        let terminal = try PseudoTerminal(
-            "/bin/sh", ["-c", "trap '' HUP; exec \"$0\"", BuiltProgram.path("TerminalProbe")])
-        try #require(terminal.waits { $0.text(ofRow: 0) == "ready" })
+        let terminal = try started(byShell: "trap '' HUP; exec \"$0\"")
         terminal.send(SIGHUP)
         terminal.type("k")
         #expect(terminal.waits { $0.row(containing: "character(\"k\")") != nil })
         #expect(terminal.screen.isAlternate)
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        quit(terminal)
     }
 
     @Test("keys, mouse events and a new size arrive as events")
@@ -173,8 +178,7 @@ struct TerminalSessionTests {
         // Keys typed at once may be read as parts of it.
         let isHeard = terminal.types("k") { $0.row(containing: "character(\"k\")") != nil }
         #expect(isHeard, "\(terminal.screen.rows)")
-        terminal.type("q")
-        #expect(terminal.waitForEnd() == .exited(0))
+        quit(terminal)
     }
 
     @Test("a file that is not a terminal is refused with its name")
