@@ -181,6 +181,7 @@ struct FilmImportTests {
         for (written, time) in [
             ("2026-11-22T12:43:17Z", "2026-11-22T12:43:17.000Z"),
             ("2026-11-22T13:43:17.250+01:00", "2026-11-22T12:43:17.250Z"),
+            ("2026-11-22T14:40:01.5+01:00", "2026-11-22T13:40:01.500Z"),
         ] {
             #expect(try imported(#"{"title":"A","updated_at":"\#(written)"}"#)?.updatedAt == time)
         }
