@@ -33,27 +33,8 @@ struct PictureTiersTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func tiers(disk: Bool = true) -> PictureTiers {
-        PictureTiers(memory: 1 << 20, disk: disk ? DiskCache(folder: folder.file("cache")) : nil)
-    }
-
-    @Test("memory returns what was stored, at once, and forgets a removed record")
-    func memory() async throws {
-        let tiers = tiers(disk: false)
-        let (picture, record) = try TierSamples.picture()
-        let digest = record.key(try PictureRecipe(TierSamples.recipe))
-        #expect(await tiers.record(key) == nil)
-        #expect(await tiers.picture(digest) == nil)
-        await tiers.keep(record, for: key)
-        tiers.keepInMemory(picture, as: digest)
-        #expect(
-            tiers.recordInMemory(key) == record && tiers.pictureInMemory(PictureTiers.key(digest)) === picture
-        )
-        #expect(await tiers.record(key) == record)
-        #expect(await tiers.picture(digest) === picture)
-        await tiers.removeRecord(key)
-        #expect(tiers.recordInMemory(key) == nil)
-        #expect(await tiers.record(key) == nil)
+    private func tiers() -> PictureTiers {
+        PictureTiers(memory: 1 << 20, disk: DiskCache(folder: folder.file("cache")))
     }
 
     @Test("a corrupt or foreign entry is a miss")
@@ -144,15 +125,5 @@ struct PictureTiersTests {
         #expect(reader.recordInMemory(key) == nil)
         await disk.flush()
         #expect(await tiers().record(key) == nil)
-    }
-
-    @Test("source, recipe and encoder decide the tag, and nothing else does")
-    func tags() throws {
-        let recipe = try PictureRecipe(TierSamples.recipe)
-        let tag = KeptPicture.entityTag(try TierSamples.record().key(recipe))
-        #expect(tag == KeptPicture.entityTag(try TierSamples.record().key(PictureRecipe("w50.q80.v9"))))
-        #expect(tag != KeptPicture.entityTag(try TierSamples.record(1).key(recipe)))
-        #expect(tag != KeptPicture.entityTag(try TierSamples.record().key(PictureRecipe("w51"))))
-        #expect(tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count == 34)
     }
 }
