@@ -19,18 +19,10 @@ struct MatchTests {
         if case .none(let movies) = films.match(text) { movies.map(\.title) } else { nil }
     }
 
-    @Test("an exact id goes first")
-    func identifier() {
+    @Test("an id goes first, then a whole title, then a part of one title, without case and accents")
+    func one() {
         #expect(title("id0") == "The Kid")
-    }
-
-    @Test("an exact title goes before longer titles that contain it")
-    func exactTitle() {
         #expect(title("the  KID") == "The Kid")
-    }
-
-    @Test("a part of one title or original title is enough, without case and accents")
-    func part() {
         #expect(title("haxan") == "Häxan")
         #expect(title("brother") == "The Kid Brother")
         #expect(title("POTYOM") == "Battleship Potemkin")

@@ -27,6 +27,20 @@ struct TMDBSourceTests {
         ],"total_pages":40000,"total_results":800000}
         """#
 
+    /// The answers of a server with these films on a page.
+    private func answers(_ films: @escaping @Sendable (_ page: Int) -> [Int], pages: Int) -> ScriptedAnswers {
+        ScriptedAnswers { url in
+            switch url.path() {
+            case "/3/configuration": return Self.configuration
+            case "/3/genre/movie/list": return Self.genres
+            default:
+                let page = Int(url.parameter("page") ?? "") ?? 0
+                let results = films(page).map(Self.film).joined(separator: ",")
+                return #"{"page":\#(page),"results":[\#(results)],"total_pages":\#(pages),"total_results":9}"#
+            }
+        }
+    }
+
     private func source(_ name: String = "tmdb:popular") throws -> TMDBSource {
         try #require(try TMDBSource(name: name))
     }
@@ -81,13 +95,7 @@ struct TMDBSourceTests {
 
     @Test("later pages are read without those before them")
     func laterPages() async throws {
-        let answers = ScriptedAnswers { url in
-            switch url.path() {
-            case "/3/configuration": Self.configuration
-            case "/3/genre/movie/list": Self.genres
-            default: #"{"results":[\#(Self.film(Int(url.parameter("page") ?? "") ?? 0))],"total_pages":4}"#
-            }
-        }
+        let answers = answers({ [$0] }, pages: 4)
         let pages = try await source().pages(after: 2, answers)
         #expect(
             pages.map { $0.films.map(\.movie.id) } == [["3"], ["4"]] && pages.map(\.isLast) == [false, true])
@@ -109,16 +117,7 @@ struct TMDBSourceTests {
 
     @Test("pages are read until the last that the server gives out")
     func paging() async throws {
-        let answers = ScriptedAnswers { url in
-            switch url.path() {
-            case "/3/configuration": return Self.configuration
-            case "/3/genre/movie/list": return Self.genres
-            default:
-                let page = Int(url.parameter("page") ?? "") ?? 0
-                let films = (page * 20..<page * 20 + 20).map(Self.film).joined(separator: ",")
-                return #"{"page":\#(page),"results":[\#(films)],"total_pages":900,"total_results":18000}"#
-            }
-        }
+        let answers = answers({ Array($0 * 20..<$0 * 20 + 20) }, pages: 900)
         let pages = try await source().pages(answers)
         #expect(pages.count == 500 && pages.last?.isLast == true)
         #expect(pages[0].films[0].movie.genres == ["Horror"])
