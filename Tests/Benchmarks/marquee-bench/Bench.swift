@@ -13,7 +13,7 @@ struct Benchmark: Sendable {
         Benchmark(
             name: "fetch",
             usage: """
-                marquee-bench fetch URL-LIST [--concurrency N] [--per-host N] [--disk] [--cacert FILE]
+                marquee-bench fetch URL-LIST [--concurrency N] [--per-host N] [--cacert FILE]
                                                loads every URL of the list, beside curl --parallel; over HTTP/2 from an https
                                                server that offers it
                 """, run: fetchBenchmark),
@@ -113,13 +113,13 @@ struct Bench {
     }
 }
 
-/// Words, flags (`--disk`) and values (`--runs 5`).
+/// Words, flags (`--binary`) and values (`--runs 5`).
 struct Options {
     static let numbers: Set<String> = [
         "runs", "concurrency", "per-host", "callers", "rows", "seconds", "capacity", "threads", "memory-size",
     ]
     static let texts: Set<String> = ["cacert", "pairs", "size"]
-    static let switches: Set<String> = ["binary", "disk", "help", "json", "no-reference"]
+    static let switches: Set<String> = ["binary", "help", "json", "no-reference"]
     var words: [String] = []
     var flags: Set<String> = []
     var values: [String: String] = [:]

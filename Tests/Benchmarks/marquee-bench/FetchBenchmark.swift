@@ -2,9 +2,7 @@ import Foundation
 import LazyImages
 
 /// Loads every URL of a list with a new loader, beside curl's own program with the same concurrency. Both begin without
-/// a connection. With `--disk` ours stores the files in a new cache and waits until all are on disk; curl's files are
-/// then renamed one by one. With `--cacert` both use HTTP/2 to an https server of these authorities, if it supports
-/// that.
+/// a connection. With `--cacert` both use HTTP/2 to an https server of these authorities, if it supports that.
 func fetchBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     guard options.words.count > 1 else {
         throw BenchmarkFailure(description: "fetch needs a file with a URL a line")
@@ -14,12 +12,8 @@ func fetchBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     let requests = try urls.map { try ImageRequest(.text($0)) }
     let concurrency = options.number("concurrency", default: 32)
     let perHost = options.number("per-host", default: concurrency)
-    let usesDisk = options.flags.contains("disk")
     let authorities = options.values["cacert"]
-    let work = try ScratchFolder()
-    let curl = try CurlProgram(
-        urls: urls, concurrency: concurrency, folder: usesDisk ? work.path : nil, authorities: authorities,
-        scratch: work)
+    let curl = try CurlProgram(urls: urls, concurrency: concurrency, authorities: authorities)
     var configuration = ImageDownloader.Configuration()
     configuration.transfers = concurrency
     configuration.transfersPerHost = perHost
@@ -27,28 +21,24 @@ func fetchBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
 
     let times = try await alternating(
         runs: options.runs,
-        ours: {
-            let disk = usesDisk ? DiskCache(folder: try work.new("cache")) : nil
-            try await loadAll(requests, disk: disk, configuration)
-        },
+        ours: { try await loadAll(requests, configuration) },
         reference: options.wantsReference ? { try curl.run() } : nil)
     return [
         BenchmarkResult(
             name: "fetch \(urls.count) files, \(concurrency) at once"
-                + (authorities == nil ? "" : ", over TLS") + (usesDisk ? ", to disk" : ""),
+                + (authorities == nil ? "" : ", over TLS"),
             unit: "s",
             ours: times.ours, reference: times.reference,
-            referenceName: usesDisk ? "curl --parallel, write and rename" : "curl --parallel")
+            referenceName: "curl --parallel")
     ]
 }
 
-/// Loads everything once, through all tiers.
+/// Loads everything once, through the memory tier.
 private func loadAll(
-    _ requests: [ImageRequest], disk: DiskCache?, _ configuration: ImageDownloader.Configuration
+    _ requests: [ImageRequest], _ configuration: ImageDownloader.Configuration
 ) async throws {
-    // As in `prewarm` and `ImageLoader`: files stay in memory only without a disk tier.
-    let memory = disk == nil ? MemoryCache<LoadedFile>(limit: 16 * 1024 * 1024) : nil
-    let loader = FileLoader(memory: memory, disk: disk, configuration: configuration)
+    let memory = MemoryCache<LoadedFile>(limit: 16 * 1024 * 1024)
+    let loader = FileLoader(memory: memory, disk: nil, configuration: configuration)
     try await withThrowingTaskGroup(of: Void.self) { group in
         var rest = requests[...]
         for request in rest.prefix(configuration.transfers * 2) {
@@ -65,27 +55,17 @@ private func loadAll(
 
 /// curl's own program, configured to fetch a list of URLs.
 private struct CurlProgram {
-    private let configuration: String
+    private let folder: ScratchFolder
     private let concurrency: Int
     private let authorities: String?
-    private let files: [(from: String, to: String)]
+    private var configuration: String { folder.path + "/curl.conf" }
 
-    /// - Parameters:
-    ///   - folder: the folder for the files; nil discards them.
-    ///   - authorities: a file of trusted authorities; nil for the system's.
-    init(urls: [String], concurrency: Int, folder: String?, authorities: String?, scratch: ScratchFolder)
-        throws
-    {
+    /// - Parameter authorities: a file of trusted authorities; nil for the system's.
+    init(urls: [String], concurrency: Int, authorities: String?) throws {
+        folder = try ScratchFolder()
         self.authorities = authorities
         self.concurrency = concurrency
-        configuration = scratch.path + "/curl.conf"
-        files =
-            folder.map { folder in urls.indices.map { ("\(folder)/part-\($0)", "\(folder)/file-\($0)") } }
-            ?? []
-        var text = ""
-        for (index, url) in urls.enumerated() {
-            text += "url = \"\(url)\"\noutput = \"\(files.isEmpty ? "/dev/null" : files[index].from)\"\n"
-        }
+        let text = urls.map { "url = \"\($0)\"\noutput = \"/dev/null\"\n" }.joined()
         try text.write(toFile: configuration, atomically: true, encoding: .utf8)
     }
 
@@ -95,10 +75,5 @@ private struct CurlProgram {
         arguments += authorities.map { ["--cacert", $0] } ?? ["--parallel-immediate"]
         arguments += ["--parallel-max", "\(concurrency)", "-K", configuration]
         try Subprocess.run("curl", arguments)
-        for file in files {
-            guard unsafe rename(file.from, file.to) == 0 else {
-                throw BenchmarkFailure(description: "curl did not write \(file.from)")
-            }
-        }
     }
 }
