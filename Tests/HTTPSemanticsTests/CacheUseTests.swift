@@ -4,50 +4,33 @@ import Testing
 
 @Suite("Using a stored answer, RFC 9111 section 4", .bounded)
 struct CacheUseTests {
-    @Test("section 4.2: an answer is used while its age is below its lifetime")
-    func fresh() {
-        #expect(use(age: 99, of: 100) == .fresh)
-        #expect(use(age: 100, of: 100) == .validate)
+    /// What is done with an answer of an age, whose lifetime is 100, by its directives and those of the request.
+    private static let uses: [(age: Int, control: String, asking: String, expected: CacheUse)] = [
+        // Section 4.2: while the age is below the lifetime.
+        (99, "", "", .fresh), (100, "", "", .validate),
+        // Section 5.2.1: the request limits age, freshness and staleness.
+        (10, "", "no-cache", .validate), (10, "", "no-store", .validate), (10, "", "max-age=9", .validate),
+        (10, "", "max-age=10", .fresh), (0, "", "max-age=0", .validate), (10, "", "min-fresh=90", .fresh),
+        (10, "", "min-fresh=91", .validate), (150, "", "max-stale=50", .stale),
+        (151, "", "max-stale=50", .validate), (100_000, "", "max-stale", .stale),
+        (10, "", "max-stale=50", .fresh), (10, "", "max-stale=x, min-fresh=x", .fresh),
+        // Section 5.2.2.2: must-revalidate forbids stale use, even if the request allows it.
+        (10, "must-revalidate", "", .fresh), (101, "must-revalidate", "max-stale", .validate),
+        (101, "must-revalidate, stale-while-revalidate=60", "", .validate),
+        // RFC 8246: a fresh immutable answer needs no reload, unless the request asks for one.
+        (10, "immutable", "max-age=0", .fresh), (10, "immutable", "no-cache", .validate),
+        (100, "immutable", "max-age=0", .validate), (100, "immutable", "", .validate),
+        // RFC 5861 section 3: stale-while-revalidate allows stale use for its time.
+        (160, "stale-while-revalidate=60", "", .staleWhileRevalidating),
+        (161, "stale-while-revalidate=60", "", .validate),
+        (110, "stale-while-revalidate=60", "max-age=600", .validate),
+        (110, "stale-while-revalidate=60, no-cache", "", .validate),
+    ]
+
+    @Test("its age, its directives and those of the request say how an answer is used", arguments: uses)
+    func allowed(age: Int, control: String, asking: String, expected: CacheUse) {
+        #expect(use(age: age, of: 100, control, asking: asking) == expected)
         #expect(use(age: 0, of: 0) == .validate)
-    }
-
-    @Test("section 5.2.1: the request limits age, freshness and staleness")
-    func directives() {
-        #expect(use(age: 10, of: 100, asking: "no-cache") == .validate)
-        #expect(use(age: 10, of: 100, asking: "no-store") == .validate)
-        #expect(use(age: 10, of: 100, asking: "max-age=9") == .validate)
-        #expect(use(age: 10, of: 100, asking: "max-age=10") == .fresh)
-        #expect(use(age: 0, of: 100, asking: "max-age=0") == .validate)
-        #expect(use(age: 10, of: 100, asking: "min-fresh=90") == .fresh)
-        #expect(use(age: 10, of: 100, asking: "min-fresh=91") == .validate)
-        #expect(use(age: 150, of: 100, asking: "max-stale=50") == .stale)
-        #expect(use(age: 151, of: 100, asking: "max-stale=50") == .validate)
-        #expect(use(age: 100_000, of: 100, asking: "max-stale") == .stale)
-        #expect(use(age: 10, of: 100, asking: "max-stale=50") == .fresh)
-        #expect(use(age: 10, of: 100, asking: "max-stale=x, min-fresh=x") == .fresh)
-    }
-
-    @Test("section 5.2.2.2: must-revalidate forbids stale use, even if the request allows it")
-    func mustRevalidate() {
-        #expect(use(age: 10, of: 100, "must-revalidate") == .fresh)
-        #expect(use(age: 101, of: 100, "must-revalidate", asking: "max-stale") == .validate)
-        #expect(use(age: 101, of: 100, "must-revalidate, stale-while-revalidate=60") == .validate)
-    }
-
-    @Test("RFC 8246: a fresh immutable answer needs no reload, unless the request asks for one")
-    func immutable() {
-        #expect(use(age: 10, of: 100, "immutable", asking: "max-age=0") == .fresh)
-        #expect(use(age: 10, of: 100, "immutable", asking: "no-cache") == .validate)
-        #expect(use(age: 100, of: 100, "immutable", asking: "max-age=0") == .validate)
-        #expect(use(age: 100, of: 100, "immutable") == .validate)
-    }
-
-    @Test("RFC 5861 section 3: stale-while-revalidate allows stale use for its time")
-    func staleWhileRevalidate() {
-        #expect(use(age: 160, of: 100, "stale-while-revalidate=60") == .staleWhileRevalidating)
-        #expect(use(age: 161, of: 100, "stale-while-revalidate=60") == .validate)
-        #expect(use(age: 110, of: 100, "stale-while-revalidate=60", asking: "max-age=600") == .validate)
-        #expect(use(age: 110, of: 100, "stale-while-revalidate=60, no-cache") == .validate)
     }
 
     @Test(
