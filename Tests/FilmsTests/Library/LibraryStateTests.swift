@@ -42,51 +42,51 @@ struct LibraryStateTests {
         #expect(try library.state != before)
     }
 
-    @Test("reads, searches and the state go on while a transaction of a library in memory is held")
-    func heldTransaction() throws {
-        let library = try FilmLibrary(inMemoryFor: "memory")
-        _ = try library.insert(film(#"{"title":"A"}"#), id: "a")
+    /// Runs `work` on another thread, which waits where it calls the closure, until `body` has run.
+    private func hold(
+        _ work: @escaping @Sendable (_ wait: () -> Void) throws -> Void, meanwhile body: () throws -> Void
+    ) throws {
         let (reached, gate, ended) = (Gate(), Gate(), Gate())
         try BlockingThreads.startThread {
-            // Ignored: the count below tells.
-            try? library.importFilms { films in
-                _ = try films.add(film(#"{"title":"B"}"#), id: "b", poster: nil, replaces: false)
+            // Ignored: the reads tell.
+            try? work {
                 reached.open()
                 gate.wait()
             }
             ended.open()
         }
         reached.wait()
-        let state = try library.state
-        #expect(try library.films(FilmQuery(search: "a", limit: 9)).films.map(\.id) == ["a"])
-        #expect(try library.count == 1)
-        #expect(try library.state == state)
+        try body()
         gate.open()
         ended.wait()
-        #expect(try library.state != state)
-        #expect(try library.count == 2)
     }
 
-    @Test("reads go on while a read of a library in memory is held")
-    func heldRead() throws {
+    @Test("reads, searches and the state go on while a transaction or a read of a library in memory is held")
+    func held() throws {
         let library = try FilmLibrary(inMemoryFor: "memory")
         _ = try library.insert(film(#"{"title":"A"}"#), id: "a")
-        let (reached, gate, ended) = (Gate(), Gate(), Gate())
-        try BlockingThreads.startThread {
-            // Ignored: the read is not the one that is tested.
-            try? library.forEach { _ throws(FilmLibraryError) in
-                reached.open()
-                gate.wait()
-                return true
+        var state: Int64?
+        try hold { wait in
+            try library.importFilms { films in
+                _ = try films.add(film(#"{"title":"B"}"#), id: "b", poster: nil, replaces: false)
+                wait()
             }
-            ended.open()
+        } meanwhile: {
+            state = try library.state
+            #expect(try library.films(FilmQuery(search: "a", limit: 9)).films.map(\.id) == ["a"])
+            #expect(try library.count == 1 && library.state == state)
         }
-        reached.wait()
-        _ = try library.state
-        #expect(try library.film("a") != nil)
-        #expect(try library.insert(film(#"{"title":"B"}"#), id: "b").id == "b")
-        gate.open()
-        ended.wait()
+        #expect(try library.count == 2 && library.state != state)
+        try hold { wait in
+            try library.forEach { _ throws(FilmLibraryError) in
+                wait()
+                return false
+            }
+        } meanwhile: {
+            _ = try library.state
+            #expect(try library.film("a") != nil)
+            #expect(try library.insert(film(#"{"title":"C"}"#), id: "c").id == "c")
+        }
     }
 
     @Test("a full disk is told until there is room again")
