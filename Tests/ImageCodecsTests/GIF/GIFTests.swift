@@ -47,6 +47,11 @@ struct GIFTests {
         [0x21, 0xF9, 4, disposal << 2 | (transparent == nil ? 0 : 1), delay, 0, transparent ?? 0, 0]
     }
 
+    // An image of all pixels, one of the last, and one of the first.
+    private var all: [UInt8] { image(codes: [4, 1, 1, 4, 1, 1, 5]) }
+    private var corner: [UInt8] { image(column: 1, row: 1, width: 1, height: 1, codes: [4, 2, 5]) }
+    private var other: [UInt8] { image(width: 1, height: 1, codes: [4, 3, 5]) }
+
     private let loop: [UInt8] = [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
 
     /// The index of each pixel's colour; nil for a transparent one.
@@ -77,9 +82,6 @@ struct GIFTests {
 
     @Test("several images without a delay make one picture; the first with a delay ends the first frame")
     func composition() throws {
-        let all = image(codes: [4, 1, 1, 4, 1, 1, 5])
-        let corner = image(column: 1, row: 1, width: 1, height: 1, codes: [4, 2, 5])
-        let other = image(width: 1, height: 1, codes: [4, 3, 5])
         #expect(try indices(file(all, corner, other)) == [3, 1, 1, 2])
         #expect(try indices(file(all, control(delay: 5), corner, other)) == [1, 1, 1, 2])
         #expect(try indices(file(loop, all, corner, other)) == [1, 1, 1, 1])
@@ -88,9 +90,6 @@ struct GIFTests {
 
     @Test("an image is disposed of before the next: kept, cleared, or what was there before")
     func disposal() throws {
-        let all = image(codes: [4, 1, 1, 4, 1, 1, 5])
-        let corner = image(column: 1, row: 1, width: 1, height: 1, codes: [4, 2, 5])
-        let other = image(width: 1, height: 1, codes: [4, 3, 5])
         #expect(try indices(file(all, control(disposal: 2), corner, other)) == [3, 1, 1, nil])
         #expect(try indices(file(all, control(disposal: 3), corner, other)) == [3, 1, 1, 1])
     }
@@ -105,7 +104,6 @@ struct GIFTests {
 
     @Test("a transparent pixel leaves what is there; one past the colour table is corrupt")
     func transparency() throws {
-        let all = image(codes: [4, 1, 1, 4, 1, 1, 5])
         #expect(
             try indices(file(all, control(transparent: 2), image(codes: [4, 2, 3, 4, 3, 2, 5]))) == [
                 1, 3, 3, 1,
@@ -153,7 +151,6 @@ struct GIFTests {
     @Test("comments are stripped; the pixels and the animation stay")
     func stripped() throws {
         let comment: [UInt8] = [0x21, 0xFE, 6] + Array("secret".utf8) + [0]
-        let all = image(codes: [4, 1, 1, 4, 1, 1, 5])
         let file = file(loop, comment, control(delay: 5), all, comment, all)
         let stripped = try ImageMetadata.strip(file)
         #expect(stripped == self.file(loop, control(delay: 5), all, all))
