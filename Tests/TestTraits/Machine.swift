@@ -17,7 +17,7 @@ enum Machine {
         }
         let isHopeless = !missing.isEmpty
         if !canListen(AF_INET6) { missing.append("There is no IPv6 (::1): \(reason). Tests of it may fail.") }
-        let terminal = posix_openpt(O_RDWR | O_NOCTTY)
+        let terminal = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
         if terminal < 0 {
             missing.append(
                 "There are no pseudoterminals: \(reason). Mount devpts on /dev/pts; tests in a terminal fail."
@@ -31,7 +31,7 @@ enum Machine {
         if isHopeless { _exit(EXIT_FAILURE) }
     }
 
-    private static var reason: String { String(cString: unsafe strerror(errno)) }
+    private static var reason: String { unsafe String(cString: strerror(errno)) }
 
     /// Whether a socket can listen on the loopback address of a family, at some port.
     private static func canListen(_ family: Int32) -> Bool {
@@ -44,15 +44,15 @@ enum Machine {
             address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
             return isBound(socket, to: &address)
         }
-        var address = unsafe sockaddr_in6()
-        unsafe address.sin6_family = sa_family_t(family)
-        unsafe address.sin6_addr = in6addr_loopback
-        return unsafe isBound(socket, to: &address)
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(family)
+        address.sin6_addr = in6addr_loopback
+        return isBound(socket, to: &address)
     }
 
     private static func isBound<Address>(_ socket: Int32, to address: inout Address) -> Bool {
         unsafe withUnsafeBytes(of: &address) { bytes in
-            guard let start = unsafe bytes.baseAddress else { return false }
+            guard let start = bytes.baseAddress else { return false }
             let pointer = unsafe start.assumingMemoryBound(to: sockaddr.self)
             return unsafe bind(socket, pointer, socklen_t(bytes.count)) == 0 && listen(socket, 1) == 0
         }

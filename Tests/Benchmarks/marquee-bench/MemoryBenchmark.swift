@@ -45,7 +45,7 @@ private struct MemoryTiers: Sendable {
     private let keys: [CacheKey]
     private let names: [String]
     private let cache = MemoryCache<Object>(limit: count)
-    private let dictionary: LockedDictionary
+    private let locked: LockedDictionary
     private let order = (0..<lookups).map { _ in Int.random(in: 0..<count) }
 
     init() {
@@ -55,13 +55,13 @@ private struct MemoryTiers: Sendable {
         keys = names.compactMap { URL(string: $0) }.map { CacheKey(url: $0) }
         let objects = names.map { _ in Object() }
         for (key, object) in zip(keys, objects) { cache.store(object, for: key, cost: 1) }
-        dictionary = LockedDictionary(Dictionary(uniqueKeysWithValues: zip(names, objects)))
+        locked = LockedDictionary(Dictionary(uniqueKeysWithValues: zip(names, objects)))
     }
 
     func ours() { lookUp { cache.value(for: keys[$0]) != nil } }
 
     func dictionary() {
-        lookUp { index in dictionary.objects.withLock { $0[names[index]] } != nil }
+        lookUp { index in locked.objects.withLock { $0[names[index]] } != nil }
     }
 
     @inline(__always)
