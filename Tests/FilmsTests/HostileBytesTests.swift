@@ -77,6 +77,8 @@ struct HostileBytesTests {
                 pieces.randomElement(using: &random)
             }.joined()
             let text = Bool.random(using: &random) ? "[\(middle)]" : "{\(middle)}"
+            // Foundation takes a comma before a bracket, which RFC 8259 does not.
+            if text.contains(/,\s*[\]}]/) { continue }
             let isJSON = (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
             if isJSON { read += 1 }
             do throws(CatalogueError) {

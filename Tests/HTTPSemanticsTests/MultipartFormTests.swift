@@ -103,7 +103,7 @@ struct MultipartFormTests {
                 return error
             }
         }
-        let form = Array((field("a", "1") + field("b", "\r\n--b\r\n") + "--b--\r\n").utf8)
+        let form = Array((field("a", "1") + field("b", "\r\n-b\r\n") + "--b--\r\n").utf8)
         var refused = 0
         for end in form.indices {
             // The end of the last line may be missing.
