@@ -24,9 +24,6 @@ enum Machine {
             )
         }
         close(terminal)
-        if unsafe access("/proc/self/fd", R_OK) != 0 {
-            missing.append("There is no /proc: \(reason). Mount it; tests that count open files fail.")
-        }
         for line in missing { FileHandle.standardError.write(Data("This machine: \(line)\n".utf8)) }
         if isHopeless { _exit(EXIT_FAILURE) }
     }

@@ -169,6 +169,7 @@ struct BrowserKeysTests {
     func noPosters() {
         var state = BrowserState(size: CellSize(columns: 80, rows: 24), hasPosters: false)
         show(&state, ["A"])
+        #expect(state.visible.isEmpty && state.visibleInFull.isEmpty)
         state.type("v")
         #expect(state.layout.style == .lines)
         state.type("v")
