@@ -55,8 +55,9 @@ struct ProgressTests {
     func one(line: String, progress: [String], result: String) throws {
         let films = #"[{"id":"a","title":"A","year":1920,"director":"D"}]"#
         let isCatalogue = line.hasPrefix("list --catalogue")
-        let origin = try origin(of: (isCatalogue ? Array(films.utf8) : [UInt8](Fixture.pixel)) + body)
-        // A longer address would end the line of --json in the next row.
+        // The record of a picture, or of a longer address, would go on in the next row.
+        let picture = line.hasPrefix("fetch") ? [] : [UInt8](Fixture.pixel)
+        let origin = try origin(of: (isCatalogue ? Array(films.utf8) : picture) + body)
         let url = origin.url(isCatalogue ? "/films.json" : "/").absoluteString
         let withPoster = #"[{"id":"a","title":"A","poster":"\#(url)"},{"id":"b","title":"B"}]"#
         try folder.write(withPoster, to: "films")
