@@ -45,11 +45,12 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Removes ASCII white space at the ends, but that at the offsets in `kept`.
+    /// Removes ASCII white space at the ends, but that at the offsets in `kept`, in order.
     func trimmed(keeping kept: [Int]) -> String {
         let bytes = Array(utf8)
-        func stays(_ index: Int) -> Bool { !bytes[index].isWhitespace || kept.contains(index) }
-        guard let first = bytes.indices.first(where: stays), let last = bytes.indices.last(where: stays)
+        let visible = (bytes.firstIndex { !$0.isWhitespace }, bytes.lastIndex { !$0.isWhitespace })
+        guard let first = [visible.0, kept.first].compactMap(\.self).min(),
+            let last = [visible.1, kept.last].compactMap(\.self).max()
         else { return "" }
         return String(decoding: bytes[first...last], as: UTF8.self)
     }
