@@ -1,7 +1,9 @@
+import Foundation
+
 extension [UInt8] {
     /// Whether the bytes contain others, one after the other.
     public func contains(sequence: [UInt8]) -> Bool {
-        indices.contains { self[$0] == sequence.first && self[$0...].starts(with: sequence) }
+        Data(self).range(of: Data(sequence)) != nil
     }
 
     /// Whether the bytes contain a text's bytes.

@@ -14,7 +14,7 @@ public enum SampleImages {
 
     /// A PNG of `count` bytes, at least 70. The bytes after its end vary and are not part of the image.
     public static func png(bytes count: Int) -> [UInt8] {
-        png + (png.count..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        png + variedBytes(count - png.count)
     }
 
     private static func decoded(_ base64: String) -> [UInt8] {
