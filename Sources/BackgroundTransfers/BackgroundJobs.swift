@@ -1,6 +1,4 @@
 import FoundationEssentials
-import Glibc
-import HTTPSemantics
 import LazyImages
 import SystemSupport
 

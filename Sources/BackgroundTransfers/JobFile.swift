@@ -1,5 +1,4 @@
 import FoundationEssentials
-import HTTPSemantics
 import LazyImages
 import SystemSupport
 

@@ -1,4 +1,3 @@
-import HTTPSemantics
 import LazyImages
 
 /// Fetches the sources of pictures through a shared cache, and only from allowed hosts.

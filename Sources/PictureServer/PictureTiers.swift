@@ -1,5 +1,4 @@
 import Coalescing
-import HTTPSemantics
 package import ImageCodecs
 package import LazyImages
 import PictureService

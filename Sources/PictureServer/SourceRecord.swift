@@ -1,6 +1,5 @@
 import HTTPSemantics
 import ImageCodecs
-import LazyImages
 import PictureService
 import SystemSupport
 

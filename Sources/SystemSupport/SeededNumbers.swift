@@ -15,9 +15,4 @@ package struct SeededNumbers: RandomNumberGenerator, Sendable {
         mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
         return mixed ^ mixed >> 31
     }
-
-    /// A number from 0 to `limit - 1`.
-    package mutating func below(_ limit: Int) -> Int {
-        Int(next() % UInt64(limit))
-    }
 }

@@ -1,4 +1,3 @@
-import ImageCodecs
 import LazyImages
 
 /// Advice for the program's user about an error. The library does not know the program's options.

@@ -1,9 +1,9 @@
 import FoundationEssentials
-import LazyImages
 import TestSupport
 import TestTraits
 import Testing
 
+@testable import LazyImages
 @testable import marquee
 
 @Suite("Settings", .bounded)

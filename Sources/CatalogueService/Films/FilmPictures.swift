@@ -4,7 +4,6 @@ import HTTPServer
 import ImageCodecs
 package import PictureServer
 import PictureService
-import SystemSupport
 
 /// Pictures of films' posters.
 package struct FilmPictures: Sendable {

@@ -1,4 +1,3 @@
-import Films
 import HTTPSemantics
 import HTTPServer
 import ImageCodecs

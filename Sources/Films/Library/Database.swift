@@ -364,6 +364,5 @@ enum SQLValue: Sendable {
     case blob([UInt8])
 
     /// Nil becomes NULL.
-    init(_ text: String?) { self = text.map(Self.text) ?? .null }
     init(_ number: Double?) { self = number.map(Self.real) ?? .null }
 }

@@ -20,15 +20,12 @@ package struct FilmImport {
         transaction.begin(at: 1 << 44 + Int(content.first >> 12))
     }
 
-    /// The film with an id.
-    package func film(_ id: String) throws(FilmLibraryError) -> StoredFilm? {
-        try transaction.database.film(id)?.film
-    }
-
     /// Sets the catalogue's title, unless it has one.
     package func setNameIfNone(_ name: String) throws(FilmLibraryError) {
         let names = try transaction.database.number("SELECT count(*) FROM facts WHERE key = 'name'")
-        if names == 0 { try transaction.setName(name) }
+        guard names == 0 else { return }
+        _ = try transaction.revision()
+        try transaction.database.run("INSERT INTO facts VALUES ('name', ?)", .text(name))
     }
 
     /// Adds a film. Takes valid values of `created_at`, `updated_at`, `rating`, `votes` and `ratings` from the

@@ -484,11 +484,6 @@ extension FilmLibrary {
         }
     }
 
-    /// Sets the catalogue's title, or removes it.
-    package func setName(_ name: String?) throws {
-        try write { transaction in try transaction.setName(name) }
-    }
-
     private static func check(_ id: String) throws(FilmLibraryError) {
         if let fault = FilmID.fault(id) { throw .invalidID(id: id, fault: fault) }
     }
@@ -512,17 +507,6 @@ extension FilmLibrary {
             if try database.film(candidate) == nil { return candidate }
         }
         return FilmID.random()
-    }
-}
-
-extension Transaction {
-    func setName(_ name: String?) throws(FilmLibraryError) {
-        _ = try revision()
-        if let name {
-            try database.run("INSERT OR REPLACE INTO facts VALUES ('name', ?)", .text(name))
-        } else {
-            try database.run("DELETE FROM facts WHERE key = 'name'")
-        }
     }
 }
 

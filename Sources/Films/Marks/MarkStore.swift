@@ -1,4 +1,3 @@
-import FoundationEssentials
 import SystemSupport
 
 /// A person's marks of films, in an SQLite database of their own: they belong to the person, and not to a library. Several

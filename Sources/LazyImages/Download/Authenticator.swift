@@ -35,19 +35,6 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     public let origin: URL
     /// Whether the server refused the last credential.
     public let isRepeated: Bool
-
-    /// A challenge with these values.
-    /// - Parameters:
-    ///   - scheme: the scheme of the credential that the server expects.
-    ///   - realm: the protected area, in the server's words; empty if it names none.
-    ///   - origin: the server: scheme, host and port.
-    ///   - isRepeated: whether the server refused the last credential. Default: false.
-    package init(scheme: Scheme, realm: String, origin: URL, isRepeated: Bool = false) {
-        self.scheme = scheme
-        self.realm = realm
-        self.origin = origin
-        self.isRepeated = isRepeated
-    }
 }
 
 /// The `Authorization` of one request, and its credential: a refusal concerns only this credential.

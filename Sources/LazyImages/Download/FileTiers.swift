@@ -2,7 +2,6 @@ import Coalescing
 import FoundationEssentials
 import HTTPSemantics
 import ImageCodecs
-import SystemSupport
 
 /// The tiers for files, memory before disk before the shared store, and the rules for storing (RFC 9111 section 3).
 final class FileTiers: Sendable {

@@ -1,7 +1,6 @@
 import Coalescing
 public import FoundationEssentials
 public import HTTPSemantics
-import ImageCodecs
 import SystemSupport
 
 /// Loads the files of images, undecoded: from memory, else from disk, else over the network. Equal requests share one

@@ -352,15 +352,6 @@ public final class SpooledStream: Sendable {
         guard count == buffer.count else { throw .fileChanged(path: name) }
     }
 
-    /// The whole content in memory. Blocks.
-    package func contents() throws(ImageLoadingError) -> [UInt8] {
-        do throws(FileFault) {
-            return try file.contents()
-        } catch {
-            throw .unreadableFile(path: name, reason: SystemError.text(error.code))
-        }
-    }
-
     private static func noRoom(for name: String, _ fault: FileFault) -> ImageLoadingError {
         if let shortage = ResourceShortage(code: fault.code) { return ImageLoadingError(shortage, url: name) }
         return .storageFailed(url: name, reason: fault.description)

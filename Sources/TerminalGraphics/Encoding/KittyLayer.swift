@@ -1,5 +1,3 @@
-internal import ImageCodecs
-
 /// Pictures by kitty's graphics protocol. The terminal stores each picture under an id and shows it at placements. A
 /// picture is sent once; scrolling only moves its placement. The cells below a placement are blank, because blocks
 /// would cost thousands of bytes for each scrolled line.

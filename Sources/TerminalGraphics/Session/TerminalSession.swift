@@ -207,13 +207,6 @@ public final class TerminalSession: Sendable {
         try enter()
     }
 
-    /// Switches modes and raw input on again after a SIGCONT without ``suspend()``, because another program may have
-    /// changed them.
-    public func resume() throws(TerminalError) {
-        leave()
-        try enter()
-    }
-
     /// Writes all bytes. Throws ``TerminalError/closed`` if the terminal is gone.
     ///
     /// Blocks while the terminal accepts none, as after Ctrl-S: do not call it on the cooperative pool.

@@ -1,6 +1,5 @@
 import Films
 import FoundationEssentials
-import HTTPSemantics
 import LazyImages
 import PictureServer
 import PictureService

@@ -152,7 +152,7 @@ struct FilmLibraryTests {
         _ = try library.insert(film(#"{"title":"Faust"}"#))
         #expect(try library.films(FilmQuery(search: "aus", limit: 10)).films.map(\.id) == ["faust"])
         #expect(try library.count == 1)
-        try library.setName("Silents")
+        try library.importFilms { try $0.setNameIfNone("Silents") }
         #expect(try library.name == "Silents")
     }
 }
@@ -161,23 +161,21 @@ struct FilmLibraryTests {
 struct FilmImportTests {
     private func imported(_ json: String) throws -> StoredFilm? {
         let library = try FilmLibrary(inMemoryFor: "test")
-        return try library.importFilms { films in
-            _ = try films.add(film(json), id: "a", poster: nil, replaces: false)
-            return try films.film("a")
-        }
+        _ = try library.importFilms { try $0.add(film(json), id: "a", poster: nil, replaces: false) }
+        return try library.film("a")
     }
 
     @Test("times are imported to the millisecond, in UTC")
     func times() throws {
         let library = try FilmLibrary(inMemoryFor: "test")
+        let times = (1000..<2000).map { "2026-11-22T12:43:17.\(String($0).dropFirst())Z" }
         try library.importFilms { films in
-            for millisecond in 0..<1000 {
-                let time = "2026-11-22T12:43:17.\(String(1000 + millisecond).dropFirst())Z"
+            for time in times {
                 let document = try film(#"{"title":"A","created_at":"\#(time)"}"#)
-                _ = try films.add(document, id: "\(millisecond)", poster: nil, replaces: false)
-                #expect(try films.film("\(millisecond)")?.createdAt == time)
+                _ = try films.add(document, id: time, poster: nil, replaces: false)
             }
         }
+        for time in times { #expect(try library.film(time)?.createdAt == time) }
         for (written, time) in [
             ("2026-11-22T12:43:17Z", "2026-11-22T12:43:17.000Z"),
             ("2026-11-22T13:43:17.250+01:00", "2026-11-22T12:43:17.250Z"),

@@ -21,7 +21,7 @@ struct LibraryStateTests {
         try check(changes: true) { _ = try test.library.insert(film(#"{"title":"A"}"#), id: "a") }
         try check(changes: true) { _ = try other.rate("a", rater: "ann", value: 8) }
         try check(changes: false) { _ = try test.library.film("a") }
-        try check(changes: true) { try other.setName("Films") }
+        try check(changes: true) { try other.importFilms { try $0.setNameIfNone("Films") } }
         try check(changes: false) { _ = try test.library.films(FilmQuery(limit: 5)) }
         try FileManager.default.moveItem(atPath: test.path, toPath: test.path + ".old")
         // Leaving folds the log, which may change the state.

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import HTTPSemantics
 import SystemSupport
 
 /// A folder of films, as people keep them for Kodi and Jellyfin:

@@ -1,5 +1,4 @@
 import Coalescing
-import FoundationEssentials
 import SystemSupport
 
 /// A cache tier that machines share. A loader asks it after memory and disk, and before the origin. It stores its values

@@ -1,5 +1,6 @@
 import Foundation
 import SystemSupport
+import TestSupport
 
 /// Makes traces of uses, identical in every run and not recorded from anybody.
 struct TraceMaker {
