@@ -60,8 +60,9 @@ let package = Package(
             name: "BackgroundTransfers",
             dependencies: ["SystemSupport", "HTTPSemantics", "LazyImages", "CSystem"],
             swiftSettings: optimised + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+        .target(name: "Films", dependencies: ["SystemSupport", "HTTPSemantics"], swiftSettings: optimised),
         .target(
-            name: "Films", dependencies: ["SystemSupport", "HTTPSemantics", "CSQLite"],
+            name: "FilmSources", dependencies: ["SystemSupport", "HTTPSemantics", "Films", "CSQLite"],
             swiftSettings: optimised),
         .target(
             name: "TerminalGraphics",
@@ -78,8 +79,8 @@ let package = Package(
         .target(
             name: "CatalogueService",
             dependencies: [
-                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "Films", "PictureServer",
-                "PictureService", "ServiceOperations", "LazyImages", "CSystem",
+                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "Films", "FilmSources",
+                "PictureServer", "PictureService", "ServiceOperations", "LazyImages", "CSystem",
             ],
             swiftSettings: optimised),
         .target(
@@ -96,7 +97,7 @@ let package = Package(
         .executableTarget(
             name: "marquee",
             dependencies: [
-                "SystemSupport", "LazyImages", "BackgroundTransfers", "ImageCodecs", "Films",
+                "SystemSupport", "LazyImages", "BackgroundTransfers", "ImageCodecs", "Films", "FilmSources",
                 "TerminalGraphics", "HTTPSemantics", "HTTPServer", "ServiceOperations", "CatalogueService",
                 "PictureServer", "PictureService", "CSystem", "CSample",
             ],
@@ -159,12 +160,14 @@ let package = Package(
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "LibraryProbe",
-            dependencies: ["Films"],
+            dependencies: ["Films", "FilmSources"],
             path: "Tests/LibraryProbe",
             swiftSettings: optimised),
         .testTarget(
             name: "FilmsTests",
-            dependencies: ["Films", "SystemSupport", "LibraryProbe", "TestSupport", "TestTraits"],
+            dependencies: [
+                "Films", "FilmSources", "SystemSupport", "LibraryProbe", "TestSupport", "TestTraits",
+            ],
             swiftSettings: optimised),
         .executableTarget(
             name: "TerminalProbe",
@@ -191,8 +194,9 @@ let package = Package(
         .testTarget(
             name: "CatalogueServiceTests",
             dependencies: [
-                "CatalogueService", "HTTPServer", "Films", "SystemSupport", "HTTPSemantics", "PictureServer",
-                "PictureService", "ServiceOperations", "LazyImages", "TestSupport", "TestTraits",
+                "CatalogueService", "HTTPServer", "Films", "FilmSources", "SystemSupport", "HTTPSemantics",
+                "PictureServer", "PictureService", "ServiceOperations", "LazyImages", "TestSupport",
+                "TestTraits",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -217,9 +221,9 @@ let package = Package(
         .testTarget(
             name: "marqueeTests",
             dependencies: [
-                "marquee", "SystemSupport", "BackgroundTransfers", "Films", "LazyImages", "CatalogueService",
-                "HTTPServer", "HTTPSemantics", "ImageCodecs", "PictureServer", "PictureService",
-                "ServiceOperations", "CSample", "TestSupport", "TestTraits",
+                "marquee", "SystemSupport", "BackgroundTransfers", "Films", "FilmSources", "LazyImages",
+                "CatalogueService", "HTTPServer", "HTTPSemantics", "ImageCodecs", "PictureServer",
+                "PictureService", "ServiceOperations", "CSample", "TestSupport", "TestTraits",
             ],
             exclude: ["SmallPosters"],
             swiftSettings: swiftSettings),

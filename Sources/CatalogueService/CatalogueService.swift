@@ -1,4 +1,4 @@
-package import Films
+package import FilmSources
 import HTTPSemantics
 package import HTTPServer
 package import PictureServer

@@ -3,7 +3,7 @@ import SystemSupport
 /// A film of a catalogue. Encodes as an object without nil properties.
 public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     /// The unique id within the catalogue; never empty.
-    public internal(set) var id: String
+    public package(set) var id: String
     /// The title shown to people; never empty.
     public internal(set) var title: String
     /// The title in the film's language, if different.
@@ -58,7 +58,7 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     }
 
     /// The value of a member; nil if the film has none. A value of another type is not set.
-    public internal(set) subscript(member: FilmMember) -> FilmMember.Value? {
+    public package(set) subscript(member: FilmMember) -> FilmMember.Value? {
         get {
             switch member {
             case .id: .text(id)
@@ -147,7 +147,7 @@ public enum FilmMember: Int, CaseIterable, Sendable {
         case texts(element: String)
 
         /// Whether a number is in the range; false for a member that is no number.
-        func contains(_ number: Double) -> Bool {
+        package func contains(_ number: Double) -> Bool {
             switch self {
             case .whole(let range): (Double(range.lowerBound)...Double(range.upperBound)).contains(number)
             case .number(let range): range.contains(number)
@@ -367,7 +367,7 @@ public enum FilmMember: Int, CaseIterable, Sendable {
     public static let searched = allCases.filter { $0.definition.search != .nowhere }
 
     /// The members that typed words search everywhere.
-    static let indexed = allCases.filter { $0.definition.search == .everywhere }
+    package static let indexed = allCases.filter { $0.definition.search == .everywhere }
 }
 
 extension FilmMember: CodingKey {
@@ -382,6 +382,9 @@ extension FilmMember: CodingKey {
 }
 
 extension Movie {
+    /// A film without any other member. Nothing is checked.
+    package init(id: String, title: String) { self.init(id: id, title: title, genres: []) }
+
     /// Changes the texts that people read.
     func mapTexts(_ change: (String) -> String) -> Movie {
         var movie = self
@@ -398,8 +401,8 @@ extension Movie {
 
 /// The unchecked members of a film. JSON and XML both produce it, so that one set of rules checks both and errors read
 /// alike.
-struct MovieFields {
-    enum Value: Equatable, Sendable {
+package struct MovieFields {
+    package enum Value: Equatable, Sendable {
         case text(String)
         case number(Double)
         case texts([String])
@@ -408,15 +411,24 @@ struct MovieFields {
     }
 
     /// The values of a film by member. An array instead of a dictionary: a catalogue may have a hundred thousand films.
-    struct Values: Sendable {
+    package struct Values: Sendable {
         private var slots = [Value?](repeating: nil, count: FilmMember.allCases.count)
         /// The members of an image in a manifest.
         var url: Value?
         var sha256: Value?
 
-        subscript(member: FilmMember) -> Value? {
+        /// No values.
+        package init() {}
+
+        package subscript(member: FilmMember) -> Value? {
             get { slots[member.rawValue] }
             set { slots[member.rawValue] = newValue }
+        }
+
+        /// The checked film.
+        /// - Parameter position: its position in its list, from 1, for errors.
+        package func movie(position: Int) throws(CatalogueError) -> Movie {
+            try MovieFields(position: position, line: nil, values: self).movie()
         }
     }
 

@@ -1,3 +1,4 @@
+import FilmSources
 import Films
 import FoundationEssentials
 import LazyImages
@@ -31,7 +32,7 @@ enum CatalogueSource: Sendable {
             return
         }
         do throws(FilmSourceError) {
-            if let source = try FilmSources.source(named: name) {
+            if let source = try SourceKinds.source(named: name) {
                 self = .server(source)
                 return
             }

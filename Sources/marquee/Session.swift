@@ -1,3 +1,4 @@
+import FilmSources
 import Films
 import FoundationEssentials
 import HTTPSemantics
@@ -187,9 +188,9 @@ struct Session: Sendable {
         for text: String, relativeTo base: BaseURL?, decodedAt size: ImageSize?
     ) throws(ImageLoadingError) -> ImageRequest {
         var url = try Self.url(text, relativeTo: base)
-        if let size { url = FilmSources.poster(url, atLeast: size.width / 2) }
+        if let size { url = SourceKinds.poster(url, atLeast: size.width / 2) }
         var request = try request(for: url.absoluteString, relativeTo: base)
-        if request.cachePolicy == .useProtocol, FilmSources.isImmutable(url) {
+        if request.cachePolicy == .useProtocol, SourceKinds.isImmutable(url) {
             request.cachePolicy = .returnCacheElseLoad
         }
         return request

@@ -1,4 +1,4 @@
-import Films
+import FilmSources
 import FoundationEssentials
 import HTTPServer
 import TestSupport

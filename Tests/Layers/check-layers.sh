@@ -2,7 +2,7 @@
 # Checks that each folder of LazyImages uses only the folders before it: it type-checks the first folder
 # alone, then the first two, and so on. A file that uses a later folder does not compile. Checks also that
 # SystemSupport, HTTPSemantics, ImageCodecs, Coalescing, BackgroundTransfers, HTTPServer, ServiceOperations,
-# Films, PictureService and PictureServer import only modules below them, and that no target
+# Films, FilmSources, PictureService and PictureServer import only modules below them, and that no target
 # imports a module that is missing in its dependencies. Checks last that an error that leaves its module is described in
 # words: otherwise a message would show the program's own names.
 #
@@ -36,7 +36,8 @@ imports BackgroundTransfers SystemSupport HTTPSemantics LazyImages CSystem
 imports HTTPServer SystemSupport HTTPSemantics CSystem
 imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
 imports ImageCodecs SystemSupport
-imports Films CSQLite SystemSupport HTTPSemantics
+imports Films SystemSupport HTTPSemantics
+imports FilmSources CSQLite SystemSupport HTTPSemantics Films
 imports PictureService SystemSupport HTTPSemantics ImageCodecs LazyImages
 imports PictureServer SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages PictureService CSystem
 

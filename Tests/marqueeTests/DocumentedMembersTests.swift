@@ -1,4 +1,4 @@
-import Films
+import FilmSources
 import Foundation
 import TestSupport
 import TestTraits

@@ -1,4 +1,5 @@
 import CatalogueService
+import FilmSources
 import Films
 import FoundationEssentials
 import HTTPServer

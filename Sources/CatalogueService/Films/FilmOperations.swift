@@ -1,3 +1,4 @@
+package import FilmSources
 package import Films
 package import HTTPSemantics
 import ImageCodecs

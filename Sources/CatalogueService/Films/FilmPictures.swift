@@ -1,4 +1,4 @@
-import Films
+import FilmSources
 import HTTPSemantics
 import HTTPServer
 import ImageCodecs

@@ -1,4 +1,4 @@
-package import Films
+package import FilmSources
 package import HTTPSemantics
 package import HTTPServer
 import LazyImages

@@ -1,4 +1,4 @@
-import Films
+import FilmSources
 import HTTPSemantics
 
 /// The wall: a page of posters with the available orders and links to more pages. Also the numbered list of the best

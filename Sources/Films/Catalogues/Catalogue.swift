@@ -8,14 +8,14 @@ public struct Catalogue: Sendable, Hashable {
     public let movies: [Movie]
     /// The errors of the films that were skipped, in catalogue order.
     public let problems: [CatalogueError]
+
+    /// Creates a catalogue without checking the films.
+    public init(name: String?, movies: [Movie], problems: [CatalogueError] = []) {
+        (self.name, self.movies, self.problems) = (name, movies, problems)
+    }
 }
 
 extension Catalogue {
-    /// Creates a catalogue without checking the films.
-    public init(name: String?, movies: [Movie]) {
-        self.init(name: name, movies: movies, problems: [])
-    }
-
     /// Reads a catalogue of at most 64 MiB of UTF-8. Its content, not its name, decides between JSON and XML. Invalid
     /// films are skipped and listed in `problems`.
     ///

@@ -61,7 +61,7 @@ public struct CatalogueDocuments: Sendable {
 }
 
 /// The bytes of a file, with the format detected from the content and never from the name.
-enum Document {
+package enum Document {
     case json(JSONDocument)
     case xml(XMLElement)
     /// Neither: lines of text, perhaps not UTF-8. The offset is after a byte order mark.
@@ -76,7 +76,7 @@ enum Document {
 
     /// The bytes of a document, from XML's encodings in UTF-8; where it begins, after a byte order mark; and its first
     /// byte that is no white space.
-    static func text(
+    package static func text(
         _ bytes: [UInt8], limit: Int
     ) throws(CatalogueError) -> (bytes: [UInt8], start: Int, first: UInt8) {
         guard bytes.count <= limit else { throw .tooLarge(limit: limit, unit: "bytes") }
@@ -110,7 +110,7 @@ enum Document {
         return ["<!doctype html", "<html>", "<html "].contains { text.hasPrefix($0) }
     }
 
-    static func requireUTF8(_ bytes: [UInt8]) throws(CatalogueError) {
+    package static func requireUTF8(_ bytes: [UInt8]) throws(CatalogueError) {
         do {
             _ = try UTF8Span(validating: bytes.span)
         } catch {

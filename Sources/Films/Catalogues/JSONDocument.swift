@@ -2,7 +2,7 @@ internal import SystemSupport
 
 /// The JSON of a catalogue or a manifest. Its films or images are found first and read one by one, so that an error in
 /// one names its entry and the others stay.
-struct JSONDocument: Sendable {
+package struct JSONDocument: Sendable {
     /// One film or image.
     enum Entry: Sendable {
         case text(String)

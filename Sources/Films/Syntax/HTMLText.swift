@@ -2,7 +2,7 @@ import HTTPSemantics
 
 /// The plain text of HTML in a feed: without tags, scripts and styles, and with references resolved. It is meant to be
 /// read, not to be put into HTML again.
-enum HTMLText {
+package enum HTMLText {
     /// Elements within a line. All others separate words.
     private static let inline: Set<String> = [
         "a", "abbr", "acronym", "b", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins", "kbd",
@@ -13,7 +13,7 @@ enum HTMLText {
     private static let hidden: Set<String> = ["script", "style"]
 
     /// The text of HTML. Damaged HTML gives some text; a tag without its end takes the rest with it.
-    static func plain(_ html: String) -> String {
+    package static func plain(_ html: String) -> String {
         guard html.utf8.contains(where: { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") }) else {
             return html
         }

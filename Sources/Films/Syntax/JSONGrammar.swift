@@ -2,9 +2,9 @@ import HTTPSemantics
 
 /// A JSON parser (RFC 8259) that creates no values but finds their ranges. Foundation's decoder accepts a trailing
 /// comma, loses the order of members and reports no column.
-struct JSONGrammar {
+package struct JSONGrammar {
     /// The kind of a value, which its first character shows.
-    enum Kind {
+    package enum Kind {
         case object, array, string, number, flag, null
         /// No value begins here.
         case none

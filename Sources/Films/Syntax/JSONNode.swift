@@ -1,6 +1,6 @@
 /// A value of a JSON document by its place in the bytes, for documents of other programs: their values are read one by
 /// one, and what nobody asks for is only skipped.
-struct JSONNode {
+package struct JSONNode {
     /// The document, which is read once.
     private final class Text: Sendable {
         let bytes: [UInt8]
@@ -14,7 +14,7 @@ struct JSONNode {
     private let index: Int
 
     /// The kind of the value; `none` for a string that is wrong in itself, which has no text.
-    var kind: JSONGrammar.Kind { place.kind }
+    package var kind: JSONGrammar.Kind { place.kind }
 
     private var place: JSONGrammar.Place { text.places[index] }
     private var bytes: ArraySlice<UInt8> { text.bytes[place.start..<place.end] }
@@ -22,7 +22,7 @@ struct JSONNode {
     /// Reads a document in UTF-8, with an optional byte order mark. The first error is thrown, except that of a string
     /// that is wrong in itself.
     /// - Throws: `.empty`, `.notUTF8`, `.webPage`, `.malformedJSON`; `.tooLarge` for more than `Document.maximumBytes`.
-    init(parsing bytes: [UInt8]) throws(CatalogueError) {
+    package init(parsing bytes: [UInt8]) throws(CatalogueError) {
         guard bytes.count <= Document.maximumBytes else {
             throw .tooLarge(limit: Document.maximumBytes, unit: "bytes")
         }
@@ -42,7 +42,7 @@ struct JSONNode {
     private init(_ text: Text, _ index: Int) { (self.text, self.index) = (text, index) }
 
     /// Calls `body` with the name and the value of each member that is not null; never for a value that is no object.
-    func forEachMember(_ body: (String, JSONNode) -> Void) {
+    package func forEachMember(_ body: (String, JSONNode) -> Void) {
         guard kind == .object else { return }
         var name = index + 1
         while name < place.next {
@@ -54,14 +54,14 @@ struct JSONNode {
     }
 
     /// A member of an object; nil if there is none, or null. The first of two with one name.
-    subscript(name: String) -> JSONNode? {
+    package subscript(name: String) -> JSONNode? {
         var found: JSONNode?
         forEachMember { if found == nil, $0 == name { found = $1 } }
         return found
     }
 
     /// The elements of an array; none for another value.
-    var elements: [JSONNode] {
+    package var elements: [JSONNode] {
         guard kind == .array else { return [] }
         var elements: [JSONNode] = []
         var element = index + 1
@@ -73,10 +73,10 @@ struct JSONNode {
     }
 
     /// The text of a string; nil for another value.
-    var string: String? { kind == .string ? JSONText.unquoted(bytes) : nil }
+    package var string: String? { kind == .string ? JSONText.unquoted(bytes) : nil }
 
     /// A number, or a string that is one; nil for another value, and beyond a Double.
-    var number: Double? {
+    package var number: Double? {
         switch kind {
         case .number: Double(String(decoding: bytes, as: UTF8.self)).flatMap { $0.isFinite ? $0 : nil }
         case .string: string.flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
@@ -85,8 +85,8 @@ struct JSONNode {
     }
 
     /// A number without a fraction.
-    var whole: Int? { number.flatMap { Int(exactly: $0) } }
+    package var whole: Int? { number.flatMap { Int(exactly: $0) } }
 
     /// True or false; nil for another value.
-    var flag: Bool? { kind == .flag ? bytes.first == UInt8(ascii: "t") : nil }
+    package var flag: Bool? { kind == .flag ? bytes.first == UInt8(ascii: "t") : nil }
 }

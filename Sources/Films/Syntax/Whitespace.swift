@@ -1,11 +1,11 @@
 extension UInt8 {
     /// Whether it is a space, tab, line feed or carriage return: the white space of JSON and XML.
-    var isWhitespace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
+    package var isWhitespace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }
 
 extension String {
     /// Removes surrounding white space.
-    var trimmed: String {
+    package var trimmed: String {
         // The fast path for most texts: between two visible ASCII characters nothing needs trimming.
         if let first = utf8.first, let last = utf8.last, Self.isVisibleASCII(first), Self.isVisibleASCII(last)
         {

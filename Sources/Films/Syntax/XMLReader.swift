@@ -7,11 +7,11 @@ import HTTPSemantics
 ///     <s:Body xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><Film xmlns="urn:marquee:films">…</Film></s:Body>
 package struct XMLElement: Sendable {
     /// The name as written, with its prefix.
-    let name: String
+    package let name: String
     /// The attributes by their names as written.
     let attributes: [String: String]
     /// The line where the start tag ends, from 1.
-    let line: Int
+    package let line: Int
     package var children: [XMLElement] = []
     /// The element's own text, without its children's.
     package var text = ""
@@ -168,7 +168,7 @@ private final class XMLScope: Sendable {
 ///
 /// FoundationXML ends the process at an instruction without content, `<?x?>`. It takes truncated documents and
 /// mismatched tags for whole. With libxml2 and ICU it also takes a third of the time of each start of the program.
-struct XMLReader {
+package struct XMLReader {
     /// The deepest nesting of elements; a catalogue needs four.
     static let maximumDepth = 64
     /// The most attributes of an element.
@@ -194,7 +194,7 @@ struct XMLReader {
 
     /// Reads the root element of a UTF-8 document. White space may precede the declaration.
     /// - Parameter keepsContent: false drops the content of the root, when only well-formedness matters.
-    static func read(
+    package static func read(
         _ bytes: ArraySlice<UInt8>, maximumElements: Int = Document.maximumValues, keepsContent: Bool = true
     ) throws(CatalogueError) -> XMLElement {
         var reader = XMLReader(bytes, maximumElements: maximumElements, keepsContent: keepsContent)

@@ -1,3 +1,4 @@
+import FilmSources
 import Films
 
 /// The marks of the films in the browser: the person's own, and those that the films' server has.

@@ -1,4 +1,4 @@
-import Films
+import FilmSources
 import TerminalGraphics
 
 /// One option of a command.
@@ -40,7 +40,7 @@ struct CommandSpecification: Sendable {
         Option(
             name: "catalogue", value: "FILE|URL",
             help:
-                "the films: JSON, XML, a feed, a folder, \(FilmSources.examples.joined(separator: ", "))"
+                "the films: JSON, XML, a feed, a folder, \(SourceKinds.examples.joined(separator: ", "))"
                 + " (default: the sample)"
         ),
         Option(name: "cache-dir", value: "DIR", help: "the cache folder (default: $XDG_CACHE_HOME/marquee)"),

@@ -1,4 +1,5 @@
 import BackgroundTransfers
+import FilmSources
 import Films
 import FoundationEssentials
 import Glibc

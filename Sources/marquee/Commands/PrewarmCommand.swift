@@ -1,3 +1,4 @@
+import FilmSources
 import Films
 import FoundationEssentials
 import LazyImages
@@ -57,7 +58,7 @@ enum PrewarmCommand: Command {
     /// The operand, if it is a library of another program or a folder.
     private static func namedSource(_ session: Session) -> CatalogueSource? {
         guard let name = session.arguments.operands.first,
-            FilmSources.areNamed(by: name) || FileKind(name) == .folder
+            SourceKinds.areNamed(by: name) || FileKind(name) == .folder
         else { return nil }
         return CatalogueSource(name)
     }

@@ -1,5 +1,5 @@
 import CatalogueService
-import Films
+import FilmSources
 import Glibc
 import HTTPSemantics
 import HTTPServer

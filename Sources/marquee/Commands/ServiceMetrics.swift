@@ -1,4 +1,4 @@
-import Films
+import FilmSources
 import LazyImages
 import PictureServer
 import ServiceOperations

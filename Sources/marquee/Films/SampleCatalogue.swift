@@ -1,4 +1,5 @@
 import CSample
+import FilmSources
 import Films
 import FoundationEssentials
 import HTTPSemantics

@@ -1,5 +1,5 @@
 import Dispatch
-import Films
+import FilmSources
 import Foundation
 import HTTPSemantics
 import SystemSupport

@@ -2,7 +2,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import Films
+@testable import FilmSources
 
 @Suite("Ended sessions in a library", .bounded)
 struct EndedSessionsTests {

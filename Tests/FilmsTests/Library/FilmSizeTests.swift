@@ -1,6 +1,7 @@
 import TestSupport
 import TestTraits
 import Testing
+@testable import FilmSources
 @testable import Films
 
 @Suite("The size of films", .bounded)

@@ -3,7 +3,7 @@ import SystemSupport
 import TestSupport
 import TestTraits
 import Testing
-@testable import Films
+@testable import FilmSources
 
 @Suite("The state of a library", .bounded, .ownThread)
 struct LibraryStateTests {

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import Films
+@testable import FilmSources
 
 /// The file of a library for one process alone.
 @Suite("A private folder", .bounded)

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-@testable import Films
+@testable import FilmSources
 
 /// A process of `LibraryProbe`, which writes into a library.
 final class Probe {

@@ -3,6 +3,7 @@ import SystemSupport
 import TestSupport
 import TestTraits
 import Testing
+@testable import FilmSources
 @testable import Films
 
 /// A library whose file is replaced while it is open, in each way that an operator has.

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import Films
+@testable import FilmSources
 
 /// A tag names one content, or one write, for ever: clients, proxies and caches keep what it named.
 @Suite("Tags of a library", .bounded)

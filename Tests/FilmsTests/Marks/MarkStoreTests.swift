@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import Films
+@testable import FilmSources
 
 @Suite("The store of a person's marks", .bounded)
 struct MarkStoreTests {

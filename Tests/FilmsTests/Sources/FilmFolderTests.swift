@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import Films
+@testable import FilmSources
 
 @Suite("Folders of films, and files of facts", .bounded)
 struct FilmFolderTests {

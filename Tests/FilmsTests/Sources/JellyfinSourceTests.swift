@@ -3,6 +3,7 @@ import HTTPSemantics
 import TestTraits
 import Testing
 
+@testable import FilmSources
 @testable import Films
 
 @Suite("Films of a Jellyfin server", .bounded)
@@ -163,10 +164,10 @@ struct JellyfinSourceTests {
     @Test("a kind of library that nobody reads is named")
     func otherKinds() throws {
         let error = #expect(throws: FilmSourceError.self) {
-            try FilmSources.source(named: "plex+https://nas:32400")
+            try SourceKinds.source(named: "plex+https://nas:32400")
         }
         #expect(error.map { "\($0)".contains("films of plex") } == true)
-        #expect(try FilmSources.source(named: "https://nas/a+http://b") == nil)
+        #expect(try SourceKinds.source(named: "https://nas/a+http://b") == nil)
     }
 
     @Test("the token goes into a field that every version takes")
@@ -185,10 +186,10 @@ struct JellyfinSourceTests {
         for (wanted, width) in [
             (1, "92"), (92, "92"), (93, "154"), (200, "342"), (780, "780"), (4000, "780"),
         ] {
-            #expect(FilmSources.poster(poster, atLeast: wanted).parameter("maxWidth") == width)
+            #expect(SourceKinds.poster(poster, atLeast: wanted).parameter("maxWidth") == width)
         }
-        #expect(FilmSources.isImmutable(poster))
+        #expect(SourceKinds.isImmutable(poster))
         let other = try #require(URL(string: "https://nas/posters/a.jpg?maxWidth=1"))
-        #expect(FilmSources.poster(other, atLeast: 92) == other && !FilmSources.isImmutable(other))
+        #expect(SourceKinds.poster(other, atLeast: 92) == other && !SourceKinds.isImmutable(other))
     }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SystemSupport
 
-@testable import Films
+@testable import FilmSources
 
 /// Answers the requests of a source by a closure, and records them.
 final class ScriptedAnswers: SourceAnswers {

@@ -3,6 +3,7 @@ import HTTPSemantics
 import TestTraits
 import Testing
 
+@testable import FilmSources
 @testable import Films
 
 @Suite("Lists of TMDB", .bounded)
@@ -146,10 +147,10 @@ struct TMDBSourceTests {
     func posters() throws {
         let poster = try #require(URL(string: "https://image.tmdb.org/t/p/w780/zv7J.jpg"))
         #expect(
-            FilmSources.poster(poster, atLeast: 100).absoluteString
+            SourceKinds.poster(poster, atLeast: 100).absoluteString
                 == "https://image.tmdb.org/t/p/w154/zv7J.jpg")
         let original = try #require(URL(string: "https://image.tmdb.org/t/p/original/zv7J.jpg"))
-        #expect(FilmSources.poster(original, atLeast: 500).path() == "/t/p/w500/zv7J.jpg")
-        #expect(FilmSources.isImmutable(poster))
+        #expect(SourceKinds.poster(original, atLeast: 500).path() == "/t/p/w500/zv7J.jpg")
+        #expect(SourceKinds.isImmutable(poster))
     }
 }

@@ -1,3 +1,4 @@
+import Films
 import FoundationEssentials
 import Glibc
 import SystemSupport

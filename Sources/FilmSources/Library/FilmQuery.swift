@@ -1,3 +1,4 @@
+import Films
 import HTTPSemantics
 
 /// A request for a page of a library's films.

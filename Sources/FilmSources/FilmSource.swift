@@ -1,3 +1,4 @@
+package import Films
 package import FoundationEssentials
 package import HTTPSemantics
 
@@ -5,7 +6,7 @@ package import HTTPSemantics
 /// has no network of its own: `SourceAnswers` sends its requests, so that all go through one loader, with its cache, its
 /// limits and its retries.
 ///
-/// Another kind of server is a folder beside this file with a type that conforms, and its entry in `FilmSources.kinds`.
+/// Another kind of server is a folder beside this file with a type that conforms, and its entry in `SourceKinds.kinds`.
 /// A folder of films is no source: `FilmFolder` needs no requests.
 package protocol FilmSource: Sendable {
     /// A name of this kind, as the help and messages show it.
@@ -160,9 +161,9 @@ package struct SourceFilm: Sendable {
         _ values: MovieFields.Values, ids: [String: String] = [:], marks: FilmMarks = FilmMarks(),
         position: Int
     ) throws(CatalogueError) {
-        var fields = MovieFields(position: position, line: nil, values: values)
-        if fields.values[.originalTitle] == fields.values[.title] { fields.values[.originalTitle] = nil }
-        movie = try fields.movie()
+        var values = values
+        if values[.originalTitle] == values[.title] { values[.originalTitle] = nil }
+        movie = try values.movie(position: position)
         (self.ids, self.marks) = (ids, marks)
     }
 
@@ -236,7 +237,7 @@ package enum FilmSourceError: Error, Sendable, Equatable, CustomStringConvertibl
 }
 
 /// The kinds of sources.
-package enum FilmSources {
+package enum SourceKinds {
     private static let kinds: [any FilmSource.Type] = [JellyfinSource.self, TMDBSource.self]
 
     /// A name of each kind.

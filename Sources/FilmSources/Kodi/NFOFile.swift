@@ -1,3 +1,5 @@
+import Films
+
 /// The facts of a film in a file beside it, as Kodi reads and writes them (https://kodi.wiki/view/NFO_files/Movies):
 ///
 ///     <movie><title>Nosferatu</title><originaltitle>Nosferatu, eine Symphonie des Grauens</originaltitle>

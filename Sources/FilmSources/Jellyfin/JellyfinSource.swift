@@ -1,3 +1,4 @@
+import Films
 package import FoundationEssentials
 package import HTTPSemantics
 
@@ -189,7 +190,7 @@ package struct JellyfinSource: FilmSource {
             if let tag, !tag.isEmpty {
                 let poster =
                     "\(address)/Items/\(escaped)/Images/Primary?tag=\(PercentEncoding.encoded(tag))"
-                    + "&maxWidth=\(FilmSources.widths.last ?? 0)&quality=90&format=Webp"
+                    + "&maxWidth=\(SourceKinds.widths.last ?? 0)&quality=90&format=Webp"
                 values.set(.poster, poster)
             }
             // Needs no token in any version so far (jellyfin/jellyfin issue 13984), so a player gets none.
@@ -236,7 +237,7 @@ package struct JellyfinSource: FilmSource {
         }
         parts.queryItems = parts.queryItems?.map { item in
             item.name == "maxWidth"
-                ? URLQueryItem(name: item.name, value: "\(FilmSources.width(atLeast: width))") : item
+                ? URLQueryItem(name: item.name, value: "\(SourceKinds.width(atLeast: width))") : item
         }
         return parts.url
     }

@@ -1,3 +1,4 @@
+import Films
 import HTTPSemantics
 
 /// Finds the films among the files of one folder, by their names. Pure: whoever has the folder reads the files of facts.

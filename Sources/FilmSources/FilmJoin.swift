@@ -1,3 +1,5 @@
+package import Films
+
 /// Completes the films of one library by those of another: what a film lacks comes from the film with one of its ids in a
 /// database of films, else from the one with its title and year, unless the two have different ids in one database.
 package struct FilmJoin: Sendable {

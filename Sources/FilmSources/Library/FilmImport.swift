@@ -1,3 +1,4 @@
+package import Films
 import SystemSupport
 
 /// Adds many films in one transaction: all or none.

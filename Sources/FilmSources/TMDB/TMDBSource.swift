@@ -1,3 +1,4 @@
+package import Films
 package import FoundationEssentials
 package import HTTPSemantics
 
@@ -182,7 +183,7 @@ package struct TMDBSource: FilmSource {
             case "overview": values.set(.overview, value.string)
             case "poster_path":
                 if let path = value.string, path.hasPrefix("/"), !path.contains("..") {
-                    let width = FilmSources.widths.last ?? 0
+                    let width = SourceKinds.widths.last ?? 0
                     values.set(.poster, "\(words.pictures)w\(width)\(PercentEncoding.visible(path))")
                 }
             case "genre_ids":
@@ -241,7 +242,7 @@ package struct TMDBSource: FilmSource {
         guard segments.count == 5, segments[0].isEmpty, segments[1] == "t", segments[2] == "p",
             segments[3] == "original" || segments[3].hasPrefix("w") && Int(segments[3].dropFirst()) != nil
         else { return nil }
-        segments[3] = "w\(FilmSources.width(atLeast: width))"
+        segments[3] = "w\(SourceKinds.width(atLeast: width))"
         parts.percentEncodedPath = segments.joined(separator: "/")
         return parts.url
     }

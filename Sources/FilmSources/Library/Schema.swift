@@ -1,3 +1,4 @@
+package import Films
 import SystemSupport
 
 /// The tables of a library, in version 1.

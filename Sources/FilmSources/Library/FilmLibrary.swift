@@ -1,3 +1,4 @@
+package import Films
 import SystemSupport
 
 /// A persistent catalogue in an SQLite database: searchable, editable, with votes.

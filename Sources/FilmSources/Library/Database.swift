@@ -1,4 +1,5 @@
 import CSQLite
+import Films
 import FoundationEssentials
 import Glibc
 import HTTPSemantics

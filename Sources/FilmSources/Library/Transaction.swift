@@ -1,3 +1,4 @@
+import Films
 import FoundationEssentials
 
 /// The writing operations of a library within one transaction.
