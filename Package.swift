@@ -21,9 +21,16 @@ let swiftSettings: [SwiftSetting] =
     + flags(["-Xfrontend", "-gline-tables-only"], .release)
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
 
-// Debug builds of the sources, of what tests share, and of tests that go through pixels are optimised too: otherwise
-// most of the time of the tests is theirs. Assertions remain, as do the checks under DEBUG.
-let optimised = swiftSettings + flags(["-O", "-assert-config", "Debug"], .debug)
+// Debug builds optimise only what decodes, paints cells, and reads and searches catalogues: otherwise most of the time of
+// the tests is theirs. Each is compiled as a whole module, because the codecs' vector helpers are generic and in another
+// file. Assertions remain, as do the checks under DEBUG.
+let optimised =
+    swiftSettings
+    + flags(
+        [
+            "-O", "-whole-module-optimization", "-num-threads", "2", "-disable-batch-mode", "-assert-config",
+            "Debug",
+        ], .debug)
 
 // These tests export a getaddrinfo of their own, which libcurl uses too: see RebindingHost.
 let ownNames: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]
@@ -43,8 +50,8 @@ let package = Package(
         // The sample catalogue, in the program: three megabytes.
         .target(name: "CSample", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),
-        .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: optimised),
-        .target(name: "HTTPSemantics", swiftSettings: optimised),
+        .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
+        .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
         .target(name: "ImageCodecs", dependencies: ["SystemSupport"], swiftSettings: optimised),
         .target(
             name: "Coalescing", dependencies: ["SystemSupport"],
@@ -55,15 +62,15 @@ let package = Package(
                 "SystemSupport", "HTTPSemantics", "ImageCodecs", "Coalescing", "CCurl", "CSystem",
             ],
             // A load calls about thirty async functions. Otherwise each would switch executors, and back.
-            swiftSettings: optimised + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+            swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(
             name: "BackgroundTransfers",
             dependencies: ["SystemSupport", "HTTPSemantics", "LazyImages", "CSystem"],
-            swiftSettings: optimised + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+            swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(name: "Films", dependencies: ["SystemSupport", "HTTPSemantics"], swiftSettings: optimised),
         .target(
             name: "FilmSources", dependencies: ["SystemSupport", "HTTPSemantics", "Films", "CSQLite"],
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .target(
             name: "TerminalGraphics",
             dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],
@@ -71,29 +78,29 @@ let package = Package(
         .target(
             name: "HTTPServer",
             dependencies: ["SystemSupport", "HTTPSemantics", "CSystem"],
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .target(
             name: "ServiceOperations",
             dependencies: ["SystemSupport", "HTTPSemantics", "HTTPServer"],
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .target(
             name: "CatalogueService",
             dependencies: [
                 "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "Films", "FilmSources",
                 "PictureServer", "PictureService", "ServiceOperations", "LazyImages", "CSystem",
             ],
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .target(
             name: "PictureService",
             dependencies: ["SystemSupport", "HTTPSemantics", "ImageCodecs", "LazyImages"],
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .target(
             name: "PictureServer",
             dependencies: [
                 "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages", "Coalescing",
                 "PictureService", "CSystem",
             ],
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",
             dependencies: [
@@ -101,7 +108,7 @@ let package = Package(
                 "TerminalGraphics", "HTTPSemantics", "HTTPServer", "ServiceOperations", "CatalogueService",
                 "PictureServer", "PictureService", "CSystem", "CSample",
             ],
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee-bench",
             // It reads the browser's screen as the tests do: in a pseudoterminal with a virtual screen.
@@ -117,7 +124,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["SystemSupport", "ImageCodecs", "LazyImages", "TerminalGraphics", "CSystem"],
             path: "Tests/TestSupport",
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .target(
             name: "TestNames",
             dependencies: ["SystemSupport"],
@@ -139,11 +146,11 @@ let package = Package(
             name: "ImageCodecsTests",
             dependencies: ["ImageCodecs", "LazyImages", "SystemSupport", "TestSupport", "TestTraits"],
             exclude: ["Resources"],
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "CoalescingTests",
             dependencies: ["Coalescing", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "LazyImagesTests",
             dependencies: [
@@ -162,13 +169,13 @@ let package = Package(
             name: "LibraryProbe",
             dependencies: ["Films", "FilmSources"],
             path: "Tests/LibraryProbe",
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "FilmsTests",
             dependencies: [
                 "Films", "FilmSources", "SystemSupport", "LibraryProbe", "TestSupport", "TestTraits",
             ],
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "TerminalProbe",
             dependencies: ["TerminalGraphics"],
@@ -179,7 +186,7 @@ let package = Package(
             dependencies: [
                 "TerminalGraphics", "SystemSupport", "TerminalProbe", "TestSupport", "TestTraits", "CSystem",
             ],
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: ["HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport", "TestTraits"],
