@@ -1,6 +1,5 @@
 import CatalogueService
 import FoundationEssentials
-import LazyImages
 import SystemSupport
 import TestSupport
 import TestTraits

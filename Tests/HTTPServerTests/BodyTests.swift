@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import HTTPSemantics
 import SystemSupport
 import TestSupport
 import TestTraits

@@ -1,6 +1,4 @@
 import Glibc
-import HTTPSemantics
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

@@ -1,4 +1,3 @@
-import HTTPSemantics
 import SystemSupport
 import TestSupport
 import TestTraits

@@ -4,8 +4,6 @@ import SystemSupport
 import TestSupport
 import Testing
 
-@testable import PictureServer
-
 /// One row of a table of cases: the origin's answer, a second request some time later, and the cache's
 /// behaviour.
 struct CacheCase: Sendable, CustomTestStringConvertible {

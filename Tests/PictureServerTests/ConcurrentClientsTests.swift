@@ -1,5 +1,4 @@
 import Glibc
-import LazyImages
 import PictureServer
 import TestSupport
 import TestTraits

@@ -1,4 +1,3 @@
-import HTTPSemantics
 import LazyImages
 import PictureServer
 import TestNames

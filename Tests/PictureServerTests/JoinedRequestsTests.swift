@@ -1,6 +1,5 @@
 import HTTPSemantics
 import LazyImages
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

@@ -1,4 +1,3 @@
-import LazyImages
 import TestTraits
 import Testing
 

@@ -1,7 +1,5 @@
-import HTTPSemantics
 import PictureServer
 import PictureService
-import TestSupport
 import TestTraits
 import Testing
 

@@ -1,5 +1,4 @@
 import HTTPSemantics
-import LazyImages
 import TestSupport
 import TestTraits
 import Testing

@@ -1,5 +1,3 @@
-import HTTPSemantics
-import ImageCodecs
 import LazyImages
 import TestTraits
 import Testing

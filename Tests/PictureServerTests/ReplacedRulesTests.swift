@@ -1,5 +1,3 @@
-import HTTPSemantics
-import LazyImages
 import TestSupport
 import TestTraits
 import Testing

@@ -3,8 +3,6 @@ import HTTPSemantics
 import HTTPServer
 import LazyImages
 import PictureServer
-import SystemSupport
-import TestSupport
 import Testing
 
 /// A picture service behind a real server, with libcurl as its transport. It stops when the object is

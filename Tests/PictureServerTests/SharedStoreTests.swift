@@ -1,6 +1,4 @@
-import HTTPSemantics
 import LazyImages
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

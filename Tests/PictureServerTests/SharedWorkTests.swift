@@ -1,4 +1,3 @@
-import HTTPSemantics
 import ImageCodecs
 import LazyImages
 import TestSupport

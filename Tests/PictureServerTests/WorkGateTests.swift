@@ -2,7 +2,6 @@ import Dispatch
 import Glibc
 import HTTPSemantics
 import LazyImages
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

@@ -1,6 +1,5 @@
 import HTTPSemantics
 import HTTPServer
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

@@ -1,5 +1,4 @@
 import Glibc
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

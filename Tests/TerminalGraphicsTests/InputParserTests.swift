@@ -1,6 +1,5 @@
 import SystemSupport
 import TerminalGraphics
-import TestSupport
 import TestTraits
 import Testing
 

@@ -1,4 +1,3 @@
-import TerminalGraphics
 import TestSupport
 import TestTraits
 import Testing

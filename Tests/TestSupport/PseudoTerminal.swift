@@ -2,7 +2,6 @@ import CSystem
 import FoundationEssentials
 import Glibc
 public import ImageCodecs
-import TerminalGraphics
 
 /// A terminal with a program in it. The program's output appears on a ``VirtualScreen``; ``type(_:)`` sends
 /// keys.
@@ -59,13 +58,15 @@ public final class PseudoTerminal {
         if !typedAhead.isEmpty { Self.typeAhead(typedAhead, controlling, controlled) }
         settingsBefore = TerminalSettings(of: controlled)
 
-        // A program that was built with a sanitizer gets its options.
-        let sanitizers = ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") }
+        // A program that was built with a sanitizer or for coverage gets its options.
+        let built = ProcessInfo.processInfo.environment.filter {
+            $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "LLVM_PROFILE_FILE"
+        }
         let variables = [
             "TERM": "xterm-256color", "SWIFT_BACKTRACE": "enable=no", "MEMORY_PRESSURE_WATCH": "/dev/null",
             "XDG_DATA_HOME": "/dev/null",
         ]
-        .merging(sanitizers) { $1 }.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
+        .merging(built) { $1 }.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
         process = Self.spawn(path, [program] + arguments, variables)
         if process < 0 { throw Failure.system(call: "posix_spawn \(program)", number: errno) }
         exitDescriptor = csystem_pty_exit_descriptor(process)

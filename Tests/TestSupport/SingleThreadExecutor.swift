@@ -1,4 +1,3 @@
-import LazyImages
 import SystemSupport
 
 /// Runs jobs on a thread of its own. A test that blocks must not hold a thread of the cooperative pool, which

@@ -1,5 +1,4 @@
 import SystemSupport
-import TestSupport
 import TestTraits
 import Testing
 

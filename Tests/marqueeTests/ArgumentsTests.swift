@@ -1,4 +1,3 @@
-import SystemSupport
 import TestTraits
 import Testing
 

@@ -1,5 +1,4 @@
 import Glibc
-import TerminalGraphics
 import TestSupport
 import TestTraits
 import Testing

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import TerminalGraphics
 import TestSupport
 import TestTraits
 import Testing

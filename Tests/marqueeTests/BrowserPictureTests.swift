@@ -1,6 +1,5 @@
 import Glibc
 import ImageCodecs
-import TerminalGraphics
 import TestSupport
 import TestTraits
 import Testing

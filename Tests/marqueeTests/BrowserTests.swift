@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import TerminalGraphics
 import TestSupport
 import TestTraits
 import Testing

@@ -1,6 +1,4 @@
 import FoundationEssentials
-import SystemSupport
-import TerminalGraphics
 import TestSupport
 import TestTraits
 import Testing

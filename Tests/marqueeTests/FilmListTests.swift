@@ -1,6 +1,5 @@
 @testable import Films
 import FoundationEssentials
-import TerminalGraphics
 import TestTraits
 import Testing
 

@@ -1,5 +1,4 @@
 @testable import Films
-import LazyImages
 import TerminalGraphics
 import TestTraits
 import Testing

@@ -3,7 +3,6 @@ import FilmSources
 import FoundationEssentials
 import Glibc
 import HTTPServer
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

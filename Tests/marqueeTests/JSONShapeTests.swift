@@ -1,4 +1,3 @@
-import Films
 import Foundation
 import TestSupport
 import TestTraits

@@ -1,7 +1,5 @@
 import FoundationEssentials
 import Glibc
-import LazyImages
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

@@ -1,4 +1,3 @@
-import TerminalGraphics
 import TestTraits
 import Testing
 

@@ -53,18 +53,15 @@ final class Program: Sendable {
             "cd '\(folder.path)' && \(line)", environment: own.merging(environment) { $1 })
     }
 
-    /// Starts the program. It inherits only the variables that linking needs, and does not check the
-    /// machine's free memory.
+    /// Starts the program. It inherits only the variables that linking and figures of coverage need, and does not check
+    /// the machine's free memory.
     init(
         _ arguments: [String], of path: String = BuiltProgram.path("marquee"), input: String = "",
         keepsInput: Bool = false, environment: [String: String] = [:]
     ) throws {
-        let own = ProcessInfo.processInfo.environment
-        let kept = ["PATH", "LD_LIBRARY_PATH", "TSAN_OPTIONS", "TMPDIR"].compactMap { name in
-            own[name].map { (name, $0) }
-        }
-        let variables = Dictionary(kept + [("MEMORY_PRESSURE_WATCH", "/dev/null")]) { first, _ in first }
-            .merging(environment) { _, given in given }
+        let kept: Set = ["PATH", "LD_LIBRARY_PATH", "TSAN_OPTIONS", "TMPDIR", "LLVM_PROFILE_FILE"]
+        let variables = ProcessInfo.processInfo.environment.filter { kept.contains($0.key) }
+            .merging(["MEMORY_PRESSURE_WATCH": "/dev/null"]) { $1 }.merging(environment) { $1 }
         let pipes = try (0..<3).map { _ in try Pipe() }
         process = try ChildProcess(
             [path] + arguments, variables,

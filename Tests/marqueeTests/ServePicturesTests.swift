@@ -4,7 +4,6 @@ import Glibc
 import HTTPSemantics
 import LazyImages
 import PictureServer
-import PictureService
 import TestSupport
 import TestTraits
 import Testing

@@ -4,8 +4,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-import LazyImages
-
 @testable import BackgroundTransfers
 
 @Suite("From rtnetlink messages to a network path", .bounded)

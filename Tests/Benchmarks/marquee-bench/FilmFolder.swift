@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 
 /// A catalogue of any length: the sample films repeated, each with another name and a poster at its own address, so
 /// that no two films share an image.

@@ -1,6 +1,5 @@
 import CatalogueService
 import Foundation
-import TerminalGraphics
 import TestSupport
 
 /// One run of the browser, and its measurements.

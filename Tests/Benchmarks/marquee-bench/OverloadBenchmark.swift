@@ -1,5 +1,4 @@
 import Foundation
-import HTTPServer
 
 /// Requests four times as many new pictures from `marquee serve` as it can make, for `--seconds` (60). Measures how
 /// many it still makes, how soon it refuses the rest, how soon it serves hits, and how much memory it needs.

@@ -1,6 +1,5 @@
 import CatalogueService
 import Foundation
-import TestSupport
 
 /// Holds the arrow key down in the real browser, in a pseudoterminal, through a list of films with a poster each. A
 /// press follows as soon as the frame of the last one is on the screen: a hundred presses, then a rest until every

@@ -1,7 +1,6 @@
 import FilmSources
 import Films
 import Foundation
-import HTTPSemantics
 import LazyImages
 import SystemSupport
 import TestSupport

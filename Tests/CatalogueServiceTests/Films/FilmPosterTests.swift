@@ -1,5 +1,4 @@
 import Films
-import HTTPSemantics
 import TestSupport
 import TestTraits
 import Testing

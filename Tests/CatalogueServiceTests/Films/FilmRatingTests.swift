@@ -1,6 +1,4 @@
-import Films
 import Glibc
-import HTTPSemantics
 import SystemSupport
 import TestSupport
 import TestTraits

@@ -1,6 +1,5 @@
 import FilmSources
 import Films
-import HTTPSemantics
 import TestSupport
 import TestTraits
 import Testing

@@ -1,7 +1,6 @@
 import Dispatch
 import FilmSources
 import Foundation
-import HTTPSemantics
 import LazyImages
 import SystemSupport
 import TestSupport

@@ -1,5 +1,4 @@
 import HTTPSemantics
-import HTTPServer
 import TestTraits
 import Testing
 

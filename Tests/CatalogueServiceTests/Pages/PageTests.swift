@@ -1,7 +1,6 @@
 import FilmSources
 import Films
 import HTTPSemantics
-import TestSupport
 import TestTraits
 import Testing
 

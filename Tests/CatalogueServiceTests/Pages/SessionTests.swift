@@ -3,7 +3,6 @@ import Films
 import Foundation
 import HTTPSemantics
 import LazyImages
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

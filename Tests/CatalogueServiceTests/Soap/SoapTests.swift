@@ -1,6 +1,5 @@
 import FilmSources
 import Films
-import HTTPSemantics
 import TestTraits
 import Testing
 

@@ -1,6 +1,5 @@
 import FilmSources
 import Foundation
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

@@ -1,6 +1,5 @@
 import ImageCodecs
 import SystemSupport
-import TestSupport
 import TestTraits
 import Testing
 

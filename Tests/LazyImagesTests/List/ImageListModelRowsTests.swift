@@ -1,4 +1,3 @@
-import ImageCodecs
 import LazyImages
 import SystemSupport
 import TestTraits

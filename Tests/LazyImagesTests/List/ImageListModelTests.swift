@@ -1,7 +1,6 @@
 import Dispatch
 import ImageCodecs
 import LazyImages
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

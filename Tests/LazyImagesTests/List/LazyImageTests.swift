@@ -1,7 +1,6 @@
 import ImageCodecs
 import LazyImages
 import Observation
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

@@ -1,8 +1,6 @@
 import TestTraits
 import Testing
 
-@testable import LazyImages
-
 @Suite("The loads, prefetches and releases of a scrolling list", .bounded)
 struct ScrollWindowTests {
     @Test("loading", arguments: loading)

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import ImageCodecs
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

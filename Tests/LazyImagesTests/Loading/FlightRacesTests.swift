@@ -2,7 +2,6 @@ import FoundationEssentials
 import Glibc
 import ImageCodecs
 import LazyImages
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

@@ -3,8 +3,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-import LazyImages
-
 @Suite("Revalidating a stored file", .bounded)
 struct RevalidationTests {
     @Test(

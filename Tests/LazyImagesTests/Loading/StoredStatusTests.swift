@@ -1,5 +1,4 @@
 import FoundationEssentials
-import TestSupport
 import TestTraits
 import Testing
 

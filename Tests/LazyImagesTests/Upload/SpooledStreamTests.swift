@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import SystemSupport
 import TestSupport
 import TestTraits
 import Testing

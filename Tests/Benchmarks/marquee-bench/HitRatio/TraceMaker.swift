@@ -1,6 +1,5 @@
 import Foundation
 import SystemSupport
-import TestSupport
 
 /// Makes traces of uses, identical in every run and not recorded from anybody.
 struct TraceMaker {

@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Glibc
 import SystemSupport
-import TestSupport
 import TestTraits
 import Testing
 

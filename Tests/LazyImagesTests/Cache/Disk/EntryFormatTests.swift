@@ -1,6 +1,5 @@
 import FoundationEssentials
 import SystemSupport
-import TestSupport
 import TestTraits
 import Testing
 

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import SystemSupport
 import TestSupport
 import Testing
 
