@@ -241,3 +241,8 @@ let package = Package(
             swiftSettings: testSettings),
     ]
 )
+
+// Checks that run some tests build only those: MARQUEE_TEST_TARGETS="HTTPServerTests marqueeTests". Unset: all.
+if let wanted = Context.environment["MARQUEE_TEST_TARGETS"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
+}
