@@ -381,16 +381,16 @@ enum Terminal {
     static var size: TerminalSize? { TerminalSize(of: STDOUT_FILENO) }
 
     /// Whether tmux is between the program and the terminal.
-    static var isInTmux: Bool { !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty }
+    static let isInTmux = !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty
 
     /// Whether `COLORFGBG`, as rxvt and Konsole set it, names a light background: `0;15`.
-    static var isOnLight: Bool {
+    static let isOnLight = {
         let colours = (ProcessInfo.processInfo.environment["COLORFGBG"] ?? "").split(separator: ";")
         return colours.count > 1 && ["7", "15"].contains(colours[colours.count - 1])
-    }
+    }()
 
     /// Whether the terminal is Konsole, which sets a variable for its programs.
-    static var isKonsole: Bool { ProcessInfo.processInfo.environment["KONSOLE_VERSION"] != nil }
+    static let isKonsole = ProcessInfo.processInfo.environment["KONSOLE_VERSION"] != nil
 
     /// Whether the terminal may be asked for its features: it is a person's.
     static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && isCapable }
