@@ -162,12 +162,15 @@ struct Session: Sendable {
 
     /// The request for the address `text`. The user's own header fields are sent with it, unless it leads away from the
     /// user's server.
-    /// - Parameter fields: further fields; the user's own win over them.
+    /// - Parameters:
+    ///   - fields: further fields; the user's own win over them.
+    ///   - size: for a poster, the size to which it is decoded: see `posterRequest`.
     func request(
         for text: String, relativeTo base: BaseURL?, checksum: String? = nil,
-        adding fields: HeaderFields = HeaderFields()
+        adding fields: HeaderFields = HeaderFields(), decodedAt size: ImageSize? = nil
     ) throws(ImageLoadingError) -> ImageRequest {
-        let url = try Self.url(text, relativeTo: base)
+        var url = if let base { try base.resolve(text) } else { try URL(typed: text) }
+        if let size { url = SourceKinds.poster(url, atLeast: size.width / 2) }
         var fields = fields
         if base?.sharesFields(with: url) ?? true { fields.replace(with: settings.fields) }
         return request(for: url, fields, checksum)
@@ -187,19 +190,11 @@ struct Session: Sendable {
     func posterRequest(
         for text: String, relativeTo base: BaseURL?, decodedAt size: ImageSize?
     ) throws(ImageLoadingError) -> ImageRequest {
-        var url = try Self.url(text, relativeTo: base)
-        if let size { url = SourceKinds.poster(url, atLeast: size.width / 2) }
-        var request = try request(for: url.absoluteString, relativeTo: base)
-        if request.cachePolicy == .useProtocol, SourceKinds.isImmutable(url) {
+        var request = try request(for: text, relativeTo: base, decodedAt: size)
+        if request.cachePolicy == .useProtocol, SourceKinds.isImmutable(request.url) {
             request.cachePolicy = .returnCacheElseLoad
         }
         return request
-    }
-
-    private static func url(
-        _ text: String, relativeTo base: BaseURL?
-    ) throws(ImageLoadingError) -> URL {
-        if let base { try base.resolve(text) } else { try URL(typed: text) }
     }
 
     /// Whether the disk tier has the file of a request (and not only a cached failure), or the file is local anyway.
