@@ -1,5 +1,4 @@
 import CSQLite
-import Films
 import FoundationEssentials
 import Glibc
 import HTTPSemantics

@@ -1,4 +1,3 @@
-import Films
 import SystemSupport
 
 /// The sessions of browsers that have signed out before their time. They are rows of the library, so that every program

@@ -1,6 +1,5 @@
 import Coalescing
 import FoundationEssentials
-import ImageCodecs
 import SystemSupport
 
 /// One caller's load of one image. The load begins with the task. All tasks for the same image and size share it.

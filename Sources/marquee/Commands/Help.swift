@@ -1,4 +1,3 @@
-import FilmSources
 import Films
 import TerminalGraphics
 

@@ -1,6 +1,5 @@
 import CSample
 import FilmSources
-import Films
 import FoundationEssentials
 import HTTPSemantics
 import LazyImages
