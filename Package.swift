@@ -27,9 +27,9 @@ let whole = [
     "-disable-batch-mode",
 ]
 
-// Debug builds optimise only what decodes, paints cells, and reads and searches catalogues: otherwise most of the time
-// of the tests is theirs. The codecs' vector helpers are generic and in another file, which only a whole module
-// specialises. Assertions remain, as do the checks under DEBUG.
+// Debug builds optimise only what decodes, paints cells, reads and searches catalogues, and draws the browser: otherwise
+// most of the time of the tests is theirs, and a held key is slow. The codecs' vector helpers are generic and in another
+// file, which only a whole module specialises. Assertions remain, as do the checks under DEBUG.
 let optimised = swiftSettings + flags(whole + ["-O", "-assert-config", "Debug"], .debug)
 
 // A first build of the tests takes a third less as whole modules. After a change of one file, file by file is quicker:
@@ -81,6 +81,13 @@ let package = Package(
             dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],
             swiftSettings: optimised),
         .target(
+            name: "FilmBrowser",
+            dependencies: [
+                "SystemSupport", "ImageCodecs", "LazyImages", "BackgroundTransfers", "Films",
+                "TerminalGraphics",
+            ],
+            swiftSettings: optimised),
+        .target(
             name: "HTTPServer",
             dependencies: ["SystemSupport", "HTTPSemantics", "CSystem"],
             swiftSettings: swiftSettings),
@@ -110,8 +117,8 @@ let package = Package(
             name: "marquee",
             dependencies: [
                 "SystemSupport", "LazyImages", "BackgroundTransfers", "ImageCodecs", "Films", "FilmSources",
-                "TerminalGraphics", "HTTPSemantics", "HTTPServer", "ServiceOperations", "CatalogueService",
-                "PictureServer", "PictureService", "CSystem", "CSample",
+                "FilmBrowser", "TerminalGraphics", "HTTPSemantics", "HTTPServer", "ServiceOperations",
+                "CatalogueService", "PictureServer", "PictureService", "CSystem", "CSample",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -233,9 +240,10 @@ let package = Package(
         .testTarget(
             name: "marqueeTests",
             dependencies: [
-                "marquee", "SystemSupport", "BackgroundTransfers", "Films", "FilmSources", "LazyImages",
-                "CatalogueService", "HTTPServer", "HTTPSemantics", "ImageCodecs", "PictureServer",
-                "PictureService", "ServiceOperations", "CSample", "TestSupport", "TestTraits",
+                "marquee", "SystemSupport", "BackgroundTransfers", "Films", "FilmSources", "FilmBrowser",
+                "LazyImages", "CatalogueService", "HTTPServer", "HTTPSemantics", "ImageCodecs",
+                "PictureServer", "PictureService", "ServiceOperations", "CSample", "TestSupport",
+                "TestTraits",
             ],
             exclude: ["SmallPosters"],
             swiftSettings: testSettings),

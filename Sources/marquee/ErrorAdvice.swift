@@ -32,15 +32,6 @@ extension ImageLoadingError {
         return isRetryable
     }
 
-    /// An error's line for a reader who knows the address: an address at the beginning is left out.
-    static func withoutAddress(_ line: String) -> String {
-        guard let end = line.firstRange(of: ": ") else { return line }
-        let start = line[..<end.lowerBound]
-        // An address has no spaces, and a file is named by its whole path.
-        let isAddress = !start.contains(" ") && (start.contains("://") || start.hasPrefix("data:"))
-        return isAddress || start.hasPrefix("/") ? String(line[end.upperBound...]) : line
-    }
-
-    /// The same for any error.
+    /// The same as `advised` for any error.
     static func advised(_ error: any Error) -> String { (error as? ImageLoadingError)?.advised ?? "\(error)" }
 }

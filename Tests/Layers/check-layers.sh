@@ -2,9 +2,9 @@
 # Checks that each folder of LazyImages uses only the folders before it: it type-checks the first folder
 # alone, then the first two, and so on. A file that uses a later folder does not compile. Checks also that
 # SystemSupport, HTTPSemantics, ImageCodecs, Coalescing, BackgroundTransfers, HTTPServer, ServiceOperations,
-# Films, FilmSources, PictureService and PictureServer import only modules below them, and that no target
-# imports a module that is missing in its dependencies. Checks last that an error that leaves its module is described in
-# words: otherwise a message would show the program's own names.
+# Films, FilmSources, FilmBrowser, PictureService and PictureServer import only modules below them, and that no
+# target imports a module that is missing in its dependencies. Checks last that an error that leaves its module is
+# described in words: otherwise a message would show the program's own names.
 #
 #     Tests/Layers/check-layers.sh [options of swift build, such as -c release]
 set -euo pipefail
@@ -38,6 +38,7 @@ imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
 imports ImageCodecs SystemSupport
 imports Films SystemSupport HTTPSemantics
 imports FilmSources CSQLite SystemSupport HTTPSemantics Films
+imports FilmBrowser SystemSupport ImageCodecs LazyImages BackgroundTransfers Films TerminalGraphics
 imports PictureService SystemSupport HTTPSemantics ImageCodecs LazyImages
 imports PictureServer SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages PictureService CSystem
 

@@ -1,3 +1,4 @@
+import FilmBrowser
 import HTTPSemantics
 import TestTraits
 import Testing
@@ -10,7 +11,7 @@ struct AnswerTextTests {
         AnswerText(
             address: "http://a/b", because: .httpStatus(url: "http://a/b", status: 404),
             head: ResponseHead(status: 404), body: Array(body.utf8), type: type
-        ).lines(width: 80).flatMap { $0 }.map(\.text)
+        ).paragraphs.flatMap { $0.lines(width: 76) }.flatMap { $0 }.map(\.text)
     }
 
     @Test(

@@ -4,7 +4,7 @@ import TerminalGraphics
 import TestTraits
 import Testing
 
-@testable import marquee
+@testable import FilmBrowser
 
 @Suite("Keys of the browser", .bounded)
 struct BrowserKeysTests {

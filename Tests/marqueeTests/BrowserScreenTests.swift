@@ -4,7 +4,7 @@ import TerminalGraphics
 import TestTraits
 import Testing
 
-@testable import marquee
+@testable import FilmBrowser
 
 /// The browser's drawing of a state, without a terminal. Every poster is a card.
 @Suite("The browser's screen", .bounded)
@@ -26,9 +26,8 @@ struct BrowserScreenTests {
     }
 
     private func draw(_ state: BrowserState, status: BrowserStatus = BrowserStatus()) -> CellGrid {
-        var screen = BrowserScreen(
-            state: state, status: status, accent: Self.accent, source: "films", progress: { _ in nil },
-            poster: { _, _, _ in .card(.waiting) })
+        var screen = BrowserScreen(state, status, source: "films")
+        screen.accent = Self.accent
         return screen.draw()
     }
 

@@ -1,18 +1,21 @@
 @testable import Films
 import FoundationEssentials
+import LazyImages
 import TerminalGraphics
 
-@testable import marquee
+@testable import FilmBrowser
 
 extension FilmSet {
     /// All films of a catalogue, as an answer to a refresh if others are shown.
     init(_ movies: [Movie], named name: String? = nil, replacing shown: Catalogue? = nil) {
         let catalogue = Catalogue(name: name, movies: movies)
-        self.init(OpenCatalogue(catalogue: catalogue, base: BaseURL(URL(filePath: "/"))), replacing: shown)
+        self.init(catalogue, base: BaseURL(URL(filePath: "/")), replacing: shown)
     }
 }
 
 extension BrowserState {
+    var isHelpShown: Bool { if case .help = overlay { true } else { false } }
+
     /// A browser whose catalogue is being read.
     init(columns: Int = 80, rows: Int = 24) { self.init(size: CellSize(columns: columns, rows: rows)) }
 

@@ -6,6 +6,7 @@ import TerminalGraphics
 import TestTraits
 import Testing
 
+@testable import FilmBrowser
 @testable import marquee
 
 @Suite("The browser's state", .bounded)

@@ -1,4 +1,5 @@
 import FilmSources
+import Films
 import Foundation
 import TestSupport
 import TestTraits

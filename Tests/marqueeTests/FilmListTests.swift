@@ -3,7 +3,7 @@ import FoundationEssentials
 import TestTraits
 import Testing
 
-@testable import marquee
+@testable import FilmBrowser
 
 @Suite("Refreshing the browser's films", .bounded)
 struct FilmListTests {

@@ -3,7 +3,7 @@ import TerminalGraphics
 import TestTraits
 import Testing
 
-@testable import marquee
+@testable import FilmBrowser
 
 @Suite("A film's page", .bounded)
 struct FilmPageTests {
@@ -51,7 +51,7 @@ struct FilmPageTests {
     @Test("the neighbouring films are beside the poster's lower edge")
     func foot() {
         let page = page(columns: 120, rows: 40)
-        var around = FilmContext(failure: PosterFailure(nil))
+        var around = FilmContext(failure: PosterFailure("the catalogue names none"))
         around.sameDirector = ([Movie(id: "2", title: "Other", year: 1920, director: "D")], 1)
         around.previous = Movie(id: "3", title: "Before")
         around.next = Movie(id: "4", title: "After", year: 1930)

@@ -2,7 +2,7 @@ import TerminalGraphics
 import TestTraits
 import Testing
 
-@testable import marquee
+@testable import FilmBrowser
 
 @Suite("Editing a line", .bounded)
 struct LineEditorTests {

@@ -1,7 +1,7 @@
 import TestTraits
 import Testing
 
-@testable import marquee
+@testable import FilmBrowser
 
 @Suite("Colours as light", .bounded)
 struct LinearColourTests {

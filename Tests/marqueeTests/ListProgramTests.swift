@@ -1,4 +1,5 @@
 import FilmSources
+import Films
 import FoundationEssentials
 import TestSupport
 import TestTraits

@@ -4,7 +4,7 @@ import TerminalGraphics
 import TestTraits
 import Testing
 
-@testable import marquee
+@testable import FilmBrowser
 
 @Suite("Keys and colours of one's own", .bounded)
 struct OwnKeysTests {
@@ -84,7 +84,7 @@ struct OwnKeysTests {
     func wrongKeys(name: String, text: String, message: String) throws {
         var keys = BrowserKeys()
         try keys.set("seen", to: "m")
-        let error = #expect(throws: UsageError.self) { try keys.set(name, to: text) }
+        let error = #expect(throws: SettingError.self) { try keys.set(name, to: text) }
         #expect(error?.description.contains(message) == true, "\(String(describing: error))")
     }
 
@@ -103,7 +103,7 @@ struct OwnKeysTests {
             ("found", "reddish"), ("found", "#ff"), ("found", "256"), ("border", "red"), ("found", "#gggggg"),
             ("found", "#+12345"),
         ] {
-            #expect(throws: UsageError.self, "\(name) \(text)") { try colours.set(name, to: text) }
+            #expect(throws: SettingError.self, "\(name) \(text)") { try colours.set(name, to: text) }
         }
     }
 }

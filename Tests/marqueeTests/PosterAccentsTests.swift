@@ -4,7 +4,7 @@ import TerminalGraphics
 import TestTraits
 import Testing
 
-@testable import marquee
+@testable import FilmBrowser
 
 @Suite("A poster's accent colour", .bounded)
 struct PosterAccentsTests {

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import marquee
+@testable import FilmBrowser
 
 @Suite("The browser's posters by request", .bounded)
 struct PosterFeedTests {
@@ -14,7 +14,7 @@ struct PosterFeedTests {
     private static let size = CellSize(columns: 4, rows: 2)
     private let loader = ImageLoader(disk: nil, pressure: nil)
     private let model: ImageListModel
-    private var feed: PosterFeed
+    private let feed: PosterFeed
     private let picture = ImageRequest(.data(id: "picture") { SampleImages.png })
     private let broken = ImageRequest(.data(id: "broken") { () throws -> [UInt8] in throw NoPicture() })
 
@@ -30,7 +30,7 @@ struct PosterFeedTests {
         try await eventually { model.counters.running + model.counters.prefetching == 0 }
     }
 
-    private mutating func view(_ row: Int) -> String {
+    private func view(_ row: Int) -> String {
         switch feed.view(ofRow: row, size: Self.size, loader: loader, isMoving: false) {
         case .card(.waiting): "placeholder"
         case .card(.loading): "loading"
@@ -41,7 +41,7 @@ struct PosterFeedTests {
     }
 
     @Test("updates of a request without a row have no effect")
-    mutating func goneRequest() async throws {
+    func goneRequest() async throws {
         feed.setRows(ListRows([broken]), visible: 0..<1, focus: 0)
         try await settled()
         #expect(view(0) == "failed" && feed.failure(ofRow: 0) != nil)
@@ -53,7 +53,7 @@ struct PosterFeedTests {
     }
 
     @Test("a request in both lists keeps its picture while the model changes lists")
-    mutating func keptRequest() async throws {
+    func keptRequest() async throws {
         feed.setRows(ListRows([picture]), visible: 0..<1, focus: 0)
         try await settled()
         #expect(view(0) == "picture")
@@ -76,7 +76,7 @@ struct PosterFeedTests {
         let jobs = Jobs()
         let canvas = PixelCanvas(
             .kitty, cell: ImageSize(width: 8, height: 16), blocks: BlocksCanvas(depth: .trueColour))
-        var feed = PosterFeed(model, canvas: canvas) { jobs.list.append($0) }
+        let feed = PosterFeed(model, canvas: canvas) { jobs.list.append($0) }
         feed.setRows(ListRows([picture]), visible: 0..<1, focus: 0)
         try await eventually { model.counters.running + model.counters.prefetching == 0 }
         for _ in 0..<2 {

@@ -3,7 +3,7 @@ import TerminalGraphics
 import TestTraits
 import Testing
 
-@testable import marquee
+@testable import FilmBrowser
 
 @Suite("The status line", .bounded)
 struct StatusLineTests {

@@ -2,7 +2,7 @@ import TerminalGraphics
 import TestTraits
 import Testing
 
-@testable import marquee
+@testable import FilmBrowser
 
 @Suite("The card in place of a poster", .bounded)
 struct TitleCardTests {

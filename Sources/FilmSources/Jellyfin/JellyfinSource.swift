@@ -1,4 +1,4 @@
-import Films
+package import Films
 package import FoundationEssentials
 package import HTTPSemantics
 

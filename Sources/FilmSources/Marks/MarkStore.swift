@@ -1,3 +1,4 @@
+package import Films
 import SystemSupport
 
 /// A person's marks of films, in an SQLite database of their own: they belong to the person, and not to a library. Several

@@ -185,6 +185,15 @@ extension ImageLoadingError: CustomStringConvertible {
         default: ""
         }
     }
+
+    /// An error's line for a reader who knows the address: an address at the beginning is left out.
+    package static func withoutAddress(_ line: String) -> String {
+        guard let end = line.firstRange(of: ": ") else { return line }
+        let start = line[..<end.lowerBound]
+        // An address has no spaces, and a file is named by its whole path.
+        let isAddress = !start.contains(" ") && (start.contains("://") || start.hasPrefix("data:"))
+        return isAddress || start.hasPrefix("/") ? String(line[end.upperBound...]) : line
+    }
 }
 
 /// The rules of a ``FetchGuard``, in the order in which they apply. A refusal names the rule.

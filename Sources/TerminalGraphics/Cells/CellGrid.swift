@@ -284,4 +284,7 @@ public struct CellStyle: Sendable, Hashable {
         self.background = background
         self.attributes = attributes
     }
+
+    package static let dim = CellStyle(attributes: .dim)
+    package static let bold = CellStyle(attributes: .bold)
 }

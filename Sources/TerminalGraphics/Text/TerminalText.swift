@@ -382,3 +382,16 @@ extension TerminalText {
         return pieces + [piece]
     }
 }
+
+extension Double {
+    /// `8.9`, in the same form in every language.
+    package func formatted(decimals: Int) -> String {
+        var scale = 1.0
+        for _ in 0..<decimals { scale *= 10 }
+        guard magnitude < 1e15 / scale else { return "\(self)" }
+        let digits = String(Int((magnitude * scale).rounded()))
+        let padded = String(repeating: "0", count: max(0, decimals + 1 - digits.count)) + digits
+        return (self < 0 ? "-" : "") + padded.dropLast(decimals) + (decimals > 0 ? "." : "")
+            + padded.suffix(decimals)
+    }
+}

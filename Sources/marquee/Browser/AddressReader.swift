@@ -1,3 +1,4 @@
+import FilmBrowser
 import FoundationEssentials
 import HTTPSemantics
 import ImageCodecs
@@ -35,7 +36,8 @@ struct AddressReader: Sendable {
         return .answer(
             AnswerText(
                 address: request.url.displayText, because: error, head: file?.head,
-                body: file?.bytes.array ?? [], type: file?.contentType))
+                body: file?.bytes.array ?? [], type: file?.contentType
+            ).paragraphs)
     }
 }
 
@@ -105,10 +107,10 @@ final class Opening {
 
 /// A server's answer as text for a person: the address, why there is no picture, the status line, the header and the
 /// source of the body. The text is safe for a terminal.
-struct AnswerText: Sendable, Equatable {
+struct AnswerText {
     /// The most characters of a body that are shown.
     static let longestBody = 32 * 1024
-    private var paragraphs: [StyledText]
+    private(set) var paragraphs: [StyledText]
 
     /// - Parameters:
     ///   - address: the address without credentials.
@@ -117,36 +119,30 @@ struct AnswerText: Sendable, Equatable {
     init(address: String, because error: ImageLoadingError, head: ResponseHead?, body: [UInt8], type: String?)
     {
         paragraphs = []
-        add(address, BrowserScreen.bold)
+        add(address, .bold)
         add(ImageLoadingError.withoutAddress(error.advised))
         add("")
         if let head {
             let reason = HTTPStatus(rawValue: head.status).reason
-            add("HTTP \(head.status) \(reason)", BrowserScreen.bold)
-            for field in head.fields.fields { add("\(field.name): \(field.value)", BrowserScreen.dim) }
+            add("HTTP \(head.status) \(reason)", .bold)
+            for field in head.fields.fields { add("\(field.name): \(field.value)", .dim) }
             add("")
         }
         guard !body.isEmpty else { return }
         // Decodes all of the body: a part may end within a character and look like another charset.
         guard let text = ReadableText.text(of: body, type: type) else {
-            add("(\(body.count) bytes, which are no text)", BrowserScreen.dim)
+            add("(\(body.count) bytes, which are no text)", .dim)
             return
         }
         let beginning = text.prefix(Self.longestBody)
         let lines = TerminalText.visible(String(beginning), keepingNewlines: true)
         paragraphs.append(StyledText(lines))
         if beginning.endIndex < text.endIndex {
-            add("(cut: the body has \(body.count) bytes)", BrowserScreen.dim)
+            add("(cut: the body has \(body.count) bytes)", .dim)
         }
     }
 
     private mutating func add(_ text: String, _ style: CellStyle = CellStyle()) {
         paragraphs.append(StyledText(TerminalText.visible(text), style))
-    }
-
-    /// The text in lines.
-    /// - Parameter width: the window's width in cells. The lines leave its margins empty.
-    func lines(width: Int) -> [[StyledText]] {
-        paragraphs.flatMap { $0.lines(width: max(1, width - 2 * BrowserLayout.margin)) }
     }
 }

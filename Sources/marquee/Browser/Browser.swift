@@ -1,5 +1,6 @@
 import BackgroundTransfers
 import Dispatch
+import FilmBrowser
 import Films
 import LazyImages
 import SystemSupport

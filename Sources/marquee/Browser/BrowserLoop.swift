@@ -1,3 +1,4 @@
+import FilmBrowser
 import Films
 import Glibc
 import ImageCodecs
@@ -15,7 +16,7 @@ final class BrowserLoop {
     private let terminal: TerminalSession
     private let environment: Browser.Environment
     private let mailbox: Mailbox<Browser.Message>
-    private var feeds: PosterFeeds
+    private let feeds: PosterFeeds
     private let marks: MarkKeeper
     /// Orders a reading of the catalogue.
     private let order: (CatalogueOrder) -> Void
@@ -257,15 +258,20 @@ final class BrowserLoop {
         let row = state.list.selected
         guard state.layout.hasPosters, let movie = state.list.selectedMovie else { return nil }
         let pane: PosterFeed.Pane = state.filmPage == nil ? .list : .film
-        if feeds[pane].hasRequest(forRow: row) { return feeds[pane].failure(ofRow: row) }
+        if feeds[pane].hasRequest(forRow: row) {
+            return feeds[pane].failure(ofRow: row).map { request, error in
+                let reason = ImageLoadingError.withoutAddress(error.advised)
+                return PosterFailure(reason, request: request, error: error)
+            }
+        }
         do throws(ImageLoadingError) {
             if let address = movie.poster {
                 _ = try environment.session.posterRequest(
                     for: address, relativeTo: state.list.films.base, decodedAt: nil)
             }
-            return PosterFailure(nil)
+            return PosterFailure("the catalogue names none")
         } catch {
-            return PosterFailure(error)
+            return PosterFailure(error.advised)
         }
     }
 
@@ -274,9 +280,9 @@ final class BrowserLoop {
     private func draw() {
         state.failure = failure
         if state.catalogue.isReading || state.isOpening { turns += 1 }
-        var screen = BrowserScreen(
-            state: state, status: status, accent: accent, source: environment.session.source.name,
-            progress: environment.session.output.progress.present, poster: view, openedPicture: picture)
+        var screen = BrowserScreen(state, status, source: environment.session.source.name)
+        (screen.accent, screen.poster, screen.openedPicture) = (accent, view, picture)
+        screen.progress = environment.session.output.progress.present
         let bytes = encoder.frame(
             screen.draw(), isMoving: state.motion.isDragging || state.motion.isGliding)
         guard !bytes.isEmpty else { return }
@@ -327,7 +333,7 @@ final class BrowserLoop {
             status.loading > 0 || state.catalogue.isReading || state.isOpening ? arrivals + turns : nil
         status.message = state.message
         status.isStanding = state.notice == nil
-        status.remedy = state.presentKeys.text("{r} tries again")
+        if status.failed > 0 { status.remedy = state.presentKeys.text("{r} tries again") }
         status.now = WallClock.system.seconds
         status.seconds = Int(MonotonicClock.seconds - began)
         return status
@@ -411,4 +417,33 @@ extension BrowserLoop {
         guard let address = state.failure.flatMap(opening.showAnswer) else { return }
         state.show(.opening(address))
     }
+}
+
+/// The feeds of both panes. Their large pictures are drawn on a thread of their own.
+struct PosterFeeds {
+    let list: PosterFeed
+    let film: PosterFeed
+    /// They end with the feeds.
+    private let observations: [RowObservation]
+
+    init(_ loader: ImageLoader, _ canvas: (any Canvas)?, mailbox: Mailbox<Browser.Message>) {
+        let drawing = BlockingThreads(count: 1, name: "Drawing")
+        func feed(_ pane: PosterFeed.Pane) -> PosterFeed {
+            PosterFeed(ImageListModel(loader: loader, wantsPreviews: true), canvas: canvas) { draw in
+                do {
+                    try drawing.enqueue { mailbox.send(.drawn(pane, draw())) }
+                } catch {
+                    // Ignored: without a thread the picture is drawn on this one.
+                    mailbox.send(.drawn(pane, draw()))
+                }
+            }
+        }
+        (list, film) = (feed(.list), feed(.film))
+        observations = [list, film].map { $0.model.observe { mailbox.send(.poster($0.state)) } }
+    }
+
+    /// How many images are in each state.
+    var counters: [ImageListCounters] { [list.model.counters, film.model.counters] }
+
+    subscript(pane: PosterFeed.Pane) -> PosterFeed { pane == .list ? list : film }
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import LazyImages
 import SystemSupport
 import TerminalGraphics
 

@@ -1,3 +1,4 @@
+import FilmBrowser
 import FilmSources
 import Films
 import FoundationEssentials

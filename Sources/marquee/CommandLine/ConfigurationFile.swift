@@ -1,3 +1,4 @@
+import FilmBrowser
 import Films
 import SystemSupport
 

@@ -43,7 +43,7 @@ enum ContactSheet {
                 case .failure(let error):
                     failures.add(error, of: name)
                     put(error, on: &row.cells, at: column, cells)
-                    style = BrowserScreen.dim
+                    style = .dim
                 case nil: break
                 }
                 row.cells.put(
@@ -66,7 +66,7 @@ enum ContactSheet {
     ) {
         let lines = TerminalText.wrapped(SheetFailures.reason(error), toWidth: room.columns).prefix(room.rows)
         for (row, line) in lines.enumerated() {
-            grid.put(line, at: CellPosition(column: column, row: row), style: BrowserScreen.dim)
+            grid.put(line, at: CellPosition(column: column, row: row), style: .dim)
         }
     }
 

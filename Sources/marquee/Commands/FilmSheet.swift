@@ -1,3 +1,4 @@
+import FilmBrowser
 import Films
 import FoundationEssentials
 import TerminalGraphics
@@ -72,8 +73,8 @@ struct FilmSheet {
             guard let text else { return }
             lines += StyledText(TerminalText.visible(text), style).lines(width: width)
         }
-        put(movie.title, BrowserScreen.bold)
-        put(movie.originalTitle, BrowserScreen.dim)
+        put(movie.title, .bold)
+        put(movie.originalTitle, .dim)
         put("")
         let facts = FilmFacts.all(of: movie) + [("poster", summary)]
         for (label, value) in facts {

@@ -1,4 +1,3 @@
-import FilmSources
 import Films
 import TerminalGraphics
 
@@ -66,9 +65,7 @@ struct FilmTable {
     private func put(_ row: FilmRecord, on grid: inout CellGrid) {
         let movie = row.movie
         if movie.poster != nil {
-            put(
-                row.isCached == true ? "●" : "○", 0, on: &grid,
-                row.isCached == true ? CellStyle() : BrowserScreen.dim)
+            put(row.isCached == true ? "●" : "○", 0, on: &grid, row.isCached == true ? CellStyle() : .dim)
         }
         if let standing = movie.rankingScore {
             let score = standing.formatted(decimals: 1)
@@ -76,10 +73,10 @@ struct FilmTable {
                 "★" + TerminalText.padded(score, toWidth: 4, alignment: .trailing), Self.scoreColumn,
                 on: &grid)
         }
-        if let year = movie.year { put("\(year)", Self.yearColumn, on: &grid, BrowserScreen.dim) }
+        if let year = movie.year { put("\(year)", Self.yearColumn, on: &grid, .dim) }
         let title = TerminalText.truncated(
             TerminalText.visible(movie.title), toWidth: directorColumn - Self.gap - Self.titleColumn)
-        put(title, Self.titleColumn, on: &grid, BrowserScreen.bold)
+        put(title, Self.titleColumn, on: &grid, .bold)
         let director = TerminalText.truncated(
             TerminalText.visible(movie.director ?? ""), toWidth: width - directorColumn)
         put(director, directorColumn, on: &grid)

@@ -1,6 +1,7 @@
 import FilmSources
 import Films
 import FoundationEssentials
+import LazyImages
 import SystemSupport
 
 /// `marquee import CATALOGUE LIBRARY.db`: copies films into a library, in one transaction.

@@ -1,3 +1,4 @@
+import FilmBrowser
 import Films
 import ImageCodecs
 import LazyImages
@@ -59,7 +60,7 @@ enum PosterList {
                 style: style)
         }
         if room > 0 {
-            put(TerminalText.visible(movie.title), 0, BrowserScreen.bold)
+            put(TerminalText.visible(movie.title), 0, .bold)
             put(MovieText.facts(movie), 1)
             let lines = MovieText.overview(movie, width: min(room, 76), lines: poster.rows - 3)
             for (index, line) in lines.enumerated() { put(line, 3 + index) }

@@ -1,6 +1,7 @@
 import FilmSources
 import Films
 import FoundationEssentials
+import LazyImages
 
 /// A library as a catalogue: all of its films, or only the needed ones.
 enum LibrarySource {

@@ -1,3 +1,4 @@
+import FilmBrowser
 import FilmSources
 import Films
 import LazyImages
@@ -138,8 +139,9 @@ final class MarkKeeper: Sendable {
 
     /// Tells what has changed since the last report, also by other programs.
     private func report(_ store: MarkStore, problem: String? = nil) throws(FilmLibraryError) {
-        var news = try MarkNews(of: store, after: state.withLock { $0.revision }, for: server)
-        state.withLock { state in state.revision = news.marks.map(\.revision).max() ?? state.revision }
+        let stored = try store.marks(after: state.withLock { $0.revision })
+        state.withLock { state in state.revision = stored.map(\.revision).max() ?? state.revision }
+        var news = try MarkNews(stored, of: store, for: server)
         news.problem = problem
         onNews(news)
     }
@@ -148,9 +150,11 @@ final class MarkKeeper: Sendable {
         // Ignored: the problem is what matters.
         let server = server
         let store = state.withLock { $0.store }
-        return MarkNews(
-            unsent: server.flatMap { try? store?.unsent(to: $0) } ?? [],
-            isSending: server.flatMap { try? store?.isSending(to: $0) }, problem: problem)
+        var news = MarkNews()
+        news.unsent = server.flatMap { try? store?.unsent(to: $0) }?.map { ($0.film, $0.mark) } ?? []
+        news.isSending = server.flatMap { try? store?.isSending(to: $0) }
+        news.problem = problem
+        return news
     }
 
     // MARK: Sending
@@ -243,14 +247,15 @@ final class MarkKeeper: Sendable {
 }
 
 extension MarkNews {
-    /// What a store has since a revision.
+    /// The marks that have changed in a store, and all that wait there.
     /// - Parameter server: the name of the films' server in the store; nil for other sources.
     fileprivate init(
-        of store: MarkStore, after revision: Int = 0, for server: String?
+        _ marks: [MarkStore.Stored], of store: MarkStore, for server: String?
     ) throws(FilmLibraryError) {
-        marks = try store.marks(after: revision)
+        self.init()
+        self.marks = marks.map { ($0.key, $0.mark, $0.value, $0.changed) }
         guard let server else { return }
-        unsent = try store.unsent(to: server)
+        unsent = try store.unsent(to: server).map { ($0.film, $0.mark) }
         isSending = try store.isSending(to: server)
     }
 }
@@ -261,6 +266,12 @@ extension MarkBook {
     init(storedFor source: CatalogueSource) throws(FilmLibraryError) {
         self.init()
         guard FileKind(MarkStore.standardPath) == .file else { return }
-        take(try MarkNews(of: try MarkStore(), for: source.server?.account))
+        let store = try MarkStore()
+        take(try MarkNews(try store.marks(), of: store, for: source.server?.account))
+    }
+
+    /// The marks of a film that was just read.
+    func marks(of movie: Movie, in open: OpenCatalogue) -> FilmMarks {
+        marks(of: movie, served: open.served[movie.id], confirmed: open.confirmed)
     }
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPSemantics
+import LazyImages
 import SystemSupport
 
 /// The pictures of a folder: the files with the suffix of an image type, in the order of their names. Hidden files and

@@ -1,4 +1,5 @@
 import Dispatch
+import Films
 import FoundationEssentials
 import TestSupport
 import TestTraits

@@ -1,4 +1,4 @@
-import TerminalGraphics
+package import TerminalGraphics
 
 /// The colours of the browser. The person may set them in the configuration file, by name, by number in the terminal's
 /// palette, or as sRGB:
@@ -6,16 +6,16 @@ import TerminalGraphics
 ///     color-found = bright-magenta
 ///     color-accent = #ffaf00
 ///     color-marks = 208
-struct BrowserColours: Sendable, Equatable {
+package struct BrowserColours: Sendable, Equatable {
     private enum Part: String, CaseIterable { case accent, found, marks, changed }
 
     /// The colours that the person has set.
     private var own: [Part: CellColour] = [:]
     /// Whether the terminal's background is light.
-    var isOnLight = false
+    package var isOnLight = false
 
     /// The colour of the selected film; nil for that of its poster.
-    var accent: CellColour? { own[.accent] }
+    package var accent: CellColour? { own[.accent] }
     /// The text that the filter has found.
     var found: CellColour { own[.found] ?? .palette(isOnLight ? 5 : 3) }
     /// The signs of the person's marks.
@@ -25,16 +25,19 @@ struct BrowserColours: Sendable, Equatable {
     /// The terminal's first eight colours; with `bright-` the next eight.
     private static let palette = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
 
+    /// The usual colours.
+    package init() {}
+
     /// Sets a colour.
     /// - Throws: what is wrong, for people.
-    mutating func set(_ name: String, to text: String) throws(UsageError) {
+    package mutating func set(_ name: String, to text: String) throws(SettingError) {
         guard let colour = Self.colour(text.lowercased()) else {
-            throw UsageError(
+            throw SettingError(
                 "color-\(name) needs a colour such as red, bright-blue, 208 or #ffaf00, not \"\(text)\"")
         }
         guard let part = Part(rawValue: name) else {
             let all = Part.allCases.map { "color-\($0.rawValue)" }.joined(separator: ", ")
-            throw UsageError("there is no color-\(name); there are \(all)")
+            throw SettingError("there is no color-\(name); there are \(all)")
         }
         own[part] = colour
     }

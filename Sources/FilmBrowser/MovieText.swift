@@ -1,22 +1,16 @@
-import FilmSources
-import Films
+package import Films
 import TerminalGraphics
 
 /// A film as text that is safe for a terminal.
-enum MovieText {
+package enum MovieText {
     /// `1927 · Fritz Lang · ★ 8.9`
-    static func facts(_ movie: Movie) -> String {
-        let parts = [
-            movie.year.map(String.init), movie.director,
-            score(movie),
-        ]
+    package static func facts(_ movie: Movie) -> String {
+        let parts = [movie.year.map(String.init), movie.director, score(movie)]
         return TerminalText.visible(parts.compactMap(\.self).joined(separator: " · "))
     }
 
     /// `★ 8.9`; nil without votes and score.
-    static func score(_ movie: Movie) -> String? {
-        movie.rankingScore.map(stars)
-    }
+    static func score(_ movie: Movie) -> String? { movie.rankingScore.map(stars) }
 
     /// `★ 8.9`
     static func stars(_ score: Double) -> String { "★ " + score.formatted(decimals: 1) }
@@ -42,14 +36,14 @@ enum MovieText {
     }
 
     /// `8.3 of 10 by 2 votes`; nil without votes.
-    static func votes(_ movie: Movie) -> String? {
+    package static func votes(_ movie: Movie) -> String? {
         guard let rating = movie.rating, movie.votes > 0 else { return nil }
         return "\(rating.formatted(decimals: 1)) of 10 by "
             + (movie.votes == 1 ? "1 vote" : "\(movie.votes) votes")
     }
 
     /// The beginning of the overview, in at most `lines` lines; the last one shows that the text is cut.
-    static func overview(_ movie: Movie, width: Int, lines: Int) -> [String] {
+    package static func overview(_ movie: Movie, width: Int, lines: Int) -> [String] {
         guard let overview = movie.overview, lines > 0, width > 0 else { return [] }
         // Text that cannot fit is not worth wrapping.
         let beginning = String(overview.prefix(width * (lines + 1)))

@@ -1,16 +1,15 @@
-import BackgroundTransfers
-import FilmSources
+package import BackgroundTransfers
 import Films
-import LazyImages
-import TerminalGraphics
+package import LazyImages
+package import TerminalGraphics
 
 /// The browser's state and how keys change it: a plain struct without a terminal, a clock or a loader. Times are in
 /// seconds of any clock.
-struct BrowserState {
-    enum Page { case films, film }
+package struct BrowserState {
+    package enum Page { case films, film }
 
     /// What the browser's loop has to do after an event.
-    enum Effect: Equatable {
+    package enum Effect: Equatable {
         case quit
         case suspend
         /// The screen's content is unknown: draw all of it.
@@ -34,10 +33,10 @@ struct BrowserState {
         case open(String), showAnswer, stopOpening
     }
 
-    var list = FilmList()
-    var motion = ScrollMotion()
-    private(set) var layout: BrowserLayout
-    var page = Page.films
+    package var list = FilmList()
+    package var motion = ScrollMotion()
+    package private(set) var layout: BrowserLayout
+    package var page = Page.films
     /// What covers the page; nil for nothing.
     var overlay: Overlay?
     /// Whether the status line shows figures instead of the film.
@@ -46,29 +45,29 @@ struct BrowserState {
     var editor: LineEditor?
     /// The earlier filters.
     var searches = SearchHistory()
-    var catalogue = CatalogueState.opening
+    package var catalogue = CatalogueState.opening
     /// The result of the last reading or command, shown until the next key.
-    var notice: String?
+    package var notice: String?
     /// Input that waits for the first films.
     var typedAhead = TypedAhead()
     /// Why the selected film's poster failed; nil if it did not.
-    var failure: PosterFailure?
+    package var failure: PosterFailure?
     /// Whether the films may have changed while they were read.
     private var mustRefresh = false
     /// Whether nobody has asked for the present refresh. If it brings nothing, it says nothing.
     private var isUnasked = false
     /// What must stand beside the films; nil for nothing.
-    var attribution: String?
+    package var attribution: String?
     /// Whether the films' server can be searched.
-    var canSearch = false
+    package var canSearch = false
     /// The words that the server has searched; nil where all its films are shown.
     private(set) var searched: String?
-    var keys = BrowserKeys()
-    var colours = BrowserColours()
+    package var keys = BrowserKeys()
+    package var colours = BrowserColours()
     /// The search at the server whose films come next, and the state before it; nil for none.
     private var awaited: (words: String?, before: CatalogueState)?
     /// Whether films can be played.
-    var hasPlayer = true
+    package var hasPlayer = true
     /// The marks that were set, the last ones last.
     private var undoable: [[MarkBook.Change]] = []
     /// The network's reach; nil until it is known.
@@ -80,7 +79,7 @@ struct BrowserState {
 
     /// A browser whose catalogue is being read.
     /// - Parameter hasPosters: whether posters are shown. Default: yes.
-    init(size: CellSize, hasPosters: Bool = true) {
+    package init(size: CellSize, hasPosters: Bool = true) {
         layout = BrowserLayout(size: size, style: .list, hasPosters: hasPosters)
     }
 
@@ -98,13 +97,13 @@ struct BrowserState {
     }
 
     /// The rows whose posters are wanted in the list, or on the wall.
-    var visible: Range<Int> { layout.style == .lines || !layout.hasPosters ? 0..<0 : shown }
+    package var visible: Range<Int> { layout.style == .lines || !layout.hasPosters ? 0..<0 : shown }
 
     /// The place of a film in full, alone or beside the list; nil if there is none.
-    var filmPage: FilmPage? { page == .film ? layout.filmAlone : layout.film }
+    package var filmPage: FilmPage? { page == .film ? layout.filmAlone : layout.film }
 
     /// The row of that film.
-    var visibleInFull: Range<Int> {
+    package var visibleInFull: Range<Int> {
         filmPage == nil || list.rows.isEmpty || !layout.hasPosters ? 0..<0 : list.selected..<list.selected + 1
     }
 
@@ -114,7 +113,8 @@ struct BrowserState {
     var overlayText: [[StyledText]]? {
         switch overlay {
         case .help: HelpPage.lines(width: layout.size.columns, keys)
-        case .answer(let answer): answer.lines(width: layout.size.columns)
+        case .answer(let paragraphs):
+            paragraphs.flatMap { $0.lines(width: max(1, layout.size.columns - 2 * BrowserLayout.margin)) }
         case .address, .opening, .picture, .question, nil: nil
         }
     }
@@ -147,10 +147,10 @@ struct BrowserState {
     }
 
     /// What the filter has found, and its colour.
-    var hits: FilterHits { FilterHits(list.words, colours.found) }
+    var hits: FilterHits { FilterHits(words: list.words, colour: colours.found) }
 
     /// The message to show; nil if there is none.
-    var message: String? {
+    package var message: String? {
         if overlay?.hidesFilms == true { return notice }
         if case .question(let question) = overlay { return question }
         // A film in full explains itself why it has no poster, and lines have no posters.
@@ -180,17 +180,17 @@ struct BrowserState {
 
     // MARK: Events
 
-    mutating func resize(to size: CellSize, cellAspect: Double) -> [Effect] {
+    package mutating func resize(to size: CellSize, cellAspect: Double) -> [Effect] {
         self.cellAspect = cellAspect
         setLayout(size, layout.style)
         return showSelection() + [.redraw]
     }
 
-    mutating func advance(now: Double) -> [Effect] {
+    package mutating func advance(now: Double) -> [Effect] {
         handleTypedAhead(now: now) + motion.advance(now: now).map(Effect.motion)
     }
 
-    mutating func handle(_ event: TerminalEvent, now: Double) -> [Effect] {
+    package mutating func handle(_ event: TerminalEvent, now: Double) -> [Effect] {
         switch event {
         case .key(let key) where isTooSmall: return handleUnseen(key)
         case .wheel where isTooSmall, .click where isTooSmall, .paste where isTooSmall: return []
@@ -223,8 +223,11 @@ struct BrowserState {
 
     /// The next of list, lines and wall; there is no wall without posters.
     var nextStyle: BrowserLayout.Style {
-        let next = layout.style.next
-        return !layout.hasPosters && next == .wall ? next.next : next
+        switch layout.style {
+        case .list: .lines
+        case .lines: layout.hasPosters ? .wall : .list
+        case .wall: .list
+        }
     }
 
     private mutating func setLayout(_ size: CellSize, _ style: BrowserLayout.Style) {
@@ -292,7 +295,7 @@ extension BrowserState {
     }
 
     /// The keys that act now: the person's own, or the usual ones where a text is typed or a question is answered.
-    var presentKeys: BrowserKeys {
+    package var presentKeys: BrowserKeys {
         switch overlay {
         case .address, .question: BrowserKeys()
         case .help, .opening, .picture, .answer: keys
@@ -494,7 +497,7 @@ extension BrowserState {
     }
 
     /// Takes what is stored. Asks once whether marks may be sent to the films' server.
-    mutating func take(_ news: MarkNews) {
+    package mutating func take(_ news: MarkNews) {
         list.marks.take(news)
         if let problem = news.problem { notice = problem }
         if news.isSending == nil, let waiting = news.unsent.first, overlay == nil, editor == nil {
@@ -598,7 +601,7 @@ extension BrowserState {
 /// The results of reading the catalogue.
 extension BrowserState {
     /// Takes news of the catalogue.
-    mutating func take(_ news: CatalogueNews) -> [Effect] {
+    package mutating func take(_ news: CatalogueNews) -> [Effect] {
         let effects = show(news)
         if !catalogue.isReading { isUnasked = false }
         guard mustRefresh, !catalogue.isReading else { return effects }
@@ -607,7 +610,7 @@ extension BrowserState {
     }
 
     /// The films may have changed: they are read again, at once or after the present reading.
-    mutating func refreshOnceRead() -> [Effect] {
+    package mutating func refreshOnceRead() -> [Effect] {
         guard catalogue.refresh() else {
             mustRefresh = true
             return []
@@ -620,7 +623,7 @@ extension BrowserState {
     private static let windowsAhead = 3
 
     /// Reads more of an endless list when the end of what is there comes near.
-    mutating func readMoreNearEnd() -> [Effect] {
+    package mutating func readMoreNearEnd() -> [Effect] {
         guard list.films.hasMore, list.filter.isEmpty else { return [] }
         switch catalogue {
         case .complete, .outOfDate: break
@@ -688,7 +691,7 @@ extension BrowserState {
     }
 
     /// Takes the network's new reach. If it has grown, failed posters are loaded again.
-    mutating func take(_ path: NetworkPath) -> [Effect] {
+    package mutating func take(_ path: NetworkPath) -> [Effect] {
         defer { reach = path.reach }
         guard let before = reach, path.reach != before, before != .internet, path.reach != .none else {
             return []
@@ -708,7 +711,7 @@ extension BrowserState {
 }
 
 /// What covers the films for a while.
-enum Overlay: Sendable {
+package enum Overlay: Sendable {
     case help
     /// An address is being typed in the title line.
     case address(LineEditor)
@@ -716,8 +719,8 @@ enum Overlay: Sendable {
     case opening(String)
     /// The picture of an address.
     case picture(LoadedImage, of: String)
-    /// The answer of an address that has no picture.
-    case answer(AnswerText)
+    /// The paragraphs of an answer without a picture.
+    case answer([StyledText])
     /// A question, which y or n answers.
     case question(String)
 
@@ -731,13 +734,11 @@ enum Overlay: Sendable {
 }
 
 extension BrowserState {
-    var isHelpShown: Bool { if case .help = overlay { true } else { false } }
-
     /// Whether an address loads.
-    var isOpening: Bool { if case .opening = overlay { true } else { false } }
+    package var isOpening: Bool { if case .opening = overlay { true } else { false } }
 
     /// Shows the content of an address.
-    mutating func show(_ overlay: Overlay) {
+    package mutating func show(_ overlay: Overlay) {
         self.overlay = overlay
         overlayTop = 0
     }

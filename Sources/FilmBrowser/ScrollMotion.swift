@@ -2,7 +2,7 @@ import LazyImages
 
 /// How the films move: at rest, in a burst of key presses, or gliding after a page key. A plain struct that gets the
 /// time from its caller, in seconds of any clock.
-struct ScrollMotion {
+package struct ScrollMotion {
     /// Two presses within this time belong to one burst. The burst ends after this time without a press.
     static let burstPause = 0.120
     /// The length of a glide; and the time between its frames.
@@ -17,11 +17,11 @@ struct ScrollMotion {
 
     /// The number of lines that the films are scrolled by.
     private(set) var offset = 0
-    private(set) var isDragging = false
+    package private(set) var isDragging = false
     private var glide: Glide?
     private var lastPress = -Double.infinity
 
-    var isGliding: Bool { glide != nil }
+    package var isGliding: Bool { glide != nil }
 
     /// The offset after the motion has ended.
     var destination: Int { glide?.end ?? offset }
@@ -77,7 +77,7 @@ struct ScrollMotion {
     }
 
     /// When `advance` has something to do next; nil at rest.
-    func nextDeadline(now: Double) -> Double? {
+    package func nextDeadline(now: Double) -> Double? {
         let burst = isDragging ? lastPress + Self.burstPause : nil
         let frame = glide == nil ? nil : now + Self.frameTime
         return [burst, frame].compactMap(\.self).min()

@@ -2,7 +2,7 @@ import TerminalGraphics
 
 /// A line that is being typed: its text and a cursor, which stands between two grapheme clusters. A plain struct
 /// without a terminal.
-struct LineEditor: Equatable {
+package struct LineEditor: Equatable {
     /// The most characters of a line; more are left out.
     static let longest = 500
 

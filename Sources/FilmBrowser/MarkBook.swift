@@ -1,14 +1,13 @@
-import FilmSources
-import Films
+package import Films
 
 /// The marks of the films in the browser: the person's own, and those that the films' server has.
-struct MarkBook {
+package struct MarkBook {
     /// A mark that is set with a key, and the value before, for undo.
-    struct Change: Equatable {
-        let movie: Movie
-        let key: String
-        let mark: FilmMark
-        let value: Int
+    package struct Change: Equatable {
+        package let movie: Movie
+        package let key: String
+        package let mark: FilmMark
+        package let value: Int
         let before: Int
 
         var undone: Change { Change(movie: movie, key: key, mark: mark, value: before, before: value) }
@@ -31,6 +30,8 @@ struct MarkBook {
     /// Whether marks are sent to the films' server, whose own marks are then as good; nil if nobody has asked.
     private(set) var isSending: Bool?
 
+    package init() {}
+
     /// Whether no film has a mark of the person's own.
     var isEmpty: Bool { stored.isEmpty }
 
@@ -38,7 +39,7 @@ struct MarkBook {
     /// - Parameters:
     ///   - served: the marks that the films' server has; nil for none.
     ///   - confirmed: when the server was asked for them, in seconds since 1970.
-    func marks(of movie: Movie, served: FilmMarks?, confirmed: Int?) -> FilmMarks {
+    package func marks(of movie: Movie, served: FilmMarks?, confirmed: Int?) -> FilmMarks {
         var marks = served ?? FilmMarks()
         if stored.isEmpty { return marks }
         let keys = FilmMarks.keys(of: movie)
@@ -52,11 +53,6 @@ struct MarkBook {
             }
         }
         return marks
-    }
-
-    /// The marks of a film that was just read.
-    func marks(of movie: Movie, in open: OpenCatalogue) -> FilmMarks {
-        marks(of: movie, served: open.served[movie.id], confirmed: open.confirmed)
     }
 
     /// What a mark of a film is stored under.
@@ -75,7 +71,7 @@ struct MarkBook {
     }
 
     /// Takes what is stored.
-    mutating func take(_ news: MarkNews) {
+    package mutating func take(_ news: MarkNews) {
         for mark in news.marks {
             stored[mark.key, default: [:]][mark.mark] = Entry(value: mark.value, changed: mark.changed)
         }
@@ -85,20 +81,22 @@ struct MarkBook {
 }
 
 /// News of the stored marks.
-struct MarkNews: Sendable {
-    /// The marks that have changed.
-    var marks: [MarkStore.Stored] = []
+package struct MarkNews: Sendable {
+    /// The marks that have changed, each with the time in seconds since 1970.
+    package var marks: [(key: String, mark: FilmMark, value: Int, changed: Int)] = []
     /// The marks that the films' server does not have yet.
-    var unsent: [MarkStore.Unsent] = []
+    package var unsent: [(film: String, mark: FilmMark)] = []
     /// Whether marks are sent to the films' server; nil if nobody has asked.
-    var isSending: Bool?
+    package var isSending: Bool?
     /// What went wrong, for people; nil if nothing did.
-    var problem: String?
+    package var problem: String?
+
+    package init() {}
 }
 
 /// The words of a filter that are about marks: `is:seen`, `is:unseen`, `is:favourite`, `is:to-watch`, `is:rated`,
 /// `is:selected`.
-struct MarkWords {
+package struct MarkWords {
     private enum Condition: String, CaseIterable {
         case seen, unseen, favourite, rated, unrated, selected
         case toWatch = "to-watch"
@@ -107,12 +105,12 @@ struct MarkWords {
     private static let prefix = "is:"
     private var conditions: [Condition] = []
     /// The text without these words.
-    let rest: String
+    package let rest: String
     /// What is wrong with a word; nil if nothing is.
-    private(set) var problem: String?
+    package private(set) var problem: String?
 
     /// - Parameter isInBrowser: whether films can be selected.
-    init(_ text: String, isInBrowser: Bool = true) {
+    package init(_ text: String, isInBrowser: Bool = true) {
         let known = Condition.allCases.filter { isInBrowser || $0 != .selected }
         var rest: [Substring] = []
         var isExpected = false
@@ -134,10 +132,10 @@ struct MarkWords {
         self.rest = rest.joined(separator: " ")
     }
 
-    var isEmpty: Bool { conditions.isEmpty && problem == nil }
+    package var isEmpty: Bool { conditions.isEmpty && problem == nil }
 
     /// Whether a film with these marks is shown.
-    func match(_ marks: FilmMarks, isSelected: Bool) -> Bool {
+    package func match(_ marks: FilmMarks, isSelected: Bool) -> Bool {
         // A word that is not understood must not show, and select, every film.
         problem == nil
             && conditions.allSatisfy { condition in

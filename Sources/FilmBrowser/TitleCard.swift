@@ -2,8 +2,8 @@ import SystemSupport
 import TerminalGraphics
 
 /// A card in place of a poster: it has the poster's size, the film's title, and a colour made from the title.
-struct TitleCard {
-    enum State: Equatable {
+package struct TitleCard {
+    package enum State: Equatable {
         /// Its turn has not come.
         case waiting
         /// The poster loads, and this part has arrived, 0 to 1; nil if the length is unknown.
@@ -72,8 +72,7 @@ struct TitleCard {
             let eighths = filledEighths(ofRow: row, in: grid.size)
             guard eighths > 0, let block = Unicode.Scalar(0x2580 + UInt32(eighths)) else { continue }
             // Uses solid blocks, not only a background, so that it is visible without colours too.
-            let style = CellStyle(
-                foreground: filled, background: eighths == 8 ? filled : ground)
+            let style = CellStyle(foreground: filled, background: eighths == 8 ? filled : ground)
             grid.put(
                 String(repeating: Character(block), count: grid.size.columns),
                 at: CellPosition(column: 0, row: row), style: style)
@@ -98,7 +97,7 @@ struct TitleCard {
         for row in 0..<rows {
             let style =
                 state == .missing
-                ? CellStyle(attributes: .dim)
+                ? CellStyle.dim
                 : CellStyle(foreground: line, background: background(ofRow: row, in: grid.size))
             if row == 0 || row == rows - 1 {
                 let (left, right) = row == 0 ? ("╭", "╮") : ("╰", "╯")

@@ -1,10 +1,9 @@
-import FilmSources
 import Films
-import TerminalGraphics
+package import TerminalGraphics
 
 /// The place of one film in full: its poster, and beside it all facts of the catalogue. It has a page of its own, or
 /// stands beside the list. Poster and text are one block in the middle of their area.
-struct FilmPage: Equatable {
+package struct FilmPage: Equatable {
     /// The widest text that is easy to read, in columns.
     private static let widestText = 72
     /// The fewest columns of the text, where the window has as many.
@@ -13,7 +12,7 @@ struct FilmPage: Equatable {
     private static let gap = 3
 
     /// The poster's cells: as large as fits beside the text.
-    let poster: CellRectangle
+    package let poster: CellRectangle
     /// The cells of the text.
     let text: CellRectangle
 
@@ -56,13 +55,13 @@ extension FilmPage {
         let overview = movie.overview.map { [[]] + wrapped($0).marked(context.hits, .overview) }
         var lines = upper + (overview ?? [])
         if movie.media != nil, context.isPlayedByEnter, let key = context.keys.shown("Enter") {
-            lines += [[], [StyledText(key, BrowserScreen.bold), StyledText(" plays it", BrowserScreen.dim)]]
+            lines += [[], [StyledText(key, .bold), StyledText(" plays it", .dim)]]
         }
         if let failure = context.failure {
-            lines += [[]] + wrapped(failure.line(context.keys), BrowserScreen.dim)
-            if let address = failure.address { lines += wrapped(address, BrowserScreen.dim) }
+            lines += [[]] + wrapped(failure.line(context.keys), .dim)
+            if let address = failure.address { lines += wrapped(address, .dim) }
         }
-        if let attribution = context.attribution { lines += [[]] + wrapped(attribution, BrowserScreen.dim) }
+        if let attribution = context.attribution { lines += [[]] + wrapped(attribution, .dim) }
         let lower = others(context) + neighbours(context)
         guard !lower.isEmpty else { return lines }
         let space = max(1, poster.size.rows - lines.count - lower.count)
@@ -73,14 +72,12 @@ extension FilmPage {
         StyledText(TerminalText.visible(text), style).lines(width: self.text.size.columns)
     }
 
-    private func title(
-        _ movie: Movie, _ context: FilmContext, _ accent: CellColour
-    ) -> [Line] {
+    private func title(_ movie: Movie, _ context: FilmContext, _ accent: CellColour) -> [Line] {
         let hits = context.hits
         var lines = wrapped(movie.title, CellStyle(foreground: accent, attributes: .bold))
             .marked(hits, .title)
         if let original = movie.originalTitle {
-            lines += wrapped(original, BrowserScreen.dim).marked(hits, .originalTitle)
+            lines += wrapped(original, .dim).marked(hits, .originalTitle)
         }
         if let change = context.change {
             let note = change == .new ? "+ new since the refresh" : "~ changed since the refresh before"
@@ -130,9 +127,9 @@ extension FilmPage {
         let bar = String(repeating: "━", count: filled / 2) + (filled % 2 == 1 ? "╸" : "")
         return [
             [
-                StyledText(TerminalText.padded(name, toWidth: Self.names), BrowserScreen.dim),
+                StyledText(TerminalText.padded(name, toWidth: Self.names), .dim),
                 StyledText(bar, CellStyle(foreground: accent)),
-                StyledText(String(repeating: "─", count: width - (filled + 1) / 2), BrowserScreen.dim),
+                StyledText(String(repeating: "─", count: width - (filled + 1) / 2), .dim),
                 StyledText("  " + number),
             ]
         ]
@@ -144,8 +141,8 @@ extension FilmPage {
         let (films, count) = context.sameDirector
         guard let director = films.first?.director else { return [] }
         let more = count - films.count
-        return wrapped("More by " + director, BrowserScreen.dim) + films.map { film($0) }
-            + (more > 0 ? wrapped("and \(more) more", BrowserScreen.dim) : [])
+        return wrapped("More by " + director, .dim) + films.map { film($0) }
+            + (more > 0 ? wrapped("and \(more) more", .dim) : [])
     }
 
     private func neighbours(_ context: FilmContext) -> [Line] {
@@ -163,9 +160,7 @@ extension FilmPage {
         let after = name == nil || year.isEmpty ? "" : "  " + year
         let room = max(0, text.size.columns - before.count - after.count)
         let title = TerminalText.truncated(TerminalText.visible(movie.title), toWidth: room)
-        return [
-            StyledText(before, BrowserScreen.dim), StyledText(title), StyledText(after, BrowserScreen.dim),
-        ]
+        return [StyledText(before, .dim), StyledText(title), StyledText(after, .dim)]
     }
 }
 
@@ -189,7 +184,7 @@ struct FilmContext {
     /// What must stand beside the films; nil for nothing.
     var attribution: String?
     /// What the filter has found.
-    var hits = FilterHits(FilterWords(""), .standard)
+    var hits = FilterHits(words: FilterWords(""), colour: .standard)
     /// The colour of films that a refresh has added or changed.
     var changed = CellColour.standard
 }

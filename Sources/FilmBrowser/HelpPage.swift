@@ -50,9 +50,9 @@ enum HelpPage {
                 let lines = parts.enumerated().map { number, part in
                     let name = isBeside && number == 0 ? key : ""
                     let space = TerminalText.padded("", toWidth: column - TerminalText.width(name))
-                    return [StyledText(name, BrowserScreen.bold), StyledText(space), StyledText(part)]
+                    return [StyledText(name, .bold), StyledText(space), StyledText(part)]
                 }
-                return isBeside ? lines : [[StyledText(key, BrowserScreen.bold)]] + lines
+                return isBeside ? lines : [[StyledText(key, .bold)]] + lines
             }
     }
 }

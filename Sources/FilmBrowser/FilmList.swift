@@ -1,10 +1,10 @@
-import FilmSources
-import Films
+package import Films
 import FoundationEssentials
+package import LazyImages
 
 /// The films in the browser: which are shown, in what order, and which is selected. A film's number is its index in the
 /// catalogue. A row is its index among the shown films. Both begin at 0.
-struct FilmList {
+package struct FilmList {
     /// The orders `s` goes through.
     enum Order: String, CaseIterable {
         case catalogue = "catalogue order"
@@ -18,15 +18,15 @@ struct FilmList {
         var isByMarks: Bool { self == .own || self == .unseen }
     }
 
-    private(set) var films = FilmSet()
+    package private(set) var films = FilmSet()
     private(set) var order = Order.catalogue
     private(set) var filter = ""
     /// The words of the filter.
     private(set) var words = FilterWords("")
     /// The shown films, by number.
-    private(set) var rows: [Int] = []
+    package private(set) var rows: [Int] = []
     /// The selected row; 0 where nothing is shown.
-    private(set) var selected = 0
+    package private(set) var selected = 0
     /// How many rows match the filter best. These rows come first.
     private var bestMatches = 0
     /// Whether no film has the filter's words, and the shown films have similar titles.
@@ -42,7 +42,7 @@ struct FilmList {
     /// The ids of the films that are selected together; empty where only `selected` counts.
     private(set) var selection: Set<String> = []
 
-    var catalogue: Catalogue { films.catalogue }
+    package var catalogue: Catalogue { films.catalogue }
 
     /// The film in a row.
     func movie(inRow row: Int) -> Movie { catalogue.movies[rows[row]] }
@@ -59,7 +59,7 @@ struct FilmList {
         return (others.map { catalogue.movies[$0] }, numbers.count - 1)
     }
 
-    var selectedMovie: Movie? { rows.indices.contains(selected) ? movie(inRow: selected) : nil }
+    package var selectedMovie: Movie? { rows.indices.contains(selected) ? movie(inRow: selected) : nil }
 
     /// Selects the nearest existing row.
     mutating func select(_ row: Int) { selected = max(0, min(row, rows.count - 1)) }
@@ -110,11 +110,11 @@ struct FilmList {
     }
 
     /// Whether a film has what only its own page has.
-    func isWhole(_ movie: Movie) -> Bool { wholes.values.contains(movie) }
+    package func isWhole(_ movie: Movie) -> Bool { wholes.values.contains(movie) }
 
     /// Puts a film with what only its own page has in its place, now and in later lists that have the same film. Order
     /// and filter stay as they are until they change.
-    mutating func complete(_ movie: Movie, with whole: Movie) {
+    package mutating func complete(_ movie: Movie, with whole: Movie) {
         wholes[movie] = whole
         films.complete(movie, with: whole)
     }
@@ -180,7 +180,7 @@ extension FilmList {
 
     /// The films that a command is for: those selected together, as far as they are shown, in their order; else the one
     /// that is selected.
-    var targets: [Movie] {
+    package var targets: [Movie] {
         if selection.isEmpty { return selectedMovie.map { [$0] } ?? [] }
         return rows.map { catalogue.movies[$0] }.filter { selection.contains($0.id) }
     }
@@ -217,13 +217,13 @@ extension FilmList {
 
 /// The films of a catalogue, ready to browse. Making it takes long for many films, so the browser's thread does not do
 /// it.
-struct FilmSet: Sendable {
+package struct FilmSet: Sendable {
     /// How a refresh changed a film.
     enum Change: Sendable { case new, changed }
 
-    private(set) var catalogue: Catalogue
+    package private(set) var catalogue: Catalogue
     /// The base URL of the posters.
-    let base: BaseURL
+    package let base: BaseURL
     /// The index for the filter. It is made early, or the filter's first key would wait for it.
     private(set) var index: FilmIndex
     /// The numbers of each director's films, the oldest first.
@@ -235,17 +235,14 @@ struct FilmSet: Sendable {
     /// The marks that the films' server has, by the film's id.
     let served: [String: FilmMarks]
     /// The ids that databases of films have for a film, by the film's own.
-    let ids: [String: [String: String]]
+    package let ids: [String: [String: String]]
     /// When the server was asked for the films, in seconds since 1970; nil if that is unknown.
     let confirmed: Int?
     /// Whether the server has more films than were read.
     let hasMore: Bool
 
     /// No films.
-    init() {
-        self.init(
-            OpenCatalogue(catalogue: Catalogue(name: nil, movies: []), base: BaseURL(URL(filePath: "/"))))
-    }
+    init() { self.init(Catalogue(name: nil, movies: []), base: BaseURL(URL(filePath: "/"))) }
 
     /// Replaces a film by itself with more members.
     mutating func complete(_ movie: Movie, with whole: Movie) {
@@ -266,10 +263,13 @@ struct FilmSet: Sendable {
     }
 
     /// - Parameter shown: the films that a refresh replaces; nil for the first reading.
-    init(_ open: OpenCatalogue, replacing shown: Catalogue? = nil) {
-        catalogue = open.catalogue
-        base = open.base
-        (served, ids, confirmed, hasMore) = (open.served, open.ids, open.confirmed, open.hasMore)
+    package init(
+        _ catalogue: Catalogue, base: BaseURL, served: [String: FilmMarks] = [:],
+        ids: [String: [String: String]] = [:], confirmed: Int? = nil, hasMore: Bool = false,
+        replacing shown: Catalogue? = nil
+    ) {
+        (self.catalogue, self.base, self.served, self.ids) = (catalogue, base, served, ids)
+        (self.confirmed, self.hasMore) = (confirmed, hasMore)
         index = FilmIndex(catalogue.movies)
         let movies = catalogue.movies
         byDirector = movies.indices.sorted { Self.isOlder($0, $1, movies) }

@@ -1,25 +1,16 @@
-import TerminalGraphics
+package import TerminalGraphics
 
 /// The places of everything on a screen of one size: a title line, the films in one of three styles, a status line. A
 /// wide list shows the selected film beside it in full. All lengths are in cells. `scroll` is the number of lines that
 /// the films are scrolled by.
-struct BrowserLayout: Equatable {
-    enum Style: String, CaseIterable {
+package struct BrowserLayout: Equatable {
+    package enum Style: String, CaseIterable {
         /// A small poster and a few lines of text for each film.
         case list
         /// One line for each film, without a poster.
         case lines
         /// Large posters side by side.
         case wall
-
-        /// The style that the key `v` switches to.
-        var next: Style {
-            switch self {
-            case .list: .lines
-            case .lines: .wall
-            case .wall: .list
-            }
-        }
     }
 
     /// The smallest usable window.
@@ -38,9 +29,9 @@ struct BrowserLayout: Equatable {
     private static let (tileLines, narrowestGap, widestGap) = (3, 3, 6)
 
     let size: CellSize
-    let style: Style
+    package let style: Style
     /// The lines between the title line and the status line, for a film or the help.
-    let page: CellRectangle
+    package let page: CellRectangle
     /// The lines that show the films.
     let body: CellRectangle
     /// The selected film in full, beside the list; nil where it has no room.
@@ -48,13 +39,13 @@ struct BrowserLayout: Equatable {
     /// The film in full on a page of its own.
     let filmAlone: FilmPage
     /// A poster's size. Posters are two to three in pixels; the shape of a cell gives the columns. Zero in lines.
-    let poster: CellSize
+    package let poster: CellSize
     /// The cells of one film, with the space around it.
     let item: CellSize
     /// Films side by side.
     let perLine: Int
     /// Whether posters have room; without them the text uses the space.
-    let hasPosters: Bool
+    package let hasPosters: Bool
 
     init(size: CellSize, style: Style, cellAspect: Double = 2, hasPosters: Bool = true) {
         self.size = size

@@ -24,7 +24,7 @@ struct StatusLine {
     func draw(on grid: inout CellGrid, row: Int, hasLineAbove: Bool) {
         if let arrivals = status.arrivals {
             let sign = String(Self.signs[arrivals % Self.signs.count])
-            grid.put(sign, at: CellPosition(column: 0, row: row), style: BrowserScreen.dim)
+            grid.put(sign, at: CellPosition(column: 0, row: row), style: .dim)
         }
         let margin = BrowserLayout.margin
         // The last cell stays empty: some terminals scroll when it is written.
@@ -41,10 +41,10 @@ struct StatusLine {
         let said = !hasLineAbove && !isLong && (!message.isEmpty || status.failed > 0)
         let text: [[StyledText]] =
             if said {
-                [[StyledText(message.isEmpty ? status.failures : message, BrowserScreen.dim)]]
+                [[StyledText(message.isEmpty ? status.failures : message, .dim)]]
             } else if showsFigures {
                 status.figures.indices.reversed().map {
-                    [StyledText(status.figures[...$0].joined(separator: "  "), BrowserScreen.dim)]
+                    [StyledText(status.figures[...$0].joined(separator: "  "), .dim)]
                 }
             } else {
                 film.map(filmTexts) ?? []
@@ -70,7 +70,7 @@ struct StatusLine {
             hints.reversed().flatMap { hint in
                 [
                     StyledText(String(repeating: " ", count: gap)), StyledText(hint.key + " "),
-                    StyledText(hint.meaning, BrowserScreen.dim),
+                    StyledText(hint.meaning, .dim),
                 ]
             }.dropFirst())
     }
@@ -88,9 +88,7 @@ struct StatusLine {
             grid.fill(
                 CellRectangle(at: place, size: CellSize(columns: grid.size.columns, rows: 1)),
                 style: CellStyle())
-            grid.put(
-                line, at: CellPosition(column: BrowserLayout.margin, row: place.row), style: BrowserScreen.dim
-            )
+            grid.put(line, at: CellPosition(column: BrowserLayout.margin, row: place.row), style: .dim)
         }
     }
 
@@ -98,7 +96,7 @@ struct StatusLine {
     private func drawMessage(_ message: String, on grid: inout CellGrid, row: Int, room: Int) {
         let margin = BrowserLayout.margin
         let text = TerminalText.truncated(message, toWidth: room)
-        grid.put(text, at: CellPosition(column: margin, row: row), style: BrowserScreen.dim)
+        grid.put(text, at: CellPosition(column: margin, row: row), style: .dim)
         let failures = status.failures
         let width = TerminalText.width(failures)
         let left = TerminalText.width(text)
@@ -106,7 +104,7 @@ struct StatusLine {
         let column = left == 0 ? margin : margin + room - width
         grid.put(
             TerminalText.truncated(failures, toWidth: room), at: CellPosition(column: column, row: row),
-            style: BrowserScreen.dim)
+            style: .dim)
     }
 
     /// The film's text in ever shorter forms.
@@ -120,30 +118,32 @@ struct StatusLine {
             [],
         ]
         return facts.map { parts in
-            [title] + parts.compactMap(\.self).map { StyledText(" · " + $0, BrowserScreen.dim) }
+            [title] + parts.compactMap(\.self).map { StyledText(" · " + $0, .dim) }
         }
     }
 }
 
 /// The browser's activity, for the status line.
-struct BrowserStatus {
-    var visible = 0
-    var loading = 0
-    var deferred = 0
+package struct BrowserStatus {
+    package var visible = 0
+    package var loading = 0
+    package var deferred = 0
     /// The posters on the screen that failed to load.
-    var failed = 0
-    var memoryHits = 0
-    var diskHits = 0
+    package var failed = 0
+    package var memoryHits = 0
+    package var diskHits = 0
     /// How many times bytes have arrived since the browser began; nil while nothing is loading.
-    var arrivals: Int?
+    package var arrivals: Int?
     /// The message to show; nil if there is none.
-    var message: String?
+    package var message: String?
     /// Whether the message stays after the next key.
-    var isStanding = false
+    package var isStanding = false
     /// What to do about posters that failed; empty for nothing.
-    var remedy = ""
+    package var remedy = ""
     /// The time, in seconds since 1970, and since the browser began.
-    var (now, seconds) = (0, 0)
+    package var (now, seconds) = (0, 0)
+
+    package init() {}
 
     /// The figures, the most important first.
     var figures: [String] {

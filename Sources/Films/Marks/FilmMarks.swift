@@ -1,5 +1,3 @@
-package import Films
-
 /// What a person can note about a film.
 package enum FilmMark: String, Sendable, Hashable, CaseIterable {
     case seen, favourite

@@ -1,5 +1,5 @@
 import Films
-import TerminalGraphics
+package import TerminalGraphics
 
 /// The keys of the browser's commands, as the person has set them in the configuration file:
 ///
@@ -7,7 +7,7 @@ import TerminalGraphics
 ///     key-quit = ctrl-x F10
 ///
 /// A command then has these keys, and no longer its usual one.
-struct BrowserKeys: Sendable, Equatable {
+package struct BrowserKeys: Sendable, Equatable {
     /// The commands by name, and their usual keys.
     private static let usual: [(name: String, key: TerminalKey)] = [
         ("up", TerminalKey(.up)), ("down", TerminalKey(.down)), ("left", TerminalKey(.left)),
@@ -37,15 +37,15 @@ struct BrowserKeys: Sendable, Equatable {
     private var words: [TerminalKey: String] = [:]
 
     /// The usual keys.
-    init() {}
+    package init() {}
 
     /// Sets the keys of a command.
     /// - Throws: what is wrong, for people.
-    mutating func set(_ name: String, to text: String) throws(UsageError) {
+    package mutating func set(_ name: String, to text: String) throws(SettingError) {
         guard let command = Self.usual.first(where: { $0.name == name }) else {
             let names = Self.usual.map(\.name)
             let nearest = Suggestions.nearest(to: name, among: names, count: 1).first
-            throw UsageError(
+            throw SettingError(
                 "there is no key-\(name)"
                     + (nearest.map { "; did you mean key-\($0)?" }
                         ?? "; there are \(names.map { "key-" + $0 }.joined(separator: ", "))"))
@@ -54,11 +54,11 @@ struct BrowserKeys: Sendable, Equatable {
         meanings = meanings.filter { $0.value != command.key }
         for word in texts {
             guard let key = Self.key(word) else {
-                throw UsageError(
+                throw SettingError(
                     "key-\(name) needs keys such as x, ctrl-x, F5, space or page-up, not \"\(word)\"")
             }
             if let other = meanings[key], let taken = Self.usual.first(where: { $0.key == other }) {
-                throw UsageError("key-\(name): \(word) is the key of \(taken.name) already")
+                throw SettingError("key-\(name): \(word) is the key of \(taken.name) already")
             }
             meanings[key] = command.key
         }
@@ -96,7 +96,7 @@ struct BrowserKeys: Sendable, Equatable {
     /// A text about keys with the person's keys. A part whose keys are all lost is left out. Elsewhere a middle dot stands
     /// for a lost key.
     /// - Parameter template: parts with `; ` between them, and each usual key in braces: `{u} undoes it`.
-    func text(_ template: String) -> String {
+    package func text(_ template: String) -> String {
         let parts = template.split(separator: "; ", omittingEmptySubsequences: false).compactMap {
             part -> String? in
             var pieces = part.split(separator: "{", omittingEmptySubsequences: false)
@@ -113,9 +113,17 @@ struct BrowserKeys: Sendable, Equatable {
     }
 
     /// The keys that may end or stop the browser. What is typed behind them is for the shell.
-    var last: Set<TerminalKey> {
+    package var last: Set<TerminalKey> {
         let quit = Self.letter("q")
         let own = meanings.filter { $0.value == quit }.map(\.key) + (meaning(of: quit) == quit ? [quit] : [])
         return Set(own + "cz".map { TerminalKey(.character($0), .control) })
     }
+}
+
+/// A wrong setting of the browser.
+package struct SettingError: Error, CustomStringConvertible {
+    /// What is wrong, for people.
+    package let description: String
+
+    init(_ description: String) { self.description = description }
 }

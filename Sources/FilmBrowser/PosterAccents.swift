@@ -1,12 +1,12 @@
 import Glibc
-import ImageCodecs
-import LazyImages
-import TerminalGraphics
+package import ImageCodecs
+package import LazyImages
+package import TerminalGraphics
 
 /// The most colourful hue of each poster, at a luminance that is legible on the terminal's background. With 16
 /// colours it is one of the six that are not grey, since the person has chosen legible ones. Each image is analysed
 /// once.
-struct PosterAccents {
+package struct PosterAccents {
     /// The contrast to black is 5.4, and to white 3.9 (WCAG 2.2).
     private static let luminance = 0.22
     /// The same where the background is known to be light: the contrast to white is 6.
@@ -32,8 +32,10 @@ struct PosterAccents {
 
     private let known = MemoryCache<Hue>(limit: PosterAccents.kept)
 
+    package init() {}
+
     /// An image's accent; nil for a grey one.
-    func accent(
+    package func accent(
         of bitmap: Bitmap, key: CacheKey, depth: ColourDepth, isOnLight: Bool = false
     ) -> CellColour? {
         guard let colour = hue(of: bitmap, key).colour else { return nil }

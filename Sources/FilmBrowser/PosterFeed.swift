@@ -1,13 +1,12 @@
-import ImageCodecs
-import LazyImages
-import SystemSupport
-import TerminalGraphics
+package import ImageCodecs
+package import LazyImages
+package import TerminalGraphics
 
 /// One list model as the browser's thread uses it: the model's rows, and the pictures drawn of its images. Each picture is drawn once for its size. The model knows the state of every row. A picture stays until it is
 /// drawn again, so a row still shows its poster after memory has evicted the image.
-struct PosterFeed {
+package final class PosterFeed {
     /// The two parts of the screen that show posters, each from a model of its own.
-    enum Pane: CaseIterable {
+    package enum Pane: CaseIterable {
         /// All films in a list or on a wall.
         case list
         /// The selected film in full.
@@ -27,7 +26,7 @@ struct PosterFeed {
     }
 
     /// A picture in cells.
-    struct Drawing {
+    package struct Drawing {
         let key: CacheKey
         let row: Int
         let content: Content
@@ -45,7 +44,7 @@ struct PosterFeed {
     /// thread, as are pictures in pixels. A sketch stands in for those.
     private static let largest = 600
 
-    let model: ImageListModel
+    package let model: ImageListModel
     /// Draws a picture on another thread and passes it to `take` later.
     private let drawElsewhere: (@escaping @Sendable () -> Drawing) -> Void
     /// Nil if pictures are switched off.
@@ -57,7 +56,7 @@ struct PosterFeed {
     private var drawn: [CacheKey: Drawing] = [:]
     private var isDrawingElsewhere = false
 
-    init(
+    package init(
         _ model: ImageListModel, canvas: (any Canvas)?,
         drawElsewhere: @escaping (@escaping @Sendable () -> Drawing) -> Void
     ) {
@@ -69,32 +68,32 @@ struct PosterFeed {
     // MARK: The list
 
     /// - Parameter focus: the selected row, whose poster loads first.
-    mutating func setRows(_ rows: ListRows, visible: Range<Int>, focus: Int) {
+    package func setRows(_ rows: ListRows, visible: Range<Int>, focus: Int) {
         (self.rows, self.visible, self.focus) = (rows, visible, focus)
         model.setRows(rows, visible: visible, focus: focus)
     }
 
-    mutating func setVisible(_ visible: Range<Int>, focus: Int) {
+    package func setVisible(_ visible: Range<Int>, focus: Int) {
         guard visible != self.visible || focus != self.focus else { return }
         (self.visible, self.focus) = (visible, focus)
         model.setVisible(visible, focus: focus)
     }
 
-    func retry() { model.retryFailed() }
+    package func retry() { model.retryFailed() }
 
-    func scroll(_ phase: ScrollPhase) { model.scrollPhase = phase }
+    package func scroll(_ phase: ScrollPhase) { model.scrollPhase = phase }
 
     // MARK: Pictures
 
     /// Draws every picture again, on another canvas.
-    mutating func use(_ canvas: (any Canvas)?) {
+    package func use(_ canvas: (any Canvas)?) {
         self.canvas = canvas
         canvasNumber += 1
         drawn = [:]
     }
 
     /// Takes a picture that was drawn on another thread.
-    mutating func take(_ drawing: Drawing) {
+    package func take(_ drawing: Drawing) {
         isDrawingElsewhere = false
         if drawing.canvas == canvasNumber { drawn[drawing.key] = drawing }
     }
@@ -102,7 +101,7 @@ struct PosterFeed {
     /// The look of a row's poster at this size in cells. An image in memory is shown at once, before the model knows of
     /// the row.
     /// - Parameter isMoving: whether the films move. Large pictures wait until they rest.
-    mutating func view(ofRow row: Int, size: CellSize, loader: ImageLoader, isMoving: Bool) -> PosterView {
+    package func view(ofRow row: Int, size: CellSize, loader: ImageLoader, isMoving: Bool) -> PosterView {
         guard let request = rows[row] else { return .card(.missing) }
         let old = drawing(of: request.key, size)
         let image: (bitmap: Bitmap, content: Content)
@@ -128,20 +127,20 @@ struct PosterFeed {
     }
 
     /// A row's image, if the model has it.
-    func image(ofRow row: Int) -> (key: CacheKey, bitmap: Bitmap)? {
+    package func image(ofRow row: Int) -> (key: CacheKey, bitmap: Bitmap)? {
         guard let request = rows[row], case .loaded(let image) = model.state(of: request) else { return nil }
         return (request.key, image.bitmap)
     }
 
     /// Whether the row has a poster that can be loaded.
-    func hasRequest(forRow row: Int) -> Bool { rows[row] != nil }
+    package func hasRequest(forRow row: Int) -> Bool { rows[row] != nil }
 
-    /// Why the load of a row's poster failed; nil if it has not.
-    func failure(ofRow row: Int) -> PosterFailure? {
-        guard let request = rows[row], case .failed(let reason, _) = model.state(of: request) else {
+    /// The failed load of a row's poster; nil if it has not failed.
+    package func failure(ofRow row: Int) -> (request: ImageRequest, error: ImageLoadingError)? {
+        guard let request = rows[row], case .failed(let error, _) = model.state(of: request) else {
             return nil
         }
-        return PosterFailure(reason, of: request)
+        return (request, error)
     }
 
     /// The present picture at this size in cells.
@@ -150,7 +149,7 @@ struct PosterFeed {
         return drawing
     }
 
-    private mutating func draw(
+    private func draw(
         _ bitmap: Bitmap, _ content: Content, _ row: Int, _ key: CacheKey, _ size: CellSize, isMoving: Bool
     ) {
         guard let canvas else { return }
@@ -176,58 +175,19 @@ struct PosterFeed {
     }
 }
 
-/// The feeds of both panes. Their large pictures are drawn on a thread of their own.
-struct PosterFeeds {
-    var list: PosterFeed
-    var film: PosterFeed
-    /// They end with the feeds.
-    private let observations: [RowObservation]
-
-    init(_ loader: ImageLoader, _ canvas: (any Canvas)?, mailbox: Mailbox<Browser.Message>) {
-        let drawing = BlockingThreads(count: 1, name: "Drawing")
-        func feed(_ pane: PosterFeed.Pane) -> PosterFeed {
-            PosterFeed(ImageListModel(loader: loader, wantsPreviews: true), canvas: canvas) { draw in
-                do {
-                    try drawing.enqueue { mailbox.send(.drawn(pane, draw())) }
-                } catch {
-                    // Ignored: without a thread the picture is drawn on this one.
-                    mailbox.send(.drawn(pane, draw()))
-                }
-            }
-        }
-        (list, film) = (feed(.list), feed(.film))
-        observations = [list, film].map { $0.model.observe { mailbox.send(.poster($0.state)) } }
-    }
-
-    /// How many images are in each state.
-    var counters: [ImageListCounters] { [list.model.counters, film.model.counters] }
-
-    subscript(pane: PosterFeed.Pane) -> PosterFeed {
-        get { pane == .list ? list : film }
-        set { if pane == .list { list = newValue } else { film = newValue } }
-    }
-}
-
 /// Why a film has no poster.
-struct PosterFailure: Equatable {
+package struct PosterFailure: Equatable {
     /// One line, without the address.
     let reason: String
     /// The failed request, and its error; nil if the catalogue has no usable address.
-    private(set) var request: ImageRequest?
-    private(set) var error: ImageLoadingError?
+    package let request: ImageRequest?
+    package let error: ImageLoadingError?
 
     /// Where the poster should have been.
     var address: String? { request?.url.displayText }
 
-    /// The request failed.
-    init(_ error: ImageLoadingError, of request: ImageRequest) {
-        reason = ImageLoadingError.withoutAddress(error.advised)
-        (self.request, self.error) = (request, error)
-    }
-
-    /// The catalogue has no address, or an invalid one.
-    init(_ error: ImageLoadingError?) {
-        reason = error?.advised ?? "the catalogue names none"
+    package init(_ reason: String, request: ImageRequest? = nil, error: ImageLoadingError? = nil) {
+        (self.reason, self.request, self.error) = (reason, request, error)
     }
 
     /// The message. Only a failed load can be tried again.

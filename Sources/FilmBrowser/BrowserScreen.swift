@@ -1,34 +1,35 @@
 import BackgroundTransfers
 import Films
-import LazyImages
-import TerminalGraphics
+package import LazyImages
+package import TerminalGraphics
 
 /// The present look of a row's poster.
-enum PosterView {
+package enum PosterView {
     case picture(CellGrid)
     /// There is no picture, and no preview yet.
     case card(TitleCard.State)
 }
 
 /// Draws the browser's state as cells: a title line, the films or one film or the help, a status line.
-struct BrowserScreen {
+package struct BrowserScreen {
     let state: BrowserState
     let status: BrowserStatus
     /// A colour of the selected film's poster.
-    var accent = CellColour.standard
+    package var accent = CellColour.standard
     /// The catalogue's name in messages.
     let source: String
     /// The progress of reading it, in a text of at most `width` cells; nil if it is not being read.
-    let progress: (_ width: Int) -> String?
+    package var progress: (_ width: Int) -> String? = { _ in nil }
     /// The look of a row's poster at this size in cells.
-    let poster: (PosterFeed.Pane, _ row: Int, _ size: CellSize) -> PosterView
+    package var poster: (PosterFeed.Pane, Int, CellSize) -> PosterView = { _, _, _ in .card(.waiting) }
     /// The picture of an address, drawn at this size in cells; nil if pictures are switched off.
-    var openedPicture: (LoadedImage, _ size: CellSize) -> CellGrid? = { _, _ in nil }
+    package var openedPicture: (LoadedImage, _ size: CellSize) -> CellGrid? = { _, _ in nil }
     /// What is drawn so far.
     private(set) var grid = CellGrid(size: CellSize(columns: 0, rows: 0))
 
-    static let dim = CellStyle(attributes: .dim)
-    static let bold = CellStyle(attributes: .bold)
+    package init(_ state: BrowserState, _ status: BrowserStatus, source: String) {
+        (self.state, self.status, self.source) = (state, status, source)
+    }
 
     var size: CellSize { state.layout.size }
     var body: CellRectangle { state.layout.body }
@@ -37,7 +38,7 @@ struct BrowserScreen {
     /// The style of the selected film's title.
     var selected: CellStyle { CellStyle(foreground: accent, attributes: .bold) }
 
-    mutating func draw() -> CellGrid {
+    package mutating func draw() -> CellGrid {
         grid = CellGrid(size: size)
         if state.isTooSmall {
             drawTooSmall()
@@ -101,14 +102,14 @@ struct BrowserScreen {
         var hint = hints.joined(separator: "   ")
         if TerminalText.width(hint) > room { hint = hints.last ?? "" }
         let width = TerminalText.width(hint)
-        grid.put(hint, at: CellPosition(column: margin + max(0, room - width), row: 0), style: Self.dim)
+        grid.put(hint, at: CellPosition(column: margin + max(0, room - width), row: 0), style: .dim)
         let left = room - width - (width > 0 ? 2 : 0)
         var parts = [
-            StyledText(TerminalText.visible(state.searched ?? list.catalogue.name ?? "Films"), Self.dim),
-            StyledText(" · \(list.order.rawValue)", Self.dim),
+            StyledText(TerminalText.visible(state.searched ?? list.catalogue.name ?? "Films"), .dim),
+            StyledText(" · \(list.order.rawValue)", .dim),
         ]
         if let address = addressLine(width: left - Self.addressName.count) {
-            parts = [StyledText(Self.addressName, Self.dim)] + address
+            parts = [StyledText(Self.addressName, .dim)] + address
         } else if state.isFiltering || !list.filter.isEmpty {
             let filter = [StyledText("/")] + self.filter(width: left - 1)
             // In a narrow window the typed text matters most.
@@ -138,7 +139,7 @@ struct BrowserScreen {
     private func addressLine(width: Int) -> [StyledText]? {
         switch state.overlay {
         case .address(let editor): typed(editor, width: width)
-        case .opening(let address): [StyledText(TerminalText.visible(address), Self.dim)]
+        case .opening(let address): [StyledText(TerminalText.visible(address), .dim)]
         case .picture(_, let address): [StyledText(TerminalText.visible(address))]
         case .help, .answer, .question, nil: nil
         }
@@ -177,7 +178,7 @@ struct BrowserScreen {
 
     /// Says why there are no films: the catalogue is being read, no film matches, or it has none.
     private mutating func drawNoFilms() {
-        func put(_ text: String, _ line: Int, _ style: CellStyle = Self.dim) {
+        func put(_ text: String, _ line: Int, _ style: CellStyle = .dim) {
             let text = StyledText(TerminalText.visible(text), style)
             self.put([text], 2, body.origin.row + line, width: size.columns - 4)
         }
@@ -205,7 +206,7 @@ struct BrowserScreen {
         let last = page.text.size.rows - 1
         // A page of its own scrolls. Beside the list, the last line says that there is more.
         if state.page == .films, last >= 0, lines.count > last + 1 {
-            lines[last] = [StyledText("… " + state.presentKeys.text("{Enter} shows all of it"), Self.dim)]
+            lines[last] = [StyledText("… " + state.presentKeys.text("{Enter} shows all of it"), .dim)]
         }
         draw(lines, in: page.text)
     }
@@ -219,7 +220,7 @@ struct BrowserScreen {
             imageWidth: size.width, imageHeight: size.height, cellAspect: state.cellAspect)
         guard let picture = openedPicture(image, cells) else {
             let text = "There is a picture, but pictures are switched off (--graphics none)."
-            grid.put(text, at: CellPosition(column: 2, row: page.origin.row), style: Self.dim, clip: page)
+            grid.put(text, at: CellPosition(column: 2, row: page.origin.row), style: .dim, clip: page)
             return
         }
         let origin = CellPosition(
@@ -293,20 +294,19 @@ extension BrowserScreen {
             put(facts, column + room + Self.gap, top)
             var title = titleParts(row)
             if let director = movie.director {
-                title += StyledText("  " + TerminalText.visible(director), Self.dim)
-                    .marked(state.hits, .director)
+                title += StyledText("  " + TerminalText.visible(director), .dim).marked(state.hits, .director)
             }
             put(title, column, top, width: room)
             overview = (1, poster.rows - 1)
         } else {
             put(titleParts(row), column, top, width: width)
             let room = max(0, width - MovieText.scoreWidth)
-            put([StyledText(MovieText.scoreColumn(movie), Self.dim)], column + room, top + 1, width: width)
+            put([StyledText(MovieText.scoreColumn(movie), .dim)], column + room, top + 1, width: width)
             let space = movie.year == nil || movie.director == nil ? "" : " · "
             let director = TerminalText.visible(movie.director ?? "")
             let facts =
-                StyledText(movie.year.map(String.init) ?? "", Self.dim).marked(state.hits, .year)
-                + [StyledText(space, Self.dim)] + StyledText(director, Self.dim).marked(state.hits, .director)
+                StyledText(movie.year.map(String.init) ?? "", .dim).marked(state.hits, .year)
+                + [StyledText(space, .dim)] + StyledText(director, .dim).marked(state.hits, .director)
             // A poster of at most two rows leaves no line for the note. The note then replaces the facts.
             put(poster.rows > 2 ? facts : note ?? facts, column, top + 1, width: room)
             // The film in full shows the overview already.
@@ -319,7 +319,7 @@ extension BrowserScreen {
         }
         let taken = note == nil ? 0 : 1
         for text in MovieText.overview(movie, width: measure, lines: overview.lines - taken) {
-            put(StyledText(text, Self.dim).marked(state.hits, .overview), column, line, width: width)
+            put(StyledText(text, .dim).marked(state.hits, .overview), column, line, width: width)
             line += 1
         }
     }
@@ -344,14 +344,14 @@ extension BrowserScreen {
             column += width + Self.gap
         }
         put(titleParts(row), title)
-        put(StyledText(yearColumn(movie), Self.dim).marked(state.hits, .year), Self.yearWidth)
+        put(StyledText(yearColumn(movie), .dim).marked(state.hits, .year), Self.yearWidth)
         if director > 0 {
-            let name = StyledText(TerminalText.visible(movie.director ?? ""), Self.dim)
+            let name = StyledText(TerminalText.visible(movie.director ?? ""), .dim)
             put(
                 hitNote(movie, width: director, besides: [.director, .year])
                     ?? name.marked(state.hits, .director), director)
         }
-        put([StyledText(MovieText.scoreColumn(movie), Self.dim)], MovieText.scoreWidth)
+        put([StyledText(MovieText.scoreColumn(movie), .dim)], MovieText.scoreWidth)
     }
 
     // MARK: What both have
@@ -370,7 +370,7 @@ extension BrowserScreen {
         if !signs.isEmpty {
             parts.append(StyledText(signs + " ", CellStyle(foreground: state.colours.marks)))
         }
-        let style = row == list.selected ? selected : state.layout.style == .list ? Self.bold : CellStyle()
+        let style = row == list.selected ? selected : state.layout.style == .list ? .bold : CellStyle()
         return parts + StyledText(TerminalText.visible(movie.title), style).marked(state.hits, .title)
     }
 
@@ -385,8 +385,7 @@ extension BrowserScreen {
     /// `1927   ★ 8.9`
     private func yearAndScore(_ movie: Movie) -> [StyledText] {
         let score = String(repeating: " ", count: Self.gap) + MovieText.scoreColumn(movie)
-        return StyledText(yearColumn(movie), Self.dim).marked(state.hits, .year)
-            + [StyledText(score, Self.dim)]
+        return StyledText(yearColumn(movie), .dim).marked(state.hits, .year) + [StyledText(score, .dim)]
     }
 
     private func yearColumn(_ movie: Movie) -> String {
@@ -416,12 +415,12 @@ extension BrowserScreen {
             return put(note, origin.column, foot + 1, width: width)
         }
         let year = movie.year.map(String.init) ?? ""
-        put(StyledText(year, Self.dim).marked(state.hits, .year), origin.column, foot + 1, width: width)
+        put(StyledText(year, .dim).marked(state.hits, .year), origin.column, foot + 1, width: width)
         let room = width - TerminalText.width(year)
         // Where the star has no room, the number is enough.
         let scores = [MovieText.score(movie), movie.rankingScore?.formatted(decimals: 1)].compactMap(\.self)
         let score = scores.first { TerminalText.width($0) < room } ?? ""
-        put([StyledText(score, Self.dim)], poster.columns.upperBound - TerminalText.width(score), foot + 1)
+        put([StyledText(score, .dim)], poster.columns.upperBound - TerminalText.width(score), foot + 1)
     }
 
     /// A frame in the cells around a poster.
@@ -444,8 +443,6 @@ extension BrowserScreen {
 struct FilterHits: Equatable {
     let words: FilterWords
     let colour: CellColour
-
-    init(_ words: FilterWords, _ colour: CellColour) { (self.words, self.colour) = (words, colour) }
 }
 
 /// Marks the text that the filter has found.
@@ -496,15 +493,15 @@ extension BrowserScreen {
         var parts: [StyledText] = []
         for field in fields {
             let name = (parts.isEmpty ? "" : " · ") + field.definition.label.lowercased()
-            parts.append(StyledText(name, Self.dim))
+            parts.append(StyledText(name, .dim))
             // With less room the name is enough.
             guard parts.width + Self.narrowestExcerpt <= width else { break }
-            parts.append(StyledText(": ", Self.dim))
+            parts.append(StyledText(": ", .dim))
             let text = TerminalText.visible(movie.text(field) ?? "")
             let room = max(0, width - parts.width)
             let excerpt = MovieText.excerpt(
                 text, around: words.ranges(in: text, of: field).first, width: room)
-            parts += StyledText(excerpt, Self.dim).marked(state.hits, field)
+            parts += StyledText(excerpt, .dim).marked(state.hits, field)
         }
         return parts
     }
@@ -528,23 +525,22 @@ extension MovieText {
 }
 
 /// A piece of a line in one style. The text is safe for a terminal already (`TerminalText.visible`).
-struct StyledText: Equatable {
-    var text: String
-    var style: CellStyle
+package struct StyledText: Sendable, Equatable {
+    package let text: String
+    let style: CellStyle
 
-    init(_ text: String, _ style: CellStyle = CellStyle()) {
-        self.text = text
-        self.style = style
+    package init(_ text: String, _ style: CellStyle = CellStyle()) {
+        (self.text, self.style) = (text, style)
     }
 
     /// The text on lines of at most `width` cells.
-    func lines(width: Int) -> [[StyledText]] {
+    package func lines(width: Int) -> [[StyledText]] {
         TerminalText.wrapped(text, toWidth: width).map { [StyledText($0, style)] }
     }
 
     /// The text behind its name, on lines of at most `width` cells. The name takes `names` of them.
-    func lines(behind name: String, names: Int, width: Int) -> [[StyledText]] {
-        let name = StyledText(TerminalText.padded(name, toWidth: names), BrowserScreen.dim)
+    package func lines(behind name: String, names: Int, width: Int) -> [[StyledText]] {
+        let name = StyledText(TerminalText.padded(name, toWidth: names), .dim)
         let indent = StyledText(String(repeating: " ", count: names))
         return lines(width: max(1, width - names)).enumerated().map { [$0 == 0 ? name : indent] + $1 }
     }
@@ -555,7 +551,9 @@ extension [StyledText] {
     var width: Int { reduce(0) { $0 + TerminalText.width($1.text) } }
 
     /// Puts the pieces side by side, cut to this width in cells.
-    func put(on grid: inout CellGrid, at position: CellPosition, width: Int, clip: CellRectangle? = nil) {
+    package func put(
+        on grid: inout CellGrid, at position: CellPosition, width: Int, clip: CellRectangle? = nil
+    ) {
         var (position, room) = (position, width)
         for (index, part) in enumerated() where room > 0 {
             // If the next piece has no room, this one shows that the text is cut.
