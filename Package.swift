@@ -27,7 +27,7 @@ let whole = [
     "-disable-batch-mode",
 ]
 
-// Debug builds optimise only what decodes, paints cells, reads and searches catalogues, and draws the browser: otherwise
+// Debug builds optimise only what hashes, decodes, paints cells, searches catalogues, and draws the browser: otherwise
 // most of the time of the tests is theirs, and a held key is slow. The codecs' vector helpers are generic and in another
 // file, which only a whole module specialises. Assertions remain, as do the checks under DEBUG.
 let optimised = swiftSettings + flags(whole + ["-O", "-assert-config", "Debug"], .debug)
@@ -55,7 +55,7 @@ let package = Package(
         // The sample catalogue, in the program: three megabytes.
         .target(name: "CSample", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),
-        .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
+        .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: optimised),
         .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
         .target(name: "ImageCodecs", dependencies: ["SystemSupport"], swiftSettings: optimised),
         .target(
