@@ -335,7 +335,7 @@ struct ServeOperationsTests {
         #expect(try await fixture.run("import", fixture.folder.file("movies.json"), library).status == 0)
         let words = ["serve", library, "--writable", "--no-disk-cache", "--quiet", "--token-file"]
         for line in [
-            #"printf \#(Self.tokens[0]) | exec "$0" "$@" /dev/stdin"#,
+            #"exec "$0" "$@" /dev/stdin < <(printf \#(Self.tokens[0]))"#,
             #"exec "$0" "$@" <(printf \#(Self.tokens[0]))"#,
         ] {
             let program = try Program(
