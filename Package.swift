@@ -27,9 +27,9 @@ let whole = [
     "-disable-batch-mode",
 ]
 
-// Debug builds optimise only what hashes, decodes, paints cells, searches catalogues, and draws the browser: otherwise
-// most of the time of the tests is theirs, and a held key is slow. The codecs' vector helpers are generic and in another
-// file, which only a whole module specialises. Assertions remain, as do the checks under DEBUG.
+// Debug builds optimise only what hashes, decodes, shares flights, paints cells, searches catalogues, and draws the
+// browser. Without that most of the time of the tests is theirs, and a held key is slow. The codecs' vector helpers are
+// generic and in another file: only a whole module specialises them. Assertions remain, as do the checks under DEBUG.
 let optimised = swiftSettings + flags(whole + ["-O", "-assert-config", "Debug"], .debug)
 
 // A first build of the tests takes a third less as whole modules. After a change of one file, file by file is quicker:

@@ -2,8 +2,9 @@ package import ImageCodecs
 package import LazyImages
 package import TerminalGraphics
 
-/// One list model as the browser's thread uses it: the model's rows, and the pictures drawn of its images. Each picture is drawn once for its size. The model knows the state of every row. A picture stays until it is
-/// drawn again, so a row still shows its poster after memory has evicted the image.
+/// One list model as the browser's thread uses it: the model's rows, and the pictures drawn of its images. Each picture
+/// is drawn once for its size. The model knows the state of every row. A picture stays until it is drawn again, so a row
+/// still shows its poster after memory has evicted the image.
 package final class PosterFeed {
     /// The two parts of the screen that show posters, each from a model of its own.
     package enum Pane: CaseIterable {

@@ -96,6 +96,8 @@ def summary(results, began):
 def main():
     # So that a signal ends the services too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
+    # Below nohup it is ignored, also by the services: they would not read their tokens anew.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     began = time.monotonic()
     try:
         program, records, folder = options(sys.argv[1:])
