@@ -32,6 +32,10 @@ let whole = [
 // generic and in another file: only a whole module specialises them. Assertions remain, as do the checks under DEBUG.
 let optimised = swiftSettings + flags(whole + ["-O", "-assert-config", "Debug"], .debug)
 
+// The program's commands hand work to the modules below, and gain nothing from the optimiser: it would take a sixth of a
+// release build, at its end, on one core.
+let cold = swiftSettings + flags(["-Onone", "-assert-config", "Release"], .release)
+
 // A first build of the tests takes a third less as whole modules. After a change of one file, file by file is quicker:
 // MARQUEE_INCREMENTAL=1 does that.
 let isIncremental = Context.environment["MARQUEE_INCREMENTAL"] == "1"
@@ -120,7 +124,7 @@ let package = Package(
                 "FilmBrowser", "TerminalGraphics", "HTTPSemantics", "HTTPServer", "ServiceOperations",
                 "CatalogueService", "PictureServer", "PictureService", "CSystem", "CSample",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: cold),
         .executableTarget(
             name: "marquee-bench",
             // It reads the browser's screen as the tests do: in a pseudoterminal with a virtual screen.
