@@ -175,6 +175,11 @@ let package = Package(
             ],
             swiftSettings: testSettings,
             linkerSettings: ownNames),
+        // A module of its own: the address sanitizer runs it, and not the other tests of LazyImages.
+        .testTarget(
+            name: "MixedLoadsTests",
+            dependencies: ["LazyImages", "ImageCodecs", "SystemSupport", "TestSupport", "TestTraits"],
+            swiftSettings: testSettings),
         .testTarget(
             name: "BackgroundTransfersTests",
             dependencies: [
