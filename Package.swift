@@ -59,7 +59,8 @@ let package = Package(
         // The sample catalogue, in the program: three megabytes.
         .target(name: "CSample", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),
-        .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: optimised),
+        .target(name: "Hashing", swiftSettings: optimised),
+        .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
         .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
         .target(name: "ImageCodecs", dependencies: ["SystemSupport"], swiftSettings: optimised),
         .target(
@@ -68,7 +69,7 @@ let package = Package(
         .target(
             name: "LazyImages",
             dependencies: [
-                "SystemSupport", "HTTPSemantics", "ImageCodecs", "Coalescing", "CCurl", "CSystem",
+                "Hashing", "SystemSupport", "HTTPSemantics", "ImageCodecs", "Coalescing", "CCurl", "CSystem",
             ],
             // A load calls about thirty async functions. Otherwise each would switch executors, and back.
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
@@ -76,9 +77,12 @@ let package = Package(
             name: "BackgroundTransfers",
             dependencies: ["SystemSupport", "HTTPSemantics", "LazyImages", "CSystem"],
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
-        .target(name: "Films", dependencies: ["SystemSupport", "HTTPSemantics"], swiftSettings: optimised),
         .target(
-            name: "FilmSources", dependencies: ["SystemSupport", "HTTPSemantics", "Films", "CSQLite"],
+            name: "Films", dependencies: ["Hashing", "SystemSupport", "HTTPSemantics"],
+            swiftSettings: optimised),
+        .target(
+            name: "FilmSources",
+            dependencies: ["Hashing", "SystemSupport", "HTTPSemantics", "Films", "CSQLite"],
             swiftSettings: swiftSettings),
         .target(
             name: "TerminalGraphics",
@@ -87,7 +91,7 @@ let package = Package(
         .target(
             name: "FilmBrowser",
             dependencies: [
-                "SystemSupport", "ImageCodecs", "LazyImages", "BackgroundTransfers", "Films",
+                "Hashing", "SystemSupport", "ImageCodecs", "LazyImages", "BackgroundTransfers", "Films",
                 "TerminalGraphics",
             ],
             swiftSettings: optimised),
@@ -102,25 +106,28 @@ let package = Package(
         .target(
             name: "CatalogueService",
             dependencies: [
-                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "Films", "FilmSources",
+                "Hashing", "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "Films",
+                "FilmSources",
                 "PictureServer", "PictureService", "ServiceOperations", "LazyImages", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .target(
             name: "PictureService",
-            dependencies: ["SystemSupport", "HTTPSemantics", "ImageCodecs", "LazyImages"],
+            dependencies: ["Hashing", "SystemSupport", "HTTPSemantics", "ImageCodecs", "LazyImages"],
             swiftSettings: swiftSettings),
         .target(
             name: "PictureServer",
             dependencies: [
-                "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages", "Coalescing",
+                "Hashing", "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages",
+                "Coalescing",
                 "PictureService", "CSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "marquee",
             dependencies: [
-                "SystemSupport", "LazyImages", "BackgroundTransfers", "ImageCodecs", "Films", "FilmSources",
+                "Hashing", "SystemSupport", "LazyImages", "BackgroundTransfers", "ImageCodecs", "Films",
+                "FilmSources",
                 "FilmBrowser", "TerminalGraphics", "HTTPSemantics", "HTTPServer", "ServiceOperations",
                 "CatalogueService", "PictureServer", "PictureService", "CSystem", "CSample",
             ],
@@ -156,11 +163,16 @@ let package = Package(
             dependencies: ["SystemSupport", "TestSupport", "TestTraits", "CSystem"],
             swiftSettings: testSettings),
         .testTarget(
+            name: "HashingTests", dependencies: ["Hashing", "TestTraits"],
+            swiftSettings: testSettings),
+        .testTarget(
             name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", "TestTraits"],
             swiftSettings: testSettings),
         .testTarget(
             name: "ImageCodecsTests",
-            dependencies: ["ImageCodecs", "LazyImages", "SystemSupport", "TestSupport", "TestTraits"],
+            dependencies: [
+                "ImageCodecs", "LazyImages", "Hashing", "SystemSupport", "TestSupport", "TestTraits",
+            ],
             exclude: ["Resources"],
             swiftSettings: testSettings),
         .testTarget(
@@ -170,7 +182,8 @@ let package = Package(
         .testTarget(
             name: "LazyImagesTests",
             dependencies: [
-                "LazyImages", "Coalescing", "SystemSupport", "TestSupport", "TestTraits", "TestNames",
+                "LazyImages", "Coalescing", "Hashing", "SystemSupport", "TestSupport", "TestTraits",
+                "TestNames",
                 "CSystem",
             ],
             swiftSettings: testSettings,
@@ -194,7 +207,8 @@ let package = Package(
         .testTarget(
             name: "FilmsTests",
             dependencies: [
-                "Films", "FilmSources", "SystemSupport", "LibraryProbe", "TestSupport", "TestTraits",
+                "Films", "FilmSources", "Hashing", "SystemSupport", "LibraryProbe", "TestSupport",
+                "TestTraits",
             ],
             swiftSettings: testSettings),
         .executableTarget(
@@ -230,7 +244,8 @@ let package = Package(
         .testTarget(
             name: "PictureServiceTests",
             dependencies: [
-                "PictureService", "ImageCodecs", "LazyImages", "SystemSupport", "TestSupport", "TestTraits",
+                "PictureService", "ImageCodecs", "LazyImages", "Hashing", "SystemSupport", "TestSupport",
+                "TestTraits",
             ],
             swiftSettings: testSettings),
         .testTarget(
@@ -238,7 +253,7 @@ let package = Package(
             dependencies: [
                 "PictureServer", "PictureService", "Coalescing", "HTTPSemantics", "HTTPServer", "ImageCodecs",
                 "LazyImages",
-                "SystemSupport", "TestSupport", "TestTraits", "TestNames",
+                "Hashing", "SystemSupport", "TestSupport", "TestTraits", "TestNames",
             ],
             swiftSettings: testSettings,
             linkerSettings: ownNames),

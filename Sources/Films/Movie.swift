@@ -1,3 +1,4 @@
+import Hashing
 import SystemSupport
 
 /// A film of a catalogue. Encodes as an object without nil properties.

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import HTTPSemantics
 package import SystemSupport
 
 /// A small HTTP/1.1 server. A few threads wait for all connections at once (epoll). A bounded number of other threads

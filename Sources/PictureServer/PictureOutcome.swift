@@ -1,6 +1,5 @@
 import HTTPSemantics
 import LazyImages
-import SystemSupport
 
 /// A picture, and how it was found or made.
 struct ServedPicture: Sendable {

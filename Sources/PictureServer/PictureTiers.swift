@@ -1,8 +1,8 @@
 import Coalescing
+import Hashing
 package import ImageCodecs
 package import LazyImages
 import PictureService
-import SystemSupport
 
 /// A stored picture, ready to be sent.
 package final class KeptPicture: Sendable {

@@ -1,6 +1,6 @@
 import HTTPSemantics
+import Hashing
 import PictureService
-import SystemSupport
 
 /// The keys that sign addresses, from a file. Each line is KEY or NAME KEY, the key in hexadecimal or base64. Blank lines
 /// and lines that begin with # are skipped.

@@ -1,7 +1,7 @@
 import HTTPSemantics
+import Hashing
 import ImageCodecs
 import PictureService
-import SystemSupport
 
 /// The facts about a source without its bytes: the hash of its content, and how long it is fresh. It leads from an
 /// address to the derivatives, whose keys name the content. So a changed source never gives an old picture, an

@@ -1,5 +1,6 @@
 import Coalescing
 import HTTPSemantics
+import Hashing
 import ImageCodecs
 import LazyImages
 import SystemSupport

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+package import Hashing
 public import ImageCodecs
 public import LazyImages
 package import SystemSupport

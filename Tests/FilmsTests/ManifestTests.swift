@@ -1,4 +1,5 @@
 import Films
+import Hashing
 import TestTraits
 import Testing
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Checks that each folder of LazyImages uses only the folders before it: it type-checks the first folder
 # alone, then the first two, and so on. A file that uses a later folder does not compile. Checks also that
-# SystemSupport, HTTPSemantics, ImageCodecs, Coalescing, BackgroundTransfers, HTTPServer, ServiceOperations,
+# Hashing, SystemSupport, HTTPSemantics, ImageCodecs, Coalescing, BackgroundTransfers, HTTPServer, ServiceOperations,
 # Films, FilmSources, FilmBrowser, PictureService and PictureServer import only modules below them, and that no
 # target imports a module that is missing in its dependencies. Checks last that an error that leaves its module is
 # described in words: otherwise a message would show the program's own names.
@@ -29,6 +29,7 @@ imports() {
         [[ " $* " == *" $name "* ]] || fail "$module imports $name: $line"
     done < <(grep -rhE '^ *(@[a-zA-Z_]+ |public |package |internal )*import ' "Sources/$module")
 }
+imports Hashing
 imports SystemSupport CSystem
 imports HTTPSemantics SystemSupport
 imports Coalescing SystemSupport
@@ -36,11 +37,11 @@ imports BackgroundTransfers SystemSupport HTTPSemantics LazyImages CSystem
 imports HTTPServer SystemSupport HTTPSemantics CSystem
 imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
 imports ImageCodecs SystemSupport
-imports Films SystemSupport HTTPSemantics
-imports FilmSources CSQLite SystemSupport HTTPSemantics Films
-imports FilmBrowser SystemSupport ImageCodecs LazyImages BackgroundTransfers Films TerminalGraphics
-imports PictureService SystemSupport HTTPSemantics ImageCodecs LazyImages
-imports PictureServer SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages PictureService CSystem
+imports Films Hashing SystemSupport HTTPSemantics
+imports FilmSources CSQLite Hashing SystemSupport HTTPSemantics Films
+imports FilmBrowser Hashing SystemSupport ImageCodecs LazyImages BackgroundTransfers Films TerminalGraphics
+imports PictureService Hashing SystemSupport HTTPSemantics ImageCodecs LazyImages
+imports PictureServer Hashing SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages PictureService CSystem
 
 # Errors that are caught by their cases, and are in no message.
 caught=' Failure Refusal FilmError SoapFault '

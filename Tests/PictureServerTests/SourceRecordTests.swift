@@ -1,7 +1,7 @@
+import Hashing
 import ImageCodecs
 import LazyImages
 import PictureService
-import SystemSupport
 import TestTraits
 import Testing
 

@@ -1,8 +1,8 @@
 import FilmSources
 import HTTPSemantics
 import HTTPServer
+import Hashing
 package import LazyImages
-import ServiceOperations
 import SystemSupport
 
 /// Who may change films: programs that send a token, and browsers with a session cookie.

@@ -1,4 +1,4 @@
-import SystemSupport
+import Hashing
 
 /// The pages' design: a repertory cinema's programme, ink on paper by day, paper on ink by night.
 ///

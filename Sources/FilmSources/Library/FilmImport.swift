@@ -1,5 +1,5 @@
 package import Films
-import SystemSupport
+import Hashing
 
 /// Adds many films in one transaction: all or none.
 package struct FilmImport {

@@ -1,4 +1,5 @@
 package import Films
+import Hashing
 import SystemSupport
 
 /// A persistent catalogue in an SQLite database: searchable, editable, with votes.

@@ -1,5 +1,5 @@
 package import Films
-import SystemSupport
+import Hashing
 
 /// The tables of a library, in version 1.
 enum Schema {

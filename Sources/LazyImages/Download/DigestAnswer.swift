@@ -1,4 +1,5 @@
 import Glibc
+import Hashing
 import SystemSupport
 
 /// The answer to a Digest challenge (RFC 7616 section 3.4):

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Hashing
 package import SystemSupport
 
 /// The partial bodies by key. Reads their folder only once, so that a transfer without a partial body, as nearly all

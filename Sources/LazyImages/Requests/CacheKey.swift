@@ -1,5 +1,5 @@
 public import FoundationEssentials
-package import SystemSupport
+package import Hashing
 
 /// The key of a cached value: a canonical URL or the caller's id, the request headers that change the answer, and the
 /// caller's variant. Hashed once, when it is made: comparing two keys then compares four integers.

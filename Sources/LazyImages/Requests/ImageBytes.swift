@@ -1,4 +1,4 @@
-import SystemSupport
+import Hashing
 
 /// The bytes of one image's file, as they arrived. Immutable, and shared without copying.
 public struct ImageBytes: Sendable {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import SystemSupport
+import Hashing
 
 /// What the disk tier keeps of an answer besides its body, as text:
 ///

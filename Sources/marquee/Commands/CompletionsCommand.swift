@@ -1,4 +1,3 @@
-import Films
 import FoundationEssentials
 import Glibc
 

@@ -1,7 +1,6 @@
 import BackgroundTransfers
 import LazyImages
 import PictureService
-import SystemSupport
 
 /// The result for one address: a line of `fetch`, and an object of `fetch --json`. `JSONHelp` lists its members.
 struct FetchRecord: Encodable, Sendable {

@@ -4,7 +4,6 @@ import FoundationEssentials
 import LazyImages
 import PictureServer
 import PictureService
-import SystemSupport
 
 /// `marquee prewarm`: fills the cache from a manifest. Cached images are skipped, so a killed run continues where it
 /// stopped.

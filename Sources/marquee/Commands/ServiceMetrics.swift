@@ -2,7 +2,6 @@ import FilmSources
 import LazyImages
 import PictureServer
 import ServiceOperations
-import SystemSupport
 
 extension Metrics {
     /// Registers the writes of a served library.

@@ -2,6 +2,7 @@ import Films
 import FoundationEssentials
 import Glibc
 import HTTPSemantics
+import Hashing
 import LazyImages
 import PictureService
 import SystemSupport

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HTTPSemantics
+import Hashing
 import LazyImages
 import SystemSupport
 

@@ -1,6 +1,7 @@
 import FilmSources
 import FoundationEssentials
 import HTTPSemantics
+import Hashing
 import LazyImages
 import SystemSupport
 

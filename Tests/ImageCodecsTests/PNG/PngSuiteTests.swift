@@ -1,6 +1,6 @@
+import Hashing
 import ImageCodecs
 import LazyImages
-import SystemSupport
 import TestTraits
 import Testing
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Hashing
 import SystemSupport
 import TestTraits
 import Testing

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import SystemSupport
+import Hashing
 import TestSupport
 import TestTraits
 import Testing

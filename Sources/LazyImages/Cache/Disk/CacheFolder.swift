@@ -1,4 +1,5 @@
 internal import Glibc
+import Hashing
 internal import Synchronization
 import SystemSupport
 

@@ -1,4 +1,4 @@
-import SystemSupport
+import Hashing
 
 /// Values by key, bounded by their total cost. `WTinyLFU` decides which are evicted; `WindowTrials` chooses the size of
 /// its window. A lookup allocates nothing. Values are plain object references of any class, so that all caches share

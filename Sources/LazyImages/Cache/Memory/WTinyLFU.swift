@@ -1,4 +1,4 @@
-import SystemSupport
+import Hashing
 
 /// The eviction policy of a bounded cache: W-TinyLFU of Einziger, Friedman and Manes ("TinyLFU: A Highly Efficient
 /// Cache Admission Policy", ACM Transactions on Storage 13(4), 2017), by cost. It has nodes, not values; the caller

@@ -1,4 +1,5 @@
 import Coalescing
+import Hashing
 import SystemSupport
 
 /// A cache tier that machines share. A loader asks it after memory and disk, and before the origin. It stores its values

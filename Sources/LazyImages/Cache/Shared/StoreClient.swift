@@ -1,6 +1,6 @@
 public import FoundationEssentials
 import HTTPSemantics
-import SystemSupport
+import Hashing
 
 /// Makes the requests to the store. Every call ends within its time limits. None throws: failures are outcomes.
 struct StoreClient: Sendable {

@@ -1,3 +1,4 @@
+import Hashing
 import SystemSupport
 import TestTraits
 import Testing

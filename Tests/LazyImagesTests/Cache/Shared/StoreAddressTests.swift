@@ -1,4 +1,4 @@
-import SystemSupport
+import Hashing
 import TestSupport
 import TestTraits
 import Testing

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Hashing
 import TestSupport
 import TestTraits
 import Testing

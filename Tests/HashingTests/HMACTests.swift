@@ -1,4 +1,4 @@
-import SystemSupport
+import Hashing
 import TestTraits
 import Testing
 
