@@ -60,9 +60,10 @@ let package = Package(
         .target(name: "CSample", cSettings: cSettings),
         .target(name: "CSystem", cSettings: cSettings),
         .target(name: "Hashing", swiftSettings: optimised),
-        .target(name: "SystemSupport", dependencies: ["CSystem"], swiftSettings: swiftSettings),
+        .target(name: "Locking", swiftSettings: swiftSettings),
+        .target(name: "SystemSupport", dependencies: ["Locking", "CSystem"], swiftSettings: swiftSettings),
         .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
-        .target(name: "ImageCodecs", dependencies: ["SystemSupport"], swiftSettings: optimised),
+        .target(name: "ImageCodecs", dependencies: ["Locking"], swiftSettings: optimised),
         .target(
             name: "Coalescing", dependencies: ["SystemSupport"],
             swiftSettings: optimised + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),

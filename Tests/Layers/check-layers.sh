@@ -1,8 +1,8 @@
 #!/bin/bash
 # Checks that each folder of LazyImages uses only the folders before it: it type-checks the first folder
 # alone, then the first two, and so on. A file that uses a later folder does not compile. Checks also that
-# Hashing, SystemSupport, HTTPSemantics, ImageCodecs, Coalescing, BackgroundTransfers, HTTPServer, ServiceOperations,
-# Films, FilmSources, FilmBrowser, PictureService and PictureServer import only modules below them, and that no
+# Hashing, Locking, SystemSupport, HTTPSemantics, ImageCodecs, Coalescing, BackgroundTransfers, HTTPServer,
+# ServiceOperations, Films, FilmSources, FilmBrowser, PictureService and PictureServer import only modules below them, and that no
 # target imports a module that is missing in its dependencies. Checks last that an error that leaves its module is
 # described in words: otherwise a message would show the program's own names.
 #
@@ -30,13 +30,14 @@ imports() {
     done < <(grep -rhE '^ *(@[a-zA-Z_]+ |public |package |internal )*import ' "Sources/$module")
 }
 imports Hashing
-imports SystemSupport CSystem
+imports Locking
+imports SystemSupport Locking CSystem
 imports HTTPSemantics SystemSupport
 imports Coalescing SystemSupport
 imports BackgroundTransfers SystemSupport HTTPSemantics LazyImages CSystem
 imports HTTPServer SystemSupport HTTPSemantics CSystem
 imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
-imports ImageCodecs SystemSupport
+imports ImageCodecs Locking
 imports Films Hashing SystemSupport HTTPSemantics
 imports FilmSources CSQLite Hashing SystemSupport HTTPSemantics Films
 imports FilmBrowser Hashing SystemSupport ImageCodecs LazyImages BackgroundTransfers Films TerminalGraphics

@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import Locking
 
 /// The source pixels and weights for each pixel of a resampled line: a sinc function with a Lanczos window of three
 /// lobes, stretched to the pixels of the smaller line.
