@@ -6,9 +6,9 @@ public enum BuiltProgram {
     /// running program or the program itself.
     public static func path(_ name: String) -> String { folder + "/" + name }
 
-    /// Absolute, because some tests start a program in another folder. Found once: a later change of the working
+    /// Their folder. Absolute, because some tests start a program in another folder. Found once: a later change of the working
     /// folder must not change it.
-    private static let folder: String = {
+    public static let folder: String = {
         let bundle = CommandLine.arguments.last { $0.contains(".xctest") }
         let program = URL(filePath: bundle ?? CommandLine.arguments.first ?? "")
         let parts = program.path.split(separator: "/").prefix { !$0.hasSuffix(".xctest") }

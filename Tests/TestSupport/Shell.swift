@@ -5,6 +5,11 @@ public enum Shell {
     /// Whether a program is installed, by its name or its path. Tests that need another one skip with a message.
     public static func has(_ program: String) -> Bool { output("command -v '\(program)'") != "" }
 
+    /// A text as one word of a command, whatever its characters.
+    public static func quoted(_ text: String) -> String {
+        "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#))'"
+    }
+
     /// A command's output, or an empty text if it cannot start. Blocks.
     /// - Parameter command: the command in shell syntax.
     public static func output(_ command: String) -> String {

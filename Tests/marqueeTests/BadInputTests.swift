@@ -237,7 +237,7 @@ struct BadInputTests {
         let folder = try TemporaryFolder()
         let run = try await Program.shell(
             "mkfifo p p.db && echo '[{\"id\":\"a\",\"title\":\"A\"}]' > x.json && "
-                + "$MARQUEE import x.json f.db -q && $MARQUEE \(line)", in: folder)
+                + "marquee import x.json f.db -q && marquee \(line)", in: folder)
         #expect(run.status == 2)
         #expect(run.errorText == "marquee: \(answer)\n")
     }

@@ -141,7 +141,9 @@ struct BrowserAddressTests {
         let program = "\"$MARQUEE\" \(folder.file("films.json"))"
         let terminal = try PseudoTerminal(
             "/usr/bin/unshare", namespace.arguments(program),
-            environment: ["MARQUEE": BuiltProgram.path("marquee"), "XDG_CACHE_HOME": folder.path])
+            environment: [
+                "MARQUEE": BuiltProgram.path("marquee"), "HOME": folder.path, "XDG_CACHE_HOME": folder.path,
+            ])
         try #require(
             terminal.waits { $0.row(containing: "offline") == 0 && $0.row(containing: "unreachable") != nil },
             "\(terminal.screen.rows)")

@@ -76,7 +76,7 @@ struct ConfigurationFileTests {
     func noFile(maker: String, kind: String) async throws {
         let path = folder.file("marquee/config")
         let run = try await Program.shell(
-            "\(maker) '\(path)'; $MARQUEE list", in: folder, environment: ["XDG_CONFIG_HOME": folder.path])
+            "\(maker) '\(path)'; marquee list", in: folder, environment: ["XDG_CONFIG_HOME": folder.path])
         #expect(run.status == 2)
         #expect(run.errorText == "marquee: \(path): it must be a text file, and it is \(kind)\n")
     }

@@ -11,11 +11,11 @@ struct ConventionTests {
         let folder = try TemporaryFolder()
         for line in ["help", "--help", "fetch --help", "man"] {
             #expect(
-                try await Program.shell("$MARQUEE \(line)", in: folder).text.contains(
+                try await Program.shell("marquee \(line)", in: folder).text.contains(
                     "uestions and faults: http"),
                 "\(line)")
         }
-        let version = try await Program.shell("$MARQUEE version && $MARQUEE --version", in: folder)
+        let version = try await Program.shell("marquee version && marquee --version", in: folder)
         #expect(version.lines.count == 2 && Set(version.lines).count == 1)
     }
 
@@ -23,15 +23,15 @@ struct ConventionTests {
     func unknownOption() async throws {
         let folder = try TemporaryFolder()
         #expect(
-            try await Program.shell("$MARQUEE -x", in: folder).errorText
+            try await Program.shell("marquee -x", in: folder).errorText
                 == "marquee: there is no option -x; see marquee --help\n")
         for line in ["--foo", "--foo bar", "--foo=1 bar"] {
             #expect(
-                try await Program.shell("$MARQUEE \(line)", in: folder).errorText
+                try await Program.shell("marquee \(line)", in: folder).errorText
                     == "marquee: there is no option --foo; see marquee --help\n")
         }
         #expect(
-            try await Program.shell("$MARQUEE list -x", in: folder).errorText
+            try await Program.shell("marquee list -x", in: folder).errorText
                 == "marquee: list has no option -x; see marquee list --help\n")
     }
 
@@ -41,7 +41,7 @@ struct ConventionTests {
         let films =
             "[{\"id\":\"a1\",\"title\":\"Faust\",\"year\":1926},{\"id\":\"a2\",\"title\":\"Faust\",\"year\":1960}]"
         try folder.write(films, to: "f.json")
-        let shown = try await Program.shell("$MARQUEE show faust --catalogue f.json", in: folder)
+        let shown = try await Program.shell("marquee show faust --catalogue f.json", in: folder)
         #expect(shown.status == 2)
         #expect(
             shown.errorLines == [
@@ -53,7 +53,7 @@ struct ConventionTests {
     @Test("a closed standard output is named; the output reaches no other file")
     func closedOutput() async throws {
         let folder = try TemporaryFolder()
-        let run = try await Program.shell("$MARQUEE list >&-; echo $?", in: folder)
+        let run = try await Program.shell("marquee list >&-; echo $?", in: folder)
         #expect(run.text == "1\n")
         #expect(
             run.errorText.contains(
@@ -65,7 +65,7 @@ struct ConventionTests {
     func library() async throws {
         let folder = try TemporaryFolder()
         let made = try await Program.shell(
-            "$MARQUEE import sample f.db --dry-run && ls f.db; $MARQUEE import sample f.db", in: folder)
+            "marquee import sample f.db --dry-run && ls f.db; marquee import sample f.db", in: folder)
         #expect(
             made.lines == [
                 "f.db: would add 36 films, store 36 posters; --dry-run wrote nothing",
@@ -73,16 +73,16 @@ struct ConventionTests {
             ],
             "\(made.text)")
         let wrong = try await Program.shell(
-            "$MARQUEE add --title X --year 99999 --catalogue f.db", in: folder)
+            "marquee add --title X --year 99999 --catalogue f.db", in: folder)
         #expect(wrong.status == 2)
         #expect(
             wrong.errorText.hasPrefix("marquee: f.db: ") && !wrong.errorText.contains("422"),
             "\(wrong.errorText)")
         let vote = try await Program.shell(
-            "env -u USER $MARQUEE rate metropolis 8 --catalogue f.db", in: folder)
+            "env -u USER marquee rate metropolis 8 --catalogue f.db", in: folder)
         #expect(vote.status == 0, "\(vote.errorText)")
         let rehearsal = try await Program.shell(
-            "$MARQUEE remove metropolis --dry-run --catalogue f.db; $MARQUEE list --catalogue f.db --plain | wc -l",
+            "marquee remove metropolis --dry-run --catalogue f.db; marquee list --catalogue f.db --plain | wc -l",
             in: folder)
         #expect(rehearsal.lines.first?.hasPrefix("would remove ") == true)
         #expect(rehearsal.lines.last?.contains("36") == true)
@@ -91,8 +91,8 @@ struct ConventionTests {
     @Test("cache clear asks on a terminal, not in a script; --dry-run only counts")
     func clearing() async throws {
         let folder = try TemporaryFolder()
-        _ = try await Program.shell("$MARQUEE fetch metropolis", in: folder)
-        let rehearsal = try await Program.shell("$MARQUEE cache clear --dry-run", in: folder)
+        _ = try await Program.shell("marquee fetch metropolis", in: folder)
+        let rehearsal = try await Program.shell("marquee cache clear --dry-run", in: folder)
         #expect(rehearsal.text.hasPrefix("would remove 1 entry ("), "\(rehearsal.text)")
         let environment = ["HOME": folder.path, "XDG_CACHE_HOME": folder.path]
         func clear(_ words: [String], answer: String) throws -> PseudoTerminal {
@@ -107,11 +107,11 @@ struct ConventionTests {
             return terminal
         }
         #expect(try clear([], answer: "n\r").waitForEnd() == .exited(2))
-        #expect(try await Program.shell("$MARQUEE cache info", in: folder).text.contains("1 entry, "))
+        #expect(try await Program.shell("marquee cache info", in: folder).text.contains("1 entry, "))
         #expect(try clear([], answer: "y\r").waitForEnd() == .exited(0))
-        _ = try await Program.shell("$MARQUEE fetch metropolis", in: folder)
+        _ = try await Program.shell("marquee fetch metropolis", in: folder)
         #expect(try clear(["--yes"], answer: "").waitForEnd() == .exited(0))
-        _ = try await Program.shell("$MARQUEE fetch metropolis", in: folder)
-        #expect(try await Program.shell("$MARQUEE cache clear", in: folder).text.contains("1 removed"))
+        _ = try await Program.shell("marquee fetch metropolis", in: folder)
+        #expect(try await Program.shell("marquee cache clear", in: folder).text.contains("1 removed"))
     }
 }

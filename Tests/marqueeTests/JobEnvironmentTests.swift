@@ -106,7 +106,7 @@ struct JobEnvironmentTests {
 
     /// Whether this user can mount in a separate namespace.
     private static let canMount =
-        Shell.output("unshare -rm mount -t tmpfs -o size=64k none /mnt 2>&1") == ""
+        Shell.output("unshare -rm mount -t tmpfs -o size=1m none /mnt 2>&1") == ""
 
     /// Runs a script in a separate mount namespace.
     private func mounted(_ script: String, _ fixture: JobFixture) async throws -> Program.Outcome {
@@ -183,14 +183,13 @@ struct JobEnvironmentTests {
         let fixture = try JobFixture(200)
         let outcome = try await mounted(
             """
-            mkdir "$XDG_STATE_HOME" && mount -t tmpfs -o size=64k none "$XDG_STATE_HOME"
+            mkdir "$XDG_STATE_HOME" && mount -t tmpfs -o size=1m none "$XDG_STATE_HOME"
             start() { "$MARQUEE" prewarm "$HOME/list.txt" --any-content --detach --name $1; }
-            head -c 28000 /dev/zero > "$XDG_STATE_HOME/filling"
+            head -c 1011712 /dev/zero > "$XDG_STATE_HOME/filling"
             start one >/dev/null; "$MARQUEE" jobs wait one; echo $?
             start two; echo $?
             ls -A "$XDG_STATE_HOME/marquee/jobs"
             rm "$XDG_STATE_HOME/filling"
-            mount -o remount,size=1m "$XDG_STATE_HOME"
             "$MARQUEE" jobs resume one >/dev/null && "$MARQUEE" jobs wait one; echo $?
             "$MARQUEE" jobs
             """, fixture)

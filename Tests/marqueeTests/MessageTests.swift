@@ -17,7 +17,7 @@ struct MessageTests {
             #"[{"id":"faust","title":"Faust","year":1926},{"id":"m","title":"M","poster":"gone.png"}]"#
         try folder.write(films, to: "two.json")
         try folder.write(#"[{"id":"faust","title":"Faust","year":1926}]"#, to: "one.json")
-        _ = try await run("$MARQUEE import one.json f.db")
+        _ = try await run("marquee import one.json f.db")
     }
 
     private func run(_ line: String, _ environment: [String: String] = [:]) async throws -> Program.Outcome {
@@ -54,7 +54,7 @@ struct MessageTests {
             ("list --catalogue empty", "empty: it is empty; it should hold films as JSON or XML"),
         ])
     func errors(line: String, message: String) async throws {
-        let run = try await run("ln -s gone x.jpg; ln -s y.jpg y.jpg; : > empty; $MARQUEE \(line)")
+        let run = try await run("ln -s gone x.jpg; ln -s y.jpg y.jpg; : > empty; marquee \(line)")
         #expect(run.status == 2)
         #expect(run.errorText == "marquee: \(message.replacing("FOLDER", with: folder.path))\n")
     }
@@ -62,7 +62,7 @@ struct MessageTests {
     @Test("a vote that is there is removed")
     func vote() async throws {
         let run = try await run(
-            "$MARQUEE rate faust 8 --as bob --catalogue f.db && $MARQUEE rate faust --remove --as bob --catalogue f.db"
+            "marquee rate faust 8 --as bob --catalogue f.db && marquee rate faust --remove --as bob --catalogue f.db"
         )
         #expect(run.status == 0)
         #expect(run.lines == ["Faust (1926): 8.0 of 10 from 1 vote", "Faust (1926): no votes"])
@@ -70,12 +70,12 @@ struct MessageTests {
 
     @Test("a rehearsed import says what it would do; a poster that is not stored ends an import with 1")
     func imports() async throws {
-        let rehearsal = try await run("$MARQUEE import two.json f.db --dry-run; echo $?")
+        let rehearsal = try await run("marquee import two.json f.db --dry-run; echo $?")
         #expect(
             rehearsal.lines == ["f.db: would add 1 film; 1 unchanged; --dry-run wrote nothing", "1"],
             "\(rehearsal.text)")
         let done = try await run(
-            "$MARQUEE import two.json f.db; echo $?; $MARQUEE list --plain --catalogue f.db")
+            "marquee import two.json f.db; echo $?; marquee list --plain --catalogue f.db")
         #expect(done.lines.prefix(2) == ["f.db: 1 film added, 1 unchanged", "1"])
         #expect(done.lines.count == 4)
     }
@@ -101,31 +101,31 @@ struct MessageTests {
         ] {
             let environment = ["XDG_CONFIG_HOME": folder.file("config")]
             let help = try await run(
-                "mkdir -p config/marquee && echo '\(text)' > config/marquee/config; $MARQUEE help && $MARQUEE help list && "
-                    + "$MARQUEE --help && $MARQUEE list --help && $MARQUEE version && $MARQUEE man",
+                "mkdir -p config/marquee && echo '\(text)' > config/marquee/config; marquee help && marquee help list && "
+                    + "marquee --help && marquee list --help && marquee version && marquee man",
                 environment)
             #expect(help.status == 0 && help.errors.isEmpty, "\(help.errorText)")
-            let doctor = try await run("$MARQUEE doctor", environment)
+            let doctor = try await run("marquee doctor", environment)
             #expect(doctor.status == 1 && doctor.errors.isEmpty, "\(doctor.errorText)")
             #expect(
                 doctor.lines.first
                     == "problem  settings    \(folder.path)/config/marquee/config:1: \(problem)",
                 "\(doctor.text)")
-            #expect(try await run("$MARQUEE list", environment).status == 2)
+            #expect(try await run("marquee list", environment).status == 2)
         }
     }
 
     @Test("an option that no configuration file may have is not proposed for itself")
     func proposal() async throws {
         let run = try await run(
-            "mkdir -p config/marquee && echo version > config/marquee/config; $MARQUEE list",
+            "mkdir -p config/marquee && echo version > config/marquee/config; marquee list",
             ["XDG_CONFIG_HOME": folder.file("config")])
         #expect(run.errorText.hasSuffix(":1: no command has an option version\n"), "\(run.errorText)")
     }
 
     @Test("adding a film twice says that it is there already")
     func addedTwice() async throws {
-        let line = "$MARQUEE add --title Metropolis --year 1927 --catalogue f.db"
+        let line = "marquee add --title Metropolis --year 1927 --catalogue f.db"
         let run = try await run("\(line); \(line); echo $?; \(line) --director Lang; echo $?")
         #expect(run.lines == ["added Metropolis (1927) as metropolis-1927", "2", "2"])
         #expect(
@@ -161,7 +161,7 @@ struct MessageTests {
             ),
         ])
     func hints(line: String, message: String) async throws {
-        let run = try await run("$MARQUEE \(line)")
+        let run = try await run("marquee \(line)")
         #expect(run.status == 2 && run.output.isEmpty)
         #expect(run.errorText == "marquee: \(message)\n")
     }

@@ -57,19 +57,19 @@ struct OutputFaultTests {
 
     /// The library that some commands need.
     private func prepared(_ line: String) -> String {
-        line.contains("f.db") ? "$MARQUEE import -q one.json f.db; " : ""
+        line.contains("f.db") ? "marquee import -q one.json f.db; " : ""
     }
 
     @Test("a command on a full standard output prints no description of a value", arguments: commands)
     func standardOutput(line: String) async throws {
-        try await check(prepared(line) + "$MARQUEE \(line) > /dev/full")
+        try await check(prepared(line) + "marquee \(line) > /dev/full")
     }
 
     @Test("a command on a full disk prints no description of a value", arguments: commands)
     func fullDisk(line: String) async throws {
         // No file may have a byte.
         try await check(
-            prepared(line) + "trap '' XFSZ; ulimit -f 0; $MARQUEE \(line) > /dev/null")
+            prepared(line) + "trap '' XFSZ; ulimit -f 0; marquee \(line) > /dev/null")
     }
 
     @Test(
@@ -81,6 +81,6 @@ struct OutputFaultTests {
             ("n.png/x.png", "n.png/x.png: cannot be written: Not a directory"),
         ])
     func places(line: String, place: (path: String, reason: String)) async throws {
-        try await check(prepared(line) + "$MARQUEE \(line) -o \(place.path)", has: "marquee: " + place.reason)
+        try await check(prepared(line) + "marquee \(line) -o \(place.path)", has: "marquee: " + place.reason)
     }
 }

@@ -15,7 +15,7 @@ struct PathsInBytesTests {
         folder = try TemporaryFolder()
         try folder.write(try #require(SampleCatalogue.file("posters/nosferatu.jpg")), to: "n.jpg")
         try folder.write(#"[{"id":"a","title":"A"}]"#, to: "x.json")
-        _ = try await run("$MARQUEE import x.json f.db")
+        _ = try await run("marquee import x.json f.db")
     }
 
     /// Runs a line of shell in the folder. `$n` is a name that is not UTF-8.
@@ -29,31 +29,31 @@ struct PathsInBytesTests {
         "a name that an option, a library or a variable cannot carry is refused before anything is written",
         arguments: [
             (
-                "$MARQUEE fetch n.jpg --cache-dir $n",
+                "marquee fetch n.jpg --cache-dir $n",
                 "--cache-dir: FOLDER/x\u{FFFD} is not UTF-8; choose another name"
             ),
-            ("$MARQUEE fetch n.jpg -o $n", "--output: FOLDER/x\u{FFFD} is not UTF-8; choose another name"),
-            ("$MARQUEE fetch n.jpg -o$n", "-ox\u{FFFD} is not UTF-8; choose another name"),
-            ("$MARQUEE fetch n.jpg --output=$n", "--output=x\u{FFFD} is not UTF-8; choose another name"),
+            ("marquee fetch n.jpg -o $n", "--output: FOLDER/x\u{FFFD} is not UTF-8; choose another name"),
+            ("marquee fetch n.jpg -o$n", "-ox\u{FFFD} is not UTF-8; choose another name"),
+            ("marquee fetch n.jpg --output=$n", "--output=x\u{FFFD} is not UTF-8; choose another name"),
             (
-                "$MARQUEE picture n.jpg w10 -o $n.png",
+                "marquee picture n.jpg w10 -o $n.png",
                 "--output: FOLDER/x\u{FFFD}.png is not UTF-8; choose another name"
             ),
-            ("$MARQUEE export f.db -o $n", "--output: FOLDER/x\u{FFFD} is not UTF-8; choose another name"),
-            ("$MARQUEE import x.json $n.db", "FOLDER/x\u{FFFD}.db is not UTF-8; choose another name"),
-            ("$MARQUEE export $n.db", "FOLDER/x\u{FFFD}.db is not UTF-8; choose another name"),
-            ("$MARQUEE list --catalogue $n.db", "FOLDER/x\u{FFFD}.db is not UTF-8; choose another name"),
+            ("marquee export f.db -o $n", "--output: FOLDER/x\u{FFFD} is not UTF-8; choose another name"),
+            ("marquee import x.json $n.db", "FOLDER/x\u{FFFD}.db is not UTF-8; choose another name"),
+            ("marquee export $n.db", "FOLDER/x\u{FFFD}.db is not UTF-8; choose another name"),
+            ("marquee list --catalogue $n.db", "FOLDER/x\u{FFFD}.db is not UTF-8; choose another name"),
             (
-                "MARQUEE_CACHE_DIR=$n $MARQUEE fetch n.jpg",
+                "MARQUEE_CACHE_DIR=$n marquee fetch n.jpg",
                 "MARQUEE_CACHE_DIR is not UTF-8; set it to another name"
             ),
-            ("HOME=/tmp/$n $MARQUEE fetch n.jpg", "HOME is not UTF-8; set it to another name"),
+            ("HOME=/tmp/$n marquee fetch n.jpg", "HOME is not UTF-8; set it to another name"),
             (
-                "XDG_CACHE_HOME=/tmp/$n $MARQUEE fetch n.jpg",
+                "XDG_CACHE_HOME=/tmp/$n marquee fetch n.jpg",
                 "XDG_CACHE_HOME is not UTF-8; set it to another name"
             ),
             (
-                "XDG_CONFIG_HOME=/tmp/$n $MARQUEE fetch n.jpg",
+                "XDG_CONFIG_HOME=/tmp/$n marquee fetch n.jpg",
                 "XDG_CONFIG_HOME is not UTF-8; set it to another name"
             ),
         ])
@@ -68,11 +68,11 @@ struct PathsInBytesTests {
     @Test(
         "in a folder whose name is not UTF-8 files are shown and written",
         arguments: [
-            "$MARQUEE show n.jpg", "$MARQUEE show ./n.jpg",
-            "$MARQUEE fetch metropolis -o y.jpg && test -s y.jpg",
-            "$MARQUEE fetch metropolis -o d && test -s d/metropolis.jpg",
-            "$MARQUEE picture n.jpg w20 -o y.jpg && test -s y.jpg && $MARQUEE picture n.jpg w30 -o y.jpg",
-            "$MARQUEE export ../f.db -o f.json && test -s f.json", "cp n.jpg m$n && $MARQUEE show m$n",
+            "marquee show n.jpg", "marquee show ./n.jpg",
+            "marquee fetch metropolis -o y.jpg && test -s y.jpg",
+            "marquee fetch metropolis -o d && test -s d/metropolis.jpg",
+            "marquee picture n.jpg w20 -o y.jpg && test -s y.jpg && marquee picture n.jpg w30 -o y.jpg",
+            "marquee export ../f.db -o f.json && test -s f.json", "cp n.jpg m$n && marquee show m$n",
         ])
     func inFolder(line: String) async throws {
         let run = try await run("mkdir $n && cp n.jpg $n && cd $n && \(line)")
@@ -84,7 +84,7 @@ struct PathsInBytesTests {
         "a folder of pictures with such a name is named truly",
         arguments: ["show $n", "$n", "list --catalogue $n"])
     func pictures(line: String) async throws {
-        let run = try await run("mkdir $n && cp n.jpg $n && $MARQUEE \(line)")
+        let run = try await run("mkdir $n && cp n.jpg $n && marquee \(line)")
         #expect(run.status == 2)
         #expect(
             run.errorText

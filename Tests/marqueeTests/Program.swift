@@ -38,9 +38,12 @@ final class Program: Sendable {
         try await Program(arguments, input: input, environment: environment).outcome()
     }
 
-    /// Runs a line of shell to its end. `$MARQUEE` in it is the program.
+    /// Runs a line of shell to its end. `marquee` and `$MARQUEE` in it are the program.
     static func shell(_ line: String, environment: [String: String]) async throws -> Outcome {
-        let variables = environment.merging(["MARQUEE": BuiltProgram.path("marquee")]) { _, given in given }
+        let inherited = ProcessInfo.processInfo.environment
+        let paths = [BuiltProgram.folder, environment["PATH"] ?? inherited["PATH"] ?? "/usr/bin:/bin"]
+        let variables = ["MARQUEE": BuiltProgram.path("marquee")].merging(environment) { $1 }
+            .merging(["PATH": paths.joined(separator: ":")]) { $1 }
         return try await Program(["-c", line], of: "/bin/sh", environment: variables).outcome()
     }
 

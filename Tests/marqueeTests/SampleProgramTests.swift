@@ -92,8 +92,8 @@ struct SampleProgramTests {
     func folder() async throws {
         let folder = try TemporaryFolder()
         let run = try await Program.shell(
-            "cd '\(Self.folder)/..' && $MARQUEE import sample '\(folder.file("f.db"))'",
-            environment: ["HOME": folder.path])
+            "cd \"$SAMPLE\"/.. && marquee import sample ~/f.db",
+            environment: ["HOME": folder.path, "SAMPLE": Self.folder])
         #expect(run.text.hasSuffix("f.db: 36 films added; 36 posters stored\n"), "\(run.errorText)")
     }
 }

@@ -33,26 +33,26 @@ struct ShowFilesTests {
     @Test("a bare name is the file of this name, unless a film is called so; then a note says so")
     func bareNames() async throws {
         let folder = try Folder()
-        let file = try await folder.run("$MARQUEE show n.jpg")
+        let file = try await folder.run("marquee show n.jpg")
         #expect(file.status == 0)
         #expect(file.lines.first == "file        file://\(folder.folder.path)/n.jpg", "\(file.errorText)")
-        let film = try await folder.run("$MARQUEE show metropolis")
+        let film = try await folder.run("marquee show metropolis")
         #expect(film.lines.first == "Metropolis")
         #expect(
             film.errorText.contains(
                 "metropolis is the film \"Metropolis\"; for the file of this name, write ./metropolis"))
-        let path = try await folder.run("$MARQUEE show ./metropolis")
+        let path = try await folder.run("marquee show ./metropolis")
         #expect(path.text.contains("jpeg  500 x 750"), "\(path.errorText)")
         // The file is called as a part of a title, not as the title.
-        let part = try await folder.run("cp n.jpg 'metropol' && $MARQUEE show metropol")
+        let part = try await folder.run("cp n.jpg 'metropol' && marquee show metropol")
         #expect(part.text.contains("/metropol\n"), "\(part.text)")
-        let fetched = try await folder.run("$MARQUEE fetch n.jpg -o out")
+        let fetched = try await folder.run("marquee fetch n.jpg -o out")
         #expect(fetched.text.hasSuffix("  to out/n.jpg\n"), "\(fetched.errorText)")
     }
 
     @Test("a file that is not there is named as such, with status 2", arguments: ["nofile.jpg", "no/film"])
     func missing(word: String) async throws {
-        let run = try await Folder().run("$MARQUEE show \(word)")
+        let run = try await Folder().run("marquee show \(word)")
         #expect(run.status == 2)
         #expect(run.errorText == "marquee: \(word): there is no such file; check the path\n")
     }
@@ -60,28 +60,28 @@ struct ShowFilesTests {
     @Test("several words are shown in order; the status counts those that failed")
     func severalWords() async throws {
         let folder = try Folder()
-        let good = try await folder.run("$MARQUEE show n.jpg metropolis pictures/A.png")
+        let good = try await folder.run("marquee show n.jpg metropolis pictures/A.png")
         #expect(good.status == 0)
         let places = ["/n.jpg", "Metropolis", "/A.png"].map { good.text.firstRange(of: $0)?.lowerBound }
         #expect(places == places.sorted { $0 ?? good.text.endIndex < $1 ?? good.text.endIndex })
         #expect(!places.contains(nil))
-        #expect(try await folder.run("$MARQUEE show n.jpg empty.jpg").status == 1)
-        #expect(try await folder.run("$MARQUEE show nofile.jpg empty.jpg").status == 2)
+        #expect(try await folder.run("marquee show n.jpg empty.jpg").status == 1)
+        #expect(try await folder.run("marquee show nofile.jpg empty.jpg").status == 2)
     }
 
     @Test(
         "standard input and pipes are pictures",
         arguments: [
-            ("$MARQUEE show - < n.jpg", "standard input"), ("cat n.jpg | $MARQUEE show -", "standard input"),
-            ("cat n.jpg | $MARQUEE show /dev/stdin", "/dev/stdin"),
-            ("mkfifo p && { cat n.jpg > p & $MARQUEE show ./p; }", "/p"),
+            ("marquee show - < n.jpg", "standard input"), ("cat n.jpg | marquee show -", "standard input"),
+            ("cat n.jpg | marquee show /dev/stdin", "/dev/stdin"),
+            ("mkfifo p && { cat n.jpg > p & marquee show ./p; }", "/p"),
         ])
     func pipes(line: String, name: String) async throws {
         let run = try await Folder().run(line)
         #expect(run.status == 0, "\(run.errorText)")
         #expect(run.lines.first?.hasPrefix("file  ") == true && run.lines.first?.hasSuffix(name) == true)
         #expect(run.text.contains("jpeg  500 x 750"))
-        let bad = try await Folder().run("echo text | $MARQUEE show -")
+        let bad = try await Folder().run("echo text | marquee show -")
         #expect(bad.status == 2)
         #expect(bad.errorText == "marquee: standard input: not an image: it is text: \"text \"\n")
     }
@@ -91,39 +91,39 @@ struct ShowFilesTests {
         let folder = try Folder()
         let script = "n=$(printf 'pictures/x\\377.jpg'); cp n.jpg \"$n\"; "
         let run = try await folder.run(
-            script + "$MARQUEE show \"$n\" && $MARQUEE picture \"$n\" w92 -o - | head -c 2 | wc -c")
+            script + "marquee show \"$n\" && marquee picture \"$n\" w92 -o - | head -c 2 | wc -c")
         #expect(run.status == 0, "\(run.errorText)")
         #expect(run.lines.first?.hasSuffix("/pictures/x%FF.jpg") == true)
         #expect(run.lines.last?.contains("2") == true)
-        let sheet = try await folder.run(script + "$MARQUEE show pictures")
+        let sheet = try await folder.run(script + "marquee show pictures")
         #expect(sheet.text.contains("/pictures/x%FF.jpg"), "\(sheet.text)")
     }
 
     @Test("a folder is a list of its pictures in a pipe, and a sheet of pictures in colours")
     func folders() async throws {
         let folder = try Folder()
-        let list = try await folder.run("$MARQUEE show pictures/")
+        let list = try await folder.run("marquee show pictures/")
         #expect(list.status == 1)
         #expect(list.lines.map { $0.split(separator: "/").last.map(String.init) } == ["A.png", "b.jpg"])
         #expect(list.errorText.contains("/pictures/c.gif: not an image"))
-        let sheet = try await folder.run("$MARQUEE show pictures --color always -s 10x5")
+        let sheet = try await folder.run("marquee show pictures --color always -s 10x5")
         #expect(sheet.status == 1)
         #expect(sheet.text.contains("A.png") && sheet.text.contains("b.jpg") && sheet.text.contains("c.gif"))
         #expect(!sheet.text.contains("notes"))
         // A picture of five rows, its name, and a free line.
         #expect(sheet.text.split(separator: "\n", omittingEmptySubsequences: false).count == 8)
-        let none = try await folder.run("mkdir e && $MARQUEE show e")
+        let none = try await folder.run("mkdir e && marquee show e")
         #expect(none.status == 2 && none.errorText.contains("there is no picture in this folder"))
     }
 
     @Test("a folder of pictures is a catalogue; so is standard input")
     func catalogues() async throws {
         let folder = try Folder()
-        let list = try await folder.run("$MARQUEE list --catalogue pictures --plain")
+        let list = try await folder.run("marquee list --catalogue pictures --plain")
         #expect(list.lines == ["A.png\tA\t\t\t\tcached", "b.jpg\tb\t\t\t\tcached", "c.gif\tc\t\t\t\tcached"])
         let input = try await folder.run(
             "printf '[{\"id\":\"x\",\"title\":\"X\",\"poster\":\"n.jpg\"}]' > f.json; "
-                + "$MARQUEE - --plain < f.json; cat f.json | $MARQUEE list --catalogue - --plain")
+                + "marquee - --plain < f.json; cat f.json | marquee list --catalogue - --plain")
         #expect(input.lines == ["x\tX\t\t\t\tcached", "x\tX\t\t\t\tcached"], "\(input.errorText)")
     }
 
@@ -132,24 +132,24 @@ struct ShowFilesTests {
     )
     func undecodable() async throws {
         let folder = try Folder()
-        let drawn = try await folder.run("$MARQUEE show x.avif --color always")
+        let drawn = try await folder.run("marquee show x.avif --color always")
         #expect(drawn.status == 2)
         #expect(
             drawn.errorText.contains(
                 "decoding of AVIF is not supported; make a PNG of it with avifdec FILE OUT.png"),
             "\(drawn.errorText)")
-        #expect(try await folder.run("$MARQUEE show x.avif").status == 0)
-        #expect(try await folder.run("$MARQUEE show x.avif --json").status == 0)
-        let empty = try await folder.run("$MARQUEE show empty.jpg")
+        #expect(try await folder.run("marquee show x.avif").status == 0)
+        #expect(try await folder.run("marquee show x.avif --json").status == 0)
+        let empty = try await folder.run("marquee show empty.jpg")
         #expect(empty.errorText.hasSuffix("/empty.jpg: the file is empty\n"))
     }
 
     @Test(
         "a picture has the size that is asked for in cells, also in a pipe",
         arguments: [
-            ("$MARQUEE show n.jpg -s 8x6", "", 6), ("$MARQUEE show n.jpg --size 40X3", "", 3),
-            ("$MARQUEE show n.jpg", "FZF_PREVIEW_COLUMNS=20 FZF_PREVIEW_LINES=12", 9),
-            ("$MARQUEE picture n.jpg 100x150.fill -s 8x6", "", 6),
+            ("marquee show n.jpg -s 8x6", "", 6), ("marquee show n.jpg --size 40X3", "", 3),
+            ("marquee show n.jpg", "FZF_PREVIEW_COLUMNS=20 FZF_PREVIEW_LINES=12", 9),
+            ("marquee picture n.jpg 100x150.fill -s 8x6", "", 6),
         ])
     func sizes(line: String, variables: String, rows: Int) async throws {
         let folder = try Folder()
@@ -157,13 +157,13 @@ struct ShowFilesTests {
         #expect(run.status == 0, "\(run.errorText)")
         let drawn = run.lines.prefix { $0.contains("\u{1B}[") }
         #expect(drawn.count == rows, "\(run.lines)")
-        #expect(try await folder.run("$MARQUEE show n.jpg -s 0x9").status == 2)
+        #expect(try await folder.run("marquee show n.jpg -s 0x9").status == 2)
     }
 
     @Test("fetch - refuses a picture in one line")
     func pictureAsList() async throws {
         for line in ["fetch -", "picture - w92 -o out"] {
-            let run = try await Folder().run("$MARQUEE \(line) < n.jpg")
+            let run = try await Folder().run("marquee \(line) < n.jpg")
             #expect(run.status == 2)
             #expect(
                 run.errorText

@@ -20,11 +20,13 @@ struct StatusProgramTests {
         .enabled(if: NetworkNamespace.isPossible, "\(NetworkNamespace.requirement)"))
     func changes() async throws {
         let namespace = try NetworkNamespace()
+        // Whoever runs the tests is root there, and root's own home folder may be unreadable.
+        let home = try TemporaryFolder()
         let watch = try Program(
             namespace.arguments(
                 #""$MARQUEE" status --watch & watch=$!; trap 'kill $watch' TERM; wait $watch"#),
             of: "/usr/bin/unshare",
-            environment: ["MARQUEE": BuiltProgram.path("marquee")])
+            environment: ["MARQUEE": BuiltProgram.path("marquee"), "HOME": home.path])
         #expect(await watch.nextLine() == "none")
         // Each step is one change. An unexpected line would be read in place of the next one.
         try namespace.run("pair 7")

@@ -118,7 +118,7 @@ private struct Tmux {
         let shell =
             "cd \"$HOME\"; echo \"the shell's own line\"; read -r line; eval \"$line\"; echo \"ended with $?\"; read -r line"
         try home.write(shell, to: "shell.sh")
-        try await run("new-session -d -x \(columns) -y \(rows) \"MARQUEE='$MARQUEE' sh $HOME/shell.sh\"")
+        try await run("new-session -d -x \(columns) -y \(rows) -e MARQUEE=\"$MARQUEE\" \"sh $HOME/shell.sh\"")
     }
 
     func write(_ text: String, to name: String) throws {

@@ -50,8 +50,8 @@ struct Fetch<Exchange: FetchExchange> {
         while true {
             try checkAddress()
             if challenges == 0 { authorization = await broker?.authorization(for: exchange.url) }
-            record { .waiting }
             let since = ContinuousClock.now
+            record { .waiting }
             var slot = try await enter()
             if await !exchange.mayStart() {
                 slot.leave(.inconclusive)
