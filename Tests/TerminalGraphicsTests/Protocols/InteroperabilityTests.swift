@@ -97,7 +97,8 @@ struct InteroperabilityTests {
         for poster in Self.posters {
             let (path, output) = (Pictures.path(ofPoster: poster), folder.file("blocks"))
             try #require(
-                unsafe system("chafa -f symbols -c full --stretch -s 20x15 \(Shell.quoted(path)) >\(output)") == 0)
+                unsafe system("chafa -f symbols -c full --stretch -s 20x15 \(Shell.quoted(path)) >\(output)")
+                    == 0)
             theirs += try Data(contentsOf: URL(filePath: output)).count
             let grid = BlocksCanvas(depth: .trueColour).draw(try Pictures.poster(poster), size: cells)
             ours += InlineEncoder(depth: .trueColour).lines(of: grid).count
