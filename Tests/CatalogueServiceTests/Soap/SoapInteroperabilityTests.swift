@@ -31,7 +31,7 @@ struct SoapInteroperabilityTests {
         let program = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Interoperability/films.php").standardizedFileURL.path
         let port = try #require(server.ports[0])
-        let output = Php.output("'\(program)' 'http://127.0.0.1:\(port)/soap?wsdl' 2>&1")
+        let output = Php.output("\(Shell.quoted(program)) 'http://127.0.0.1:\(port)/soap?wsdl' 2>&1")
         #expect(output.contains("ok     remove\n") && !output.contains("failed"), "\(output)")
     }
 }
