@@ -144,7 +144,7 @@ struct JobEnvironmentTests {
     private static let asUser =
         geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : "env"
     private static let canBeUser =
-        Shell.output("\(asUser) '\(BuiltProgram.path("marquee"))' --version") != ""
+        Shell.output("\(asUser) \(Shell.quoted(BuiltProgram.path("marquee"))) --version") != ""
 
     @Test(
         "in a read-only state folder no job starts, and nothing is lost",
