@@ -50,12 +50,11 @@ struct CompletionShellTests {
     func completes(shell: CompletingShell) throws {
         let folder = try TemporaryFolder()
         try folder.write(program: "", to: "films with space.json")
-        let program = BuiltProgram.path("marquee")
-        let binaries = program.split(separator: "/").dropLast().joined(separator: "/")
         let terminal = try PseudoTerminal(
             shell.path, shell.arguments,
             environment: [
-                "PATH": "/\(binaries):/usr/bin:/bin", "HOME": folder.path, "XDG_CACHE_HOME": folder.path,
+                "PATH": "\(BuiltProgram.folder):/usr/bin:/bin", "HOME": folder.path,
+                "XDG_CACHE_HOME": folder.path,
                 "TERM": "xterm-256color",
             ], columns: 160)
         try terminal.type("cd \(folder.path); \(shell.setup); echo rea''dy\r") {
@@ -80,7 +79,7 @@ struct CompletionShellTests {
 struct ManualPageTests {
     @Test("mandoc finds no fault", .enabled(if: Shell.has("mandoc"), "needs mandoc"))
     func lint() {
-        let program = BuiltProgram.path("marquee")
+        let program = Shell.quoted(BuiltProgram.path("marquee"))
         #expect(Shell.output("\(program) man | mandoc -Tlint 2>&1") == "")
     }
 
@@ -88,7 +87,7 @@ struct ManualPageTests {
         "the page has every command, option, variable and status",
         .enabled(if: Shell.has("mandoc"), "needs mandoc"))
     func whole() {
-        let program = BuiltProgram.path("marquee")
+        let program = Shell.quoted(BuiltProgram.path("marquee"))
         let page = Shell.output("\(program) man | mandoc -Tutf8 -O width=400 | col -b")
         // A line may break anywhere, and two spaces end a sentence.
         let words = spaced(page)
