@@ -56,6 +56,8 @@ struct CompletionShellTests {
                 "PATH": "\(BuiltProgram.folder):/usr/bin:/bin", "HOME": folder.path,
                 "XDG_CACHE_HOME": folder.path,
                 "TERM": "xterm-256color",
+                // Otherwise fish finds no program in a folder whose name is not ASCII.
+                "LC_ALL": "C.UTF-8",
             ], columns: 160)
         try terminal.type("cd \(folder.path); \(shell.setup); echo rea''dy\r") {
             $0.row(containing: "ready") != nil
