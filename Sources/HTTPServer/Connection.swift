@@ -69,9 +69,6 @@ final class Connection {
 
     /// How long a client that is turned away has for its request.
     private static let turnAwayTime = Duration.seconds(1)
-    /// How long a draining server keeps an idle connection when it stops, for a request that is on its way: half a turn
-    /// around the earth.
-    private static let lastCall = Duration.milliseconds(100)
 
     init(_ descriptor: Int32, key: ConnectionKey, peer: Peer, isTurnedAway: Bool) {
         socket = ClientSocket(descriptor)
@@ -167,7 +164,7 @@ final class Connection {
         let outcome = advance(loop)
         guard owesNoAnswer, case .waits = outcome else { return outcome }
         if loop.context.end.isAtOnce { return .isOver }
-        if phase == .idle { deadline = loop.now + Self.lastCall }
+        if phase == .idle { deadline = loop.now + loop.context.configuration.lastCall }
         return outcome
     }
 
@@ -409,8 +406,8 @@ extension Connection {
         let end = loop.context.end
         guard keepsAlive, !end.isAtOnce else { return endSending(unread: unread, loop) }
         phase = .idle
-        deadline =
-            loop.now + (end.stopTime == nil ? loop.context.configuration.idleTimeout : Self.lastCall)
+        let configuration = loop.context.configuration
+        deadline = loop.now + (end.stopTime == nil ? configuration.idleTimeout : configuration.lastCall)
         // A client that sends many requests in a row lets other connections go first.
         return input.isEmpty ? .again : .end(.yields)
     }

@@ -198,6 +198,9 @@ extension HTTPServer {
         package var writeTimeout = Duration.seconds(30)
         /// How long running answers may go on after the server has stopped, default 1 s.
         package var stopGrace = Duration.seconds(1)
+        /// How long a draining server keeps an idle connection when it stops, for a request that is on its way, default
+        /// 100 ms: half a turn around the earth.
+        package var lastCall = Duration.milliseconds(100)
         /// A delay before each answer, default none. It makes a near network feel like a distant one.
         package var latency = Duration.zero
         /// Bytes a second for the bodies on one connection; nil, the default, sets no limit.
@@ -221,7 +224,7 @@ extension HTTPServer {
             bounded.minimumBodyRate = max(1, minimumBodyRate)
             for time in [
                 \Configuration.headerTimeout, \.bodyTimeout, \.idleTimeout, \.writeTimeout, \.stopGrace,
-                \.latency, \.queueTime,
+                \.lastCall, \.latency, \.queueTime,
             ] {
                 bounded[keyPath: time] = min(max(.zero, self[keyPath: time]), Self.longestTime)
             }
