@@ -32,8 +32,8 @@ let whole = [
 // generic and in another file: only a whole module specialises them. Assertions remain, as do the checks under DEBUG.
 let optimised = swiftSettings + flags(whole + ["-O", "-assert-config", "Debug"], .debug)
 
-// The program's commands hand work to the modules below, and gain nothing from the optimiser: it would take a sixth of a
-// release build, at its end, on one core.
+// The program's commands hand work to the modules below, and gain nothing from the optimiser: it would take a sixth of
+// a release build, at its end, on one core.
 let cold = swiftSettings + flags(["-Onone", "-assert-config", "Release"], .release)
 
 // A first build of the tests takes a third less as whole modules. After a change of one file, file by file is quicker:
@@ -137,7 +137,7 @@ let package = Package(
             name: "marquee-bench",
             // It reads the browser's screen as the tests do: in a pseudoterminal with a virtual screen.
             dependencies: [
-                "SystemSupport", "LazyImages", "ImageCodecs", "TerminalGraphics", "CatalogueService",
+                "SystemSupport", "LazyImages", "ImageCodecs", "CatalogueService",
                 "HTTPServer", "HTTPSemantics",
                 "TestSupport",
             ],
@@ -245,8 +245,7 @@ let package = Package(
         .testTarget(
             name: "PictureServiceTests",
             dependencies: [
-                "PictureService", "ImageCodecs", "LazyImages", "Hashing", "SystemSupport", "TestSupport",
-                "TestTraits",
+                "PictureService", "ImageCodecs", "LazyImages", "Hashing", "TestSupport", "TestTraits",
             ],
             swiftSettings: testSettings),
         .testTarget(
@@ -260,7 +259,7 @@ let package = Package(
             linkerSettings: ownNames),
         .testTarget(
             name: "marquee-benchTests",
-            dependencies: ["marquee-bench", "SystemSupport", "TestSupport", "TestTraits"],
+            dependencies: ["marquee-bench", "SystemSupport", "TestTraits"],
             swiftSettings: testSettings),
         .testTarget(
             name: "marqueeTests",

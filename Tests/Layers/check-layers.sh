@@ -2,9 +2,9 @@
 # Checks that each folder of LazyImages uses only the folders before it: it type-checks the first folder
 # alone, then the first two, and so on. A file that uses a later folder does not compile. Checks also that
 # Hashing, Locking, SystemSupport, HTTPSemantics, ImageCodecs, Coalescing, BackgroundTransfers, HTTPServer,
-# ServiceOperations, Films, FilmSources, FilmBrowser, PictureService and PictureServer import only modules below them, and that no
-# target imports a module that is missing in its dependencies. Checks last that an error that leaves its module is
-# described in words: otherwise a message would show the program's own names.
+# ServiceOperations, Films, FilmSources, FilmBrowser, PictureService and PictureServer import only modules below them,
+# and that no target imports a module that is missing in its dependencies. Checks last that an error that leaves its
+# module is described in words: otherwise a message would show the program's own names.
 #
 #     Tests/Layers/check-layers.sh [options of swift build, such as -c release]
 set -euo pipefail
@@ -42,7 +42,8 @@ imports Films Hashing SystemSupport HTTPSemantics
 imports FilmSources CSQLite Hashing SystemSupport HTTPSemantics Films
 imports FilmBrowser Hashing SystemSupport ImageCodecs LazyImages BackgroundTransfers Films TerminalGraphics
 imports PictureService Hashing SystemSupport HTTPSemantics ImageCodecs LazyImages
-imports PictureServer Hashing SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages PictureService CSystem
+imports PictureServer Hashing SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages \
+    PictureService CSystem
 
 # Errors that are caught by their cases, and are in no message.
 caught=' Failure Refusal FilmError SoapFault '

@@ -6,8 +6,8 @@ public enum BuiltProgram {
     /// running program or the program itself.
     public static func path(_ name: String) -> String { folder + "/" + name }
 
-    /// Their folder. Absolute, because some tests start a program in another folder. Found once: a later change of the working
-    /// folder must not change it.
+    /// Their folder. Absolute, because some tests start a program in another folder. Found once: a later change of the
+    /// working folder must not change it.
     public static let folder: String = {
         let bundle = CommandLine.arguments.last { $0.contains(".xctest") }
         let program = URL(filePath: bundle ?? CommandLine.arguments.first ?? "")

@@ -10,9 +10,9 @@ struct TerminalFuzzTests {
     private static let count = Rounds.count(12, many: 48)
 
     /// A command that reads the terminal next, as a shell does. Like an interactive shell it outlives a Ctrl-C, which
-    /// may come again while the program ends.
+    /// may come again while the program ends. The keys of a hostile terminal may export films: into a folder of the test.
     private static let shell = """
-        trap : INT; "$MARQUEE" "$@"; echo "ended with $?"; until IFS= read -r line; do :; done; printf %s "$line" | od -An -v -tx1; echo over
+        cd "$FOLDER" || exit; trap : INT; "$MARQUEE" "$@"; echo "ended with $?"; until IFS= read -r line; do :; done; printf %s "$line" | od -An -v -tx1; echo over
         """
     private static let canPutBack: Bool = {
         let setting = FileManager.default.contents(atPath: "/proc/sys/dev/tty/legacy_tiocsti")
@@ -26,7 +26,8 @@ struct TerminalFuzzTests {
     private func started(_ words: [String], typedAhead: [UInt8] = []) throws -> PseudoTerminal {
         try PseudoTerminal(
             "/bin/sh", ["-c", Self.shell, "sh"] + words,
-            environment: fixture.environment.merging(["MARQUEE": BuiltProgram.path("marquee")]) { $1 },
+            environment: fixture.environment.merging(
+                ["MARQUEE": BuiltProgram.path("marquee"), "FOLDER": fixture.home.path]) { $1 },
             rows: 60, typedAhead: typedAhead)
     }
 
