@@ -9,7 +9,7 @@ func flags(_ flags: [String], _ configuration: BuildConfiguration) -> [SwiftSett
     isDependency ? [] : [.unsafeFlags(flags, .when(configuration: configuration))]
 }
 
-let swiftSettings: [SwiftSetting] =
+let common: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),
         .strictMemorySafety(),
@@ -27,19 +27,19 @@ let whole = [
     "-disable-batch-mode",
 ]
 
-// Debug builds optimise only what hashes, decodes, shares flights, paints cells, searches catalogues, and draws the
-// browser. Without that most of the time of the tests is theirs, and a held key is slow. The codecs' vector helpers are
-// generic and in another file: only a whole module specialises them. Assertions remain, as do the checks under DEBUG.
-let optimised = swiftSettings + flags(whole + ["-O", "-assert-config", "Debug"], .debug)
+// A first build takes a quarter less processor time when its modules are compiled whole. After a change of one file,
+// file by file is quicker: MARQUEE_INCREMENTAL=1 does that.
+let isIncremental = Context.environment["MARQUEE_INCREMENTAL"] == "1"
+let swiftSettings = common + (isIncremental ? [] : flags(whole, .debug))
+
+// Debug builds optimise only what hashes, decodes, shares flights, reads documents, and paints cells. Without that most
+// of the time of the tests is theirs, and a held key is slow. The codecs' vector helpers are generic and in another
+// file: only a whole module specialises them. Assertions remain, as do the checks under DEBUG.
+let optimised = common + flags(whole + ["-O", "-assert-config", "Debug"], .debug)
 
 // The program's commands hand work to the modules below, and gain nothing from the optimiser: it would take a sixth of
-// a release build, at its end, on one core.
-let cold = swiftSettings + flags(["-Onone", "-assert-config", "Release"], .release)
-
-// A first build of the tests takes a third less as whole modules. After a change of one file, file by file is quicker:
-// MARQUEE_INCREMENTAL=1 does that.
-let isIncremental = Context.environment["MARQUEE_INCREMENTAL"] == "1"
-let testSettings = swiftSettings + (isIncremental ? [] : flags(whole, .debug))
+// a release build, at its end, on one core. Debug builds compile them file by file, for the last module has both cores.
+let cold = common + flags(["-Onone", "-assert-config", "Release"], .release)
 
 // These tests export a getaddrinfo of their own, which libcurl uses too: see RebindingHost.
 let ownNames: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]
@@ -95,7 +95,7 @@ let package = Package(
                 "Hashing", "SystemSupport", "ImageCodecs", "LazyImages", "BackgroundTransfers", "Films",
                 "TerminalGraphics",
             ],
-            swiftSettings: optimised),
+            swiftSettings: swiftSettings),
         .target(
             name: "HTTPServer",
             dependencies: ["SystemSupport", "HTTPSemantics", "CSystem"],
@@ -148,38 +148,38 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["SystemSupport", "ImageCodecs", "LazyImages", "TerminalGraphics", "CSystem"],
             path: "Tests/TestSupport",
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .target(
             name: "TestNames",
             dependencies: ["SystemSupport"],
             path: "Tests/TestNames",
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .target(
             name: "TestTraits",
             dependencies: ["SystemSupport", "TestSupport"],
             path: "Tests/TestTraits",
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "SystemSupportTests",
             dependencies: ["SystemSupport", "TestSupport", "TestTraits", "CSystem"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "HashingTests", dependencies: ["Hashing", "TestTraits"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", "TestTraits"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "ImageCodecsTests",
             dependencies: [
                 "ImageCodecs", "LazyImages", "Hashing", "SystemSupport", "TestSupport", "TestTraits",
             ],
             exclude: ["Resources"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "CoalescingTests",
             dependencies: ["Coalescing", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "LazyImagesTests",
             dependencies: [
@@ -187,53 +187,53 @@ let package = Package(
                 "TestNames",
                 "CSystem",
             ],
-            swiftSettings: testSettings,
+            swiftSettings: swiftSettings,
             linkerSettings: ownNames),
         // A module of its own: the address sanitizer runs it, and not the other tests of LazyImages.
         .testTarget(
             name: "MixedLoadsTests",
             dependencies: ["LazyImages", "ImageCodecs", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "BackgroundTransfersTests",
             dependencies: [
                 "BackgroundTransfers", "LazyImages", "SystemSupport", "TestSupport", "TestTraits",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "LibraryProbe",
             dependencies: ["Films", "FilmSources"],
             path: "Tests/LibraryProbe",
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "FilmsTests",
             dependencies: [
                 "Films", "FilmSources", "Hashing", "SystemSupport", "LibraryProbe", "TestSupport",
                 "TestTraits",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .executableTarget(
             name: "TerminalProbe",
             dependencies: ["TerminalGraphics"],
             path: "Tests/TerminalProbe",
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "TerminalGraphicsTests",
             dependencies: [
                 "TerminalGraphics", "SystemSupport", "TerminalProbe", "TestSupport", "TestTraits", "CSystem",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: ["HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport", "TestTraits"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "ServiceOperationsTests",
             dependencies: [
                 "ServiceOperations", "HTTPServer", "HTTPSemantics", "SystemSupport", "TestSupport",
                 "TestTraits",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "CatalogueServiceTests",
             dependencies: [
@@ -241,13 +241,13 @@ let package = Package(
                 "PictureServer", "PictureService", "ServiceOperations", "LazyImages", "TestSupport",
                 "TestTraits",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "PictureServiceTests",
             dependencies: [
                 "PictureService", "ImageCodecs", "LazyImages", "Hashing", "TestSupport", "TestTraits",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "PictureServerTests",
             dependencies: [
@@ -255,12 +255,12 @@ let package = Package(
                 "LazyImages",
                 "Hashing", "SystemSupport", "TestSupport", "TestTraits", "TestNames",
             ],
-            swiftSettings: testSettings,
+            swiftSettings: swiftSettings,
             linkerSettings: ownNames),
         .testTarget(
             name: "marquee-benchTests",
             dependencies: ["marquee-bench", "SystemSupport", "TestTraits"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "marqueeTests",
             dependencies: [
@@ -270,7 +270,7 @@ let package = Package(
                 "TestTraits",
             ],
             exclude: ["SmallPosters"],
-            swiftSettings: testSettings),
+            swiftSettings: swiftSettings),
     ]
 )
 
