@@ -164,7 +164,7 @@ let package = Package(
             dependencies: ["SystemSupport", "TestSupport", "TestTraits", "CSystem"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "HashingTests", dependencies: ["Hashing", "TestTraits"],
+            name: "HashingTests", dependencies: ["Hashing", "SystemSupport", "TestSupport", "TestTraits"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", "TestTraits"],
