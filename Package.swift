@@ -19,6 +19,8 @@ let common: [SwiftSetting] =
     ]
     // Of the debug information, release builds have functions and lines only: the program is a quarter smaller.
     + flags(["-Xfrontend", "-gline-tables-only"], .release)
+    // The index that editors read has our modules only: that of the standard library takes six seconds of a first build.
+    + flags(["-index-ignore-system-modules"], .debug)
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
 
 // Compiles a module in one process: otherwise three of them read its declarations, and expand each @Test.
@@ -32,9 +34,9 @@ let whole = [
 let isIncremental = Context.environment["MARQUEE_INCREMENTAL"] == "1"
 let swiftSettings = common + (isIncremental ? [] : flags(whole, .debug))
 
-// Debug builds optimise only what hashes, decodes, shares flights, reads documents, and paints cells. Without that most
-// of the time of the tests is theirs, and a held key is slow. The codecs' vector helpers are generic and in another
-// file: only a whole module specialises them. Assertions remain, as do the checks under DEBUG.
+// Debug builds optimise only what hashes, decodes, shares flights, reads documents, paints cells, and draws the browser.
+// Without that most of the time of the tests is theirs, and a held key is slow. The codecs' vector helpers are generic
+// and in another file: only a whole module specialises them. Assertions remain, as do the checks under DEBUG.
 let optimised = common + flags(whole + ["-O", "-assert-config", "Debug"], .debug)
 
 // The program's commands hand work to the modules below, and gain nothing from the optimiser: it would take a sixth of
@@ -95,7 +97,7 @@ let package = Package(
                 "Hashing", "SystemSupport", "ImageCodecs", "LazyImages", "BackgroundTransfers", "Films",
                 "TerminalGraphics",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: optimised),
         .target(
             name: "HTTPServer",
             dependencies: ["SystemSupport", "HTTPSemantics", "CSystem"],
