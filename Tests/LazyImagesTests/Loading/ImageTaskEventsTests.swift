@@ -28,9 +28,11 @@ struct ImageTaskEventsTests {
         }
     }
 
-    private func read(_ task: ImageTask) async -> (names: [String], metrics: LoadMetrics?) {
+    private func read(
+        _ events: AsyncStream<ImageTask.Event>
+    ) async -> (names: [String], metrics: LoadMetrics?) {
         var (names, metrics): ([String], LoadMetrics?) = ([], nil)
-        for await event in task.events {
+        for await event in events {
             names.append(name(event))
             if case .finished(_, let measured) = event { metrics = measured }
         }
@@ -39,8 +41,9 @@ struct ImageTaskEventsTests {
 
     @Test("a load waits, starts, progresses and finishes, with the metrics of all of it")
     func network() async throws {
-        let task = loader.task(for: request)
-        async let reading = read(task)
+        // A sequence has the events from when it is made, however late its reader begins.
+        let events = loader.task(for: request).events
+        async let reading = read(events)
         let transfer = try await held.transfer()
         transfer.respond()
         transfer.send(Array(SampleImages.png[..<20]))
@@ -66,7 +69,8 @@ struct ImageTaskEventsTests {
         var early: [String] = []
         while early.last != "20", let event = await events.next() { early.append(name(event)) }
         #expect(early == ["waiting", "started", "20"])
-        async let reading = read(task)
+        let later = task.events
+        async let reading = read(later)
         transfer.send(Array(SampleImages.png[20...]))
         transfer.finish()
         let metrics = await reading.metrics
@@ -82,16 +86,16 @@ struct ImageTaskEventsTests {
         let first = loader.task(for: request)
         try await held.transfer().answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
         _ = try await first.value
-        let hit = await read(loader.task(for: request))
+        let hit = await read(loader.task(for: request).events)
         #expect(hit.names == ["image"] && hit.metrics == LoadMetrics(source: .memory))
         let missing = loader.task(for: ImageRequest("http://localhost/b.png"))
         try await held.transfer(1).answer([], status: 404)
-        let failed = await read(missing)
+        let failed = await read(missing.events)
         #expect(failed.names.last == "http-status" && failed.metrics?.source == nil)
         let left = loader.task(for: ImageRequest("http://localhost/c.png"))
         _ = try await held.transfer(2)
         left.cancel()
-        #expect(await read(left).names == ["waiting", "cancelled"])
+        #expect(await read(left.events).names == ["waiting", "cancelled"])
     }
 
     @Test("a program's own loader sends events")
