@@ -1,4 +1,5 @@
-/// A decoded image: RGBA, 8 bits per channel, rows from the top without padding, alpha not premultiplied.
+/// A decoded image: RGBA, 8 bits per channel, rows from the top without padding, alpha not premultiplied. Its colours are
+/// sRGB (IEC 61966-2-1): decoders convert from the file's.
 ///
 /// The channel `c` of the pixel in column `x` of row `y` is `pixels[(y * width + x) * 4 + c]`.
 public struct Bitmap: Sendable, Hashable {
@@ -8,8 +9,9 @@ public struct Bitmap: Sendable, Hashable {
     public let height: Int
     /// Four bytes per pixel: red, green, blue, alpha (255 is opaque).
     public private(set) var pixels: [UInt8]
-    /// False if the file was truncated: missing parts are grey, or coarse.
-    public let isComplete: Bool
+    /// What is missing or wrong in the file, with its place; nil for a whole picture. Missing parts are grey, coarse or
+    /// transparent.
+    public let damage: ImageDecodingError?
 
     /// Creates a bitmap from its pixels. There must be exactly `width * height * 4` bytes, and both sides must be
     /// positive.
@@ -17,14 +19,14 @@ public struct Bitmap: Sendable, Hashable {
     ///   - width: the width in pixels.
     ///   - height: the height in pixels.
     ///   - pixels: red, green, blue and alpha of each pixel, row by row.
-    ///   - isComplete: whether the file had the whole image. Default: true.
-    public init(width: Int, height: Int, pixels: [UInt8], isComplete: Bool = true) {
+    ///   - damage: what is missing or wrong in the file. Default: nothing.
+    public init(width: Int, height: Int, pixels: [UInt8], damage: ImageDecodingError? = nil) {
         precondition(
             width > 0 && height > 0 && pixels.count == width * height * 4, "pixels do not fit the sides")
         self.width = width
         self.height = height
         self.pixels = pixels
-        self.isComplete = isComplete
+        self.damage = damage
     }
 
     /// Changes the pixels in place.
@@ -119,13 +121,21 @@ struct BitmapBuilder {
         }
     }
 
+    /// Adds a transparent row. For averaging it has the colours of the row before it, so that they do not fade.
+    mutating func addMissingRow() {
+        let isAveraging = averager != nil
+        addRow { output, range in
+            for index in range where !isAveraging || index & 3 == 3 { output[index] = 0 }
+        }
+    }
+
     /// Returns the bitmap, after all rows were added.
-    consuming func finish(isComplete: Bool = true) -> Bitmap {
+    consuming func finish(damage: ImageDecodingError? = nil) -> Bitmap {
         guard let averager else {
             return Bitmap(
-                width: source.width, height: source.height, pixels: pixels, isComplete: isComplete
+                width: source.width, height: source.height, pixels: pixels, damage: damage
             ).cropped(to: layout)
         }
-        return averager.finish(isComplete: isComplete)
+        return averager.finish(damage: damage)
     }
 }

@@ -26,11 +26,33 @@ extension ImageDecoders {
         let header = try header(of: bytes)
         switch decoder(of: bytes) {
         case is JPEGDecoder: return try JPEGDecoder.plan(for: bytes, notBelow: least)
-        case is PNGDecoder: return try PNGDecoder.plan(for: bytes)
+        case is PNGDecoder: return try PNGDecoder.plan(for: bytes, sizing: nil)
         case is WebPDecoder: return try WebPDecoder.plan(for: bytes, notBelow: least)
         default:
             guard let size = header.size else { throw .unsupported(feature: header.format.displayName) }
             return DecodingPlan(size: size, memory: 3 * size.bitmapBytes + DecodingPlan.tables)
+        }
+    }
+}
+
+extension ImageDecoders {
+    /// The most bytes that `decode(_:sizing:limits:)` takes, without the file; 0 for an image without a known size, of
+    /// another program's decoder, and the greatest number for sides beyond all limits.
+    ///
+    /// Throws the errors of the file's headers.
+    package func memory(
+        toDecode bytes: Span<UInt8>, sizing: ImageSizing?
+    ) throws(ImageDecodingError) -> Int {
+        guard let size = try header(of: bytes).size else { return 0 }
+        // Larger sides are within no limits, and the products below could overflow.
+        guard max(size.width, size.height) <= DecodingLimits.longestSide else { return .max }
+        let result = sizing.map { PictureLayout(size, to: $0).scaled }
+        switch decoder(of: bytes) {
+        case is JPEGDecoder: return try JPEGDecoder.plan(for: bytes, notBelow: result).memory
+        case is PNGDecoder: return try PNGDecoder.plan(for: bytes, sizing: sizing).memory
+        case is WebPDecoder: return try WebPDecoder.plan(for: bytes, notBelow: result).memory
+        case is BMPDecoder: return DecodingPlan.tables + size.width * 16 + (result ?? size).bitmapBytes
+        default: return DecodingPlan.tables + 3 * size.bitmapBytes
         }
     }
 }
@@ -55,7 +77,7 @@ extension JPEGDecoder {
         var application = JPEGApplicationData()
         while true {
             let segment = try segments.next(in: bytes)
-            application.read(segment, of: bytes, isBeforeFrame: frame == nil)
+            application.read(segment, of: bytes)
             if segment.marker.isStartOfFrame {
                 frame = try JPEGFrame(segment, of: bytes)
             } else if segment.marker == .startOfScan, let frame {
@@ -64,7 +86,9 @@ extension JPEGDecoder {
                 let colour = JPEGColour(frame: frame, application)
                 let upright = application.orientation ?? .upright
                 var plan = plan(for: frame, firstScan: scan, upright, notBelow: least)
-                if upright == .upright, colour == .grey || colour == .yCbCr {
+                if upright == .upright, colour == .grey || colour == .yCbCr,
+                    application.transform(for: frame, in: bytes) == nil
+                {
                     plan.planes = planes(of: frame, notBelow: least)
                 }
                 return plan
@@ -129,7 +153,9 @@ extension WebPDecoder {
 
 extension PNGDecoder {
     /// Reads up to the first IDAT chunk, and checks only IHDR.
-    static func plan(for bytes: Span<UInt8>) throws(ImageDecodingError) -> DecodingPlan {
+    static func plan(
+        for bytes: Span<UInt8>, sizing: ImageSizing?
+    ) throws(ImageDecodingError) -> DecodingPlan {
         let start = PNGSignature.magic.count
         guard bytes.count >= start + 21, bytes.hasBytes("IHDR", at: start + 4) else {
             throw .truncated(offset: bytes.count)
@@ -141,11 +167,20 @@ extension PNGDecoder {
             if bytes.hasBytes("acTL", at: offset + 4) { isAnimated = true }
             offset += 12 + length
         }
-        // The IDAT chunks are joined. The filtered rows of all passes exist together with the bitmap, and an
-        // animation's first frame together with its canvas.
-        let rows = bytes.count + header.filteredSize + header.size.width * bytesOfColumn
-        let bitmaps = (isAnimated ? 2 : 1) * header.size.bitmapBytes
-        return DecodingPlan(size: header.size, memory: DecodingPlan.tables + rows + bitmaps)
+        // The IDAT chunks are joined. The filtered rows of all passes exist together with the bitmap, of an image
+        // without passes a few rows; and an animation's first frame exists together with its canvas.
+        let kept = Inflate.memory(forPieces: header.rowBytes(width: header.size.width) + 1)
+        let rows =
+            bytes.count + min(header.filteredSize, header.isInterlaced ? .max : kept)
+            + header.size.width * bytesOfColumn
+        let orientation = ExifOrientation(ofPNG: bytes) ?? .upright
+        let size = orientation.size(ofStored: header.size)
+        // An image without passes is reduced while its rows come.
+        let isReduced = !isAnimated && !header.isInterlaced
+        let bitmap = isReduced ? sizing.map { PictureLayout(size, to: $0).scaled } ?? size : size
+        let bitmaps = (isAnimated || orientation != .upright ? 2 : 1) * bitmap.bitmapBytes
+        return DecodingPlan(
+            size: size, memory: DecodingPlan.tables + rows + bitmaps)
     }
 
     /// A filtered row, the previous row, and the pixels of a pass.

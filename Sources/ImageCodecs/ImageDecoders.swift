@@ -69,16 +69,19 @@ public struct ImageDecoders: Sendable, Hashable {
         try decoder.checkComplete(bytes)
     }
 
-    /// Reads the header and checks that the file is complete: `header(of:)` and `checkComplete(_:)` in one call.
-    package func wholeHeader(of bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageHeader {
-        guard let decoder = decoder(of: bytes) else {
-            let header = try ImageHeader(parsing: bytes)
-            try ImageHeader.checkComplete(bytes)
-            return header
+    /// Reads the header, and the damage that `checkComplete(_:)` finds: `header(of:)` and that in one call.
+    package func structure(
+        of bytes: Span<UInt8>
+    ) throws(ImageDecodingError) -> (header: ImageHeader, damage: ImageDecodingError?) {
+        let decoder = decoder(of: bytes)
+        let header = if let decoder { try decoder.header(of: bytes) } else { try ImageHeader(parsing: bytes) }
+        do throws(ImageDecodingError) {
+            if let decoder { try decoder.checkComplete(bytes) } else { try ImageHeader.checkComplete(bytes) }
+            return (header, nil)
+        } catch {
+            if !error.isDamage { throw error }
+            return (header, error)
         }
-        let header = try decoder.header(of: bytes)
-        try decoder.checkComplete(bytes)
-        return header
     }
 
     func decoder(of bytes: Span<UInt8>) -> (any ImageDecoding)? {
@@ -108,6 +111,9 @@ public struct ImageDecoders: Sendable, Hashable {
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
         if let decoder = decoder(of: bytes) {
+            // Ignored: the decoder reports the reason.
+            if let size = try? decoder.header(of: bytes).size { try limits.check(size) }
+            if let memory = try? memory(toDecode: bytes, sizing: sizing) { try limits.check(memory: memory) }
             return try decoder.decode(bytes, sizing: sizing, limits: limits)
         }
         guard let format = ImageFormat(detecting: bytes) else { throw .unrecognized }

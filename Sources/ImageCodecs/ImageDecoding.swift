@@ -113,6 +113,14 @@ public enum ImageDecodingError: Error, Sendable, Hashable {
     /// The first bytes belong to no known image format.
     case unrecognized
 
+    /// Whether the file is damaged, and may have a picture all the same: neither refused nor unknown.
+    package var isDamage: Bool {
+        switch self {
+        case .truncated, .corrupt: true
+        case .unsupported, .tooLarge, .unrecognized: false
+        }
+    }
+
     /// The limits that are checked before any allocation.
     public enum Limit: String, Sendable, Hashable, CaseIterable {
         /// The bytes of the file.
@@ -123,6 +131,8 @@ public enum ImageDecodingError: Error, Sendable, Hashable {
         case pixels = "pixels"
         /// The scans of a progressive JPEG.
         case scans = "scans"
+        /// The memory of the decoding.
+        case memory = "bytes of memory"
     }
 }
 
@@ -144,11 +154,14 @@ extension ImageDecodingError: CustomStringConvertible {
 public struct DecodingLimits: Sendable, Hashable {
     /// The most bytes of the file; 64 MiB by default.
     public var inputBytes: Int
-    /// The most pixels on the longer side; 16,384 by default, and never more than 65,535.
+    /// The most pixels on the longer side; 65,535 by default, and never more.
     public var side: Int
-    /// The most pixels in total; 40 million by default. They decode to 160 MB and need up to three times that
-    /// meanwhile.
+    /// The most pixels in total; 500 million by default.
     public var pixels: Int
+    /// The most bytes that decoding takes, the bitmap included, at the wanted size; 512 MiB by default. A JPEG or WebP
+    /// of which a smaller size is wanted takes a fraction of what all its pixels take. A loader decodes several files
+    /// at once only within this limit.
+    public var memory: Int
     /// The most scans of a JPEG; 100 by default. Encoders write 10, the most thorough optimisers about 20.
     public var scans: Int
 
@@ -157,13 +170,16 @@ public struct DecodingLimits: Sendable, Hashable {
     ///   - inputBytes: the most bytes of the file.
     ///   - side: the most pixels on the longer side.
     ///   - pixels: the most pixels in total.
+    ///   - memory: the most bytes that decoding takes.
     ///   - scans: the most scans of a JPEG.
     public init(
-        inputBytes: Int = 64 << 20, side: Int = 16_384, pixels: Int = 40_000_000, scans: Int = 100
+        inputBytes: Int = 64 << 20, side: Int = 65_535, pixels: Int = 500_000_000, memory: Int = 512 << 20,
+        scans: Int = 100
     ) {
         self.inputBytes = inputBytes
         self.side = side
         self.pixels = pixels
+        self.memory = memory
         self.scans = scans
     }
 
@@ -171,7 +187,8 @@ public struct DecodingLimits: Sendable, Hashable {
     public static let standard = DecodingLimits()
 
     /// No limits, for what allocates nothing.
-    static let unlimited = DecodingLimits(inputBytes: .max, side: .max, pixels: .max, scans: .max)
+    static let unlimited = DecodingLimits(
+        inputBytes: .max, side: .max, pixels: .max, memory: .max, scans: .max)
 
     /// Throws `tooLarge` for a file of more than ``inputBytes``.
     /// - Parameter count: the length of the file, in bytes.
@@ -179,8 +196,14 @@ public struct DecodingLimits: Sendable, Hashable {
         guard count <= inputBytes else { throw .tooLarge(.inputBytes, value: count, maximum: inputBytes) }
     }
 
+    /// Throws `tooLarge` for a decoding that takes more than ``memory``.
+    /// - Parameter bytes: what it takes.
+    package func check(memory bytes: Int) throws(ImageDecodingError) {
+        guard bytes <= memory else { throw .tooLarge(.memory, value: bytes, maximum: memory) }
+    }
+
     /// The upper bound of `side`: the greatest side of a JPEG, for which 32-bit sums suffice when averaging.
-    private static let longestSide = 65_535
+    static let longestSide = 65_535
 
     /// Throws `tooLarge` for an image of more than ``side`` or ``pixels``.
     /// - Parameter size: the size in the file's header.

@@ -49,13 +49,14 @@ extension ImageHeader {
         var application = JPEGApplicationData()
         while true {
             let segment = try segments.next(in: bytes)
-            application.read(segment, of: bytes, isBeforeFrame: true)
+            application.read(segment, of: bytes)
             if segment.marker.isStartOfFrame {
                 guard segment.body.count >= 6, let height = try segment.height(in: bytes),
                     let width = bytes.bigEndian16(at: segment.body.lowerBound + 3)
                 else { throw .corrupt(segment: "frame header", offset: segment.offset) }
                 guard width > 0 else { throw .corrupt(segment: "frame width", offset: segment.offset) }
                 let stored = ImageSize(width: width, height: height)
+                application.readAhead(from: segments, of: bytes)
                 return (application.orientation ?? .upright).size(ofStored: stored)
             } else if segment.marker == .startOfScan || segment.marker == .endOfImage {
                 throw .corrupt(segment: "JPEG without a frame header", offset: segment.offset)
@@ -75,16 +76,34 @@ extension ImageHeader {
         guard sides.contains(width), sides.contains(height) else {
             throw .corrupt(segment: "size in IHDR", offset: 16)
         }
-        return ImageSize(width: width, height: height)
+        return (ExifOrientation(ofPNG: bytes) ?? .upright).size(
+            ofStored: ImageSize(width: width, height: height))
     }
 
-    /// GIF89a, 18: the logical screen descriptor follows the signature.
+    /// GIF89a, 18: the logical screen descriptor follows the signature. As in browsers the screen grows to the first
+    /// image; without that among these bytes it is as large as it says.
     private static func sizeOfGIF(_ bytes: Span<UInt8>) throws(ImageDecodingError) -> ImageSize {
         guard let width = bytes.littleEndian16(at: 6), let height = bytes.littleEndian16(at: 8) else {
             throw .truncated(offset: bytes.count)
         }
-        guard width > 0, height > 0 else { throw .corrupt(segment: "size of the logical screen", offset: 6) }
-        return ImageSize(width: width, height: height)
+        var size = ImageSize(width: width, height: height)
+        do throws(ImageDecodingError) {
+            var blocks = try GIFBlocks(bytes)
+            reading: while true {
+                switch try blocks.next(in: bytes) {
+                case .image(let image):
+                    size.width = max(width, image.column + image.size.width)
+                    size.height = max(height, image.row + image.size.height)
+                    break reading
+                case .end: break reading
+                case .repetition, .control, .profile, .other: continue
+                }
+            }
+        } catch  where width > 0 && height > 0 {}
+        guard size.width > 0, size.height > 0 else {
+            throw .corrupt(segment: "size of the logical screen", offset: 6)
+        }
+        return size
     }
 
     /// The size after the Exif orientation, which follows the image in the file.

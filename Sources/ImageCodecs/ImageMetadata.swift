@@ -57,13 +57,13 @@ package enum ImageMetadata {
                 return file
             case .startOfScan:
                 hasScan = true
+                application.isBeforeScan = false
                 segments.skipEntropyCodedData(in: bytes.span)
                 file += bytes[segment.offset..<segments.offset]
             case let marker where marker.isApplicationData:
                 guard let body = application.body(of: segment, in: bytes) else { continue }
                 JPEGHeader.append(marker.rawValue, body, to: &file)
             case let marker where marker.isForDecoding:
-                if marker.isStartOfFrame { application.isBeforeFrame = false }
                 file += bytes[segment.offset..<segments.offset]
             // Comments, reserved markers, and SOI and restart markers out of place.
             default: continue
@@ -73,8 +73,8 @@ package enum ImageMetadata {
 
     /// Decides what is kept of the segments APP0 to APP15 (T.81 B.2.4.6).
     private struct KeptApplicationData {
-        /// Whether the frame header is still ahead. As in `JPEGApplicationData`, an orientation counts only then.
-        var isBeforeFrame = true
+        /// Whether the first scan is still ahead. As in `JPEGApplicationData`, an orientation counts only then.
+        var isBeforeScan = true
         private var hasJFIF = false
         private var hasOrientation = false
 
@@ -89,7 +89,7 @@ package enum ImageMetadata {
                 // A thumbnail of 0 x 0 pixels takes the place of JFIF's own (JFIF 1.02).
                 return content.count < 14 ? Array(content) : Array(content.prefix(12)) + [0, 0]
             case .application1:
-                guard isBeforeFrame, !hasOrientation,
+                guard isBeforeScan, !hasOrientation,
                     let orientation = ExifOrientation(applicationSegment: segment.body, of: bytes.span)
                 else { return nil }
                 hasOrientation = true
@@ -200,16 +200,15 @@ package enum ImageMetadata {
         var chunks = PNGChunks(offset: PNGSignature.magic.count)
         var file = PNGSignature.magic.bytes
         file.reserveCapacity(bytes.count)
-        var hasOrientation = false
+        var orientation = ExifOrientation(ofPNG: bytes.span) ?? .upright
         while true {
             let chunk = try chunks.next(in: bytes.span)
+            if chunk.type == "IDAT", orientation != .upright {
+                PNGEncoder.append("eXIf", orientation.tiff, to: &file)
+                orientation = .upright
+            }
             if chunk.isCritical || keptChunks.contains(chunk.type) {
                 file += bytes[chunk.offset..<chunks.offset]
-            } else if chunk.type == "eXIf", !hasOrientation,
-                let orientation = ExifOrientation(tiff: bytes.span.extracting(chunk.body))
-            {
-                hasOrientation = true
-                if orientation != .upright { PNGEncoder.append("eXIf", orientation.tiff, to: &file) }
             }
             if chunk.type == "IEND" { return file }
         }

@@ -54,8 +54,7 @@ struct CompletenessTests {
 
     @Test("impossible lengths are corrupt")
     func badLengths() {
-        #expect(
-            error([0xFF, 0xD8, 0xFF, 0xE0, 0, 1]) == .corrupt(segment: "length of APP0 segment", offset: 4))
+        #expect(error([0xFF, 0xD8, 0xFF, 0xE0, 0, 1]) == .truncated(offset: 6))
         let chunk: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF] + Array("IDAT".utf8) + [0, 0, 0, 0]
         #expect(error(PNGWriter.signature + chunk) == .corrupt(segment: "length of a PNG chunk", offset: 8))
     }

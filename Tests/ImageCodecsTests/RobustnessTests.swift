@@ -37,14 +37,14 @@ struct RobustnessTests {
         files.map { ($0, step, behind) }
     }
 
-    @Test("a file cut at any byte is refused, or gives an incomplete picture", arguments: cutFiles)
+    @Test("a file cut at any byte is refused, or gives a damaged picture", arguments: cutFiles)
     func cut(name: String, step: Int, behind: Int) throws {
         let file = try Resources.bytes(name)
-        #expect(try ImageDecoders.standard.decode(file).isComplete)
+        #expect(try ImageDecoders.standard.decode(file).damage == nil)
         for length in stride(from: 0, to: file.count - behind, by: step) {
             let bitmap = try? ImageDecoders.standard.decode(Array(file.prefix(length)))
-            if bitmap?.isComplete == true {
-                Issue.record("\(name) cut to \(length) bytes was decoded as complete")
+            if let bitmap, bitmap.damage == nil {
+                Issue.record("\(name) cut to \(length) bytes was decoded as whole")
             }
         }
     }
@@ -67,13 +67,13 @@ struct RobustnessTests {
                 let anchor = ContentMode.Anchor.allCases.randomElement(using: &random) ?? .center
                 let sizing = ImageSizing(ImageSize(width: 9, height: 4), mode: .fill(anchor))
                 let filled = try ImageDecoders.standard.decode(file, sizing: sizing, limits: limits)
-                #expect(filled.width <= 9 && filled.height <= 4 && filled.isComplete == bitmap.isComplete)
+                #expect(filled.width <= 9 && filled.height <= 4 && filled.damage == bitmap.damage)
                 let bytes = file.span
                 guard try ImageDecoders.standard.plan(for: bytes, notBelow: nil).planes != nil else {
                     continue
                 }
                 let planes = try ImageDecoders.standard.decodePlanes(bytes, notBelow: nil, limits: limits)
-                #expect(planes.size == bitmap.size && planes.isComplete == bitmap.isComplete)
+                #expect(planes.size == bitmap.size && planes.damage == bitmap.damage)
                 #expect(planes.resampled(to: sizing).size == filled.size)
             } catch {
                 #expect(!error.description.isEmpty)

@@ -89,7 +89,6 @@ public struct OriginFault: Sendable, CustomStringConvertible {
         return [
             fault(
                 "a length that is too large by one", .error(["truncated"]), "Content-Length: \(length + 1)"),
-            fault("a length that is too small", .error(["truncated"]), "Content-Length: \(length - 5)"),
             fault("a length of 0", .error(["empty"]), "Content-Length: 0"),
             fault(
                 "the same length twice", .picture, "Content-Length: \(length)\r\nContent-Length: \(length)"),
@@ -159,22 +158,38 @@ public struct OriginFault: Sendable, CustomStringConvertible {
     // MARK: Encodings
 
     private static var encodings: [OriginFault] {
-        func fault(_ name: String, encoding: String, _ body: [UInt8], _ outcome: Outcome) -> OriginFault {
+        func fault(_ name: String, encoding: String, _ body: some Collection<UInt8>, _ outcome: Outcome)
+            -> OriginFault
+        {
             OriginFault(
                 name, outcome,
                 "HTTP/1.1 200 OK\r\nContent-Encoding: \(encoding)\r\nContent-Length: \(body.count)\r\n\r\n",
-                body: body)
+                body: Array(body))
         }
         // The header of a gzip member (RFC 1952 section 2.3), followed by an endless repeating block.
         let member: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
         let bomb = member + [0xEC, 0xC1, 0x01, 0x01] + [UInt8](repeating: 0, count: 5000)
+        let long = SampleImages.gzip.dropLast(4) + [0xA1, 0x86, 1, 0]
         let refused = Outcome.error(["encoded-content"])
+        let unreadable = Outcome.error(["malformed-response"])
         return [
-            fault("a body in gzip", encoding: "gzip", member + [3, 0, 0, 0, 0, 0, 0, 0, 0, 0], refused),
-            fault("a body in gzip that is cut short", encoding: "gzip", member, refused),
-            fault("a body in gzip that grows a thousandfold", encoding: "gzip", bomb, refused),
+            fault("a body in gzip", encoding: "gzip", SampleImages.gzip, .picture),
+            fault(
+                "an empty body in gzip", encoding: "x-gzip", member + [3, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+                .error(["empty"])),
+            fault(
+                "a body in gzip that is cut short", encoding: "gzip", SampleImages.gzip.dropLast(20),
+                .error(["malformed-response", "too-large"])),
+            fault("a body that only says gzip", encoding: "gzip", png, unreadable),
+            fault("a body in gzip that grows a thousandfold", encoding: "gzip", bomb, unreadable),
+            fault(
+                "a body in gzip that says to be too long", encoding: "gzip", Array(long),
+                .error(["too-large"])),
+            fault("a body in gzip twice", encoding: "gzip, gzip", SampleImages.gzip, refused),
             fault("a body encoded twice", encoding: "gzip, br", png, refused),
-            fault("a body in an encoding nobody knows", encoding: "x-unknown", png, refused),
+            fault("a body in brotli", encoding: "br", png, refused),
+            fault("a body in an encoding nobody knows", encoding: "x-unknown", png, .picture),
+            fault("a body of a bucket", encoding: "aws-chunked,base64", png, .picture),
             fault("a body encoded as itself", encoding: "identity", png, .picture),
         ]
     }

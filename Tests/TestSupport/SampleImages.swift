@@ -6,6 +6,11 @@ public enum SampleImages {
     public static let png = decoded(
         "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAAAAACcgYFdAAAADUlEQVR42mMQUGAAIwACeQCRr7PjnAAAAABJRU5ErkJggg==")
 
+    /// The PNG in gzip (RFC 1952).
+    public static let gzip = decoded(
+        "H4sIAAAAAAACA+sM8HPn5ZLiYmBg4PX0cAkC0kxAzMwBJBjmNDbGgiVcHEMqbiULBCQwKDMwVTJMXL/58RyQAk9XP5d1Tgl"
+            + "NAD3nQgdGAAAA")
+
     /// A grey JPEG of 4 x 5 pixels, 159 bytes.
     public static let jpeg = decoded(
         "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABALDA4MChAODQ4SERATGCgaGBYWGDEjJR0oOjM9PDkzODdASFxOQERXRTc4UG1R"

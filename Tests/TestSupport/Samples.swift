@@ -33,6 +33,14 @@ package enum Samples {
         }
     }
 
+    /// A JPEG that says to have 600 million pixels, and has 64.
+    package static func hugeJPEG() throws -> [UInt8] {
+        var file = try greyJPEG(8, 8).array
+        guard let frame = file.firstRange(of: [0xFF, 0xC0])?.lowerBound else { return file }
+        file.replaceSubrange(frame + 5..<frame + 9, with: [0x4E, 0x20, 0x75, 0x30])
+        return file
+    }
+
     /// A large JPEG that costs little to make: mid-grey, of one component, whose blocks of 8 x 8 pixels have no
     /// coefficients. Each is two bits 0.
     package static func greyJPEG(_ width: Int, _ height: Int) throws -> ImageBytes {

@@ -1,7 +1,7 @@
 /// Decodes Windows and OS/2 bitmaps: 1 to 32 bits a pixel, palettes, run lengths, and channel masks. The fourth channel
-/// counts as alpha only if the header has a mask for it.
+/// counts as alpha only if the header has a mask for it, and a pixel is not transparent.
 ///
-/// A file that is cut off gives an incomplete bitmap, whose missing pixels are transparent.
+/// A file that is cut off gives a bitmap with `damage`, whose missing pixels are transparent.
 public struct BMPDecoder: ResizingDecoder {
     /// Creates a decoder; it keeps no state.
     public init() {}
@@ -21,7 +21,8 @@ public struct BMPDecoder: ResizingDecoder {
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
         try limits.check(inputBytes: bytes.count)
-        let header = try BMPHeader(bytes, limits: limits)
+        var header = try BMPHeader(bytes, limits: limits)
+        header.ignoreEmptyAlpha(in: bytes)
         let indices = header.isRunLength ? BMPRunLengths(header, bytes) : nil
         var isComplete = indices?.isComplete ?? true
         var builder = BitmapBuilder(
@@ -42,7 +43,7 @@ public struct BMPDecoder: ResizingDecoder {
                 }
             }
         }
-        return builder.finish(isComplete: isComplete)
+        return builder.finish(damage: isComplete ? nil : .truncated(offset: bytes.count))
     }
 }
 
@@ -61,6 +62,7 @@ private struct BMPHeader {
     fileprivate let pixelOffset: Int
     /// The RGBA of each index, 256 of them; those that the file lacks are black.
     private(set) var palette: [SIMD4<UInt8>] = []
+    private let colours: Int
     private var channels: [Channel] = []
     private let rowBytes: Int
 
@@ -94,12 +96,16 @@ private struct BMPHeader {
         else { throw .unrecognized }
         try limits.check(size)
         self.size = size
-        self.pixelOffset = pixelOffset
         let isOld = length == 12
         guard let bits = bytes.littleEndian16(at: isOld ? 24 : 28) else {
             throw .truncated(offset: bytes.count)
         }
         bitsPerPixel = bits
+        let used = isOld ? 0 : bytes.littleEndian32(at: 46) ?? 0
+        colours = bits > 8 ? 0 : used > 0 ? min(used, 256) : 1 << bits
+        // Some programs leave the place of the pixels out. It is behind the headers and the palette then.
+        let headers = 14 + length
+        self.pixelOffset = pixelOffset < headers ? headers + colours * (isOld ? 3 : 4) : pixelOffset
         isTopDown = !isOld && (bytes.byte(at: 25) ?? 0) & 0x80 != 0
         compression = isOld || length == 16 ? 0 : bytes.littleEndian32(at: 30) ?? 0
         rowBytes = (size.width * bits + 31) / 32 * 4
@@ -113,7 +119,7 @@ private struct BMPHeader {
             }
         guard fitting.contains(bits) else { throw .corrupt(segment: "bits of a pixel in BMP", offset: 28) }
         if bits <= 8 {
-            try readPalette(bytes, at: 14 + length, entryBytes: isOld ? 3 : 4, isOld ? nil : 46)
+            readPalette(bytes, at: headers, entryBytes: isOld ? 3 : 4)
         } else {
             try readMasks(bytes, headerLength: length)
         }
@@ -123,11 +129,8 @@ private struct BMPHeader {
         compression == Compression.runLength8 || compression == Compression.runLength4
     }
 
-    private mutating func readPalette(
-        _ bytes: Span<UInt8>, at start: Int, entryBytes: Int, _ countOffset: Int?
-    ) throws(ImageDecodingError) {
-        let used = countOffset.flatMap { bytes.littleEndian32(at: $0) } ?? 0
-        let count = min(used > 0 ? used : 1 << bitsPerPixel, 256, max(0, bytes.count - start) / entryBytes)
+    private mutating func readPalette(_ bytes: Span<UInt8>, at start: Int, entryBytes: Int) {
+        let count = min(colours, max(0, bytes.count - start) / entryBytes)
         palette = [SIMD4<UInt8>](repeating: SIMD4(0, 0, 0, 255), count: 256)
         for index in 0..<count {
             let entry = start + index * entryBytes
@@ -139,16 +142,24 @@ private struct BMPHeader {
         _ bytes: Span<UInt8>, headerLength: Int
     ) throws(ImageDecodingError) {
         var masks = bitsPerPixel == 16 ? [0x7C00, 0x3E0, 0x1F, 0] : [0xFF0000, 0xFF00, 0xFF, 0]
-        if compression != Compression.none {
-            let hasAlpha = headerLength >= 56 || compression == Compression.masksWithAlpha
-            for channel in 0..<(hasAlpha ? 4 : 3) {
-                guard let mask = bytes.littleEndian32(at: 54 + channel * 4) else {
-                    throw .truncated(offset: bytes.count)
-                }
-                masks[channel] = mask
+        let hasAlpha = headerLength >= 56 || compression == Compression.masksWithAlpha
+        let first = compression == Compression.none ? 3 : 0
+        for channel in first..<max(first, hasAlpha ? 4 : 3) {
+            guard let mask = bytes.littleEndian32(at: 54 + channel * 4) else {
+                throw .truncated(offset: bytes.count)
             }
+            masks[channel] = mask
         }
         channels = masks.map { Channel(mask: $0) }
+    }
+
+    /// As in browsers, a picture whose pixels are all transparent is opaque: its program left alpha out.
+    fileprivate mutating func ignoreEmptyAlpha(in bytes: Span<UInt8>) {
+        guard channels.count == 4, channels[3].highest > 0 else { return }
+        for row in 0..<size.height {
+            for column in 0..<size.width where pixel(column, row, in: bytes)?.w ?? 0 > 0 { return }
+        }
+        channels[3] = Channel(mask: 0)
     }
 
     /// The pixel in a row of the file; nil past its end.
@@ -181,7 +192,7 @@ private struct BMPRunLengths {
     private let width: Int
     /// The index of each pixel, or `skipped`.
     private var indices: [UInt16]
-    /// False if the file ends before the end of the image.
+    /// False if the file ends before the end of the image, with pixels missing.
     private(set) var isComplete = false
     private static let skipped: UInt16 = 256
 
@@ -191,7 +202,10 @@ private struct BMPRunLengths {
         let isPacked = header.bitsPerPixel == 4
         var (column, row, offset) = (0, 0, header.pixelOffset)
         while row < header.size.height {
-            guard let count = bytes.byte(at: offset), let value = bytes.byte(at: offset + 1) else { return }
+            guard let count = bytes.byte(at: offset), let value = bytes.byte(at: offset + 1) else {
+                isComplete = row == header.size.height - 1 && column >= width
+                return
+            }
             offset += 2
             if count > 0 {
                 for index in 0..<Int(count) {

@@ -1,7 +1,8 @@
 /// Decodes GIF87a and GIF89a to the first frame of an animation, or to all images of a still picture together, on a
 /// transparent canvas of the size of the logical screen. The background colour is ignored, as in browsers.
 ///
-/// A file that is cut off gives an incomplete bitmap, whose missing pixels are transparent.
+/// A file that is cut or damaged after its first image has begun gives a bitmap with `damage`, whose missing pixels are
+/// transparent. A screen smaller than the first image grows to it.
 public struct GIFDecoder: ResizingDecoder {
     /// Creates a decoder; it keeps no state.
     public init() {}
@@ -11,7 +12,7 @@ public struct GIFDecoder: ResizingDecoder {
 
     /// Decodes a GIF; see ``ImageDecoding``. Runs on the caller's thread.
     ///
-    /// Throws `tooLarge` before any allocation, `.truncated(offset:)` for a file without image data, and `corrupt`.
+    /// Throws `tooLarge` before any allocation, and `.truncated(offset:)` or `corrupt` for damage before the first image.
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - sizing: the size and the content mode; nil for the image's own size.
@@ -24,19 +25,16 @@ public struct GIFDecoder: ResizingDecoder {
         if structure.images.count == 1, let image = structure.images.first,
             image.size == structure.screen, image.column == 0, image.row == 0
         {
-            return try decode(image, of: bytes, sizing: sizing)
+            return try decode(image, of: bytes, sizing: sizing, damage: structure.damage)
         }
-        var canvas = GIFCanvas(size: structure.screen)
-        for image in structure.images {
-            try canvas.draw(image, of: bytes)
-            if !canvas.isComplete { break }
-        }
+        var canvas = GIFCanvas(size: structure.screen, damage: structure.damage)
+        for image in structure.images where try canvas.draw(image, of: bytes) != nil { break }
         return canvas.bitmap.resized(to: sizing)
     }
 
     /// An image as large as the screen needs no canvas: its rows go to the result one by one.
     private func decode(
-        _ image: GIFImage, of bytes: Span<UInt8>, sizing: ImageSizing?
+        _ image: GIFImage, of bytes: Span<UInt8>, sizing: ImageSizing?, damage: ImageDecodingError?
     ) throws(ImageDecodingError) -> Bitmap {
         let pixels = try GIFPixels(image, of: bytes)
         let colours = image.colours(in: bytes)
@@ -62,7 +60,7 @@ public struct GIFDecoder: ResizingDecoder {
                 }
             }
         }
-        return builder.finish(isComplete: pixels.isComplete)
+        return builder.finish(damage: pixels.damage ?? damage)
     }
 }
 
@@ -72,27 +70,31 @@ private struct GIFCanvas {
     private var pixels: [UInt8]
     /// The columns and rows of the last image, how it is disposed of, and the pixels under it if that restores them.
     private var last: (columns: Range<Int>, rows: Range<Int>, disposal: GIFImage.Disposal, saved: [UInt8])?
-    private(set) var isComplete = true
+    private var damage: ImageDecodingError?
 
-    init(size: ImageSize) {
+    init(size: ImageSize, damage: ImageDecodingError?) {
         self.size = size
+        self.damage = damage
         pixels = [UInt8](repeating: 0, count: size.bitmapBytes)
     }
 
     var bitmap: Bitmap {
-        Bitmap(width: size.width, height: size.height, pixels: pixels, isComplete: isComplete)
+        Bitmap(width: size.width, height: size.height, pixels: pixels, damage: damage)
     }
 
     /// GIF89a, 23.c.iv: the last image is disposed of before the next is drawn. Parts outside the canvas are cut off.
-    mutating func draw(_ image: GIFImage, of bytes: Span<UInt8>) throws(ImageDecodingError) {
+    /// Returns the damage of the image.
+    mutating func draw(
+        _ image: GIFImage, of bytes: Span<UInt8>
+    ) throws(ImageDecodingError) -> ImageDecodingError? {
         dispose()
         let columns = image.column..<max(image.column, min(size.width, image.column + image.size.width))
         let rows = image.row..<max(image.row, min(size.height, image.row + image.size.height))
         let disposal = image.control.disposal
         last = (columns, rows, disposal, disposal == .restorePrevious ? copy(columns, rows) : [])
-        guard !columns.isEmpty, !rows.isEmpty else { return }
+        guard !columns.isEmpty, !rows.isEmpty else { return nil }
         let decoded = try GIFPixels(image, of: bytes)
-        isComplete = decoded.isComplete
+        damage = decoded.damage ?? damage
         let colours = image.colours(in: bytes)
         let colourSpan = colours.span
         let width = size.width
@@ -106,6 +108,7 @@ private struct GIFCanvas {
                 target &+= 4
             }
         }
+        return decoded.damage
     }
 
     private mutating func dispose() {

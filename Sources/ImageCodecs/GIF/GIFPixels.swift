@@ -10,13 +10,13 @@ struct GIFPixels {
     private let image: GIFImage
     /// The number of decoded pixels.
     private var decoded = 0
-    /// False if the file ends before the image.
-    private(set) var isComplete = true
+    /// An undefined code, where decoding ends; an index past the colour table; or the end of the file.
+    private(set) var damage: ImageDecodingError?
 
     private static let longestCode = 12
     private static let tableSize = 1 << longestCode
 
-    /// Throws `corrupt` for an undefined code, or an index past the colour table.
+    /// Throws `corrupt` for an impossible code size.
     init(_ image: GIFImage, of bytes: Span<UInt8>) throws(ImageDecodingError) {
         self.image = image
         let codeSize = Int(bytes[image.dataOffset])
@@ -29,10 +29,15 @@ struct GIFPixels {
         output = [UInt8](repeating: 0, count: literals + count + 8)
         for literal in 0..<literals { output[literal] = UInt8(truncatingIfNeeded: literal) }
         let (data, isCut) = Self.joined(bytes, from: image.dataOffset + 1)
-        decoded = try Self.decompress(
-            data.span, codeSize: codeSize, count: count, into: &output, offset: image.dataOffset)
-        isComplete = isFull || !isCut
-        try checkIndices(codeSize: codeSize)
+        let isSound: Bool
+        (decoded, isSound) = Self.decompress(data.span, codeSize: codeSize, count: count, into: &output)
+        if !isSound {
+            damage = .corrupt(segment: "LZW code", offset: image.dataOffset)
+        } else if isCut, !isFull {
+            damage = .truncated(offset: bytes.count)
+        } else if !hasColours {
+            damage = .corrupt(segment: "image data points past the colour table", offset: image.dataOffset)
+        }
     }
 
     /// Whether every pixel was decoded.
@@ -81,10 +86,10 @@ struct GIFPixels {
         return (data, offset >= bytes.count)
     }
 
-    /// Returns the number of decoded pixels.
+    /// Returns the number of pixels, and whether all codes up to there are defined.
     private static func decompress(
-        _ data: Span<UInt8>, codeSize: Int, count: Int, into output: inout [UInt8], offset: Int
-    ) throws(ImageDecodingError) -> Int {
+        _ data: Span<UInt8>, codeSize: Int, count: Int, into output: inout [UInt8]
+    ) -> (pixels: Int, isSound: Bool) {
         let clear = 1 << codeSize
         let end = clear + count
         var output = output.mutableSpan
@@ -115,9 +120,7 @@ struct GIFPixels {
                 next &+= 1
                 if next == 1 &<< width, width < longestCode { width &+= 1 }
             }
-            guard code < next, last != 0 || code < clear else {
-                throw .corrupt(segment: "LZW code", offset: offset)
-            }
+            guard code < next, last != 0 || code < clear else { return (position - clear, false) }
             let string = table[code]
             let start = Int(truncatingIfNeeded: string &>> 16)
             let whole = Int(truncatingIfNeeded: string & 0xFFFF)
@@ -132,20 +135,17 @@ struct GIFPixels {
             last = UInt64(position) &<< 16 | UInt64(length)
             position &+= length
         }
-        return position - clear
+        return (position - clear, true)
     }
 
-    /// A pixel past the colour table is an error, as for PNG, unless it is transparent.
-    private func checkIndices(codeSize: Int) throws(ImageDecodingError) {
+    /// Whether the colour table, if there is one, has each pixel that is not transparent.
+    private var hasColours: Bool {
         let colours = image.colourTable.count / 3
-        guard colours < literals else { return }
+        guard colours > 0, colours < literals else { return true }
         let pixels = output.span.extracting(literals..<literals + decoded)
-        var isInside = true
         for index in 0..<pixels.count where Int(pixels[index]) >= colours {
-            if Int(pixels[index]) != image.control.transparentIndex { isInside = false }
+            if Int(pixels[index]) != image.control.transparentIndex { return false }
         }
-        guard isInside else {
-            throw .corrupt(segment: "image data points past the colour table", offset: image.dataOffset)
-        }
+        return true
     }
 }

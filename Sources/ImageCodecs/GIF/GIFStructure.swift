@@ -13,6 +13,8 @@ struct GIFStructure {
     let screen: ImageSize
     /// The images that make the picture, in order; none in a file without images.
     private(set) var images: [GIFImage] = []
+    /// What is wrong behind the first image.
+    private(set) var damage: ImageDecodingError?
 
     /// The most images in a file.
     private static let mostImages = 10_000
@@ -23,27 +25,34 @@ struct GIFStructure {
         self.screen = screen
         var blocks = try GIFBlocks(bytes)
         var repeats = false
-        var area = 0
-        reading: while true {
-            switch try blocks.next(in: bytes) {
-            case .image(let image):
-                try limits.check(image.size)
-                // Many images of the full size would take long.
-                area += image.size.width * image.size.height
-                let mostPixels = max(limits.pixels, 2 * screen.width * screen.height)
-                guard area <= mostPixels else { throw .tooLarge(.pixels, value: area, maximum: mostPixels) }
-                guard images.count < Self.mostImages else {
-                    throw .corrupt(segment: "number of GIF images", offset: image.dataOffset)
+        do throws(ImageDecodingError) {
+            reading: while true {
+                switch try blocks.next(in: bytes) {
+                case .image(let image):
+                    guard images.count < Self.mostImages else {
+                        throw .corrupt(segment: "number of GIF images", offset: image.dataOffset)
+                    }
+                    images.append(image)
+                    if image.control.delay > 0 { break reading }
+                case .repetition: repeats = true
+                case .control, .profile, .other: continue
+                case .end: break reading
                 }
-                images.append(image)
-                if image.control.delay > 0 { break reading }
-            case .repetition: repeats = true
-            case .control, .profile, .other: continue
-            case .end: break reading
             }
+        } catch {
+            guard !images.isEmpty else { throw error }
+            damage = error
         }
         // An animation without any delay is shown with a usual one, so its first image is a frame.
-        if repeats, images.last?.control.delay == 0 { images = Array(images.prefix(1)) }
+        if repeats { images = Array(images.prefix(1)) }
+        // Many images of the full size would take long.
+        var area = 0
+        for image in images {
+            try limits.check(image.size)
+            area += image.size.width * image.size.height
+        }
+        let mostPixels = max(limits.pixels, 2 * screen.width * screen.height)
+        guard area <= mostPixels else { throw .tooLarge(.pixels, value: area, maximum: mostPixels) }
     }
 }
 
@@ -70,14 +79,14 @@ struct GIFImage {
     /// The offset of the code size, before the data.
     let dataOffset: Int
 
-    /// The RGBA of each index. The table is filled up with transparent entries: no pixel may use them but as the
-    /// transparent index.
+    /// The RGBA of each index. Those past the table, or without one, are black.
     func colours(in bytes: Span<UInt8>) -> [SIMD4<UInt8>] {
-        var colours = [SIMD4<UInt8>](repeating: SIMD4(), count: 256)
-        for index in 0..<colourTable.count / 3 where index != control.transparentIndex {
+        var colours = [SIMD4<UInt8>](repeating: SIMD4(0, 0, 0, 255), count: 256)
+        for index in 0..<colourTable.count / 3 {
             let offset = colourTable.lowerBound + index * 3
             colours[index] = SIMD4(bytes[offset], bytes[offset + 1], bytes[offset + 2], 255)
         }
+        if let transparentIndex = control.transparentIndex { colours[transparentIndex] = SIMD4() }
         return colours
     }
 }
@@ -148,9 +157,6 @@ struct GIFBlocks {
             isInterlaced: flags & 0x40 != 0,
             colourTable: dataOffset > tableStart ? tableStart..<dataOffset : globalTable,
             control: control, dataOffset: dataOffset)
-        guard !image.colourTable.isEmpty || width == 0 || height == 0 else {
-            throw .corrupt(segment: "GIF image without a colour table", offset: offset)
-        }
         offset = dataOffset + 1
         control = GIFImage.Control()
         hasImage = true

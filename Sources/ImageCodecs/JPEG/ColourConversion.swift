@@ -35,18 +35,22 @@ enum ColourConversion {
         }
     }
 
-    /// Converts CMYK to RGB, with cyan, magenta and yellow in `pixels`: the light that each ink lets through, times the
-    /// light that black lets through.
+    /// Converts CMYK to RGB, with the inverted cyan, magenta and yellow in `pixels`: by a profile, or else the light that
+    /// each ink lets through, times the light that black lets through.
     static func addBlack(
-        _ black: Span<UInt8>, isInverted: Bool, to pixels: inout MutableSpan<UInt8>, _ range: Range<Int>
+        _ black: Span<UInt8>, _ inks: ColourTransform?, to pixels: inout MutableSpan<UInt8>,
+        _ range: Range<Int>
     ) {
-        let flip: UInt8 = isInverted ? 0 : 255
         var target = range.lowerBound
         for index in 0..<min(black.count, range.count / 4) {
-            let light = UInt32(black[index] ^ flip)
-            for channel in 0..<3 {
-                let product = UInt32(pixels[target &+ channel] ^ flip) &* light &+ 128
-                pixels[target &+ channel] = UInt8(truncatingIfNeeded: (product &+ product &>> 8) &>> 8)
+            if let inks {
+                let light = SIMD4(pixels[target], pixels[target &+ 1], pixels[target &+ 2], black[index])
+                pixels.store(inks.colour(ofInks: ~light), at: target)
+            } else {
+                for channel in 0..<3 {
+                    let product = UInt32(pixels[target &+ channel]) &* UInt32(black[index]) &+ 128
+                    pixels[target &+ channel] = UInt8(truncatingIfNeeded: (product &+ product &>> 8) &>> 8)
+                }
             }
             target &+= 4
         }

@@ -1,8 +1,11 @@
-/// Reads the bits of one scan across its restart markers.
+/// Reads the bits of one scan across its restart markers. Damaged data is read as libjpeg reads it, so that the pixels
+/// are the same.
 struct EntropyReader {
     var bits: EntropyBits
-    /// Whether the data ended too early.
-    private(set) var isTruncated = false
+    /// Whether the data of the restart interval has ended early. Its other MCUs have no coefficients.
+    private(set) var isStopped = false
+    /// The first damage of the scan.
+    private(set) var damage: ImageDecodingError?
     private let interval: Int
     private var untilRestart: Int
     private var restarts = 0
@@ -13,16 +16,20 @@ struct EntropyReader {
         untilRestart = restartInterval
     }
 
-    /// Call it before each MCU. Returns true after a restart marker, where predictions start anew (T.81 F.2.1.3.1).
+    /// Whether the rest of the scan has no data.
+    var isFinished: Bool { isStopped && interval == 0 }
+
+    /// Call it before each MCU. Returns true at a restart, where predictions start anew (T.81 F.2.1.3.1).
     @inline(__always)
-    mutating func beginUnit(in file: Span<UInt8>) throws(ImageDecodingError) -> Bool {
+    mutating func beginUnit(in file: Span<UInt8>) -> Bool {
         guard interval > 0 else { return false }
         if untilRestart > 0 {
             untilRestart &-= 1
             return false
         }
         untilRestart = interval &- 1
-        return try restart(in: file)
+        restart(in: file)
+        return true
     }
 
     /// How many MCUs may be skipped before the next restart marker.
@@ -34,28 +41,48 @@ struct EntropyReader {
         if interval > 0 { untilRestart &-= count }
     }
 
-    private mutating func restart(in file: Span<UInt8>) throws(ImageDecodingError) -> Bool {
-        let end = JPEGSegments.firstMarker(in: file, from: bits.position, skippingRestarts: false)
-        guard let code = file.byte(at: end + 1), JPEGMarker(rawValue: code).isRestart else {
-            isTruncated = true
-            return false
-        }
-        guard Int(code & 7) == restarts & 7 else {
-            throw .corrupt(segment: "RST\(code & 7) instead of restart marker \(restarts & 7)", offset: end)
-        }
+    /// Goes behind the next restart marker. If it has another number, libjpeg's rules find the place (jdmarker.c,
+    /// `jpeg_resync_to_restart`): one of the next two stays for its own interval, and this one has no data; one of the
+    /// last two, and what is no marker, is passed; any other is taken for the right one. Before another marker the
+    /// scan's data has ended.
+    private mutating func restart(in file: Span<UInt8>) {
+        let number = restarts & 7
         restarts &+= 1
-        bits = EntropyBits(position: end + 2)
-        return true
+        var end = bits.position
+        while true {
+            end = JPEGSegments.firstMarker(in: file, from: end, skippingRestarts: false)
+            let code = file.byte(at: end + 1) ?? JPEGMarker.endOfImage.rawValue
+            let marker = JPEGMarker(rawValue: code)
+            let ahead = (Int(code) &- number) & 7
+            if !marker.isRestart || ahead != 0 {
+                note("\(marker) instead of RST\(number)", at: end, in: file)
+            }
+            if marker.isRestart ? ahead > 5 : code < JPEGMarker.firstFrame.rawValue {
+                end += 2
+            } else if marker.isRestart, ahead == 0 || ahead > 2 {
+                bits = EntropyBits(position: end + 2)
+                isStopped = false
+                return
+            } else {
+                bits = EntropyBits(position: end)
+                return
+            }
+        }
     }
 
-    /// Call it after each MCU, valid or not. If the data has ended, the scan counts as truncated and not as corrupt.
+    /// Call it after each MCU, sound or not.
     @inline(__always)
-    mutating func endUnit(isSound: Bool) throws(ImageDecodingError) {
+    mutating func endUnit(isSound: Bool, in file: Span<UInt8>) {
         if isSound, !bits.overran { return }
-        guard bits.isNearEnd else {
-            throw .corrupt(segment: "coefficients of a scan", offset: bits.position)
-        }
-        isTruncated = true
+        isStopped = isStopped || bits.overran
+        note("coefficients of a scan", at: bits.position, in: file)
+    }
+
+    private mutating func note(_ segment: String, at offset: Int, in file: Span<UInt8>) {
+        guard damage == nil else { return }
+        damage =
+            offset + 1 < file.count
+            ? .corrupt(segment: segment, offset: offset) : .truncated(offset: file.count)
     }
 }
 
@@ -119,9 +146,6 @@ struct EntropyBits {
     /// Whether more bits were used than there are.
     var overran: Bool { count < padding }
 
-    /// Whether the remaining bits are fewer than the longest code: an invalid code may be a truncated one.
-    fileprivate var isNearEnd: Bool { count &- padding < JPEGHuffmanTable.longestCode }
-
     @inline(__always)
     func peek(_ length: Int) -> Int {
         Int(truncatingIfNeeded: bits &>> UInt64(truncatingIfNeeded: 64 &- length))
@@ -141,7 +165,7 @@ struct EntropyBits {
         return value
     }
 
-    /// The entry of the next symbol without consuming its code; 0 for an invalid code.
+    /// The entry of the next symbol without consuming its code.
     @inline(__always)
     func entry(in table: Span<UInt32>) -> UInt32 {
         let entry = table[peek(JPEGHuffmanTable.rootBits)]
@@ -167,7 +191,7 @@ struct EntropyBits {
         } else if Entry.symbol(entry) > 0 {
             prediction &+= takeSigned(Entry.symbol(entry))
         }
-        return entry != 0
+        return entry != Entry.invalid
     }
 
     /// Reads a signed number of `length` bits, at least 1, as in T.81 F.2.2.1: a leading zero bit means negative.

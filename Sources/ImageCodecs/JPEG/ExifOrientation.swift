@@ -51,9 +51,11 @@ extension ExifOrientation {
             let entry = directory + 2 + index * 12
             guard let tag = short(at: entry) else { return nil }
             guard tag == 0x0112 else { continue }
-            guard short(at: entry + 2) == 3, long(at: entry + 4) == 1, let value = short(at: entry + 8) else {
-                return nil
-            }
+            // A LONG is against the standard, and some programs write it.
+            let isLong = short(at: entry + 2) == 4
+            guard isLong || short(at: entry + 2) == 3, long(at: entry + 4) == 1,
+                let value = isLong ? long(at: entry + 8) : short(at: entry + 8)
+            else { return nil }
             self.init(rawValue: value)
             return
         }
@@ -97,7 +99,7 @@ extension Bitmap {
                 }
             }
         }
-        return Bitmap(width: size.width, height: size.height, pixels: result, isComplete: isComplete)
+        return Bitmap(width: size.width, height: size.height, pixels: result, damage: damage)
     }
 }
 

@@ -10,11 +10,11 @@ public struct JPEGDecoder: ResizingDecoder {
     /// Decodes a JPEG; see ``ImageDecoding``. Runs on the caller's thread.
     ///
     /// For a size, it decodes at the smallest of 1/2, 1/4 and 1/8 that is not below it, and averages from there.
-    /// Cropped parts are neither averaged nor converted to RGB. A file that ends during or after its first scan gives
-    /// the image so far, with `isComplete` false.
+    /// Cropped parts are neither averaged nor converted to RGB. A file that is cut or damaged after its first scan has
+    /// begun gives the same picture as libjpeg, with its `damage`.
     ///
-    /// Throws `tooLarge` before allocating samples, `.truncated(offset:)` if the file ends before its first scan,
-    /// `corrupt`, and `unsupported` for arithmetic coding and for lossless, hierarchical and 12-bit files.
+    /// Throws `tooLarge` before allocating samples, `.truncated(offset:)` or `corrupt` for damage before the first scan,
+    /// and `unsupported` for arithmetic coding and for lossless, hierarchical and 12-bit files.
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - sizing: the size and the content mode; nil for the image's own size.
@@ -94,9 +94,9 @@ public struct JPEGPreviews: Sendable {
         return scanCount > scans
     }
 
-    /// The picture after the scans so far, complete only at the end of the image; nil before the first scan.
+    /// The picture after the scans so far; nil before the first scan. Until the end of the image it is damaged: cut off.
     public func picture() throws(ImageDecodingError) -> Bitmap? {
         guard scanCount > 0 else { return nil }
-        return try file.picture(isWhole: isComplete)
+        return try file.picture(cutAt: isComplete ? nil : bytes.count)
     }
 }

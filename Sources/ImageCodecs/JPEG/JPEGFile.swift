@@ -15,8 +15,10 @@ struct JPEGFile {
     /// Nil before the frame header.
     private var frame: Frame?
     private var application = JPEGApplicationData()
+    private var transform: ColourTransform?
     private(set) var scanCount = 0
-    private var isTruncated = false
+    /// The first damage since the first scan: what comes before it must be sound.
+    private var damage: ImageDecodingError?
     /// How far a scan's data was searched for its end, for a file that arrives in pieces.
     private var searched = 0
     /// The quantisation steps of each component at its first scan; nil before that.
@@ -36,8 +38,8 @@ struct JPEGFile {
         self.least = least
     }
 
-    /// Reads the whole file or, once a scan has begun, as much as there is. Checks the limits at the frame header,
-    /// before allocating samples.
+    /// Reads the whole file or, once a scan has begun, as much as is sound. Checks the limits at the frame header, before
+    /// allocating samples.
     init(
         reading bytes: Span<UInt8>, sizing: ImageSizing? = nil, notBelow least: ImageSize? = nil,
         isPlanar: Bool = false, limits: DecodingLimits
@@ -45,13 +47,14 @@ struct JPEGFile {
         self.init(sizing: sizing, notBelow: least, isPlanar: isPlanar, limits: limits)
         try limits.check(inputBytes: bytes.count)
         guard ImageFormat(detecting: bytes) == .jpeg else { throw .unrecognized }
-        while !isTruncated {
-            do throws(ImageDecodingError) {
-                guard try readSegment(bytes) else { return }
-            } catch .truncated(let offset) {
-                guard scanCount > 0 else { throw .truncated(offset: offset) }
-                isTruncated = true
+        do throws(ImageDecodingError) {
+            while try readSegment(bytes) {}
+            if steps.contains(nil), scanCount > 0 {
+                throw .corrupt(segment: "component without a scan", offset: segments.offset)
             }
+        } catch {
+            guard scanCount > 0, error.isDamage else { throw error }
+            damage = damage ?? error
         }
     }
 
@@ -69,7 +72,11 @@ struct JPEGFile {
                     searched = max(ahead.offset - 1, 0)
                     if ahead.offset >= bytes.count { return false }
                 }
-                if next.marker.isStartOfFrame, try next.height(in: bytes) == nil { return false }
+                if next.marker.isStartOfFrame {
+                    if try next.height(in: bytes) == nil { return false }
+                    // With the frame header all segments up to the first scan are read.
+                    while try ahead.next(in: bytes).marker != .startOfScan {}
+                }
             } catch .truncated { return false }
             guard try readSegment(bytes) else { return true }
         }
@@ -89,7 +96,8 @@ struct JPEGFile {
         case .hierarchicalProgression: throw .unsupported(feature: "hierarchical JPEG")
         case .startOfImage: throw .corrupt(segment: "second SOI", offset: segment.offset)
         case let marker where marker.isStartOfFrame: try readFrame(segment, bytes)
-        default: application.read(segment, of: bytes, isBeforeFrame: frame == nil)
+        // Those behind the frame header were read with it.
+        default: if frame == nil { application.read(segment, of: bytes) }
         }
         return true
     }
@@ -101,6 +109,8 @@ struct JPEGFile {
         let frame = try JPEGFrame(segment, of: bytes)
         try limits.check(frame.size)
         steps = Array(repeating: nil, count: frame.components.count)
+        application.readAhead(from: segments, of: bytes)
+        transform = application.transform(for: frame, in: bytes)
         let upright = application.orientation ?? .upright
         if sizing == nil, let least {
             let scale = JPEGScale(frame, target: upright.size(ofStored: least), isPlanar: isPlanar)
@@ -126,8 +136,8 @@ struct JPEGFile {
         for component in scan.components {
             if steps[component.index] == nil {
                 let table = tables.quantisation[frame.components[component.index].quantisationTable]
-                guard let table, scan.isDC else {
-                    throw .corrupt(segment: "first scan of a component", offset: segment.offset)
+                guard let table else {
+                    throw .corrupt(segment: "scan without its tables", offset: segment.offset)
                 }
                 steps[component.index] = table
             } else if !frame.isProgressive {
@@ -139,8 +149,12 @@ struct JPEGFile {
             var decoder = try ProgressiveScan(scan, of: frame, tables: tables, segment: segment)
             var coefficients = self.coefficients.take() ?? JPEGCoefficients(frame)
             defer { self.coefficients = coefficients }
-            try decoder.decode(from: bytes, into: &coefficients)
-            (segments.offset, isTruncated) = (decoder.end, decoder.isTruncated)
+            if !coefficients.follows(scan) {
+                damage = damage ?? .corrupt(segment: "order of the scans", offset: segment.offset)
+            }
+            decoder.decode(from: bytes, into: &coefficients)
+            segments.offset = decoder.end
+            damage = damage ?? decoder.damage
         } else {
             try readSequential(scan, known, segment, bytes)
         }
@@ -157,10 +171,11 @@ struct JPEGFile {
             scan, of: frame.header, tables: tables, planes: planes.planes, segment: segment)
         var rows = givesRows ? makeRows(frame, planes.planes) : nil
         for row in 0..<decoder.units.height {
-            try decoder.decodeRow(row, from: bytes, into: &planes)
+            decoder.decodeRow(row, from: bytes, into: &planes)
             try rows?.add(upToUnitRow: row, of: planes)
         }
-        (segments.offset, isTruncated) = (decoder.end, decoder.isTruncated)
+        segments.offset = decoder.end
+        damage = damage ?? decoder.damage
         self.rows = rows
         if !givesRows { self.planes = planes }
     }
@@ -168,7 +183,7 @@ struct JPEGFile {
     private func makeRows(_ frame: Frame, _ planes: [JPEGPlanes.Plane]) -> JPEGRows {
         JPEGRows(
             frame.header, scale: frame.scale, colour: JPEGColour(frame: frame.header, application),
-            planes: planes, layout: frame.layout)
+            planes: planes, layout: frame.layout, inks: frame.header.components.count == 4 ? transform : nil)
     }
 
     /// The planes of the image so far; at least one scan must have been read.
@@ -177,7 +192,7 @@ struct JPEGFile {
         var planes = planes ?? JPEGPlanes(frame, scale: scale, isWindow: false)
         let dequantisers = dequantisers
         for row in 0..<frame.unitRows { transformCoefficients(row, of: frame, dequantisers, into: &planes) }
-        return PlanarPicture(frame, scale: scale, planes: planes, isWhole: !isTruncated)
+        return PlanarPicture(frame, scale: scale, planes: planes, damage: damage)
     }
 
     /// The frame; at least one scan must have been read.
@@ -207,12 +222,15 @@ struct JPEGFile {
         }
     }
 
-    /// The upright image so far; at least one scan must have been read. It is complete only if the file `isWhole`.
-    func picture(isWhole: Bool = true) throws(ImageDecodingError) -> Bitmap {
+    /// The upright image so far; at least one scan must have been read.
+    /// - Parameter offset: for a file that is still arriving, how much of it there is.
+    func picture(cutAt offset: Int? = nil) throws(ImageDecodingError) -> Bitmap {
         let frame = try readableFrame()
-        let isWhole = isWhole && !isTruncated
+        let damage = damage ?? offset.map { .truncated(offset: $0) }
         let upright = application.orientation ?? .upright
-        if let rows { return rows.finish(isWhole: isWhole).turned(upright) }
+        // Inks were converted row by row.
+        let transform = frame.header.components.count == 4 ? nil : transform
+        if let rows { return rows.finish(damage: damage).converted(by: transform).turned(upright) }
         var planes = planes ?? JPEGPlanes(frame.header, scale: frame.scale, isWindow: true)
         var rows = makeRows(frame, planes.planes)
         let dequantisers = dequantisers
@@ -220,6 +238,6 @@ struct JPEGFile {
             transformCoefficients(row, of: frame.header, dequantisers, into: &planes)
             try rows.add(upToUnitRow: row, of: planes)
         }
-        return rows.finish(isWhole: isWhole).turned(upright)
+        return rows.finish(damage: damage).converted(by: transform).turned(upright)
     }
 }

@@ -56,7 +56,7 @@ struct JPEGFrame {
         for index in 0..<count {
             let identifier = body[6 + 3 * index]
             let table = Int(body[8 + 3 * index])
-            guard table < 4, !components.contains(where: { $0.identifier == identifier }) else {
+            guard table < 4 else {
                 throw .corrupt(segment: "component in the frame header", offset: offset)
             }
             let (horizontal, vertical) = factors[index]
@@ -119,10 +119,10 @@ enum JPEGColour: Equatable {
     case grey
     case yCbCr
     case rgb
-    /// Inks: 255 is full or, if inverted, 0.
-    case cmyk(isInverted: Bool)
-    /// The complements of three inks as YCbCr, and black.
-    case ycck(isInverted: Bool)
+    /// Inks, inverted: 255 is none.
+    case cmyk
+    /// The complements of three inverted inks as YCbCr, and black.
+    case ycck
 
     /// Whether the first three components need a conversion from YCbCr.
     var isBasedOnYCbCr: Bool {
@@ -133,15 +133,14 @@ enum JPEGColour: Equatable {
     }
 
     /// Three components are YCbCr or RGB: JFIF means YCbCr; otherwise Adobe's APP14 decides; without both, components
-    /// named R, G and B are RGB (as in libjpeg). Four components are inks. Adobe's programs, and all others that write
-    /// APP14, store inks inverted.
+    /// named R, G and B are RGB (as in libjpeg). Four components are inks. All programs store them inverted, with APP14 or
+    /// without, and Pillow, libvips and Chromium read them so.
     init(frame: JPEGFrame, _ application: JPEGApplicationData) {
         let adobeTransform = application.adobeTransform
         switch frame.components.count {
         case 1: self = .grey
         case 4:
-            let isInverted = adobeTransform != nil
-            self = adobeTransform == 2 ? .ycck(isInverted: isInverted) : .cmyk(isInverted: isInverted)
+            self = adobeTransform == nil || adobeTransform == 0 ? .cmyk : .ycck
         default:
             if application.hasJFIF {
                 self = .yCbCr
@@ -171,7 +170,7 @@ struct JPEGScan: Equatable {
     /// The spectral selection: the coefficients of the scan, in zigzag order.
     let spectrum: ClosedRange<Int>
     /// The previous scan's bit position for the same coefficients; 0 in their first scan.
-    private let approximationHigh: Int
+    let approximationHigh: Int
     let approximationLow: Int
 
     init(_ body: Span<UInt8>, frame: JPEGFrame, offset: Int) throws(ImageDecodingError) {
@@ -184,9 +183,12 @@ struct JPEGScan: Equatable {
         for position in 0..<count {
             let identifier = body[1 + 2 * position]
             let tables = body[2 + 2 * position]
-            guard let index = frame.components.firstIndex(where: { $0.identifier == identifier }),
-                !components.contains(where: { $0.index == index }), tables >> 4 < 4, tables & 15 < 4
-            else { throw corrupt }
+            // Components may have equal identifiers: the first that the scan does not have yet is meant, as in libjpeg.
+            let index = frame.components.indices.first { index in
+                frame.components[index].identifier == identifier
+                    && !components.contains { $0.index == index }
+            }
+            guard let index, tables >> 4 < 4, tables & 15 < 4 else { throw corrupt }
             components.append(Component(index: index, dcTable: Int(tables >> 4), acTable: Int(tables & 15)))
         }
         self.components = components

@@ -1,6 +1,8 @@
 /// The last stages: converts samples to RGBA rows as soon as the samples are decoded.
 struct JPEGRows {
     private let colour: JPEGColour
+    /// The conversion of inks; nil for the usual one.
+    private let inks: ColourTransform?
     private let size: ImageSize
     /// The pixel rows in a row of MCUs, and how many of the last ones wait for the next row of MCUs.
     private let rowsOfUnit: Int
@@ -9,15 +11,14 @@ struct JPEGRows {
     private let upsamplings: [ChromaUpsampling]
     private var builder: BitmapBuilder
     private var nextRow = 0
-    /// Whether all blocks for the rows so far were decoded.
-    private var isDecoded = true
 
     /// Creates the rows of `frame` at `scale`, resized and cropped to `layout`.
     init(
         _ frame: JPEGFrame, scale: JPEGScale, colour: JPEGColour, planes: [JPEGPlanes.Plane],
-        layout: PictureLayout
+        layout: PictureLayout, inks: ColourTransform? = nil
     ) {
         self.colour = colour
+        self.inks = inks
         size = scale.size
         rowsOfUnit = frame.verticalMaximum * scale.blockSize
         unitRows = frame.unitRows
@@ -34,7 +35,6 @@ struct JPEGRows {
     ) throws(ImageDecodingError) {
         let isLast = unitRow == unitRows - 1
         let end = isLast ? size.height : min(size.height, (unitRow + 1) * rowsOfUnit - waitingRows)
-        if end > nextRow { isDecoded = isDecoded && hasBlocks(of: planes, forRowsUpTo: end - 1) }
         let vectors = (size.width + 15) / 16
         // A row of each component at the image's resolution, and a row of the converted pixels.
         var luma = [SIMD16<UInt8>](repeating: SIMD16(), count: vectors)
@@ -62,7 +62,7 @@ struct JPEGRows {
                 upsample(2, of: planes, into: &third, &blue)
             }
             upsample(3, of: planes, into: &fourth, &blue)
-            let colour = colour
+            let (colour, inks) = (colour, inks)
             try builder.addRow { pixels, range throws(ImageDecodingError) in
                 switch colour {
                 case .grey: ColourConversion.convert(grey: first.span, into: &pixels, range)
@@ -70,27 +70,17 @@ struct JPEGRows {
                 case .rgb:
                     ColourConversion.convert(
                         red: first.span, green: second.span, blue: third.span, into: &pixels, range)
-                case .cmyk(let isInverted):
+                case .cmyk:
                     ColourConversion.convert(
                         red: first.span, green: second.span, blue: third.span, into: &pixels, range)
-                    ColourConversion.addBlack(fourth.span, isInverted: isInverted, to: &pixels, range)
-                case .ycck(let isInverted):
-                    // In YCCK, the YCbCr values encode the inverted inks.
+                    ColourConversion.addBlack(fourth.span, inks, to: &pixels, range)
+                case .ycck:
                     ColourConversion.unpack(packed.span, into: &pixels, range)
                     ColourConversion.complement(&pixels, range)
-                    ColourConversion.addBlack(fourth.span, isInverted: isInverted, to: &pixels, range)
+                    ColourConversion.addBlack(fourth.span, inks, to: &pixels, range)
                 }
             }
             nextRow += 1
-        }
-    }
-
-    /// Whether all blocks that the image's rows up to `row` depend on were decoded.
-    private func hasBlocks(of planes: borrowing JPEGPlanes, forRowsUpTo row: Int) -> Bool {
-        upsamplings.indices.allSatisfy { component in
-            let plane = planes.planes[component]
-            let blockRows = upsamplings[component].lastRow(for: row) / plane.blockSize + 1
-            return planes.decodedBlocks[component] >= blockRows * plane.blocks.width
         }
     }
 
@@ -124,10 +114,9 @@ struct JPEGRows {
         }
     }
 
-    /// Returns the image, after all rows of MCUs were added. It is complete if the file `isWhole` and every block was
-    /// decoded; for a progressive file, at least every DC coefficient.
-    consuming func finish(isWhole: Bool) -> Bitmap {
-        builder.finish(isComplete: isWhole && isDecoded && nextRow == size.height)
+    /// Returns the image, after all rows of MCUs were added.
+    consuming func finish(damage: ImageDecodingError?) -> Bitmap {
+        builder.finish(damage: damage)
     }
 }
 
@@ -145,17 +134,12 @@ struct JPEGPlanes {
         let blockSize: Int
         /// The size of the component in samples.
         let size: ImageSize
-        /// The blocks with samples of the image.
-        let blocks: ImageSize
 
         /// The offset of a row's first sample.
         func start(ofRow row: Int) -> Int { offset &+ row % rows &* stride }
     }
 
     let planes: [Plane]
-    /// The number of each component's `Plane.blocks` decoded so far, in row order. It shows whether the image is
-    /// complete.
-    private(set) var decodedBlocks: [Int]
     /// With 1.5 vectors of padding, because vectors may extend past the end of the last row.
     var samples: [UInt8]
 
@@ -177,21 +161,11 @@ struct JPEGPlanes {
                 blockSize: blockSize,
                 size: ImageSize(
                     width: (frame.size.width * across + fullAcross - 1) / fullAcross,
-                    height: (frame.size.height * down + fullDown - 1) / fullDown),
-                blocks: ImageSize(width: component.ownBlockColumns, height: component.ownBlockRows))
+                    height: (frame.size.height * down + fullDown - 1) / fullDown))
             planes.append(plane)
             offset += plane.stride * plane.rows
         }
         self.planes = planes
-        decodedBlocks = Array(repeating: 0, count: planes.count)
         samples = [UInt8](repeating: Self.unknown, count: offset + Self.slack)
-    }
-
-    /// Counts the decoded blocks of a component: the first `columns` of each of these rows. Blocks outside the image do
-    /// not count.
-    mutating func countDecoded(_ component: Int, rows: Range<Int>, columns: Int) {
-        let blocks = planes[component].blocks
-        let ownRows = rows.clamped(to: 0..<blocks.height).count
-        decodedBlocks[component] += ownRows * min(columns, blocks.width)
     }
 }

@@ -27,8 +27,8 @@ struct JPEGSegments {
             return JPEGSegment(marker: marker, offset: start, body: offset..<offset)
         }
         guard let length = bytes.bigEndian16(at: start + 2) else { throw .truncated(offset: bytes.count) }
-        guard length >= 2 else { throw .corrupt(segment: "length of \(marker) segment", offset: start + 2) }
-        let end = start + 2 + length
+        // The length counts itself. As in libjpeg a smaller one is a segment without parameters.
+        let end = start + 2 + max(length, 2)
         guard end <= bytes.count else { throw .truncated(offset: bytes.count) }
         offset = end
         return JPEGSegment(marker: marker, offset: start, body: start + 4..<end)
@@ -74,6 +74,8 @@ extension Span<UInt8> {
 struct JPEGMarker: RawRepresentable, Equatable, CustomStringConvertible {
     let rawValue: UInt8
 
+    /// SOF0; a byte below it is no marker of a valid file, except TEM.
+    static let firstFrame = JPEGMarker(rawValue: 0xC0)
     static let startOfImage = JPEGMarker(rawValue: 0xD8)
     static let endOfImage = JPEGMarker(rawValue: 0xD9)
     static let startOfScan = JPEGMarker(rawValue: 0xDA)
@@ -153,23 +155,49 @@ extension JPEGSegment {
     }
 }
 
-/// The orientation and the kind of colours, from the segments that applications add (T.81 B.2.4.6).
+/// The orientation and the kind of colours, from the segments that applications add before the first scan (T.81 B.2.4.6).
 struct JPEGApplicationData {
     private(set) var orientation: ExifOrientation?
     private(set) var hasJFIF = false
     /// The colour transform of Adobe's APP14.
     private(set) var adobeTransform: UInt8?
+    /// The pieces of the colour profile (ICC.1:2022, annex B.4): number, count, place.
+    private var profile: [(number: UInt8, count: UInt8, body: Range<Int>)] = []
 
-    /// Reads a segment; ignores others than APP0, APP1 and APP14. Only the first orientation before the frame header
-    /// counts, as Exif 2.32, 4.5.4 requires.
-    mutating func read(_ segment: JPEGSegment, of bytes: Span<UInt8>, isBeforeFrame: Bool) {
+    /// Reads a segment; ignores others than APP0, APP1, APP2 and APP14. Only the first orientation counts, as Exif 2.32,
+    /// 4.5.4 requires.
+    mutating func read(_ segment: JPEGSegment, of bytes: Span<UInt8>) {
         let body = bytes.extracting(segment.body)
         switch segment.marker {
         case .application0: hasJFIF = hasJFIF || body.hasBytes([0x4A, 0x46, 0x49, 0x46, 0x00])
-        case .application1 where isBeforeFrame && orientation == nil:
+        case .application1 where orientation == nil:
             orientation = ExifOrientation(applicationSegment: segment.body, of: bytes)
+        case .application2 where body.hasBytes("ICC_PROFILE") && body.count > 14:
+            profile.append((body[12], body[13], segment.body.dropFirst(14)))
         case .application14: if body.hasBytes("Adobe") { adobeTransform = body.byte(at: 11) }
         default: break
         }
+    }
+
+    /// Reads the segments up to the first scan, as much as there is of them.
+    mutating func readAhead(from start: JPEGSegments, of bytes: Span<UInt8>) {
+        var segments = start
+        while let segment = try? segments.next(in: bytes), segment.marker != .startOfScan,
+            segment.marker != .endOfImage
+        {
+            read(segment, of: bytes)
+        }
+    }
+
+    /// The conversion to sRGB; nil without a profile, or with one of which a piece is missing.
+    func transform(for frame: JPEGFrame, in bytes: Span<UInt8>) -> ColourTransform? {
+        let pieces = profile.sorted { $0.number < $1.number }
+        guard !pieces.isEmpty,
+            pieces.enumerated().allSatisfy({ Int($1.number) == $0 + 1 && Int($1.count) == pieces.count })
+        else { return nil }
+        var whole: [UInt8] = []
+        for piece in pieces { for index in piece.body { whole.append(bytes[index]) } }
+        let spaces: [Int: ICCProfile.Space] = [1: .grey, 3: .rgb, 4: .cmyk]
+        return spaces[frame.components.count].flatMap { ColourTransform(profile: whole.span, for: $0) }
     }
 }

@@ -155,11 +155,13 @@ struct JPEGHuffmanTable {
     ///     code               symbol     0
     ///     255                number     0, the second-level table
     ///
-    /// The advance counts the coefficient and the zeros before it. An entry of 0 is an invalid code.
+    /// The advance counts the coefficient and the zeros before it.
     let entries: [UInt32]
 
     enum Entry {
         static let secondLevel: UInt32 = 255
+        /// A code that the table does not have: as in libjpeg the symbol 0, after 17 bits.
+        static let invalid: UInt32 = 17
         @inline(__always)
         static func length(_ entry: UInt32) -> Int { Int(entry & 0xFF) }
         @inline(__always)
@@ -175,7 +177,7 @@ struct JPEGHuffmanTable {
     /// Builds the table from the number of codes of each length and the symbols in code order. Nil if there are too
     /// many codes of a length. Accepts the code of all ones, which T.81 C.2 reserves, as other decoders do.
     init?(counts: Span<UInt8>, symbols: Span<UInt8>) {
-        var entries = [UInt32](repeating: 0, count: 1 << Self.rootBits)
+        var entries = [UInt32](repeating: Entry.invalid, count: 1 << Self.rootBits)
         var code = 0
         var next = 0
         for length in 1...Self.longestCode {
@@ -207,10 +209,10 @@ struct JPEGHuffmanTable {
             return
         }
         let root = code >> (length - rootBits)
-        if entries[root] == 0 {
+        if entries[root] == Entry.invalid {
             let number = (entries.count - 1 << rootBits) >> secondBits
             entries[root] = UInt32(number) << 8 | Entry.secondLevel
-            entries.append(contentsOf: repeatElement(0, count: 1 << secondBits))
+            entries.append(contentsOf: repeatElement(Entry.invalid, count: 1 << secondBits))
         }
         let free = longestCode - length
         let first = start(ofSecondLevel: entries[root]) + (code << free & (1 << secondBits - 1))

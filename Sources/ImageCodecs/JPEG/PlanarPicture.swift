@@ -18,8 +18,8 @@ package struct PlanarPicture: Sendable {
     let planes: [Plane]
     /// With 1.5 vectors of padding, because vectors may extend past the end of the last row.
     let samples: [UInt8]
-    /// False if the file was truncated.
-    package let isComplete: Bool
+    /// What is missing or wrong; see ``Bitmap/damage``.
+    package let damage: ImageDecodingError?
 
     /// The size in memory, in bytes.
     package var cost: Int { samples.count }
@@ -44,7 +44,7 @@ package struct PlanarPicture: Sendable {
 
 extension PlanarPicture {
     /// Takes the samples of a frame with one component, or with three that are YCbCr.
-    init(_ frame: JPEGFrame, scale: JPEGScale, planes: JPEGPlanes, isWhole: Bool) {
+    init(_ frame: JPEGFrame, scale: JPEGScale, planes: JPEGPlanes, damage: ImageDecodingError?) {
         size = scale.size
         self.planes = zip(frame.components, planes.planes).map { component, plane in
             Plane(
@@ -55,10 +55,6 @@ extension PlanarPicture {
                 ))
         }
         samples = planes.samples
-        isComplete =
-            isWhole
-            && zip(planes.planes, planes.decodedBlocks).allSatisfy { plane, decoded in
-                decoded >= plane.blocks.width * plane.blocks.height
-            }
+        self.damage = damage
     }
 }

@@ -28,40 +28,37 @@ struct ProgressiveScan {
         reader = EntropyReader(at: segment.body.upperBound, restartInterval: tables.restartInterval)
     }
 
-    /// Whether the data ended before the scan did.
-    var isTruncated: Bool { reader.isTruncated }
+    /// What was wrong with the scan's data.
+    var damage: ImageDecodingError? { reader.damage }
 
     /// Where to search for the marker after the scan.
     var end: Int { reader.bits.position }
 
     /// Decodes the scan, as far as there is data.
-    mutating func decode(
-        from file: Span<UInt8>, into coefficients: inout JPEGCoefficients
-    ) throws(ImageDecodingError) {
+    mutating func decode(from file: Span<UInt8>, into coefficients: inout JPEGCoefficients) {
         if let ac {
-            try decodeAC(ac.entries.span, from: file, into: &coefficients)
+            decodeAC(ac.entries.span, from: file, into: &coefficients)
         } else {
-            try decodeDC(from: file, into: &coefficients)
+            decodeDC(from: file, into: &coefficients)
         }
     }
 
     // MARK: The first coefficient
 
-    private mutating func decodeDC(
-        from file: Span<UInt8>, into coefficients: inout JPEGCoefficients
-    ) throws(ImageDecodingError) {
+    private mutating func decodeDC(from file: Span<UInt8>, into coefficients: inout JPEGCoefficients) {
         let tables = dc
         var reader = reader
         defer { self.reader = reader }
         var predictions = InlineArray<4, Int32>(repeating: 0)
         for row in 0..<units.height {
             for column in 0..<units.width {
-                if try reader.beginUnit(in: file) { predictions = InlineArray(repeating: 0) }
+                if reader.isFinished { return }
+                if reader.beginUnit(in: file) { predictions = InlineArray(repeating: 0) }
+                if reader.isStopped { continue }
                 let isSound = decodeUnit(
                     row: row, column: column, tables.span, &reader.bits, file, &predictions,
                     into: &coefficients)
-                try reader.endUnit(isSound: isSound)
-                if reader.isTruncated { return }
+                reader.endUnit(isSound: isSound, in: file)
             }
         }
     }
@@ -73,6 +70,7 @@ struct ProgressiveScan {
         _ predictions: inout InlineArray<4, Int32>, into coefficients: inout JPEGCoefficients
     ) -> Bool {
         let isInterleaved = scan.components.count > 1
+        var isSound = true
         for position in scan.components.indices {
             let index = scan.components[position].index
             let columns = isInterleaved ? frame.components[index].horizontalFactor : 1
@@ -85,15 +83,14 @@ struct ProgressiveScan {
                     if scan.isRefinement {
                         refineFirst(block, &bits, in: &coefficients)
                     } else {
-                        guard
-                            decodeFirst(
-                                block, tables[position], &bits, &predictions[position], into: &coefficients)
-                        else { return false }
+                        let isKnown = decodeFirst(
+                            block, tables[position], &bits, &predictions[position], into: &coefficients)
+                        isSound = isSound && isKnown
                     }
                 }
             }
         }
-        return true
+        return isSound
     }
 
     @inline(__always)
@@ -109,11 +106,10 @@ struct ProgressiveScan {
         _ block: JPEGCoefficients.Block, _ table: JPEGHuffmanTable, _ bits: inout EntropyBits,
         _ prediction: inout Int32, into coefficients: inout JPEGCoefficients
     ) -> Bool {
-        guard bits.addDifference(to: &prediction, table.entries.span) else { return false }
+        let isKnown = bits.addDifference(to: &prediction, table.entries.span)
         coefficients.values[block.start] = Int16(
             truncatingIfNeeded: prediction &<< Int32(scan.approximationLow))
-        coefficients.used[block.index] |= 1
-        return true
+        return isKnown
     }
 
     // MARK: The others
@@ -121,7 +117,7 @@ struct ProgressiveScan {
     /// Decodes AC coefficients of one component, so an MCU is a block (T.81 G.1.1.1).
     private mutating func decodeAC(
         _ table: Span<UInt32>, from file: Span<UInt8>, into coefficients: inout JPEGCoefficients
-    ) throws(ImageDecodingError) {
+    ) {
         guard let component = scan.components.first?.index else { return }
         var reader = reader
         defer { self.reader = reader }
@@ -129,9 +125,9 @@ struct ProgressiveScan {
             first: scan.spectrum.lowerBound, last: scan.spectrum.upperBound, shift: scan.approximationLow)
         // The remaining blocks of an end-of-band run.
         var endOfBlockRun = 0
-        for row in 0..<units.height where !reader.isTruncated {
+        for row in 0..<units.height where !reader.isFinished {
             let block = coefficients.block(of: component, row: row, column: 0)
-            try decodeRow(
+            decodeRow(
                 from: block, part, table, &reader, &endOfBlockRun, file, &coefficients.values,
                 &coefficients.used)
         }
@@ -141,7 +137,7 @@ struct ProgressiveScan {
         from first: JPEGCoefficients.Block, _ part: SpectralSelection, _ table: Span<UInt32>,
         _ reader: inout EntropyReader, _ endOfBlockRun: inout Int, _ file: Span<UInt8>,
         _ values: inout [Int16], _ used: inout [UInt64]
-    ) throws(ImageDecodingError) {
+    ) {
         var values = values.mutableSpan
         var used = used.mutableSpan
         var block = first
@@ -158,9 +154,11 @@ struct ProgressiveScan {
                 column &+= passed
                 continue
             }
-            if try reader.beginUnit(in: file) { endOfBlockRun = 0 }
+            if reader.beginUnit(in: file) { endOfBlockRun = 0 }
             var isSound = true
-            if scan.isRefinement {
+            if reader.isStopped {
+                endOfBlockRun = 0
+            } else if scan.isRefinement {
                 isSound = part.refine(
                     block.start, &endOfBlockRun, &reader.bits, file, table, &values, &used[block.index])
             } else if endOfBlockRun > 0 {
@@ -169,8 +167,7 @@ struct ProgressiveScan {
                 isSound = part.decode(
                     block.start, &endOfBlockRun, &reader.bits, file, table, &values, &used[block.index])
             }
-            try reader.endUnit(isSound: isSound)
-            if reader.isTruncated { return }
+            if !reader.isStopped { reader.endUnit(isSound: isSound, in: file) }
             block.index &+= 1
             column &+= 1
         }
@@ -188,7 +185,8 @@ struct SpectralSelection {
     private typealias Entry = JPEGHuffmanTable.Entry
 
     /// Decodes a block as in a sequential scan, but with end-of-band runs over several blocks. The block's coefficients
-    /// begin at `start` in `values`; `used` has a bit for each nonzero one. False for invalid data.
+    /// begin at `start` in `values`; `used` has a bit for each nonzero one. False for an invalid code, which is the
+    /// symbol 0 as in libjpeg, and for coefficients past the selection, which are kept in the block.
     @inline(__always)
     func decode(
         _ start: Int, _ endOfBlockRun: inout Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
@@ -209,19 +207,19 @@ struct SpectralSelection {
                 let (run, size) = (Entry.symbol(entry) &>> 4, Entry.symbol(entry) & 15)
                 index &+= run
                 if size == 0 {
-                    if entry == 0 { return false }
                     if run < 15 {
                         endOfBlockRun = 1 &<< run &+ bits.take(run) &- 1
-                        return true
+                        return entry != Entry.invalid
                     }
                     index &+= 1
                     continue
                 }
                 value = bits.takeSigned(size)
             }
-            guard index <= last else { return false }
-            values[start &+ index] = Int16(truncatingIfNeeded: value &<< Int32(shift))
-            found |= 1 &<< UInt64(truncatingIfNeeded: index)
+            let place = min(index, 63)
+            values[start &+ place] = Int16(truncatingIfNeeded: value &<< Int32(shift))
+            found |= 1 &<< UInt64(truncatingIfNeeded: place)
+            if index > last { return false }
             index &+= 1
         }
         return true
@@ -246,30 +244,37 @@ struct SpectralSelection {
         _ table: Span<UInt32>, _ values: inout MutableSpan<Int16>, _ used: inout UInt64
     ) -> Bool {
         let bit = Int16(1) &<< Int16(shift)
+        var isSound = true
         var index = first
         while endOfBlockRun == 0, index <= last {
             bits.refill(from: file)
             let entry = bits.entry(in: table)
-            if entry == 0 { return false }
-            bits.skip(Entry.length(entry))
             var run = Entry.symbol(entry) &>> 4
             var new: Int16 = 0
             if Entry.hasCoefficient(entry) {
+                // The magnitude has one bit. Of a longer one, as in libjpeg, the first counts.
+                let size = 32 &- abs(Entry.coefficient(entry)).leadingZeroBitCount
+                isSound = isSound && size == 1
+                bits.skip(Entry.length(entry) &- size &+ 1)
                 run = Entry.advance(entry) &- 1
-                guard abs(Entry.coefficient(entry)) == 1 else { return false }
                 new = Entry.coefficient(entry) > 0 ? bit : -bit
-            } else if Entry.symbol(entry) & 15 > 0 {
-                guard Entry.symbol(entry) & 15 == 1 else { return false }
-                new = bits.take(1) == 1 ? bit : -bit
-            } else if run < 15 {
-                endOfBlockRun = 1 &<< run &+ bits.take(run)
-                break
+            } else {
+                bits.skip(Entry.length(entry))
+                if Entry.symbol(entry) & 15 > 0 {
+                    isSound = isSound && Entry.symbol(entry) & 15 == 1
+                    new = bits.take(1) == 1 ? bit : -bit
+                } else if run < 15 {
+                    isSound = isSound && entry != Entry.invalid
+                    endOfBlockRun = 1 &<< run &+ bits.take(run)
+                    break
+                }
             }
             index = refine(from: index, skippingZeros: run, start, &bits, file, &values, used)
             if new != 0 {
-                guard index <= last else { return false }
-                values[start &+ index] = new
-                used |= 1 &<< UInt64(truncatingIfNeeded: index)
+                let place = min(index, 63)
+                isSound = isSound && index <= last
+                values[start &+ place] = new
+                used |= 1 &<< UInt64(truncatingIfNeeded: place)
             }
             index &+= 1
         }
@@ -277,7 +282,7 @@ struct SpectralSelection {
             _ = refine(from: index, skippingZeros: 64, start, &bits, file, &values, used)
             endOfBlockRun &-= 1
         }
-        return true
+        return isSound
     }
 
     /// Refines nonzero coefficients up to the zero after `skippingZeros` zeros. Returns the index of that zero, or of
@@ -317,9 +322,10 @@ struct JPEGCoefficients {
     }
 
     var values: [Int16]
-    /// For each block, a bit for each coefficient that was ever set, so that zeros can be skipped. The DC bit is set
-    /// once a scan has sent the DC coefficient, even 0: the block counts as decoded then.
+    /// For each block, a bit for each AC coefficient that was ever set, so that zeros can be skipped.
     var used: [UInt64]
+    /// For each coefficient of each component, the bits that it still lacks; nil before its first scan.
+    private var missingBits: [[Int?]]
     private let starts: [Int]
     private let columns: [Int]
 
@@ -334,13 +340,28 @@ struct JPEGCoefficients {
         columns = frame.components.map(\.blockColumns)
         values = [Int16](repeating: 0, count: total * 64)
         used = [UInt64](repeating: 0, count: total)
+        missingBits = Array(repeating: Array(repeating: nil, count: 64), count: frame.components.count)
+    }
+
+    /// Notes a scan.
+    /// - Returns: whether it goes on where the scans before it ended. If not, some bits never come.
+    mutating func follows(_ scan: JPEGScan) -> Bool {
+        var follows = true
+        for component in scan.components {
+            if scan.spectrum.lowerBound > 0, missingBits[component.index][0] == nil { follows = false }
+            for position in scan.spectrum {
+                if missingBits[component.index][position] ?? 0 != scan.approximationHigh { follows = false }
+                missingBits[component.index][position] = scan.approximationLow
+            }
+        }
+        return follows
     }
 
     func block(of component: Int, row: Int, column: Int) -> Block {
         Block(index: starts[component] &+ row &* columns[component] &+ column)
     }
 
-    /// Transforms one component's blocks in a row of MCUs to samples. Blocks with a DC coefficient count as decoded.
+    /// Transforms one component's blocks in a row of MCUs to samples.
     func transform(
         _ component: Int, unitRow: Int, of frame: JPEGFrame, dequantiser: Dequantiser,
         into planes: inout JPEGPlanes
@@ -351,8 +372,6 @@ struct JPEGCoefficients {
         let used = used.span
         var samples = planes.samples.mutableSpan
         let rows = frame.components[component].verticalFactor
-        // For each row of blocks.
-        var decoded = InlineArray<4, Int>(repeating: 0)
         // For a single sample the DC coefficient suffices.
         let wanted: UInt64 = plane.blockSize == 1 ? 1 : .max
         for index in 0..<rows {
@@ -361,8 +380,6 @@ struct JPEGCoefficients {
             for column in 0..<frame.components[component].blockColumns {
                 let position = self.block(of: component, row: row, column: column)
                 var block = CoefficientBlock(repeating: 0)
-                if column < plane.blocks.width { decoded[index] &+= Int(used[position.index] & 1) }
-                // The DC coefficient may have been refined alone.
                 var rest = used[position.index] & wanted | 1
                 var positions: Int32 = 0
                 while rest != 0 {
@@ -375,10 +392,6 @@ struct JPEGCoefficients {
                     block.span, positions: positions, size: plane.blockSize, into: &samples,
                     at: line &+ column &* plane.blockSize, stride: plane.stride)
             }
-        }
-        for index in 0..<rows {
-            let row = unitRow &* rows &+ index
-            planes.countDecoded(component, rows: row..<row &+ 1, columns: decoded[index])
         }
     }
 }

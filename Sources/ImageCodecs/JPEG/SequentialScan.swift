@@ -49,16 +49,14 @@ struct SequentialScan {
         reader = EntropyReader(at: segment.body.upperBound, restartInterval: tables.restartInterval)
     }
 
-    /// Whether the data ended before the scan did.
-    var isTruncated: Bool { reader.isTruncated }
+    /// What was wrong with the scan's data.
+    var damage: ImageDecodingError? { reader.damage }
 
     /// Where to search for the marker after the scan.
     var end: Int { reader.bits.position }
 
     /// Decodes the row of MCUs `row`; missing ones become a flat grey.
-    mutating func decodeRow(
-        _ row: Int, from file: Span<UInt8>, into planes: inout JPEGPlanes
-    ) throws(ImageDecodingError) {
+    mutating func decodeRow(_ row: Int, from file: Span<UInt8>, into planes: inout JPEGPlanes) {
         // A span avoids copies and reference counting of the tables.
         let kept = self.sources
         let sources = kept.span
@@ -73,23 +71,15 @@ struct SequentialScan {
         for position in sources.indices {
             lines[position] = sources[position].plane.start(ofRow: row &* sources[position].height)
         }
-        var decoded = 0
         for column in 0..<units.width {
-            if reader.isTruncated {
+            if reader.beginUnit(in: file) { predictions = Predictions(repeating: 0) }
+            if reader.isStopped {
                 Self.blank(sources, row: row, column: column, &samples)
                 continue
             }
-            if try reader.beginUnit(in: file) { predictions = Predictions(repeating: 0) }
             let isSound = Self.decodeUnit(
                 sources, lines, column: column, &reader.bits, file, &predictions, into: &samples)
-            try reader.endUnit(isSound: isSound)
-            if !reader.isTruncated { decoded &+= 1 }
-        }
-        for position in sources.indices {
-            let rows = sources[position].rows
-            planes.countDecoded(
-                sources[position].component, rows: row &* rows..<(row &+ 1) &* rows,
-                columns: decoded &* sources[position].columns)
+            reader.endUnit(isSound: isSound, in: file)
         }
     }
 
@@ -100,6 +90,7 @@ struct SequentialScan {
         _ sources: Span<Source>, _ lines: Lines, column: Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
         _ predictions: inout Predictions, into samples: inout MutableSpan<UInt8>
     ) -> Bool {
+        var isSound = true
         for position in sources.indices {
             let plane = sources[position].plane
             var line = lines[position] &+ column &* sources[position].columns &* plane.blockSize
@@ -108,13 +99,16 @@ struct SequentialScan {
                 line &+= plane.stride &* plane.blockSize
                 for _ in 0..<sources[position].columns {
                     var block = CoefficientBlock(repeating: 0)
-                    let positions =
+                    var positions =
                         plane.blockSize > 1
                         ? SequentialBlock.decode(
                             &block, &bits, file, sources[position].coding, &predictions[position])
                         : SequentialBlock.decodeFirst(
                             &block, &bits, file, sources[position].coding, &predictions[position])
-                    guard positions >= 0 else { return false }
+                    if positions < 0 {
+                        positions = ~positions
+                        isSound = false
+                    }
                     InverseDCT.transform(
                         block.span, positions: positions, size: plane.blockSize, into: &samples, at: origin,
                         stride: plane.stride)
@@ -122,7 +116,7 @@ struct SequentialScan {
                 }
             }
         }
-        return true
+        return isSound
     }
 
     private static func blank(
@@ -153,7 +147,8 @@ enum SequentialBlock {
     private typealias Entry = JPEGHuffmanTable.Entry
 
     /// Decodes and dequantises a block, which must be zero before. Returns the bitwise or of its coefficients'
-    /// positions, for the transform; negative for an invalid code or too many coefficients.
+    /// positions, for the transform; with all bits inverted, and so negative, after an invalid code or too many
+    /// coefficients. As in libjpeg an invalid code is the symbol 0, and coefficients past the end are the last one.
     ///
     /// Not inlined, so that the compiler keeps all values in registers.
     @inline(never)
@@ -165,7 +160,7 @@ enum SequentialBlock {
         defer { reader = bits }
         let (ac, dequantiser) = (coding.ac.entries.span, coding.dequantiser.entries.span)
         bits.refill(from: file)
-        guard bits.addDifference(to: &prediction, coding.dc.entries.span) else { return -1 }
+        var isSound = bits.addDifference(to: &prediction, coding.dc.entries.span)
         var positions = Dequantiser.store(prediction, at: 0, in: &block, dequantiser)
         var index = 0
         while index < 63 {
@@ -189,11 +184,11 @@ enum SequentialBlock {
                 index = min(index &+ 16, 63)
             } else {
                 // End of block, or an invalid code.
-                if entry == 0 { return -1 }
+                isSound = isSound && entry != Entry.invalid
                 break
             }
         }
-        return index < 64 ? positions : -1
+        return isSound && index < 64 ? positions : ~positions
     }
 
     /// As `decode`, but skips all coefficients except DC.
@@ -206,7 +201,7 @@ enum SequentialBlock {
         defer { reader = bits }
         let (ac, dequantiser) = (coding.ac.entries.span, coding.dequantiser.entries.span)
         bits.refill(from: file)
-        guard bits.addDifference(to: &prediction, coding.dc.entries.span) else { return -1 }
+        var isSound = bits.addDifference(to: &prediction, coding.dc.entries.span)
         let positions = Dequantiser.store(prediction, at: 0, in: &block, dequantiser)
         var index = 0
         while index < 63 {
@@ -217,14 +212,16 @@ enum SequentialBlock {
                 index &+= Entry.advance(entry)
                 continue
             }
-            if entry == 0 { return -1 }
             let symbol = Entry.symbol(entry)
             bits.skip(Entry.length(entry) &+ symbol & 15)
-            if symbol & 15 == 0, symbol != 0xF0 { break }
+            if symbol & 15 == 0, symbol != 0xF0 {
+                isSound = isSound && entry != Entry.invalid
+                break
+            }
             index &+= symbol &>> 4 &+ 1
             if symbol == 0xF0 { index = min(index, 63) }
         }
-        return index < 64 ? positions : -1
+        return isSound && index < 64 ? positions : ~positions
     }
 }
 
@@ -234,20 +231,22 @@ typealias CoefficientBlock = InlineArray<64, Int16>
 /// Moves coefficients from zigzag order to their place in the block, and multiplies them by their steps (T.81 A.3.4).
 struct Dequantiser {
     /// For each zigzag index: the position in the block in the lowest six bits, and the step above eight, for a single
-    /// load.
+    /// load. Indices past the end have the last one's place.
     let entries: [UInt32]
 
     init(steps: [UInt16]) {
-        entries = (0..<64).map { UInt32(Zigzag.natural[$0]) | UInt32(steps[$0]) << 8 }
+        entries = (0..<128).map { index in
+            UInt32(Zigzag.natural[min(index, 63)]) | UInt32(steps[min(index, 63)]) << 8
+        }
     }
 
-    /// Stores the coefficient at `zigzag` (its low six bits count) and returns its position. `entries` belong to a
+    /// Stores the coefficient at `zigzag` (its low seven bits count) and returns its position. `entries` belong to a
     /// dequantiser. Products wrap at 16 bits, which suffice for valid files.
     @inline(__always)
     static func store(
         _ value: Int32, at zigzag: Int, in block: inout CoefficientBlock, _ entries: Span<UInt32>
     ) -> Int32 {
-        let entry = entries[zigzag & 63]
+        let entry = entries[zigzag & 127]
         let position = Int(entry & 63)
         block[position] = Int16(truncatingIfNeeded: value &* Int32(truncatingIfNeeded: entry &>> 8))
         return Int32(truncatingIfNeeded: position)

@@ -43,17 +43,26 @@ enum CRC32 {
 }
 
 /// The checksum of a zlib stream (RFC 1950 section 8.2): the sum of all bytes, and the sum of those sums.
-enum Adler32 {
+struct Adler32 {
     /// The most bytes whose sums fit into 32 bits without reduction, in whole vectors.
     private static let longestRun = 5552
     private static let modulus: UInt32 = 65521
 
+    private var low: UInt32 = 1
+    private var high: UInt32 = 0
+
+    var value: UInt32 { high << 16 | low }
+
     static func checksum(of bytes: Span<UInt8>) -> UInt32 {
-        var low: UInt32 = 1
-        var high: UInt32 = 0
+        var sum = Adler32()
+        sum.update(bytes)
+        return sum.value
+    }
+
+    mutating func update(_ bytes: Span<UInt8>) {
         var offset = 0
         while offset < bytes.count {
-            let end = min(offset &+ longestRun, bytes.count)
+            let end = min(offset &+ Self.longestRun, bytes.count)
             // Eight parallel sums. A byte counts in `high` once for itself and once for each byte after it.
             var sums = SIMD8<UInt32>()
             var sumsOfSums = SIMD8<UInt32>()
@@ -71,9 +80,8 @@ enum Adler32 {
                 high &+= low
                 offset &+= 1
             }
-            low %= modulus
-            high %= modulus
+            low %= Self.modulus
+            high %= Self.modulus
         }
-        return high << 16 | low
     }
 }

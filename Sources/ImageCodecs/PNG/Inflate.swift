@@ -1,67 +1,173 @@
-/// Decompresses a zlib stream (RFC 1950) of DEFLATE blocks (RFC 1951) to a known size.
+/// Decompresses a zlib stream (RFC 1950) of DEFLATE blocks (RFC 1951), piece by piece.
 ///
 ///     78 9C             compression method and window, flags (RFC 1950 section 2.2)
 ///     ...               blocks: 1 bit last, 2 bits kind, data
 ///     00 62 00 62       Adler-32 of the output
 ///
-/// It produces exactly `outputSize` bytes and never writes past them.
+/// The output is a buffer. `fill` writes up to its end, and `drop` makes room again; the last 32 KiB stay, because
+/// matches repeat them. Of a damaged stream the bytes before the damage are given.
 struct Inflate {
+    /// The output of a stream.
+    struct Output {
+        var bytes: [UInt8]
+        /// Why there are fewer bytes than wanted, or why they may be wrong.
+        var damage: ImageDecodingError?
+    }
+
+    /// What `fill` goes on with.
+    private enum Block {
+        case none
+        /// The bytes of a stored block that are left.
+        case stored(Int)
+        case compressed(InflateCodes)
+    }
+
     private var input: InflateBits
-    private var produced = 0
+    /// The output, of which `produced` bytes are valid.
+    private(set) var buffer: [UInt8]
+    private(set) var produced = 0
+    /// How many bytes were dropped before the buffer.
+    private var dropped = 0
+    private var block = Block.none
+    private var isLast = false
+    /// What is left of a match that met the end of the buffer.
+    private var rest = (length: 0, distance: 0)
+    /// Whether the last block is read to its end.
+    private(set) var isAtEnd = false
     private var codesRead = 0
+    private var checksum = Adler32()
     /// The offset of the stream in its file, for errors.
     private let origin: Int
 
     /// The greatest expansion of a byte: four matches of 258 bytes, each coded in two bits.
     private static let largestExpansion = 1032
+    /// The greatest distance of a match (RFC 1951 section 3.2.5).
+    private static let window = 32 << 10
 
     /// A limit for blocks with their own codes, whose tables are slow to build: this many, and one more for each
     /// `bytesForCodes` bytes of output. Encoders write one for some thousands of bytes.
     private static let freeCodes = 1024
     private static let bytesForCodes = 128
 
-    static func decompress(
-        _ stream: Span<UInt8>, outputSize: Int, origin: Int
-    ) throws(ImageDecodingError) -> [UInt8] {
+    /// Begins with the blocks at an offset.
+    private init(blocksAt position: Int, capacity: Int, origin: Int) {
+        input = InflateBits(position: position)
+        buffer = [UInt8](repeating: 0, count: capacity)
+        self.origin = origin
+    }
+
+    /// Reads the header of a zlib stream.
+    /// - Parameter piece: how many bytes the caller wants together. Nil: the buffer has room for `size` and one more.
+    init(
+        _ stream: Span<UInt8>, size: Int, piece: Int? = nil, origin: Int
+    ) throws(ImageDecodingError) {
         guard stream.count >= 2 else { throw .truncated(offset: origin + stream.count) }
         let header = Int(stream[0]) << 8 | Int(stream[1])
         guard stream[0] & 0x0F == 8, stream[0] >> 4 <= 7, header % 31 == 0, stream[1] & 0x20 == 0 else {
             throw .corrupt(segment: "zlib header", offset: origin)
         }
-        guard outputSize / largestExpansion <= stream.count else {
-            throw .corrupt(segment: "image data is too short", offset: origin)
-        }
-        var inflate = Inflate(input: InflateBits(position: 2), origin: origin)
-        var output = [UInt8](repeating: 0, count: outputSize)
-        try inflate.readBlocks(from: stream, into: &output)
-        guard inflate.produced == outputSize else {
-            throw .corrupt(segment: "image data is too short", offset: origin)
-        }
-        inflate.input.alignToByte()
-        guard let check = stream.bigEndian32(at: inflate.input.position) else {
-            throw .truncated(offset: origin + stream.count)
-        }
-        guard Adler32.checksum(of: output.span) == UInt32(check) else {
-            throw .corrupt(segment: "Adler-32 of the image data", offset: origin)
-        }
-        return output
+        // A short stream cannot fill a large picture.
+        let most = min(size, stream.count * Self.largestExpansion) + 1
+        self.init(blocksAt: 2, capacity: min(most, piece.map(Self.memory) ?? most), origin: origin)
     }
 
-    private mutating func readBlocks(
-        from stream: Span<UInt8>, into output: inout [UInt8]
-    ) throws(ImageDecodingError) {
-        var isLast = false
-        while !isLast {
-            input.refill(from: stream)
-            isLast = input.take(1) == 1
-            let kind = input.take(2)
-            guard input.count >= 0 else { throw .truncated(offset: origin + stream.count) }
-            switch kind {
-            case 0: try copyStored(from: stream, into: &output)
-            case 1: try readCompressed(from: stream, into: &output, codes: .fixed)
-            case 2: try readCompressed(from: stream, into: &output, codes: readCodes(from: stream))
-            default: throw corrupt("DEFLATE block type")
+    /// The bytes of the buffer for a caller that wants so many together.
+    static func memory(forPieces piece: Int) -> Int { window + max(2 * window, 2 * piece) }
+
+    /// The first `outputSize` bytes of a zlib stream. Data past them is ignored, as in libpng, and then also the
+    /// checksum.
+    static func decompress(_ stream: Span<UInt8>, outputSize: Int, origin: Int) -> Output {
+        do throws(ImageDecodingError) {
+            var inflate = try Inflate(stream, size: outputSize, origin: origin)
+            let damage = inflate.finish(outputSize, from: stream)
+            inflate.buffer.removeLast(inflate.buffer.count - min(inflate.produced, outputSize))
+            return Output(bytes: inflate.buffer, damage: damage)
+        } catch {
+            return Output(bytes: [], damage: error)
+        }
+    }
+
+    /// The output of blocks that begin at an offset of a file, without a zlib header; nil if they are damaged, or do
+    /// not fill it exactly.
+    static func decompressBlocks(_ file: Span<UInt8>, from offset: Int, outputSize: Int) -> [UInt8]? {
+        guard outputSize <= file.count * largestExpansion else { return nil }
+        var inflate = Inflate(blocksAt: offset, capacity: outputSize + 1, origin: 0)
+        // Ignored: the caller needs no place.
+        guard (try? inflate.fill(from: file)) != nil, inflate.produced == outputSize else { return nil }
+        inflate.buffer.removeLast()
+        return inflate.buffer
+    }
+
+    /// Reads the rest of the stream, once `wanted` bytes are all that there should be.
+    /// - Returns: why there are fewer, or why they may be wrong; nil if the stream has more.
+    mutating func finish(_ wanted: Int, from stream: Span<UInt8>) -> ImageDecodingError? {
+        do throws(ImageDecodingError) {
+            if !isAtEnd, dropped + produced <= wanted { try fill(from: stream) }
+            if dropped + produced > wanted { return nil }
+            guard dropped + produced == wanted else {
+                throw .corrupt(segment: "image data is too short", offset: origin)
             }
+            input.alignToByte()
+            guard let check = stream.bigEndian32(at: input.position) else {
+                throw .truncated(offset: origin + stream.count)
+            }
+            guard checksum.value == UInt32(check) else {
+                throw .corrupt(segment: "Adler-32 of the image data", offset: origin)
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Drops the first bytes of the buffer, as far as matches do not need them.
+    /// - Parameter count: how many the caller has used.
+    /// - Returns: how many are dropped.
+    mutating func drop(_ count: Int) -> Int {
+        let gone = max(0, min(count, produced - Self.window))
+        if gone > 0 {
+            let kept = produced - gone
+            var bytes = buffer.mutableSpan
+            for index in 0..<kept { bytes[index] = bytes[index &+ gone] }
+            produced = kept
+            dropped += gone
+        }
+        return gone
+    }
+
+    /// Writes output until the buffer is full or the stream ends. After an error the bytes before it are valid.
+    mutating func fill(from stream: Span<UInt8>) throws(ImageDecodingError) {
+        let start = produced
+        // The buffer moves out while it is written.
+        var output: [UInt8] = []
+        swap(&output, &buffer)
+        defer {
+            checksum.update(output.span.extracting(start..<produced))
+            buffer = output
+        }
+        while produced < output.count, !isAtEnd {
+            switch block {
+            case .none: try readHeader(from: stream)
+            case .stored(let count): try copyStored(count, from: stream, into: &output)
+            case .compressed(let codes): try readCompressed(from: stream, into: &output, codes)
+            }
+        }
+    }
+
+    private mutating func readHeader(from stream: Span<UInt8>) throws(ImageDecodingError) {
+        if isLast {
+            isAtEnd = true
+            return
+        }
+        input.refill(from: stream)
+        isLast = input.take(1) == 1
+        let kind = input.take(2)
+        guard input.count >= 0 else { throw .truncated(offset: origin + stream.count) }
+        switch kind {
+        case 0: block = .stored(try readStoredLength(from: stream))
+        case 1: block = .compressed(.fixed)
+        case 2: block = .compressed(try readCodes(from: stream))
+        default: throw corrupt("DEFLATE block type")
         }
     }
 
@@ -69,39 +175,53 @@ struct Inflate {
         .corrupt(segment: segment, offset: origin + input.position)
     }
 
-    /// RFC 1951 section 3.2.4: the length, its complement, and the bytes.
-    private mutating func copyStored(
-        from stream: Span<UInt8>, into output: inout [UInt8]
-    ) throws(ImageDecodingError) {
+    /// RFC 1951 section 3.2.4: the length and its complement, before the bytes.
+    private mutating func readStoredLength(from stream: Span<UInt8>) throws(ImageDecodingError) -> Int {
         input.alignToByte()
         guard let length = stream.littleEndian16(at: input.position),
             let complement = stream.littleEndian16(at: input.position + 2)
         else { throw .truncated(offset: origin + stream.count) }
         guard length ^ complement == 0xFFFF else { throw corrupt("stored block") }
         input.advance(by: 4)
-        guard length <= stream.count - input.position else { throw .truncated(offset: origin + stream.count) }
-        guard length <= output.count - produced else { throw corrupt("image data is too long") }
-        let source = stream.extracting(input.position..<input.position + length)
-        var target = output.mutableSpan
-        for index in 0..<source.count { target[produced &+ index] = source[index] }
-        produced += length
-        input.advance(by: length)
+        return length
     }
 
-    /// RFC 1951 section 3.2.3: literals and pairs of length and distance, up to the end of the block.
+    private mutating func copyStored(
+        _ length: Int, from stream: Span<UInt8>, into output: inout [UInt8]
+    ) throws(ImageDecodingError) {
+        let room = min(length, output.count - produced)
+        let source = stream.extracting(input.position..<min(input.position + room, stream.count))
+        var target = output.mutableSpan
+        for index in 0..<source.count { target[produced &+ index] = source[index] }
+        produced += source.count
+        input.advance(by: source.count)
+        block = room < length ? .stored(length - room) : .none
+        guard source.count == room else { throw .truncated(offset: origin + stream.count) }
+    }
+
+    /// RFC 1951 section 3.2.3: literals and pairs of length and distance, up to the end of the block or of the buffer.
     private mutating func readCompressed(
-        from stream: Span<UInt8>, into output: inout [UInt8], codes: InflateCodes
+        from stream: Span<UInt8>, into output: inout [UInt8], _ codes: InflateCodes
     ) throws(ImageDecodingError) {
         let literals = codes.literals.entries.span
         let distances = codes.distances.entries.span
-        var output = output.mutableSpan
         var bits = input
         var position = produced
+        var (length, distance) = rest
         defer {
             input = bits
             produced = position
+            rest = (length, distance)
         }
+        var output = output.mutableSpan
         while true {
+            if length > 0 {
+                let part = min(length, output.count &- position)
+                Self.copy(part, from: distance, to: position, in: &output)
+                position &+= part
+                length &-= part
+            }
+            if position == output.count { return }
             bits.refill(from: stream)
             var entry = bits.entry(in: literals, rootBits: InflateCodes.literalRootBits)
             // If there is room, decode up to three literals per refill, which holds three of the longest codes.
@@ -118,28 +238,29 @@ struct Inflate {
             }
             switch entry >> 8 & 15 {
             case InflateTable.Kind.literal:
-                guard position < output.count else { throw corrupt("image data is too long") }
                 output[position] = UInt8(truncatingIfNeeded: entry >> 16)
                 position &+= 1
             case InflateTable.Kind.base:
-                let length = Int(entry >> 16) &+ bits.take(Int(entry >> 4 & 15))
+                let wanted = Int(entry >> 16) &+ bits.take(Int(entry >> 4 & 15))
                 let distanceEntry = bits.entry(in: distances, rootBits: InflateCodes.distanceRootBits)
                 guard distanceEntry >> 8 & 15 == InflateTable.Kind.base else {
                     throw corrupt("DEFLATE distance code")
                 }
-                let distance = Int(distanceEntry >> 16) &+ bits.take(Int(distanceEntry >> 4 & 15))
+                distance = Int(distanceEntry >> 16) &+ bits.take(Int(distanceEntry >> 4 & 15))
                 guard distance <= position else { throw corrupt("DEFLATE distance") }
-                guard length <= output.count &- position else { throw corrupt("image data is too long") }
-                Self.copy(length, from: distance, to: position, in: &output)
-                position &+= length
+                length = wanted
             case InflateTable.Kind.end:
                 guard bits.count >= 0 else { throw .truncated(offset: origin + stream.count) }
+                block = .none
                 return
             default:
                 guard bits.count >= 0 else { throw .truncated(offset: origin + stream.count) }
                 throw corrupt("DEFLATE code")
             }
-            guard bits.count >= 0 else { throw .truncated(offset: origin + stream.count) }
+            guard bits.count >= 0 else {
+                length = 0
+                throw .truncated(offset: origin + stream.count)
+            }
         }
     }
 
@@ -167,7 +288,7 @@ struct Inflate {
     /// RFC 1951 section 3.2.7: the lengths of both codes, run-length and Huffman coded.
     private mutating func readCodes(from stream: Span<UInt8>) throws(ImageDecodingError) -> InflateCodes {
         codesRead += 1
-        guard codesRead <= Self.freeCodes + produced / Self.bytesForCodes else {
+        guard codesRead <= Self.freeCodes + (dropped + produced) / Self.bytesForCodes else {
             throw corrupt("number of DEFLATE blocks")
         }
         input.refill(from: stream)

@@ -1,6 +1,6 @@
 /// Decodes PNG (ISO 15948): all colour types, bit depths and interlacing, with tRNS transparency and verified
-/// checksums. An animation gives its first frame. Ignores colour chunks (gAMA, cHRM, iCCP, sRGB, sBIT) and the
-/// background.
+/// checksums, and converts its colours to sRGB. An animation gives its first frame. Applies the Exif orientation; ignores
+/// the background.
 public struct PNGDecoder: ResizingDecoder {
     /// Creates a decoder; it keeps no state.
     public init() {}
@@ -10,8 +10,10 @@ public struct PNGDecoder: ResizingDecoder {
 
     /// Decodes a PNG; see ``ImageDecoding``. Runs on the caller's thread.
     ///
-    /// Throws `tooLarge` before any allocation, `.truncated(offset:)`, `corrupt`, and `unsupported` for unknown
-    /// critical chunks.
+    /// A file that is cut or damaged gives its rows before that, with `damage`; the others are transparent.
+    ///
+    /// Throws `tooLarge` before any allocation, `.truncated(offset:)` or `corrupt` for damage before the first row, and
+    /// `unsupported` for unknown critical chunks.
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - sizing: the size and the content mode; nil for the image's own size.
@@ -20,30 +22,8 @@ public struct PNGDecoder: ResizingDecoder {
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
         let structure = try PNGStructure(parsing: bytes, limits: limits)
-        let rows = try Self.decompress(structure, in: bytes)
-        if let (frame, size) = structure.frame {
-            let bitmap = try Self.bitmap(of: rows, structure, sizing: nil)
-            return bitmap.placed(column: frame.column, row: frame.row, in: size).resized(to: sizing)
-        }
-        return try Self.bitmap(of: rows, structure, sizing: sizing)
-    }
-
-    private static func bitmap(
-        of rows: [UInt8], _ structure: PNGStructure, sizing: ImageSizing?
-    ) throws(ImageDecodingError) -> Bitmap {
-        structure.header.isInterlaced
-            ? try weave(rows, of: structure, sizing: sizing)
-            : try expand(rows, of: structure, sizing: sizing)
-    }
-
-    /// The filtered rows of all passes.
-    private static func decompress(
-        _ structure: PNGStructure, in bytes: Span<UInt8>
-    ) throws(ImageDecodingError) -> [UInt8] {
-        let size = structure.header.filteredSize
-        let origin = structure.imageData.first?.lowerBound ?? 0
         if structure.imageData.count == 1, let only = structure.imageData.first {
-            return try Inflate.decompress(bytes.extracting(only), outputSize: size, origin: origin)
+            return try Self.decode(structure, bytes.extracting(only), of: bytes, sizing)
         }
         let total = structure.imageData.reduce(0) { $0 + $1.count }
         let stream = [UInt8](capacity: total) { output in
@@ -51,78 +31,166 @@ public struct PNGDecoder: ResizingDecoder {
                 for index in range { output.append(bytes[index]) }
             }
         }
-        return try Inflate.decompress(stream.span, outputSize: size, origin: origin)
+        return try Self.decode(structure, stream.span, of: bytes, sizing)
     }
 
-    /// Decodes an image without interlacing.
-    private static func expand(
-        _ filtered: [UInt8], of structure: PNGStructure, sizing: ImageSizing?
+    /// - Parameter stream: the compressed rows.
+    private static func decode(
+        _ structure: PNGStructure, _ stream: Span<UInt8>, of bytes: Span<UInt8>, _ sizing: ImageSizing?
     ) throws(ImageDecodingError) -> Bitmap {
-        let header = structure.header
-        let expander = PNGRowExpander(structure)
-        var builder = BitmapBuilder(
-            source: header.size, layout: PictureLayout(header.size, to: sizing),
-            isOpaque: structure.isOpaque)
-        var start = 0
-        try undoFilters(filtered, from: &start, of: structure, header.size) {
-            _, samples throws(ImageDecodingError) in
-            try builder.addRow { pixels, range throws(ImageDecodingError) in
-                guard expander.expand(samples, into: &pixels, range) else {
-                    throw corrupt("image data points past the palette", structure)
-                }
-            }
+        var rows = try PNGRows(stream, of: structure)
+        let orientation = ExifOrientation(ofPNG: bytes) ?? .upright
+        let isGrey = [.grey, .greyAlpha].contains(structure.header.colourType)
+        let transform = structure.colour.transform(isGrey: isGrey, in: bytes)
+        let canvas = structure.frame?.in ?? structure.header.size
+        let layout = PictureLayout(orientation.size(ofStored: canvas), to: sizing)
+        guard let (frame, size) = structure.frame else {
+            return try bitmap(of: &rows, stream, structure, layout.stored(orientation))
+                .converted(by: transform).turned(orientation)
         }
-        return builder.finish()
+        return try bitmap(of: &rows, stream, structure, PictureLayout(whole: structure.header.size))
+            .placed(column: frame.column, row: frame.row, in: size)
+            .turned(orientation).resized(to: layout).converted(by: transform)
     }
 
-    /// Decodes an image stored in the seven passes of Adam7.
-    private static func weave(
-        _ filtered: [UInt8], of structure: PNGStructure, sizing: ImageSizing?
+    /// Throws the damage if the first row has it.
+    private static func bitmap(
+        of rows: inout PNGRows, _ stream: Span<UInt8>, _ structure: PNGStructure, _ layout: PictureLayout
     ) throws(ImageDecodingError) -> Bitmap {
+        let bitmap =
+            structure.header.isInterlaced
+            ? weave(&rows, stream, of: structure, layout) : expand(&rows, stream, of: structure, layout)
+        if rows.count == 0, let damage = rows.damage { throw damage }
+        return bitmap
+    }
+
+    /// Decodes an image without interlacing. Missing rows are transparent.
+    private static func expand(
+        _ rows: inout PNGRows, _ stream: Span<UInt8>, of structure: PNGStructure, _ layout: PictureLayout
+    ) -> Bitmap {
         let header = structure.header
         let expander = PNGRowExpander(structure)
-        var pixels = [UInt8](repeating: 0, count: header.size.width * header.size.height * 4)
-        var passRow = [UInt8](repeating: 0, count: header.size.width * 4)
-        var start = 0
-        for pass in header.passes {
-            try undoFilters(filtered, from: &start, of: structure, pass.size) {
-                row, samples throws(ImageDecodingError) in
+        var builder = BitmapBuilder(source: header.size, layout: layout, isOpaque: structure.isOpaque)
+        rows.read(header.size, from: stream) { _, samples in
+            var isInside = true
+            builder.addRow { pixels, range in
+                isInside = expander.expand(samples, into: &pixels, range)
+            }
+            return isInside
+        }
+        for _ in rows.count..<header.size.height { builder.addMissingRow() }
+        return builder.finish(damage: rows.damage)
+    }
+
+    /// Decodes an image stored in the seven passes of Adam7. While later passes are missing, a pixel stands for its
+    /// neighbours too.
+    private static func weave(
+        _ rows: inout PNGRows, _ stream: Span<UInt8>, of structure: PNGStructure, _ layout: PictureLayout
+    ) -> Bitmap {
+        let size = structure.header.size
+        let expander = PNGRowExpander(structure)
+        var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
+        var passRow = [UInt8](repeating: 0, count: size.width * 4)
+        for pass in structure.header.passes {
+            let block = rows.damage == nil ? ImageSize(width: 1, height: 1) : pass.block
+            rows.read(pass.size, from: stream) { row, samples in
                 var part = passRow.mutableSpan
-                guard expander.expand(samples, into: &part, 0..<pass.size.width &* 4) else {
-                    throw corrupt("image data points past the palette", structure)
-                }
-                let rowStart = (pass.firstRow &+ row &* pass.rowStep) &* header.size.width
+                let isInside = expander.expand(samples, into: &part, 0..<pass.size.width &* 4)
                 let expanded = passRow.span
                 var output = pixels.mutableSpan
-                for column in 0..<pass.size.width {
-                    let to = (rowStart &+ pass.firstColumn &+ column &* pass.columnStep) &* 4
-                    output.store(expanded.vector4(at: column &* 4), at: to)
+                let top = pass.firstRow &+ row &* pass.rowStep
+                for line in top..<min(top &+ block.height, size.height) {
+                    for column in 0..<pass.size.width {
+                        let left = pass.firstColumn &+ column &* pass.columnStep
+                        let pixel = expanded.vector4(at: column &* 4)
+                        for place in left..<min(left &+ block.width, size.width) {
+                            output.store(pixel, at: (line &* size.width &+ place) &* 4)
+                        }
+                    }
                 }
+                return isInside
             }
         }
-        return Bitmap(width: header.size.width, height: header.size.height, pixels: pixels)
-            .resized(to: sizing)
+        return Bitmap(width: size.width, height: size.height, pixels: pixels, damage: rows.damage)
+            .resized(to: layout)
+    }
+}
+
+/// The rows of a PNG's image data, pass by pass, as far as they came. Of an image without interlacing only the last few
+/// are in memory.
+private struct PNGRows {
+    private let header: PNGHeader
+    private var inflate: Inflate
+    private let origin: Int
+    /// The next row in the buffer of `inflate`.
+    private var start = 0
+    private var hasEnded = false
+    /// The rows read so far.
+    private(set) var count = 0
+    private(set) var damage: ImageDecodingError?
+
+    /// Throws the damage if there is no row before it.
+    init(_ stream: Span<UInt8>, of structure: PNGStructure) throws(ImageDecodingError) {
+        let header = structure.header
+        self.header = header
+        origin = structure.imageData.first?.lowerBound ?? 0
+        let first = header.passes.first.map { header.rowBytes(width: $0.size.width) + 1 } ?? 0
+        damage = structure.damage
+        do throws(ImageDecodingError) {
+            inflate = try Inflate(
+                stream, size: header.filteredSize, piece: header.isInterlaced ? nil : first, origin: origin)
+        } catch { throw structure.damage ?? error }
+        if !hasNext(first, in: stream), let damage { throw damage }
+        // Of an interlaced image the whole is known at once: pixels stand for those of missing passes.
+        if header.isInterlaced { finish(stream) }
     }
 
-    /// Calls `body` with the samples of each row of an image or a pass, whose filtered rows begin at `start`; moves
-    /// `start` behind them.
-    private static func undoFilters(
-        _ filtered: [UInt8], from start: inout Int, of structure: PNGStructure, _ size: ImageSize,
-        _ body: (_ row: Int, Span<UInt8>) throws(ImageDecodingError) -> Void
-    ) throws(ImageDecodingError) {
-        let rowBytes = structure.header.rowBytes(width: size.width)
-        var filters = PNGFilters(rowBytes: rowBytes, distance: structure.header.filterDistance)
-        for row in 0..<size.height {
-            let stored = filtered.span.extracting(start..<start &+ rowBytes &+ 1)
-            let isKnown = try filters.undo(stored) { samples throws(ImageDecodingError) in
-                try body(row, samples)
+    /// Calls `body` with the samples of each row of an image or a pass of this size. It returns whether all of them are
+    /// in the palette.
+    mutating func read(
+        _ size: ImageSize, from stream: Span<UInt8>, _ body: (_ row: Int, Span<UInt8>) -> Bool
+    ) {
+        let rowBytes = header.rowBytes(width: size.width) + 1
+        var filters = PNGFilters(rowBytes: rowBytes - 1, distance: header.filterDistance)
+        var isInside = true
+        for row in 0..<size.height where hasNext(rowBytes, in: stream) {
+            let isKnown = filters.undo(inflate.buffer.span.extracting(start..<start &+ rowBytes)) { samples in
+                isInside = body(row, samples) && isInside
             }
-            guard isKnown else { throw corrupt("filter type in row data", structure) }
-            start &+= rowBytes &+ 1
+            guard isKnown else {
+                note("filter type in row data")
+                (start, hasEnded) = (inflate.produced, true)
+                return
+            }
+            start &+= rowBytes
+            count &+= 1
         }
+        if !isInside { note("image data points past the palette") }
+        if !header.isInterlaced { finish(stream) }
     }
 
-    private static func corrupt(_ segment: String, _ structure: PNGStructure) -> ImageDecodingError {
-        .corrupt(segment: segment, offset: structure.imageData.first?.lowerBound ?? 0)
+    private mutating func hasNext(_ rowBytes: Int, in stream: Span<UInt8>) -> Bool {
+        if inflate.produced &- start >= rowBytes { return true }
+        if hasEnded { return false }
+        start &-= inflate.drop(start)
+        do throws(ImageDecodingError) {
+            try inflate.fill(from: stream)
+            hasEnded = inflate.isAtEnd
+        } catch {
+            damage = damage ?? error
+            hasEnded = true
+        }
+        return inflate.produced &- start >= rowBytes
+    }
+
+    /// Notes what is missing behind the rows, or wrong.
+    private mutating func finish(_ stream: Span<UInt8>) {
+        if damage != nil { return }
+        start &-= inflate.drop(start)
+        damage = inflate.finish(header.filteredSize, from: stream)
+    }
+
+    private mutating func note(_ segment: String) {
+        damage = damage ?? .corrupt(segment: segment, offset: origin)
     }
 }

@@ -21,8 +21,8 @@ struct PNGFilters {
     /// Calls `body` with the samples of the next row. `stored` has the filter type and the filtered bytes. False for an
     /// unknown filter type.
     mutating func undo(
-        _ stored: Span<UInt8>, _ body: (Span<UInt8>) throws(ImageDecodingError) -> Void
-    ) throws(ImageDecodingError) -> Bool {
+        _ stored: Span<UInt8>, _ body: (Span<UInt8>) -> Void
+    ) -> Bool {
         // The row moves out while it is written, because both rows cannot be borrowed together.
         var current = above
         above = row
@@ -31,7 +31,7 @@ struct PNGFilters {
         let isKnown = Self.undo(stored[0], filtered, above.span, into: &current, distance)
         row = current
         guard isKnown else { return false }
-        try body(row.span.extracting(Self.margin..<Self.margin &+ rowBytes))
+        body(row.span.extracting(Self.margin..<Self.margin &+ rowBytes))
         return true
     }
 
@@ -40,18 +40,35 @@ struct PNGFilters {
         _ distance: Int
     ) -> Bool {
         var output = row.mutableSpan
+        // The bytes of a pixel do not depend on each other. Pixels of more than four are two parts, the second first:
+        // its vectors reach into the next pixel.
+        let parts = distance > 4 ? [4, 0] : [0]
         switch (filter, distance) {
         case (0, _): copy(filtered, into: &output)
-        case (1, 3): PNGPixelFilters.addLeft(filtered, into: &output, margin, channels: 3)
-        case (1, 4): PNGPixelFilters.addLeft(filtered, into: &output, margin, channels: 4)
-        case (1, _): addLeft(filtered, into: &output, distance)
+        case (1, 1): addLeft(filtered, into: &output)
+        case (1, 3): PNGPixelFilters.addLeft(filtered, into: &output, margin, distance: 3)
+        case (1, 4): PNGPixelFilters.addLeft(filtered, into: &output, margin, distance: 4)
+        case (1, _):
+            for part in parts {
+                PNGPixelFilters.addLeft(filtered, into: &output, margin, distance: distance, from: part)
+            }
         case (2, _): addAbove(filtered, above, into: &output)
-        case (3, 3): PNGPixelFilters.addMean(filtered, above, into: &output, margin, channels: 3)
-        case (3, 4): PNGPixelFilters.addMean(filtered, above, into: &output, margin, channels: 4)
-        case (3, _): addMean(filtered, above, into: &output, distance)
-        case (4, 3): PNGPixelFilters.addPaeth(filtered, above, into: &output, margin, channels: 3)
-        case (4, 4): PNGPixelFilters.addPaeth(filtered, above, into: &output, margin, channels: 4)
-        case (4, _): addPaeth(filtered, above, into: &output, distance)
+        case (3, 1): addMean(filtered, above, into: &output)
+        case (3, 3): PNGPixelFilters.addMean(filtered, above, into: &output, margin, distance: 3)
+        case (3, 4): PNGPixelFilters.addMean(filtered, above, into: &output, margin, distance: 4)
+        case (3, _):
+            for part in parts {
+                PNGPixelFilters.addMean(
+                    filtered, above, into: &output, margin, distance: distance, from: part)
+            }
+        case (4, 1): addPaeth(filtered, above, into: &output)
+        case (4, 3): PNGPixelFilters.addPaeth(filtered, above, into: &output, margin, distance: 3)
+        case (4, 4): PNGPixelFilters.addPaeth(filtered, above, into: &output, margin, distance: 4)
+        case (4, _):
+            for part in parts {
+                PNGPixelFilters.addPaeth(
+                    filtered, above, into: &output, margin, distance: distance, from: part)
+            }
         default: return false
         }
         return true
@@ -61,12 +78,10 @@ struct PNGFilters {
         for index in 0..<filtered.count { output[margin &+ index] = filtered[index] }
     }
 
-    private static func addLeft(
-        _ filtered: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ distance: Int
-    ) {
+    private static func addLeft(_ filtered: Span<UInt8>, into output: inout MutableSpan<UInt8>) {
         for index in 0..<filtered.count {
             let position = margin &+ index
-            output[position] = filtered[index] &+ output[position &- distance]
+            output[position] = filtered[index] &+ output[position &- 1]
         }
     }
 
@@ -86,24 +101,24 @@ struct PNGFilters {
     }
 
     private static func addMean(
-        _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ distance: Int
+        _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>
     ) {
         for index in 0..<filtered.count {
             let position = margin &+ index
-            let mean = (UInt16(output[position &- distance]) &+ UInt16(above[position])) &>> 1
+            let mean = (UInt16(output[position &- 1]) &+ UInt16(above[position])) &>> 1
             output[position] = filtered[index] &+ UInt8(truncatingIfNeeded: mean)
         }
     }
 
     /// PNG 9.4: the neighbour nearest to left + up - corner; on a tie left, then up.
     private static func addPaeth(
-        _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ distance: Int
+        _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>
     ) {
         for index in 0..<filtered.count {
             let position = margin &+ index
-            let left = Int(output[position &- distance])
+            let left = Int(output[position &- 1])
             let up = Int(above[position])
-            let corner = Int(above[position &- distance])
+            let corner = Int(above[position &- 1])
             let toLeft = abs(up &- corner)
             let toUp = abs(left &- corner)
             let toCorner = abs(left &+ up &- corner &- corner)
@@ -114,43 +129,39 @@ struct PNGFilters {
     }
 }
 
-/// Reverses the filters of PNG 9.2 for pixels of three or four bytes: all channels at once, which depend on the pixel
-/// to the left but not on each other. Rows begin after `margin` bytes. With three channels the fourth byte written
-/// belongs to the next pixel and is overwritten.
+/// Reverses the filters of PNG 9.2 for pixels of two bytes and more: four bytes at once, which depend on the pixel to the
+/// left but not on each other. Rows begin after `margin` bytes. Of a pixel of `distance` bytes the four from `first` are
+/// meant; what a vector has beyond the pixel belongs to the next one, and is overwritten.
 enum PNGPixelFilters {
     private typealias Lanes = SIMD4<Int16>
 
     @inline(__always)
     fileprivate static func addLeft(
-        _ filtered: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ margin: Int, channels: Int
+        _ filtered: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ margin: Int, distance: Int,
+        from first: Int = 0
     ) {
         var left = SIMD4<UInt8>()
-        var index = 0
-        while index &+ 4 <= filtered.count {
-            left &+= filtered.vector4(at: index)
+        var index = first
+        while index < filtered.count {
+            left &+= stored(filtered, at: index)
             output.store(left, at: margin &+ index)
-            index &+= channels
-        }
-        if index < filtered.count {
-            output.store(left &+ last(of: filtered, at: index), at: margin &+ index)
+            index &+= distance
         }
     }
 
     @inline(__always)
     fileprivate static func addMean(
         _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ margin: Int,
-        channels: Int
+        distance: Int, from first: Int = 0
     ) {
         var left = Lanes()
-        var index = 0
-        while index &+ channels <= filtered.count {
-            let stored =
-                index &+ 4 <= filtered.count ? filtered.vector4(at: index) : last(of: filtered, at: index)
+        var index = first
+        while index < filtered.count {
             let mean = (left &+ Lanes(truncatingIfNeeded: above.vector4(at: margin &+ index))) &>> 1
-            let pixel = stored &+ SIMD4<UInt8>(truncatingIfNeeded: mean)
+            let pixel = stored(filtered, at: index) &+ SIMD4<UInt8>(truncatingIfNeeded: mean)
             output.store(pixel, at: margin &+ index)
             left = Lanes(truncatingIfNeeded: pixel)
-            index &+= channels
+            index &+= distance
         }
     }
 
@@ -158,14 +169,12 @@ enum PNGPixelFilters {
     @inline(__always)
     fileprivate static func addPaeth(
         _ filtered: Span<UInt8>, _ above: Span<UInt8>, into output: inout MutableSpan<UInt8>, _ margin: Int,
-        channels: Int
+        distance: Int, from first: Int = 0
     ) {
         var left = Lanes()
         var corner = Lanes()
-        var index = 0
-        while index &+ channels <= filtered.count {
-            let stored =
-                index &+ 4 <= filtered.count ? filtered.vector4(at: index) : last(of: filtered, at: index)
+        var index = first
+        while index < filtered.count {
             let up = widened(above.vector4(at: margin &+ index))
             let across = up &- corner
             let down = left &- corner
@@ -178,18 +187,21 @@ enum PNGPixelFilters {
                 let nearer = left[$0] ^ ((left[$0] ^ up[$0]) & upNearer[$0] &>> 15)
                 return nearer ^ ((nearer ^ corner[$0]) & (cornerOverLeft[$0] & cornerOverUp[$0]) &>> 15)
             }
-            let pixel = stored &+ SIMD4<UInt8>(truncatingIfNeeded: nearest)
+            let pixel = stored(filtered, at: index) &+ SIMD4<UInt8>(truncatingIfNeeded: nearest)
             output.store(pixel, at: margin &+ index)
             left = widened(pixel)
             corner = up
-            index &+= channels
+            index &+= distance
         }
     }
 
-    /// The last three bytes of a row.
+    /// Four bytes of a row, or as many as it still has.
     @inline(__always)
-    private static func last(of filtered: Span<UInt8>, at index: Int) -> SIMD4<UInt8> {
-        SIMD4(filtered[index], filtered[index &+ 1], filtered[index &+ 2], 0)
+    private static func stored(_ filtered: Span<UInt8>, at index: Int) -> SIMD4<UInt8> {
+        if index &+ 4 <= filtered.count { return filtered.vector4(at: index) }
+        var last = SIMD4<UInt8>()
+        for lane in 0..<filtered.count &- index { last[lane] = filtered[index &+ lane] }
+        return last
     }
 
     @inline(__always)

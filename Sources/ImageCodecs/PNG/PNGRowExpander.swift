@@ -6,14 +6,19 @@ struct PNGRowExpander {
     private let bitDepth: Int
     /// The RGBA of each value of a grey sample of at most 8 bits, or of a palette index.
     private let lookup: [SIMD4<UInt8>]
+    /// The entries of the palette. Those past it are black.
+    private let colours: Int
     private let transparentColour: [Int]
 
     init(_ structure: PNGStructure) {
         colourType = structure.header.colourType
         bitDepth = structure.header.bitDepth
         transparentColour = structure.transparentColour ?? []
+        colours = structure.palette.count
         switch structure.header.colourType {
-        case .palette: lookup = structure.palette
+        case .palette:
+            let black = SIMD4<UInt8>(0, 0, 0, 255)
+            lookup = structure.palette + Array(repeating: black, count: 256 - structure.palette.count)
         case .grey where structure.header.bitDepth <= 8:
             let most = 1 << structure.header.bitDepth - 1
             lookup = (0...most).map { value in
@@ -30,6 +35,24 @@ struct PNGRowExpander {
         case (.palette, _), (.grey, 1...8): return expandLookup(row, into: &pixels, range)
         case (.rgba, 8): expandRGBA8(row, into: &pixels, range)
         case (.rgb, 8) where transparentColour.isEmpty: expandRGB8(row, into: &pixels, range)
+        case (.greyAlpha, 8):
+            Self.expand(row, into: &pixels, range, bytes: 2) { pixel in
+                SIMD4(pixel[0], pixel[0], pixel[0], pixel[1])
+            }
+        case (.greyAlpha, 16):
+            Self.expand(row, into: &pixels, range, bytes: 4) { pixel in
+                let grey = Self.level(pixel, 0)
+                return SIMD4(grey, grey, grey, Self.level(pixel, 2))
+            }
+        case (.rgb, 16) where transparentColour.isEmpty:
+            Self.expand(row, into: &pixels, range, bytes: 6) { pixel in
+                SIMD4(Self.level(pixel, 0), Self.level(pixel, 2), Self.level(pixel, 4), 255)
+            }
+        case (.rgba, 16):
+            Self.expand(row, into: &pixels, range, bytes: 8) { pixel in
+                SIMD4(
+                    Self.level(pixel, 0), Self.level(pixel, 2), Self.level(pixel, 4), Self.level(pixel, 6))
+            }
         default: expandChannels(row, into: &pixels, range)
         }
         return true
@@ -40,16 +63,17 @@ struct PNGRowExpander {
     {
         let lookup = lookup.span
         let mask = 1 &<< bitDepth &- 1
+        var highest = 0
         var bit = 0
         var target = range.lowerBound
         while target &+ 4 <= range.upperBound {
             let value = Int(row[bit &>> 3]) &>> (8 &- bitDepth &- bit & 7) & mask
-            guard value < lookup.count else { return false }
+            highest = max(highest, value)
             pixels.store(lookup[value], at: target)
             bit &+= bitDepth
             target &+= 4
         }
-        return true
+        return colourType == .grey || highest < colours
     }
 
     private func expandRGBA8(_ row: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>) {
@@ -66,7 +90,29 @@ struct PNGRowExpander {
         }
     }
 
-    /// All other kinds: 16 bits, grey with alpha, RGB with a transparent colour.
+    /// Converts each pixel of so many bytes.
+    @inline(__always)
+    private static func expand(
+        _ row: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>, bytes: Int,
+        _ convert: (Span<UInt8>) -> SIMD4<UInt8>
+    ) {
+        var source = 0
+        var target = range.lowerBound
+        while target &+ 4 <= range.upperBound, source &+ bytes <= row.count {
+            pixels.store(convert(row.extracting(source..<source &+ bytes)), at: target)
+            source &+= bytes
+            target &+= 4
+        }
+    }
+
+    /// A sample of 16 bits, rounded to 8: exactly the nearest of 257 levels apart.
+    @inline(__always)
+    private static func level(_ pixel: Span<UInt8>, _ place: Int) -> UInt8 {
+        let value = UInt32(pixel[place]) &<< 8 | UInt32(pixel[place &+ 1])
+        return UInt8(truncatingIfNeeded: (value &* 255 &+ 32895) &>> 16)
+    }
+
+    /// All other kinds: grey of 16 bits, and a transparent colour.
     private func expandChannels(
         _ row: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>
     ) {

@@ -1,5 +1,6 @@
 /// The parsed chunks of a PNG, in the order required by PNG 5.6: IHDR first, PLTE and tRNS before the image data, IDAT
-/// chunks consecutive, IEND last.
+/// chunks consecutive, IEND last. What is wrong behind the first IDAT is `damage`. As in libpng, a PLTE or tRNS chunk that
+/// is wrong or at a wrong place is ignored, unless the picture needs it.
 struct PNGStructure {
     private(set) var header: PNGHeader
     /// The RGBA of each palette entry; empty without a palette.
@@ -10,6 +11,9 @@ struct PNGStructure {
     private(set) var imageData: [Range<Int>] = []
     /// The frame of the image data and the image's size, if the IDAT image is not the animation's first frame.
     private(set) var frame: (PNGAnimation.Frame, in: ImageSize)?
+    /// What is wrong behind the beginning of the image data.
+    private(set) var damage: ImageDecodingError?
+    private(set) var colour = PNGColour()
     private var hasTransparency = false
 
     init(parsing bytes: Span<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
@@ -21,11 +25,29 @@ struct PNGStructure {
         header = try PNGHeader(bytes.extracting(first.body), offset: first.body.lowerBound)
         try limits.check(header.size)
 
-        var dataEnd: Int?
         var animation = PNGAnimation()
+        do throws(ImageDecodingError) {
+            try read(&chunks, &animation, of: bytes)
+        } catch {
+            guard !imageData.isEmpty else { throw error }
+            damage = damage ?? error
+        }
+        if let first = animation.firstFrame {
+            frame = (first.frame, in: header.size)
+            header.size = first.frame.size
+            imageData = first.data
+        }
+    }
+
+    /// Reads the chunks behind IHDR.
+    private mutating func read(
+        _ chunks: inout PNGChunks, _ animation: inout PNGAnimation, of bytes: Span<UInt8>
+    ) throws(ImageDecodingError) {
+        var dataEnd: Int?
         while true {
             let chunk = try chunks.next(in: bytes)
             animation.read(chunk, of: bytes, pictureSize: header.size)
+            let body = bytes.extracting(chunk.body)
             switch chunk.type {
             case "IDAT":
                 if let dataEnd, dataEnd != chunk.offset {
@@ -35,24 +57,20 @@ struct PNGStructure {
                     throw .corrupt(segment: "palette picture without a palette", offset: chunk.offset)
                 }
                 imageData.append(chunk.body)
+                damage = damage ?? chunk.damage
                 dataEnd = chunks.offset
-            case "PLTE": try readPalette(bytes.extracting(chunk.body), of: chunk, afterData: dataEnd != nil)
-            case "tRNS":
-                try readTransparency(bytes.extracting(chunk.body), of: chunk, afterData: dataEnd != nil)
+            case "PLTE" where dataEnd == nil && palette.isEmpty: try readPalette(body, of: chunk)
+            case "tRNS" where dataEnd == nil && !hasTransparency: readTransparency(body)
+            case "PLTE", "tRNS": break
             case "IEND":
                 guard !imageData.isEmpty else {
                     throw .corrupt(segment: "PNG without IDAT", offset: chunk.offset)
-                }
-                if let first = animation.firstFrame {
-                    frame = (first.frame, in: header.size)
-                    header.size = first.frame.size
-                    imageData = first.data
                 }
                 return
             case "IHDR": throw .corrupt(segment: "second IHDR chunk", offset: chunk.offset)
             case _ where chunk.isCritical:
                 throw .unsupported(feature: "PNG with critical chunk \(chunk.type)")
-            default: break
+            default: if dataEnd == nil { colour.read(chunk) }
             }
         }
     }
@@ -64,39 +82,25 @@ struct PNGStructure {
 
     /// PNG 11.2.2. In RGB images the palette is a suggestion. In grey ones it is forbidden, and ignored as in other
     /// decoders.
-    private mutating func readPalette(
-        _ body: Span<UInt8>, of chunk: PNGChunk, afterData: Bool
-    ) throws(ImageDecodingError) {
-        guard !afterData, palette.isEmpty, !hasTransparency else {
-            throw .corrupt(segment: "place of PLTE chunk", offset: chunk.offset)
-        }
-        let most = header.colourType == .palette ? 1 << header.bitDepth : 256
-        guard body.count % 3 == 0, (1...most).contains(body.count / 3) else {
+    private mutating func readPalette(_ body: Span<UInt8>, of chunk: PNGChunk) throws(ImageDecodingError) {
+        guard header.colourType == .palette else { return }
+        guard body.count % 3 == 0, (1...256).contains(body.count / 3) else {
             throw .corrupt(segment: "PLTE chunk", offset: chunk.offset)
         }
-        for index in 0..<body.count / 3 {
+        for index in 0..<min(body.count / 3, 1 << header.bitDepth) {
             palette.append(SIMD4(body[index * 3], body[index * 3 + 1], body[index * 3 + 2], 255))
         }
     }
 
     /// PNG 11.3.2.1: the alpha of each palette entry, or the transparent colour. In images with an alpha channel it is
     /// forbidden, and ignored.
-    private mutating func readTransparency(
-        _ body: Span<UInt8>, of chunk: PNGChunk, afterData: Bool
-    ) throws(ImageDecodingError) {
-        guard !afterData, !hasTransparency else {
-            throw .corrupt(segment: "place of tRNS chunk", offset: chunk.offset)
-        }
+    private mutating func readTransparency(_ body: Span<UInt8>) {
         switch header.colourType {
         case .palette:
-            guard body.count <= palette.count else {
-                throw .corrupt(segment: "tRNS chunk", offset: chunk.offset)
-            }
+            guard body.count > 0, body.count <= palette.count else { return }
             for index in 0..<body.count { palette[index].w = body[index] }
         case .grey, .rgb:
-            guard body.count == header.colourType.channels * 2 else {
-                throw .corrupt(segment: "tRNS chunk", offset: chunk.offset)
-            }
+            guard body.count == header.colourType.channels * 2 else { return }
             // Only the low bits count, as many as a sample has.
             let mask = 1 << header.bitDepth - 1
             transparentColour = (0..<header.colourType.channels).map {
@@ -114,13 +118,17 @@ struct PNGChunk: Equatable {
     let type: String
     /// The offset of the chunk.
     let offset: Int
+    /// As much as the file has of it.
     let body: Range<Int>
+    /// A wrong CRC, or the end of the file in the chunk.
+    let damage: ImageDecodingError?
 
     /// Whether decoders must understand the chunk: its first letter is a capital.
     var isCritical: Bool { type.utf8.first.map { $0 & 0x20 == 0 } ?? true }
 }
 
-/// Iterates over the chunks of a PNG and verifies each CRC. Skips damaged ancillary chunks (PNG 13.2), as libpng does:
+/// Iterates over the chunks of a PNG and verifies each CRC. Skips damaged ancillary chunks (PNG 13.2), as libpng does.
+/// Damaged image data is used as far as it goes.
 ///
 ///     00 00 00 0D  49 48 44 52  ...  C4 90 8E 3F     length of the body, "IHDR", body, CRC of type and body
 struct PNGChunks {
@@ -128,16 +136,13 @@ struct PNGChunks {
 
     mutating func next(in bytes: Span<UInt8>) throws(ImageDecodingError) -> PNGChunk {
         while true {
-            let (chunk, isIntact) = try step(in: bytes)
-            if isIntact { return chunk }
-            guard !chunk.isCritical else {
-                throw .corrupt(segment: "CRC of \(chunk.type) chunk", offset: chunk.offset)
-            }
+            let chunk = try step(in: bytes)
+            guard let damage = chunk.damage, chunk.type != "IDAT" else { return chunk }
+            if chunk.isCritical || offset >= bytes.count { throw damage }
         }
     }
 
-    private mutating func step(in bytes: Span<UInt8>) throws(ImageDecodingError) -> (PNGChunk, isIntact: Bool)
-    {
+    private mutating func step(in bytes: Span<UInt8>) throws(ImageDecodingError) -> PNGChunk {
         let start = offset
         guard let length = bytes.bigEndian32(at: start), start + 8 <= bytes.count else {
             throw .truncated(offset: bytes.count)
@@ -152,11 +157,14 @@ struct PNGChunks {
         guard length <= Int(Int32.max) else {
             throw .corrupt(segment: "length of \(type) chunk", offset: start)
         }
-        let end = start + 8 + length
-        guard let check = bytes.bigEndian32(at: end) else { throw .truncated(offset: bytes.count) }
-        offset = end + 4
-        let isIntact = CRC32.checksum(of: bytes.extracting(start + 4..<end)) == UInt32(check)
-        return (PNGChunk(type: type, offset: start, body: start + 8..<end), isIntact)
+        let end = min(start + 8 + length, bytes.count)
+        var damage: ImageDecodingError? = .truncated(offset: bytes.count)
+        if let check = bytes.bigEndian32(at: start + 8 + length) {
+            let isIntact = CRC32.checksum(of: bytes.extracting(start + 4..<end)) == UInt32(check)
+            damage = isIntact ? nil : .corrupt(segment: "CRC of \(type) chunk", offset: start)
+        }
+        offset = min(start + 12 + length, bytes.count)
+        return PNGChunk(type: type, offset: start, body: start + 8..<end, damage: damage)
     }
 }
 
@@ -249,6 +257,9 @@ struct PNGPass: Equatable {
     var columnStep: Int
     var rowStep: Int
     var size = ImageSize(width: 0, height: 0)
+
+    /// The pixels that one of this pass stands for, while later passes are missing.
+    var block: ImageSize { ImageSize(width: columnStep - firstColumn, height: rowStep - firstRow) }
 
     fileprivate static let adam7 = [
         PNGPass(firstColumn: 0, firstRow: 0, columnStep: 8, rowStep: 8),

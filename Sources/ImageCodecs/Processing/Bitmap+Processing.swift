@@ -109,7 +109,7 @@ extension Bitmap {
             canvas.replaceSubrange(
                 target..<target + width * 4, with: pixels[line * width * 4..<(line + 1) * width * 4])
         }
-        return Bitmap(width: size.width, height: size.height, pixels: canvas, isComplete: isComplete)
+        return Bitmap(width: size.width, height: size.height, pixels: canvas, damage: damage)
     }
 
     /// A part of the image; it must lie inside.

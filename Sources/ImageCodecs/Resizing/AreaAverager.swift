@@ -64,9 +64,9 @@ struct AreaAverager {
     }
 
     /// Returns the resized image, after all source rows were added.
-    consuming func finish(isComplete: Bool = true) -> Bitmap {
+    consuming func finish(damage: ImageDecodingError? = nil) -> Bitmap {
         Bitmap(
-            width: layout.size.width, height: layout.size.height, pixels: pixels, isComplete: isComplete)
+            width: layout.size.width, height: layout.size.height, pixels: pixels, damage: damage)
     }
 
     private mutating func accumulate(_ row: Span<UInt8>, weight: UInt32) {

@@ -13,7 +13,7 @@ extension Bitmap {
         var averager = AreaAverager(from: size, to: layout, weighingByAlpha: !isOpaque)
         let stride = width * 4
         for row in 0..<height { averager.add(row: pixels.span.extracting(row * stride..<(row + 1) * stride)) }
-        return averager.finish(isComplete: isComplete)
+        return averager.finish(damage: damage)
     }
 
     /// Resizes the image with a three-lobed Lanczos kernel, sharper than ``resized(to:)``. Uses the stored values
@@ -66,7 +66,7 @@ extension Bitmap {
             }
         }
         return Bitmap(
-            width: layout.size.width, height: layout.size.height, pixels: kept, isComplete: isComplete)
+            width: layout.size.width, height: layout.size.height, pixels: kept, damage: damage)
     }
 }
 

@@ -64,7 +64,7 @@ struct Resampler {
                 Self.mixTranslucentColumns(line, across, from: columns.lowerBound, into: &pixels, place)
             }
         }
-        return Bitmap(width: size.width, height: size.height, pixels: pixels, isComplete: source.isComplete)
+        return Bitmap(width: size.width, height: size.height, pixels: pixels, damage: source.damage)
     }
 
     // MARK: Rows
@@ -267,7 +267,7 @@ extension PlanarPicture {
                 self.samples, planes[index], across: kernels[index].across, down: kernels[index].down)
             resampler.resample(into: &samples, result[index])
         }
-        return PlanarPicture(size: layout.size, planes: result, samples: samples, isComplete: isComplete)
+        return PlanarPicture(size: layout.size, planes: result, samples: samples, damage: damage)
     }
 
     /// The peak memory use of resampling in bytes, with the result and without the source.

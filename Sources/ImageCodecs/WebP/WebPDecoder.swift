@@ -1,8 +1,8 @@
 /// Decodes WebP (RFC 9649): lossy images (VP8, RFC 6386) with or without alpha, lossless ones (VP8L), and the first
-/// frame of an animation on a transparent canvas. Applies the Exif orientation; ignores the colour profile.
+/// frame of an animation on a transparent canvas. Applies the Exif orientation, and the colour profile.
 ///
 /// Rows are averaged to the wanted size as they are decoded, so a large image never exists at its full size. A file that
-/// is cut off gives an incomplete bitmap, whose missing pixels are transparent.
+/// is cut off gives a bitmap with `damage`, whose missing pixels are transparent.
 public struct WebPDecoder: ResizingDecoder {
     /// Creates a decoder; it keeps no state.
     public init() {}
@@ -38,12 +38,16 @@ public struct WebPDecoder: ResizingDecoder {
         _ structure: WebPStructure, of bytes: Span<UInt8>, _ layout: PictureLayout
     ) throws(ImageDecodingError) -> Bitmap {
         let (image, orientation) = (structure.image, structure.orientation)
+        let transform = structure.profile.flatMap {
+            ColourTransform(profile: bytes.extracting($0), for: .rgb)
+        }
         guard image.size != structure.canvas else {
-            return try decode(image, of: bytes, layout.stored(orientation)).turned(orientation)
+            return try decode(image, of: bytes, layout.stored(orientation))
+                .converted(by: transform).turned(orientation)
         }
         let frame = try decode(image, of: bytes, PictureLayout(whole: image.size))
         return frame.placed(column: image.column, row: image.row, in: structure.canvas)
-            .turned(orientation).resized(to: layout)
+            .turned(orientation).resized(to: layout).converted(by: transform)
     }
 
     private static func decode(
@@ -63,7 +67,7 @@ public struct WebPDecoder: ResizingDecoder {
         for _ in 0..<image.size.height {
             guard isComplete, try read(&rows, stream) else {
                 isComplete = false
-                addMissingRow(to: &builder)
+                builder.addMissingRow()
                 continue
             }
             guard builder.needsNextRow else {
@@ -83,7 +87,7 @@ public struct WebPDecoder: ResizingDecoder {
                 }
             }
         }
-        return builder.finish(isComplete: isComplete && !image.isCut)
+        return builder.finish(damage: isComplete && !image.isCut ? nil : .truncated(offset: bytes.count))
     }
 
     /// False if the stream ends before the next row.
@@ -112,7 +116,7 @@ public struct WebPDecoder: ResizingDecoder {
             isComplete = rows.decodeRow(in: bytes)
             // What follows the end of the data in its row of macroblocks is noise.
             guard isComplete else {
-                for _ in first..<image.size.height { addMissingRow(to: &builder) }
+                for _ in first..<image.size.height { builder.addMissingRow() }
                 break
             }
             for row in rows.finished {
@@ -132,14 +136,7 @@ public struct WebPDecoder: ResizingDecoder {
                 }
             }
         }
-        return builder.finish(isComplete: isComplete && !image.isCut)
-    }
-
-    /// Adds a transparent row.
-    private static func addMissingRow(to builder: inout BitmapBuilder) {
-        builder.addRow { output, range in
-            for index in range { output[index] = 0 }
-        }
+        return builder.finish(damage: isComplete && !image.isCut ? nil : .truncated(offset: bytes.count))
     }
 }
 
@@ -159,6 +156,8 @@ struct WebPStructure {
     let canvas: ImageSize
     private(set) var image: WebPImage
     private(set) var orientation = ExifOrientation.upright
+    /// The body of the colour profile's chunk.
+    private(set) var profile: Range<Int>?
 
     /// Throws `.truncated(offset:)` if the file ends before the image's data begins.
     init(parsing bytes: Span<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
@@ -173,9 +172,9 @@ struct WebPStructure {
         guard image.column + image.size.width <= canvas.width, image.row + image.size.height <= canvas.height,
             image.isFrame || image.size == canvas
         else { throw .corrupt(segment: "size of a WebP image", offset: image.data.lowerBound) }
-        if bytes.hasBytes("VP8X", at: 12), bytes[20] & 0x08 != 0 {
-            orientation = ExifOrientation(ofWebP: bytes) ?? .upright
-        }
+        guard bytes.hasBytes("VP8X", at: 12) else { return }
+        if bytes[20] & 0x08 != 0 { orientation = ExifOrientation(ofWebP: bytes) ?? .upright }
+        if bytes[20] & 0x20 != 0 { profile = WebPChunks.body(of: "ICCP", in: bytes) }
     }
 }
 
@@ -250,6 +249,13 @@ struct WebPChunks {
         end = range.upperBound
     }
 
+    /// The body of the first chunk of a type.
+    static func body(of type: String, in bytes: Span<UInt8>) -> Range<Int>? {
+        var chunks = WebPChunks(12..<bytes.count)
+        while let chunk = chunks.next(in: bytes) { if chunk.type == type { return chunk.body } }
+        return nil
+    }
+
     /// Nil at the end. Bodies have an even length in the file; `missing` bytes of one are cut off.
     mutating func next(in bytes: Span<UInt8>) -> (type: String, body: Range<Int>, missing: Int)? {
         guard offset + 8 <= end, let length = bytes.littleEndian32(at: offset + 4) else { return nil }
@@ -264,16 +270,11 @@ struct WebPChunks {
 extension ExifOrientation {
     /// The orientation in a WebP's Exif chunk, which follows the image; nil without a valid one.
     init?(ofWebP bytes: Span<UInt8>) {
-        var chunks = WebPChunks(12..<bytes.count)
-        while let chunk = chunks.next(in: bytes) {
-            guard chunk.type == "EXIF" else { continue }
-            let body = bytes.extracting(chunk.body)
-            // Some writers put the beginning of a JPEG's segment there too.
-            let isSegment = body.hasBytes([0x45, 0x78, 0x69, 0x66, 0x00, 0x00])
-            self.init(tiff: isSegment ? body.extracting(6..<body.count) : body)
-            return
-        }
-        return nil
+        guard let place = WebPChunks.body(of: "EXIF", in: bytes) else { return nil }
+        let body = bytes.extracting(place)
+        // Some writers put the beginning of a JPEG's segment there too.
+        let isSegment = body.hasBytes([0x45, 0x78, 0x69, 0x66, 0x00, 0x00])
+        self.init(tiff: isSegment ? body.extracting(6..<body.count) : body)
     }
 }
 

@@ -10,7 +10,7 @@ struct GIFTests {
     func pixels(name: String) throws {
         let bitmap = try ImageDecoders.standard.decode(Resources.bytes("GIF/\(name).gif"))
         let reference = try ImageDecoders.standard.decode(Resources.bytes("GIF/\(name).png"))
-        #expect(bitmap.size == reference.size && bitmap.isComplete)
+        #expect(bitmap.size == reference.size && bitmap.damage == nil)
         #expect(visible(bitmap) == visible(reference))
     }
 
@@ -73,8 +73,9 @@ struct GIFTests {
         #expect(try indices(file(image(codes: [4, 4, 3, 5, 2]))) == [3, nil, nil, nil])
     }
 
-    @Test("an undefined code, and a first code that is no literal, are corrupt")
-    func wrongCodes() {
+    @Test("an undefined code, and a first code that is no literal, end the image")
+    func wrongCodes() throws {
+        #expect(try indices(file(image(codes: [4, 1, 7]))) == [1, nil, nil, nil])
         #expect(corruptSegment(file(image(codes: [4, 6]))) == "LZW code")
         #expect(corruptSegment(file(image(codes: [4, 1, 7]))) == "LZW code")
         #expect(corruptSegment(file([0x2C, 0, 0, 0, 0, 2, 0, 2, 0, 0, 12, 1, 0, 0])) == "LZW code size")
@@ -94,15 +95,16 @@ struct GIFTests {
         #expect(try indices(file(all, control(disposal: 3), corner, other)) == [3, 1, 1, 1])
     }
 
-    @Test("a frame outside the screen is cut off; one of no size is nothing")
+    @Test("the screen grows to the first image; a later one is cut off; one of no size is nothing")
     func outside() throws {
         let far = image(column: 1, row: 1, codes: [4, 2, 3, 4, 1, 0, 5])
-        #expect(try indices(file(far)) == [nil, nil, nil, 2])
-        #expect(try indices(file(image(column: 9, row: 9, codes: [4, 2, 5]))) == [nil, nil, nil, nil])
+        #expect(try indices(file(far)) == [nil, nil, nil, nil, 2, 3, nil, 1, 0])
+        #expect(try indices(file(all, far)) == [1, 1, 1, 2])
+        #expect(try indices(file(all, image(column: 9, row: 9, codes: [4, 2, 5]))) == [1, 1, 1, 1])
         #expect(try indices(file(image(width: 0, height: 0, codes: []))) == [nil, nil, nil, nil])
     }
 
-    @Test("a transparent pixel leaves what is there; one past the colour table is corrupt")
+    @Test("a transparent pixel leaves what is there; one past the colour table is black, and damage")
     func transparency() throws {
         #expect(
             try indices(file(all, control(transparent: 2), image(codes: [4, 2, 3, 4, 3, 2, 5]))) == [
@@ -112,16 +114,41 @@ struct GIFTests {
         short[10] = 0x80
         short.removeSubrange(19..<25)
         #expect(corruptSegment(short) == "image data points past the colour table")
+        #expect(try indices(short) == [1, 0, 0, nil])
+    }
+
+    @Test(
+        "one pixel without a colour table and without data is transparent; with data and no table it is black"
+    )
+    func withoutColours() throws {
+        let start = Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2]
+        let empty = try ImageDecoders.standard.decode(start + [0, 0x3B])
+        #expect(empty.pixels == [0, 0, 0, 0] && empty.damage == nil)
+        let black = try ImageDecoders.standard.decode(start + [1, 0b0000_1100, 0, 0x3B])
+        #expect(black.pixels == [0, 0, 0, 255] && black.damage == nil)
+    }
+
+    @Test(
+        "a file that is damaged behind its first image shows that; a loop shows it alone, however many follow"
+    )
+    func later() throws {
+        let cut = file(all, corner).dropLast(9)
+        #expect(try indices(Array(cut)) == [1, 1, 1, 1])
+        let whole = [0x2C, 0, 0, 0, 0, 0, 8, 0, 8, 0, 2, 0] as [UInt8]
+        #expect(decodingError(file(loop, all, Array(repeatElement(whole, count: 9_000).joined()))) == nil)
     }
 
     @Test("a size of nought, and images of too many pixels, are refused")
-    func limits() {
-        var none = file(image(codes: [4, 1, 5]))
+    func limits() throws {
+        var none = file(image(width: 0, height: 0, codes: []))
         none[6] = 0
         #expect(corruptSegment(none) == "size of the logical screen")
+        none = file(all)
+        (none[6], none[8]) = (0, 0)
+        #expect(try indices(none) == [1, 1, 1, 1])
         var large = file(image(codes: [4, 1, 5]))
         large.replaceSubrange(6..<10, with: [0xFF, 0xFF, 0xFF, 0xFF])
-        #expect(exceededLimit(large) == .side)
+        #expect(exceededLimit(large) == .pixels)
         let whole = [0x2C, 0, 0, 0, 0, 0, 8, 0, 8, 0, 2, 0] as [UInt8]
         #expect(exceededLimit(file(Array(repeatElement(whole, count: 10_000).joined()))) == .pixels)
         let dot = image(width: 1, height: 1, codes: [4, 1, 5])
@@ -133,7 +160,7 @@ struct GIFTests {
     func trailer() throws {
         let file = try Resources.bytes("GIF/photo.gif")
         try ImageDecoders.standard.checkComplete(Array(file.dropLast()))
-        #expect(try ImageDecoders.standard.decode(Array(file.dropLast())).isComplete)
+        #expect(try ImageDecoders.standard.decode(Array(file.dropLast())).damage == nil)
         #expect(throws: ImageDecodingError.self) {
             try ImageDecoders.standard.checkComplete(Array(file.dropLast(12)))
         }
@@ -144,7 +171,7 @@ struct GIFTests {
         let file = try Resources.bytes("GIF/interlaced.gif")
         let whole = try ImageDecoders.standard.decode(file)
         let part = try ImageDecoders.standard.decode(Array(file.prefix(file.count / 2)))
-        #expect(!part.isComplete && part.isOpaque)
+        #expect(part.damage != nil && part.isOpaque)
         #expect(part.pixels.prefix(whole.width * 4) == whole.pixels.prefix(whole.width * 4))
     }
 

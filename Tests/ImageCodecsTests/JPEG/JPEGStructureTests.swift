@@ -15,7 +15,7 @@ struct JPEGStructureTests {
         let parts = [JPEG.quantisation, JPEG.frame(height: 0), JPEG.tables, JPEG.scan(), JPEG.greyBlock]
         let file = JPEG.start + parts.flatMap(\.self) + lines + JPEG.end
         let bitmap = try ImageDecoders.standard.decode(file)
-        #expect(bitmap.pixels == (0..<64).flatMap { _ in grey } && bitmap.isComplete)
+        #expect(bitmap.pixels == (0..<64).flatMap { _ in grey } && bitmap.damage == nil)
         #expect(try ImageHeader(parsing: file).size == ImageSize(width: 8, height: 8))
         let none = JPEG.start + parts.flatMap(\.self) + JPEG.segment(0xDC, [0, 0]) + JPEG.end
         #expect(corruptSegment(none) == "number of lines")
@@ -28,7 +28,7 @@ struct JPEGStructureTests {
             JPEG.start + fill + JPEG.quantisation + fill + JPEG.frame() + JPEG.tables + fill + JPEG.scan()
             + JPEG.greyBlock + fill + JPEG.end
         let bitmap = try ImageDecoders.standard.decode(file)
-        #expect(Array(bitmap.pixels.prefix(4)) == grey && bitmap.isComplete)
+        #expect(Array(bitmap.pixels.prefix(4)) == grey && bitmap.damage == nil)
     }
 
     @Test("fill bytes and surplus bytes before a restart marker do no harm")
@@ -37,7 +37,7 @@ struct JPEGStructureTests {
         let file = JPEG.file(
             JPEG.quantisation, JPEG.frame(width: 24), JPEG.tables, JPEG.segment(0xDD, [0, 1]), JPEG.scan(),
             data)
-        #expect(try ImageDecoders.standard.decode(file).isComplete)
+        #expect(try ImageDecoders.standard.decode(file).damage == nil)
     }
 
     @Test("an extended sequential frame of 8 bits is a baseline frame with more tables")

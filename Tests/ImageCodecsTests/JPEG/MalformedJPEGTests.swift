@@ -21,10 +21,11 @@ struct MalformedJPEGTests {
         #expect(bitmap.pixels == [UInt8](repeating: 0, count: 64).flatMap { _ in [128, 128, 128, 255] })
     }
 
-    @Test("segments of length 0 and 1 are refused, and one past the end is truncated")
+    @Test("segments of length 0 and 1 are empty, and one past the end is truncated")
     func segmentLengths() {
-        #expect(corruptSegment([0xFF, 0xD8, 0xFF, 0xDB, 0, 0]) == "length of DQT segment")
-        #expect(corruptSegment([0xFF, 0xD8, 0xFF, 0xDB, 0, 1]) == "length of DQT segment")
+        for length: UInt8 in 0...1 {
+            #expect(decodingError(JPEG.start + [0xFF, 0xDB, 0, length] + JPEG.grey.dropFirst(2)) == nil)
+        }
         #expect(isTruncated([0xFF, 0xD8, 0xFF, 0xDB, 0xFF, 0xFF, 0]))
         #expect(isTruncated([0xFF, 0xD8, 0xFF]))
     }
@@ -41,8 +42,7 @@ struct MalformedJPEGTests {
             #expect(corruptSegment(file(frame: frame)) == "sampling factors in the frame header")
         }
         let sameNames = [Component(identifier: 1), Component(identifier: 2), Component(identifier: 1)]
-        #expect(
-            corruptSegment(file(frame: JPEG.frame(components: sameNames))) == "component in the frame header")
+        #expect(corruptSegment(file(frame: JPEG.frame(components: sameNames))) == "component without a scan")
         #expect(
             corruptSegment(file(frame: JPEG.frame(components: [Component(table: 4)])))
                 == "component in the frame header")
@@ -64,8 +64,8 @@ struct MalformedJPEGTests {
 
     @Test("sizes over the limits are refused at the header, before samples are allocated")
     func limits() {
-        #expect(exceededLimit(file(frame: JPEG.frame(width: 65_535, height: 65_535))) == .side)
-        #expect(exceededLimit(file(frame: JPEG.frame(width: 16_000, height: 16_000))) == .pixels)
+        #expect(exceededLimit(file(frame: JPEG.frame(width: 65_535, height: 65_535))) == .pixels)
+        #expect(exceededLimit(file(frame: JPEG.frame(width: 30_000, height: 20_000))) == .pixels)
         #expect(exceededLimit(JPEG.grey, limits: DecodingLimits(inputBytes: 100)) == .inputBytes)
         #expect(exceededLimit(JPEG.grey, limits: DecodingLimits(side: 7)) == .side)
         #expect(exceededLimit(JPEG.grey, limits: DecodingLimits(pixels: 63)) == .pixels)
@@ -115,14 +115,14 @@ struct MalformedJPEGTests {
         #expect(segment(JPEG.scan(components: [(1, 0x22)])) == "scan without its tables")
         #expect(
             corruptSegment(JPEG.file(JPEG.frame(), JPEG.tables, JPEG.scan(), JPEG.greyBlock))
-                == "first scan of a component")
+                == "scan without its tables")
         #expect(corruptSegment(JPEG.file(JPEG.scan(), JPEG.greyBlock)) == "scan ahead of the frame header")
         #expect(corruptSegment(JPEG.file(JPEG.quantisation, JPEG.frame())) == "JPEG without a scan")
         let twice = JPEG.scan() + JPEG.greyBlock + JPEG.scan()
         #expect(segment(twice) == "second scan of a component")
     }
 
-    @Test("invalid codes and coefficients past the end of a block are refused")
+    @Test("invalid codes and coefficients past the end of a block are damage")
     func coefficients() {
         func segment(_ data: [UInt8]) -> String? {
             corruptSegment(JPEG.file(JPEG.quantisation, JPEG.frame(), JPEG.tables, JPEG.scan(), data))
@@ -132,7 +132,7 @@ struct MalformedJPEGTests {
         #expect(segment([0b0100_1001, 0b0010_0100, 0, 0, 0, 0]) == "coefficients of a scan")
     }
 
-    @Test("a restart marker out of order is refused")
+    @Test("a restart marker out of order is damage")
     func restarts() {
         func segment(_ data: [UInt8]) -> String? {
             let interval = JPEG.segment(0xDD, [0, 1])
@@ -141,7 +141,7 @@ struct MalformedJPEGTests {
                 JPEG.file(JPEG.quantisation, frame, JPEG.tables, interval, JPEG.scan(), data))
         }
         #expect(segment([0x3F, 0xFF, 0xD0, 0x3F, 0xFF, 0xD1, 0x3F]) == nil)
-        #expect(segment([0x3F, 0xFF, 0xD1, 0x3F, 0xFF, 0xD1, 0x3F]) == "RST1 instead of restart marker 0")
+        #expect(segment([0x3F, 0xFF, 0xD1, 0x3F, 0xFF, 0xD1, 0x3F]) == "RST1 instead of RST0")
     }
 
     @Test("zeros may run past the end of a block, as in other decoders; a coefficient may not")
@@ -153,9 +153,7 @@ struct MalformedJPEGTests {
         }
         for target in [nil, ImageSize(width: 1, height: 1)] {
             #expect(try ImageDecoders.standard.decode(data(0b0000_0111), fitting: target).pixels[0] == 128)
-            #expect(throws: ImageDecodingError.self) {
-                try ImageDecoders.standard.decode(data(0b0000_1011), fitting: target)
-            }
+            #expect(try ImageDecoders.standard.decode(data(0b0000_1011), fitting: target).damage != nil)
         }
     }
 
@@ -172,7 +170,6 @@ struct MalformedJPEGTests {
         #expect(segment((1, 64), 0) == "scan header")
         #expect(segment((0, 0), 0x31) == "scan header")
         #expect(segment((0, 0), 0x0E) == "scan header")
-        #expect(segment((1, 63), 0) == "first scan of a component")
     }
 
     @Test("a progressive scan that repeats endlessly stops at the limit")

@@ -14,7 +14,7 @@ struct TruncatedJPEGTests {
     private func isIncomplete(_ bytes: [UInt8]) throws -> Bool {
         let bitmap = try ImageDecoders.standard.decode(bytes)
         #expect(bitmap.size == ImageSize(width: 800, height: 8))
-        return !bitmap.isComplete
+        return bitmap.damage != nil
     }
 
     @Test("data that ends early, at a marker or with the file, gives an incomplete picture")
@@ -41,7 +41,7 @@ struct TruncatedJPEGTests {
         let bytes = try Resources.bytes("JPEG/\(name).jpg")
         let whole = try ImageDecoders.standard.decode(bytes)
         let cut = try ImageDecoders.standard.decode(Array(bytes.prefix(bytes.count * 9 / 10)))
-        #expect(cut.size == whole.size && !cut.isComplete)
+        #expect(cut.size == whole.size && cut.damage != nil)
         #expect(cut.pixels.prefix(whole.width * 4) == whole.pixels.prefix(whole.width * 4))
         #expect(cut.pixels.suffix(4) == [128, 128, 128, 255])
     }
@@ -54,7 +54,7 @@ struct TruncatedJPEGTests {
         let later = try ImageDecoders.standard.decode(Array(bytes.prefix(bytes.count * 9 / 10)))
         let (earlyDifference, laterDifference) = (early.difference(to: whole), later.difference(to: whole))
         #expect(try #require(laterDifference).mean < #require(earlyDifference).mean)
-        #expect(!early.isComplete && !later.isComplete)
+        #expect(early.damage != nil && later.damage != nil)
     }
 
     @Test("a component without a scan is grey, and the picture is incomplete")
@@ -62,7 +62,7 @@ struct TruncatedJPEGTests {
         let frame = JPEG.frame(components: (1...3).map { JPEG.Component(identifier: $0) })
         let bytes = JPEG.file(JPEG.quantisation, frame, JPEG.tables, JPEG.scan(), JPEG.greyBlock)
         let bitmap = try ImageDecoders.standard.decode(bytes)
-        #expect(!bitmap.isComplete && bitmap.pixels.prefix(4) == [128, 128, 128, 255])
+        #expect(bitmap.damage != nil && bitmap.pixels.prefix(4) == [128, 128, 128, 255])
     }
 
     @Test("progressive blocks with only a refinement scan are incomplete")
@@ -70,7 +70,7 @@ struct TruncatedJPEGTests {
         let bytes = JPEG.file(
             JPEG.quantisation, JPEG.frame(marker: 0xC2), JPEG.tables,
             JPEG.scan(spectrum: (0, 0), approximation: 0x10), [0xFF, 0x00])
-        #expect(try !ImageDecoders.standard.decode(bytes).isComplete)
+        #expect(try ImageDecoders.standard.decode(bytes).damage != nil)
     }
 
     @Test("a progressive component without a scan makes the picture incomplete")
@@ -78,19 +78,20 @@ struct TruncatedJPEGTests {
         let frame = JPEG.frame(marker: 0xC2, components: (1...3).map { JPEG.Component(identifier: $0) })
         let scans = (1...2).flatMap { JPEG.scan(components: [($0, 0)], spectrum: (0, 0)) + JPEG.greyBlock }
         let bytes = JPEG.file(JPEG.quantisation, frame, JPEG.tables, scans)
-        #expect(try !ImageDecoders.standard.decode(bytes).isComplete)
+        #expect(try ImageDecoders.standard.decode(bytes).damage != nil)
         let third = JPEG.scan(components: [(3, 0)], spectrum: (0, 0)) + JPEG.greyBlock
         #expect(
             try ImageDecoders.standard.decode(
                 JPEG.file(JPEG.quantisation, frame, JPEG.tables, scans, third)
-            ).isComplete)
+            ).damage == nil)
     }
 
     @Test("turning and averaging keep the picture incomplete")
     func turned() throws {
         let bytes = try Resources.bytes("JPEG/baseline-420.jpg")
         let file = JPEG.start + JPEG.exif(orientation: 6) + bytes.dropFirst(2).prefix(bytes.count / 2)
-        #expect(try !ImageDecoders.standard.decode(file).isComplete)
-        #expect(try !ImageDecoders.standard.decode(file, fitting: ImageSize(width: 9, height: 9)).isComplete)
+        #expect(try ImageDecoders.standard.decode(file).damage != nil)
+        #expect(
+            try ImageDecoders.standard.decode(file, fitting: ImageSize(width: 9, height: 9)).damage != nil)
     }
 }

@@ -31,7 +31,7 @@ struct InflateTests {
         #expect(corruptSegment(PNGWriter.file(imageData: stream)) == "filter type in row data")
     }
 
-    @Test("a match past the picture's size is refused, however long the stream continues")
+    @Test("a match past the picture's size ends the decoding, however long the stream continues")
     func bomb() {
         var bits = fixedBlock([0])
         // Length 258 at distance 1, a thousand times.
@@ -39,7 +39,7 @@ struct InflateTests {
             bits.code(0b1100_0101, bits: 8)
             bits.code(0, bits: 5)
         }
-        #expect(segment(bits) == "image data is too long")
+        #expect(segment(bits) == nil)
     }
 
     @Test("a stored block whose length and complement differ is refused")

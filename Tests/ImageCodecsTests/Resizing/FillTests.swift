@@ -123,8 +123,8 @@ struct FillTests {
     func cut() throws {
         let bytes = try Resources.bytes("JPEG/baseline-420.jpg")
         let top = try decoders.decode(Array(bytes.prefix(bytes.count - 40)), sizing: fill(20, 2, .top))
-        #expect(!top.isComplete && top.size == ImageSize(width: 20, height: 2))
-        #expect(try decoders.decode(bytes, sizing: fill(20, 2, .top)).isComplete)
+        #expect(top.damage != nil && top.size == ImageSize(width: 20, height: 2))
+        #expect(try decoders.decode(bytes, sizing: fill(20, 2, .top)).damage == nil)
     }
 
     private func crop(_ bitmap: Bitmap, _ width: Int, _ height: Int, _ anchor: ContentMode.Anchor) -> Bitmap {

@@ -3,8 +3,7 @@ import ImageCodecs
 /// The error of decoding `bytes`; nil for a picture.
 func decodingError(_ bytes: [UInt8], limits: DecodingLimits = .standard) -> ImageDecodingError? {
     do throws(ImageDecodingError) {
-        _ = try ImageDecoders.standard.decode(bytes, limits: limits)
-        return nil
+        return try ImageDecoders.standard.decode(bytes, limits: limits).damage
     } catch {
         return error
     }
