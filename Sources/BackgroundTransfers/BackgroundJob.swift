@@ -283,6 +283,8 @@ public struct JobResult: Sendable, Hashable, Codable {
     public let milliseconds: Double
     /// How long it waited for slots, in milliseconds.
     public let queued: Double
+    /// What the file lacks; nil for a whole one.
+    public private(set) var damage: String?
     /// The SHA-256 of the file, if the job wants checksums.
     public private(set) var sha256: String?
     /// Why it failed.
@@ -312,6 +314,7 @@ public struct JobResult: Sendable, Hashable, Codable {
             format = file.header?.format.name
             width = file.header?.size?.width
             height = file.header?.size?.height
+            damage = file.damage?.description
             sha256 = wantsChecksum ? file.bytes.checksum : nil
         case .failed(let error):
             outcome = "failed"

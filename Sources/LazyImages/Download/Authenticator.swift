@@ -9,6 +9,17 @@ public protocol Authenticator: Sendable {
     /// Runs on no particular actor. It may be slow: it may ask a person or read a file.
     /// - Parameter challenge: the server's challenge, and whether it refused the last credential.
     func credential(for challenge: AuthenticationChallenge) async -> Credential?
+
+    /// The Bearer token to send to an origin at once, before any challenge: some servers refuse without one. Called for
+    /// each request, so it should know the answer. Optional; the default is nil, none.
+    /// - Parameter origin: the server: scheme, host and port.
+    func tokenToSend(to origin: URL) async -> String?
+}
+
+extension Authenticator {
+    /// Returns nil: no token is sent before a challenge.
+    /// - Parameter origin: the server: scheme, host and port.
+    public func tokenToSend(to origin: URL) async -> String? { nil }
 }
 
 /// A credential for a server. Kept in memory only, never logged or stored.
@@ -70,10 +81,20 @@ actor AuthenticationBroker {
         self.clientNonce = clientNonce
     }
 
-    /// The authorisation that a request sends at once, because its origin has challenged an earlier request. Nil
-    /// without one.
-    func authorization(for url: URL) -> Authorization? {
-        Self.origin(of: url).flatMap { answer(at: $0, for: url) }
+    /// The authorisation that a request sends at once: its origin has challenged an earlier request, or the
+    /// authenticator has a token for it. Nil without one.
+    func authorization(for url: URL) async -> Authorization? {
+        guard let origin = Self.origin(of: url) else { return nil }
+        if let answer = answer(at: origin, for: url) { return answer }
+        guard let token = await authenticator.tokenToSend(to: origin), Self.fits(.token(token), .bearer)
+        else {
+            return nil
+        }
+        return Self.bearer(token)
+    }
+
+    private static func bearer(_ token: String) -> Authorization {
+        Authorization(field: "Bearer \(token)", credential: .token(token))
     }
 
     /// The authorisation for the next attempt, after a 401 with these fields; nil without a credential.
@@ -124,7 +145,7 @@ actor AuthenticationBroker {
         guard let session = sessions[origin] else { return nil }
         sessions[origin]?.uses += 1
         switch session.credential {
-        case .token(let token): return Authorization(field: "Bearer \(token)", credential: session.credential)
+        case .token(let token): return Self.bearer(token)
         case .password(let user, let password):
             guard session.challenge.scheme == "digest" else {
                 let pair = Data("\(user):\(password)".utf8).base64EncodedString()

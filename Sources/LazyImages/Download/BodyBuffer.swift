@@ -37,6 +37,8 @@ final class BodyBuffer: BodyReceiver {
         var expected: Int?
         var failure: ImageLoadingError?
         var mustRestart = false
+        /// Whether the body is compressed, although the request asks for it as it is. It is decompressed at its end.
+        var isCompressed = false
         /// For a body whose parts each replace the one before. The storage then has the last complete part.
         var replacing: MixedReplaceReader?
         var partNumber = 0
@@ -120,6 +122,14 @@ final class BodyBuffer: BodyReceiver {
         }
     }
 
+    /// Whether HTTP says where the body ends (RFC 9112 section 6.3), so that a successful transfer has brought all of it.
+    var isFramed: Bool {
+        state.withLock { state in
+            state.expected != nil || state.metrics?.protocolVersion == "HTTP/2"
+                || state.head?.fields["transfer-encoding"]?.lowercased().contains("chunked") == true
+        }
+    }
+
     /// The bytes in memory after the first `start` ones; none for a body that is in a file or finished. A copy: sharing
     /// the array would make the next append copy all of it.
     func bytes(from start: Int) -> [UInt8] {
@@ -163,17 +173,22 @@ final class BodyBuffer: BodyReceiver {
             state.headTime = .coarseNow
             if let plan, !resume(plan.verdict(on: head), with: head, in: &state) { return nil }
             let expected = head.contentLength.map { state.offset + $0 }
-            guard head.status == 200 || state.storage.partial != nil || keepsAnyStatus else {
+            guard head.isSuccessWithBody || state.storage.partial != nil || keepsAnyStatus else {
                 state.isDiscarded = true
                 let isShort = expected.map { $0 <= Self.discardLimit } ?? true
                 return isShort ? .some(nil) : nil
             }
-            if let encoding = head.fields["content-encoding"], !encoding.isEmpty,
-                !encoding.equalsIgnoringCase("identity")
-            {
-                state.failure = .encodedContent(url: url, encoding: encoding)
-                return nil
+            switch ContentCoding(head.fields) {
+            case .none: break
+            case .gzip where state.offset == 0:
+                state.isCompressed = true
+                // The stored head is that of the decompressed body.
+                for name in ["content-encoding", "content-length"] { state.head?.fields[name] = nil }
+            case .gzip: state.failure = .encodedContent(url: url, encoding: "gzip")
+            case .unreadable(let coding): state.failure = .encodedContent(url: url, encoding: coding)
             }
+            if state.failure != nil { return nil }
+            if !keepsAnyStatus { state.head?.readAsOK() }
             if head.status == 200, let type = head.fields["Content-Type"],
                 let reader = MixedReplaceReader(contentType: type)
             {
@@ -188,7 +203,7 @@ final class BodyBuffer: BodyReceiver {
             if state.storage.partial == nil {
                 state.storage.start(
                     head, total: expected, room: min(expected ?? 0, Self.firstReserve),
-                    received: state.headTime.seconds)
+                    received: state.headTime.seconds, isResumable: !state.isCompressed)
             }
             return TransferProgress(received: state.received, expected: expected)
         }
@@ -240,8 +255,9 @@ final class BodyBuffer: BodyReceiver {
     func finish() async throws(ImageLoadingError) -> ImageBytes {
         await written()
         do throws(ImageLoadingError) {
-            if let bytes = try bytesInMemory() { return ImageBytes(bytes) }
-            return try await bytesInFile()
+            let bytes =
+                if let bytes = try bytesInMemory() { ImageBytes(bytes) } else { try await bytesInFile() }
+            return state.withLock(\.isCompressed) ? try await decompressed(bytes) : bytes
         } catch {
             await interrupt(keepsSmall: true)
             throw error
@@ -265,6 +281,21 @@ final class BodyBuffer: BodyReceiver {
                 throw .storageFailed(url: url, reason: "its temporary file cannot be read")
             }
             return ImageBytes(file)
+        }
+    }
+
+    private func decompressed(_ body: ImageBytes) async throws(ImageLoadingError) -> ImageBytes {
+        try await threads.run({ ImageLoadingError($0, url: url) }) { [self] () throws(ImageLoadingError) in
+            let outcome = body.withBytes { bytes in
+                Result { () throws(Gzip.Fault) in try Gzip.decompress(bytes, limit: maximumBytes) }
+            }
+            switch outcome {
+            case .success([]): throw .empty(url: url)
+            case .success(let bytes): return ImageBytes(bytes)
+            case .failure(.tooLarge): throw .tooLarge(url: url, limit: maximumBytes)
+            case .failure(.damaged):
+                throw .malformedResponse(url: url, reason: "its gzip coding is damaged")
+            }
         }
     }
 
@@ -418,6 +449,42 @@ final class BodyBuffer: BodyReceiver {
     }
 }
 
+/// What a body is coded with, after requests that forbid it.
+private enum ContentCoding {
+    /// Nothing, or a word that is no coding: buckets have `base64`, `utf-8` and `aws-chunked` over plain bytes. Unknown
+    /// codings are passed on (Fetch standard, "handle content codings").
+    case none
+    case gzip
+    /// A known coding that only a library could undo.
+    case unreadable(String)
+
+    init(_ fields: HeaderFields) {
+        let codings = FieldList.members(of: fields.values(of: "content-encoding")).map { $0.lowercased() }
+        let known = codings.filter { ["gzip", "x-gzip", "br", "zstd", "deflate", "compress"].contains($0) }
+        switch known {
+        case []: self = .none
+        case ["gzip"], ["x-gzip"]: self = .gzip
+        default: self = .unreadable(known.joined(separator: ", "))
+        }
+    }
+}
+
+extension ResponseHead {
+    /// Whether it brings the resource (RFC 9110 sections 15.1 and 15.3): 200, 201, 203, or a success that is not known.
+    fileprivate var isSuccessWithBody: Bool {
+        (200...299).contains(status) && ![202, 204, 205, 206].contains(status)
+    }
+
+    /// Makes it a 200 if it brings the resource. Such an answer is stored only for as long as it says.
+    fileprivate mutating func readAsOK() {
+        guard isSuccessWithBody, status != 200 else { return }
+        status = 200
+        if CacheKind.shared.control(fields).maxAge == nil, fields["expires"] == nil {
+            fields["Cache-Control"] = "no-store"
+        }
+    }
+}
+
 /// Holds the bytes of one body: in memory while the budget has room, then in a file without a name. A body that can be
 /// resumed moves to a partial file once it is large enough; that file outlives a transfer that breaks.
 ///
@@ -497,8 +564,11 @@ struct BodyStorage {
     ///   - total: the length of the body; nil if unknown.
     ///   - room: how many bytes to make room for at once.
     ///   - received: when the head arrived, in seconds since 1970.
-    mutating func start(_ head: ResponseHead, total: Int?, room: Int, received: Int) {
-        if partials != nil { resumable = Answer(head: head, total: total, received: received) }
+    ///   - isResumable: whether a part of the body is of use.
+    mutating func start(
+        _ head: ResponseHead, total: Int?, room: Int, received: Int, isResumable: Bool = true
+    ) {
+        if partials != nil, isResumable { resumable = Answer(head: head, total: total, received: received) }
         bytes.reserveCapacity(room)
     }
 

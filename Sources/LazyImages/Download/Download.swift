@@ -157,7 +157,13 @@ final class Download: FetchExchange {
         if let step = try step(after: sent.head, whole: head, body, since: start) { return step }
         let isKept = head.status == 200 || configuration.acceptsAnyStatus
         let bytes = isKept ? try await body.finish() : nil
-        return .answer(try image(head, bytes, body, since: start, isAuthorised: sent.isAuthorised))
+        let image = try image(head, bytes, body, since: start, isAuthorised: sent.isAuthorised)
+        if image.offset > 0, image.damage != nil {
+            // The parts may not belong together.
+            ignoresPartial = true
+            return .again(status: sent.head.status)
+        }
+        return .answer(image)
     }
 
     /// The bytes of the request's closure.
@@ -170,7 +176,7 @@ final class Download: FetchExchange {
         } catch {
             throw ImageLoadingError(ofClosure: error, url)
         }
-        return try DownloadedImage(bytes: bytes, of: url, configuration)
+        return try DownloadedImage(bytes: bytes, of: url, configuration, acceptsDamage: true)
     }
 
     /// Sends the request.
@@ -234,7 +240,9 @@ final class Download: FetchExchange {
         isAuthorised: Bool
     ) throws(ImageLoadingError) -> DownloadedImage {
         try DownloadedImage(
-            head, from: url, body: bytes, configuration, offset: body.offset,
+            // A resumed body that proves damaged is fetched whole.
+            head, from: url, body: bytes, isWhole: body.isFramed || body.offset > 0, configuration,
+            offset: body.offset,
             received: body.headTime.seconds, delay: body.delay(since: start), isAuthorised: isAuthorised,
             steps: steps)
     }
@@ -278,7 +286,8 @@ final class Download: FetchExchange {
     }
 }
 
-/// The answer of a transfer. Its body is checked to be a complete image.
+/// The answer of a transfer. Its body is checked to be an image, and a complete one unless HTTP says that all of the body
+/// has come.
 final class DownloadedImage: FetchAnswer {
     /// The status and header of the answer.
     let head: ResponseHead
@@ -288,6 +297,8 @@ final class DownloadedImage: FetchAnswer {
     let bytes: ImageBytes
     /// Format and size; nil only for a body that is not an image, if any content is accepted.
     let header: ImageHeader?
+    /// What the image lacks; nil for a complete one.
+    let damage: ImageDecodingError?
     /// The bytes of the resumed partial body.
     let offset: Int
     /// When the head arrived, in seconds since 1970, and how many seconds after the request was sent.
@@ -298,18 +309,22 @@ final class DownloadedImage: FetchAnswer {
     /// The redirects that led to it.
     let steps: [RedirectStep]
 
-    /// - Parameter body: checked by its bytes, not by its Content-Type; nil if it is not kept.
+    /// - Parameters:
+    ///   - body: checked by its bytes, not by its Content-Type; nil if it is not kept.
+    ///   - isWhole: whether all of the body is known to have come.
     /// - Throws: `.notAnImage`, `.truncated`.
     init(
-        _ head: ResponseHead, from url: URL, body: ImageBytes?,
+        _ head: ResponseHead, from url: URL, body: ImageBytes?, isWhole: Bool,
         _ configuration: ImageDownloader.Configuration,
         offset: Int = 0, received: Int = 0, delay: Int = 0, isAuthorised: Bool = false,
         steps: [RedirectStep] = []
     ) throws(ImageLoadingError) {
         // Only an answer with 200 must be an image.
         let acceptsAnyContent = configuration.acceptsAnyContent || head.status != 200
-        header = try body?.wholeImageHeader(
-            by: configuration.decoders, url: url, acceptsAnyContent: acceptsAnyContent)
+        let structure = try body?.structure(
+            by: configuration.decoders, url: url, isWhole: isWhole, acceptsAnyContent: acceptsAnyContent)
+        header = structure?.header
+        damage = structure?.damage
         bytes = body ?? ImageBytes([])
         self.head = head
         self.url = url
@@ -322,27 +337,35 @@ final class DownloadedImage: FetchAnswer {
 }
 
 extension ImageBytes {
-    /// The header of a complete image in a known format; nil for other content, if any is accepted.
+    /// The header of an image in a known format, and the damage to its structure; both nil for other content, if any is
+    /// accepted.
+    /// - Parameter isWhole: whether all bytes are here that there are. If not, the image's own end must be among them.
     /// - Throws: `.notAnImage`, `.truncated`.
-    func wholeImageHeader(
-        by decoders: ImageDecoders, url: URL, acceptsAnyContent: Bool
-    ) throws(ImageLoadingError) -> ImageHeader? {
-        switch wholeImageHeader(by: decoders) {
-        case .success(let header): return header
-        case .failure where acceptsAnyContent: return nil
-        case .failure(.truncated):
-            throw .truncated(url: url.displayText, received: count, expected: nil)
-        case .failure(.unrecognized):
-            let beginning = withBytes { ImageLoadingError.description(ofBeginning: $0) }
-            throw .notAnImage(url: url.displayText, reason: beginning)
-        case .failure(let error): throw .notAnImage(url: url.displayText, reason: error.description)
+    func structure(
+        by decoders: ImageDecoders, url: URL, isWhole: Bool, acceptsAnyContent: Bool
+    ) throws(ImageLoadingError) -> (header: ImageHeader?, damage: ImageDecodingError?) {
+        do throws(ImageDecodingError) {
+            let structure = try structure(by: decoders).get()
+            if let damage = structure.damage, !isWhole { throw damage }
+            return structure
+        } catch {
+            if acceptsAnyContent { return (nil, nil) }
+            switch error {
+            case .truncated: throw .truncated(url: url.displayText, received: count, expected: nil)
+            case .unrecognized:
+                let beginning = withBytes { ImageLoadingError.description(ofBeginning: $0) }
+                throw .notAnImage(url: url.displayText, reason: beginning)
+            default: throw .notAnImage(url: url.displayText, reason: error.description)
+            }
         }
     }
 
-    /// The header of a complete image in a known format.
-    func wholeImageHeader(by decoders: ImageDecoders) -> Result<ImageHeader, ImageDecodingError> {
+    /// The header of an image in a known format, and the damage to its structure.
+    func structure(
+        by decoders: ImageDecoders
+    ) -> Result<(header: ImageHeader?, damage: ImageDecodingError?), ImageDecodingError> {
         withBytes { bytes in
-            Result { () throws(ImageDecodingError) in try decoders.wholeHeader(of: bytes) }
+            Result { () throws(ImageDecodingError) in try decoders.structure(of: bytes) }
         }
     }
 }
@@ -381,9 +404,10 @@ extension ImageLoadingError {
 
 extension DownloadedImage {
     /// A program's own bytes, as an answer that stays fresh: the tiers treat it like other answers.
+    /// - Parameter acceptsDamage: whether the image may be incomplete.
     /// - Throws: `.empty`, `.tooLarge`, `.notAnImage`, `.truncated`.
     convenience init(
-        bytes: [UInt8], of url: URL, _ configuration: ImageDownloader.Configuration
+        bytes: [UInt8], of url: URL, _ configuration: ImageDownloader.Configuration, acceptsDamage: Bool
     ) throws(ImageLoadingError) {
         if bytes.isEmpty { throw .empty(url: url.displayText) }
         guard bytes.count <= configuration.maximumBytes else {
@@ -391,6 +415,7 @@ extension DownloadedImage {
         }
         let fields: HeaderFields = ["Cache-Control": "max-age=\(CacheControl.maximumSeconds)"]
         try self.init(
-            ResponseHead(status: 200, fields: fields), from: url, body: ImageBytes(bytes), configuration)
+            ResponseHead(status: 200, fields: fields), from: url, body: ImageBytes(bytes),
+            isWhole: acceptsDamage, configuration)
     }
 }

@@ -92,15 +92,15 @@ final class FileTiers: Sendable {
         guard let stored = StoredResponse(decoding: entry.metadata), isRecent(stored) else { return nil }
         let response = source == .shared ? stored.seen(by: configuration.cacheKind) : stored
         guard matches(request, response), let url = URL(string: response.url) else { return nil }
-        // Ignored: an entry that is not a complete image is a miss, and the next transfer reports the reason.
-        let header =
+        // Ignored: an entry that is not an image is a miss, and the next transfer reports the reason.
+        let structure =
             response.status == 200
-            ? try? entry.body.wholeImageHeader(by: configuration.decoders).get() : nil
+            ? try? entry.body.structure(by: configuration.decoders).get() : nil
         let file = LoadedFile(
-            bytes: entry.body, header: header, status: response.status, url: url,
-            requestedURL: request.url, source: source, response: response)
+            bytes: entry.body, header: structure?.header, damage: structure?.damage, status: response.status,
+            url: url, requestedURL: request.url, source: source, response: response)
         guard file.isPresent else { return file }
-        let isWanted = header != nil || configuration.acceptsAnyContent
+        let isWanted = file.header != nil || configuration.acceptsAnyContent
         return isWanted && request.accepts(entry.body) ? file : nil
     }
 
@@ -178,19 +178,21 @@ final class FileTiers: Sendable {
             let head = response.confirmed(by: answer.head)
             let mayBeKept = mayKeep(head, of: answer, for: request)
             let file = LoadedFile(
-                bytes: stored.bytes, header: stored.header, status: stored.status, url: answer.url,
-                requestedURL: request.url, source: .revalidated,
+                bytes: stored.bytes, header: stored.header, damage: stored.damage, status: stored.status,
+                url: answer.url, requestedURL: request.url, source: .revalidated,
                 response: self.response(head, answer, wanted), mayBeKept: mayBeKept)
             return (file, head, mayBeKept ? .store : .nothing)
         }
         let status = answer.head.status
         let mayBeKept = mayKeep(answer.head, of: answer, for: request)
         let brought: LoadedFile.Source = answer.offset > 0 ? .resumed : .network
-        let file = LoadedFile(
-            bytes: answer.bytes, header: answer.header, status: status, url: answer.url,
-            requestedURL: request.url, source: request.data == nil ? brought : .local,
+        var file = LoadedFile(
+            bytes: answer.bytes, header: answer.header, damage: answer.damage, status: status,
+            url: answer.url, requestedURL: request.url, source: request.data == nil ? brought : .local,
             head: configuration.acceptsAnyStatus ? answer.head : nil,
-            response: response(answer.head, answer, wanted), mayBeKept: mayBeKept)
+            response: response(answer.head, answer, wanted), mayBeKept: mayBeKept,
+            isRepeated: wanted.stored?.bytes.isSame(as: answer.bytes) ?? false)
+        if file.damage != nil, !file.isRepeated { file = file.doubted }
         let isTaken = status == 200 || configuration.acceptsAnyStatus
         // Of other statuses only 404 and 410 are remembered.
         let isUseful = isTaken ? request.accepts(answer.bytes) : status == 404 || status == 410
@@ -259,6 +261,8 @@ extension FileTiers {
     ) {
         let request = wanted.request
         guard let shared = shared(for: request), mayBeShared(request), !answer.isAuthorised,
+            // A damaged file must not outlive its doubt elsewhere.
+            file.damage == nil || file.isRepeated,
             // Some loaders store other statuses too. Those are of no use here.
             [200, 404, 410].contains(file.status), fields(for: request)["cookie"] == nil,
             CacheKind.shared.allowsStoring(

@@ -79,7 +79,7 @@ public struct TransferProgress: Sendable, Hashable {
 
 /// An incomplete image, shown while its file arrives. No tier keeps it.
 public struct ImagePreview: Sendable {
-    /// The pixels, at about the wanted size; `isComplete` is false.
+    /// The pixels, at about the wanted size; its `damage` is not nil.
     public let bitmap: Bitmap
     /// The number of the preview in its load, from 1. A higher number shows more.
     public let number: Int

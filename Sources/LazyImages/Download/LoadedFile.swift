@@ -25,6 +25,9 @@ public final class LoadedFile: Sendable, CachedAddress {
     public let bytes: ImageBytes
     /// Format and size; nil only for a file that is not an image, if the loader accepts any content.
     public let header: ImageHeader?
+    /// What the file lacks: its end, or a part of its structure; nil for a complete one. Decoding may find more: see
+    /// ``LoadedImage/damage``.
+    public let damage: ImageDecodingError?
     /// The status of the answer, 200; nil for `file:` and `data:`.
     public let status: Int?
     /// The URL after redirects.
@@ -41,13 +44,18 @@ public final class LoadedFile: Sendable, CachedAddress {
     package var contentType: String? { response?.fields["Content-Type"] }
     /// Whether a cache of the loader's kind may store the answer.
     package let mayBeKept: Bool
+    /// Whether a second transfer has brought the same bytes: damage in them is the server's own.
+    let isRepeated: Bool
 
     init(
-        bytes: ImageBytes, header: ImageHeader?, status: Int?, url: URL, requestedURL: URL,
-        source: Source, head: ResponseHead? = nil, response: StoredResponse? = nil, mayBeKept: Bool = true
+        bytes: ImageBytes, header: ImageHeader?, damage: ImageDecodingError? = nil, status: Int?, url: URL,
+        requestedURL: URL,
+        source: Source, head: ResponseHead? = nil, response: StoredResponse? = nil, mayBeKept: Bool = true,
+        isRepeated: Bool = false
     ) {
         self.bytes = bytes
         self.header = header
+        self.damage = damage
         self.status = status
         self.url = url
         self.requestedURL = requestedURL
@@ -55,26 +63,43 @@ public final class LoadedFile: Sendable, CachedAddress {
         self.head = head
         self.response = response
         self.mayBeKept = mayBeKept
+        self.isRepeated = isRepeated
     }
 
     /// A file for loaders of other programs.
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - header: format and size; nil for a file that is not an image.
+    ///   - damage: what the image lacks. Default: nil, nothing.
     ///   - url: the file's URL.
     ///   - source: where the file was found. Default: `local`.
     public convenience init(
-        bytes: ImageBytes, header: ImageHeader?, url: URL, source: Source = .local
+        bytes: ImageBytes, header: ImageHeader?, damage: ImageDecodingError? = nil, url: URL,
+        source: Source = .local
     ) {
-        self.init(bytes: bytes, header: header, status: nil, url: url, requestedURL: url, source: source)
+        self.init(
+            bytes: bytes, header: header, damage: damage, status: nil, url: url, requestedURL: url,
+            source: source)
     }
 
     /// The same file with another source.
     func from(_ source: Source, head: ResponseHead? = nil) -> LoadedFile {
         if self.source == source, head == nil, self.head == nil { return self }
         return LoadedFile(
-            bytes: bytes, header: header, status: status, url: url, requestedURL: requestedURL,
-            source: source, head: head, response: response, mayBeKept: mayBeKept)
+            bytes: bytes, header: header, damage: damage, status: status, url: url,
+            requestedURL: requestedURL, source: source, head: head, response: response,
+            mayBeKept: mayBeKept, isRepeated: isRepeated)
+    }
+
+    /// Whether damage in it may be the transfer's, as far as is known: it came just now, and for the first time.
+    package var mayBeDoubted: Bool { !isRepeated && [.network, .resumed].contains(source) }
+
+    /// The same file, to be stored as one in doubt: fresh for at most a minute, and then requested whole.
+    package var doubted: LoadedFile {
+        LoadedFile(
+            bytes: bytes, header: header, damage: damage, status: status, url: url,
+            requestedURL: requestedURL, source: source, head: head, response: response?.doubted,
+            mayBeKept: mayBeKept)
     }
 
     /// The fields of the answer that a cache keeps; nil for `file:` and `data:`.

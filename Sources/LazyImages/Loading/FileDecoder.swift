@@ -8,15 +8,28 @@ struct FileDecoder: Sendable {
     /// Nothing is decoded while it is critical; nil to decode always.
     let pressure: MemoryPressure?
     let threads: BlockingThreads
+    private let budget: DecodeBudget
+
+    init(
+        decoders: ImageDecoders, limits: DecodingLimits, pressure: MemoryPressure?, threads: BlockingThreads
+    ) {
+        (self.decoders, self.limits, self.pressure, self.threads) = (decoders, limits, pressure, threads)
+        budget = DecodeBudget(limit: limits.memory)
+    }
 
     /// - Parameter bytes: the file's, or those of its stored result.
     private func image(
         _ bytes: ImageBytes, of file: LoadedFile, for request: ImageRequest, _ pipeline: ImagePipeline
     ) async throws(ImageLoadingError) -> LoadedImage {
         if pressure?.level == .critical { throw .memoryShort(url: request.url.displayText) }
-        return try await threads.run({ ImageLoadingError($0, url: request.url.displayText) }) {
-            () throws(ImageLoadingError) in
-            try bytes.withBytes { decode($0, of: file, for: request, pipeline) }.get()
+        let shortage = { @Sendable in ImageLoadingError($0, url: request.url.displayText) }
+        let memory = try await threads.run(shortage) { () throws(ImageLoadingError) in
+            bytes.memory(toDecodeBy: request.decoders ?? decoders, pipeline.sizing)
+        }
+        return try await budget.run(needing: memory) { () async throws(ImageLoadingError) in
+            try await threads.run(shortage) { () throws(ImageLoadingError) in
+                try bytes.withBytes { decode($0, of: file, for: request, pipeline) }.get()
+            }
         }
     }
 
@@ -26,15 +39,15 @@ struct FileDecoder: Sendable {
         do throws(ImageDecodingError) {
             let decoders = request.decoders ?? decoders
             let bitmap = try decoders.decode(bytes, sizing: pipeline.sizing, limits: limits)
-            // An incomplete image must not be stored.
-            guard bitmap.isComplete else { throw .truncated(offset: bytes.count) }
+            let damage = bitmap.damage ?? file.damage
+            if let damage, !request.acceptsDamage { throw damage }
             // Known already, unless the loader accepts any content.
             let header = if let header = file.header { header } else { try decoders.header(of: bytes) }
             return Result { () throws(ImageProcessingError) in
                 try bitmap.processed(by: pipeline.steps, limits: limits)
             }.map { bitmap in
                 LoadedImage(
-                    bitmap: bitmap, header: header, url: file.url, requestedURL: request.url,
+                    bitmap: bitmap, header: header, damage: damage, url: file.url, requestedURL: request.url,
                     // Only an image that memory had decoded is from memory.
                     source: file.source == .memory ? .decoded : file.source,
                     response: file.response, fileKey: request.key)
@@ -65,11 +78,21 @@ struct FileDecoder: Sendable {
         }
         let image = try await image(file.bytes, of: file, for: request, pipeline)
         // Ignored: without a thread, or for a picture beyond a JPEG's size, only the original is stored.
-        guard mayStore(), let bytes = try? await threads.run({ try? format.encode(image.bitmap) }) else {
+        // The stored result of a damaged image would look whole.
+        guard image.damage == nil, mayStore(),
+            let bytes = try? await threads.run({ try? format.encode(image.bitmap) })
+        else {
             return image
         }
         await disk.store(ByteArray(bytes), metadata: [], for: key) { !mayStore() }
         return image
+    }
+}
+
+extension ImageBytes {
+    /// The most bytes that decoding takes; 0 for a file that cannot be decoded, which decoding reports.
+    fileprivate func memory(toDecodeBy decoders: ImageDecoders, _ sizing: ImageSizing?) -> Int {
+        withBytes { (try? decoders.memory(toDecode: $0, sizing: sizing)) ?? 0 }
     }
 }
 

@@ -178,7 +178,8 @@ public final class FileLoader: Sendable {
     public func store(
         _ bytes: some Sequence<UInt8>, for request: ImageRequest
     ) async throws(ImageLoadingError) -> LoadedFile {
-        let answer = try DownloadedImage(bytes: [UInt8](bytes), of: request.url, configuration)
+        let answer = try DownloadedImage(
+            bytes: [UInt8](bytes), of: request.url, configuration, acceptsDamage: false)
         try request.check(answer.bytes)
         let file = LoadedFile(
             bytes: answer.bytes, header: answer.header, status: answer.head.status, url: request.url,
@@ -200,6 +201,15 @@ public final class FileLoader: Sendable {
         shared?.remove(request.key)
         await tiers.store(file, for: request)
         downloader.invalidate(request)
+    }
+
+    /// Stores a file that came just now again, once decoding has found it damaged: see ``LoadedFile/doubted``.
+    /// - Parameter isUnwanted: whether the file was removed from the tiers meanwhile.
+    package func doubt(
+        _ file: LoadedFile, for request: ImageRequest, unless isUnwanted: () -> Bool = { false }
+    ) async {
+        shared?.remove(request.key)
+        await tiers.store(file.doubted, for: request, unless: isUnwanted)
     }
 
     /// Returns when all stored files are on disk, all revalidations in the background have finished, and the shared tier
@@ -244,7 +254,7 @@ extension FileLoader {
         if let file = tiers.memory(for: request)?.value(for: request.key), file.isPresent,
             tiers.isAnswered(request, by: file), !configuration.acceptsAnyStatus,
             isSmallEnough(file), request.accepts(file.bytes),
-            request.accepts(file.response, now: clock.seconds)
+            request.accepts(file.response, now: clock.seconds), request.accepts(file.damage)
         {
             return file.from(.memory)
         }
@@ -258,6 +268,9 @@ extension FileLoader {
         // The limit holds for cached files too: an earlier process may have had a higher one.
         guard isSmallEnough(file) else {
             throw .tooLarge(url: request.url.displayText, limit: configuration.maximumBytes)
+        }
+        if let damage = file.damage, !request.accepts(damage) {
+            throw .undecodable(url: request.url.displayText, reason: damage)
         }
         return file
     }
@@ -273,12 +286,12 @@ extension FileLoader {
         }
         let bytes = ImageBytes(content)
         try request.check(bytes)
-        let header = try bytes.wholeImageHeader(
-            by: configuration.decoders, url: request.url,
+        let (header, damage) = try bytes.structure(
+            by: configuration.decoders, url: request.url, isWhole: true,
             acceptsAnyContent: configuration.acceptsAnyContent)
         let file = LoadedFile(
-            bytes: bytes, header: header, status: nil, url: request.url, requestedURL: request.url,
-            source: .local)
+            bytes: bytes, header: header, damage: damage, status: nil, url: request.url,
+            requestedURL: request.url, source: .local)
         remember(file, for: request, since: removals)
         return file
     }

@@ -201,7 +201,7 @@ public final class ImageLoader: Sendable {
         guard request.allowsMemory else { return nil }
         let key = request.resultKey
         guard let image = isFirstLook ? memory.value(for: key) : memory.value(for: key, countsHit: false),
-            request.accepts(image.response, now: files.clock.seconds)
+            request.accepts(image.response, now: files.clock.seconds), request.accepts(image.damage)
         else { return nil }
         return image
     }
@@ -299,7 +299,7 @@ public final class ImageLoader: Sendable {
             load.flight.isCurrent && file.mayBeKept
                 && !files.downloader.isOutdated(request, since: load.removals)
         }
-        let image: LoadedImage
+        var image: LoadedImage
         do {
             image = try await decoder.image(
                 in: file, for: request, files.tiers.disk(for: request), mayStore: mayBeKept)
@@ -310,6 +310,18 @@ public final class ImageLoader: Sendable {
                 await disk?.remove(request.key)
             }
             throw error
+        }
+        if image.damage != nil, file.damage == nil, file.mayBeDoubted {
+            if file.source == .resumed, request.cachePolicy != .reload {
+                // The parts may not belong together. Ignored: without the whole file, this one is shown.
+                var whole = request
+                whole.cachePolicy = .reload
+                if let file = try? await self.file(for: whole, load) {
+                    return try await self.image(in: file, for: whole, load)
+                }
+            }
+            image = image.doubted
+            if mayBeKept() { await files.doubt(file, for: request) { !mayBeKept() } }
         }
         if !request.usesMemory || !mayBeKept() { return image }
         let kept = image.from(.memory)
@@ -333,6 +345,7 @@ package struct LoadKey: Hashable, Sendable {
     let file: CacheKey
     let policy: ImageRequest.CachePolicy
     let checksum: String?
+    let acceptsDamage: Bool
     let alternatives: [ImageRequest.Address]
 
     /// The key of a request.
@@ -342,6 +355,7 @@ package struct LoadKey: Hashable, Sendable {
         file = request.key
         policy = request.cachePolicy
         checksum = request.checksum
+        acceptsDamage = request.acceptsDamage
         alternatives = request.alternatives
     }
 

@@ -8,6 +8,9 @@ public final class LoadedImage: Sendable, CachedAddress {
     public let bitmap: Bitmap
     /// The file's format and size.
     public let header: ImageHeader
+    /// What is missing or wrong, with its place in the file; nil for a whole image. Missing pixels are those that a
+    /// decoder of the format leaves: transparent, grey, or as they were in an earlier scan.
+    public let damage: ImageDecodingError?
     /// The URL of the file, after redirects.
     public let url: URL
     /// The URL of the request, before redirects.
@@ -20,11 +23,12 @@ public final class LoadedImage: Sendable, CachedAddress {
     let fileKey: CacheKey?
 
     init(
-        bitmap: Bitmap, header: ImageHeader, url: URL, requestedURL: URL, source: LoadedFile.Source,
-        response: StoredResponse?, fileKey: CacheKey?
+        bitmap: Bitmap, header: ImageHeader, damage: ImageDecodingError?, url: URL, requestedURL: URL,
+        source: LoadedFile.Source, response: StoredResponse?, fileKey: CacheKey?
     ) {
         self.bitmap = bitmap
         self.header = header
+        self.damage = damage
         self.url = url
         self.requestedURL = requestedURL
         self.source = source
@@ -42,16 +46,22 @@ public final class LoadedImage: Sendable, CachedAddress {
         bitmap: Bitmap, header: ImageHeader, url: URL, source: LoadedFile.Source = .local
     ) {
         self.init(
-            bitmap: bitmap, header: header, url: url, requestedURL: url, source: source, response: nil,
-            fileKey: nil)
+            bitmap: bitmap, header: header, damage: bitmap.damage, url: url, requestedURL: url,
+            source: source, response: nil, fileKey: nil)
     }
 
     /// The same image with another source.
     func from(_ source: LoadedFile.Source) -> LoadedImage {
-        if self.source == source { return self }
-        return LoadedImage(
-            bitmap: bitmap, header: header, url: url, requestedURL: requestedURL, source: source,
-            response: response, fileKey: fileKey)
+        self.source == source ? self : with(source, response)
+    }
+
+    /// The same image, kept as one in doubt: see ``LoadedFile/doubted``.
+    var doubted: LoadedImage { with(source, response?.doubted) }
+
+    private func with(_ source: LoadedFile.Source, _ response: StoredResponse?) -> LoadedImage {
+        LoadedImage(
+            bitmap: bitmap, header: header, damage: damage, url: url, requestedURL: requestedURL,
+            source: source, response: response, fileKey: fileKey)
     }
 }
 

@@ -72,7 +72,7 @@ package enum LocalContent {
 
     /// `data:[type][;base64],content` (RFC 2397).
     private static func data(_ url: URL, limit: Int) throws(ImageLoadingError) -> [UInt8] {
-        let text = url.absoluteString
+        let text = url.absoluteString.prefix { $0 != "#" }
         guard let comma = text.firstIndex(of: ","), let colon = text.firstIndex(of: ":"), colon < comma else {
             throw .invalidURL(text: url.displayText, reason: "a data URL needs a comma before its content")
         }
@@ -82,7 +82,9 @@ package enum LocalContent {
             throw .tooLarge(url: url.displayText, limit: limit)
         }
         var content = percentDecoded(text[text.index(after: comma)...])
-        if text[colon..<comma].lowercased().hasSuffix(";base64") {
+        // Blanks may stand around the word (Fetch standard, "data: URL processor").
+        let type = text[colon..<comma].lowercased().replacing("%20", with: "").filter { $0 != " " }
+        if type.hasSuffix(";base64") {
             guard let decoded = Data(base64Encoded: Data(content), options: .ignoreUnknownCharacters) else {
                 throw .invalidURL(text: url.displayText, reason: "its content is not base64")
             }

@@ -22,6 +22,9 @@ public struct ImageBytes: Sendable {
     /// A copy of the bytes.
     public var array: [UInt8] { withBytes { [UInt8](copying: $0) } }
 
+    /// Whether other bytes are the same.
+    func isSame(as other: ImageBytes) -> Bool { count == other.count && checksum == other.checksum }
+
     /// The SHA-256 of the bytes, 64 lower-case hexadecimal digits.
     public var checksum: String { withBytes { SHA256.hash(of: $0).hexadecimal } }
 }

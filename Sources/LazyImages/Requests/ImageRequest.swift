@@ -129,6 +129,7 @@ public struct ImageRequest: Sendable, Hashable {
     var alternatives: [Address] { identity.options.alternatives }
     var timeLimit: Duration? { identity.options.timeLimit }
     var decoders: ImageDecoders? { identity.options.decoders }
+    var acceptsDamage: Bool { identity.options.acceptsDamage }
     /// The SHA-256 that the bytes must have; nil for any.
     package var checksum: String? { identity.options.checksum }
 
@@ -243,6 +244,9 @@ extension ImageRequest {
 
     /// Whether the bytes match the request's checksum. Without a checksum all bytes do.
     func accepts(_ bytes: ImageBytes) -> Bool { checksum == nil || checksum == bytes.checksum }
+
+    /// Whether an image with this damage answers the request.
+    func accepts(_ damage: ImageDecodingError?) -> Bool { damage == nil || acceptsDamage }
 
     /// Throws `.checksumMismatch` for bytes that do not match the request's checksum.
     func check(_ bytes: ImageBytes) throws(ImageLoadingError) {
@@ -367,6 +371,9 @@ extension ImageRequest {
         /// The SHA-256 that the bytes must have, 64 lower-case hexadecimal digits. Requests with different checksums share
         /// a transfer, and each load checks its own. Default: nil, any.
         public var checksum: String?
+        /// Whether a damaged image is an answer: what there is of it, with ``LoadedImage/damage``. Otherwise it is the
+        /// error `.undecodable`. Default: true.
+        public var acceptsDamage: Bool
         /// Any text. Requests with different variants share no cache entry. Default: nil, none.
         public var variant: String?
         /// Query items that the cache key leaves out. The request still sends them. Default: none.
@@ -379,7 +386,8 @@ extension ImageRequest {
         public init(
             priority: Priority = .normal, cachePolicy: CachePolicy = .useProtocol, usesMemory: Bool = true,
             usesDisk: Bool = true, timeLimit: Duration? = nil, decoders: ImageDecoders? = nil,
-            fields: HeaderFields = HeaderFields(), checksum: String? = nil, variant: String? = nil,
+            fields: HeaderFields = HeaderFields(), checksum: String? = nil,
+            acceptsDamage: Bool = true, variant: String? = nil,
             ignoredQuery: IgnoredQuery = IgnoredQuery(), alternatives: [Address] = []
         ) {
             self.priority = priority
@@ -390,6 +398,7 @@ extension ImageRequest {
             self.decoders = decoders
             self.fields = fields
             self.checksum = checksum?.lowercased()
+            self.acceptsDamage = acceptsDamage
             self.variant = variant
             self.ignoredQuery = ignoredQuery
             self.alternatives = alternatives

@@ -26,7 +26,7 @@ struct StoredResponse: Equatable, Sendable {
     let variance: Variance
     /// The target of permanent redirects, while they are fresh.
     let moved: PermanentMove?
-    private let answer: Answer
+    private var answer: Answer
 
     /// The fields of the answer: all of them as they arrived, or the text of those that were kept.
     private enum Answer {
@@ -74,6 +74,16 @@ struct StoredResponse: Equatable, Sendable {
     func fresh(for lifetime: Int) -> StoredResponse {
         var response = self
         response.lifetime = lifetime
+        return response
+    }
+
+    /// The same for a damaged file, which the next transfer may heal: fresh for at most a minute, and then requested
+    /// without conditions.
+    var doubted: StoredResponse {
+        var response = fresh(for: min(lifetime, initialAge + 60))
+        var fields = fields
+        (fields["etag"], fields["last-modified"]) = (nil, nil)
+        response.answer = .fields(fields)
         return response
     }
 

@@ -71,7 +71,7 @@ extension URL {
     /// Percent-encodes every byte that is not allowed at its place (RFC 3986 appendix A): bytes above ASCII, control
     /// characters, spaces, `"<>\^{|}` and the grave accent; a `%` that begins no escape; square brackets outside the
     /// host; and every `#` after the first.
-    static func percentEncoded(_ typed: String) -> String {
+    package static func percentEncoded(_ typed: String) -> String {
         let text = Array(typed.utf8.drop { $0 <= 0x20 })
         let end = text.lastIndex { $0 > 0x20 }.map { $0 + 1 } ?? 0
         var encoded: [UInt8] = []

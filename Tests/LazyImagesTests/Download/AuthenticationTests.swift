@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TestSupport
 import TestTraits
 import Testing
@@ -23,6 +24,28 @@ struct AuthenticationTests {
             asked.add()
             return challenge.isRepeated ? nil : .password(user: "u", password: "p")
         }
+    }
+
+    /// Has a token for one host.
+    private struct TokenOwner: Authenticator {
+        func credential(for challenge: AuthenticationChallenge) async -> Credential? { nil }
+        func tokenToSend(to origin: URL) async -> String? { origin.port == 8096 ? "t0ken" : nil }
+    }
+
+    @Test("a token is sent to its host at once, and to no other, also where a 401 names no scheme")
+    func token() async throws {
+        let transport = HeldTransport { request in
+            request.fields["authorization"] == "Bearer t0ken"
+                ? HeldTransport.Answer(SampleImages.png) : HeldTransport.Answer([], status: 401)
+        }
+        let downloader = ImageDownloader(
+            transport: transport, configuration: .with { $0.authenticator = TokenOwner() })
+        _ = try await downloader.download(ImageRequest("http://localhost:8096/a"))
+        #expect(transport.started.count == 1)
+        await #expect(throws: ImageLoadingError.self) {
+            try await downloader.download(ImageRequest("http://localhost:8097/a"))
+        }
+        #expect(transport.requests.map { $0.fields["authorization"] } == ["Bearer t0ken", nil])
     }
 
     @Test("the caller's own Authorization field stays")

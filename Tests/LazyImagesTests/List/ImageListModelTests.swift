@@ -119,7 +119,8 @@ struct ImageListModelTests {
         var updates = model.updates.makeAsyncIterator()
         func preview(_ number: Int) -> ImagePreview {
             ImagePreview(
-                bitmap: Bitmap(width: 1, height: 1, pixels: [0, 0, 0, 0], isComplete: false), number: number)
+                bitmap: Bitmap(width: 1, height: 1, pixels: [0, 0, 0, 0], damage: .truncated(offset: 0)),
+                number: number)
         }
         loader.show("a", preview(1))
         _ = await read(&updates, until: "a: loading 0, preview 1")

@@ -96,6 +96,21 @@ struct HTTPCachingTests {
             transport.requests.map { $0.fields["if-none-match"] != nil } == [false, false, true, false, true])
     }
 
+    @Test(
+        "RFC 9110 section 15.3: 201, 203 and an unknown success bring a picture, stored if they say for how long",
+        arguments: [201, 203, 299])
+    func otherSuccess(status: Int) async throws {
+        let folder = try TemporaryFolder()
+        for (fields, isStored) in [(HeaderFields(), false), (["Cache-Control": "max-age=60"], true)] {
+            let transport = HeldTransport { _ in
+                HeldTransport.Answer(SampleImages.png, status: status, fields: fields)
+            }
+            let loader = FileLoader(disk: DiskCache(folder: folder.path), transport: transport)
+            for _ in 0..<2 { _ = try await loader.file(for: ImageRequest(.text(HTTPCacheScenario.address))) }
+            #expect(transport.started.count == (isStored ? 1 : 2))
+        }
+    }
+
     @Test("section 3.3: a range request goes to the server, and its answer is not stored")
     func parts() async throws {
         let scenario = try HTTPCacheScenario(["Cache-Control": "max-age=60"])

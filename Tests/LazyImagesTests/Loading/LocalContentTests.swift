@@ -62,6 +62,7 @@ struct LocalContentTests {
             ("data:;base64,YWJj", "abc"),
             ("data:text/plain;BASE64,YWJj", "abc"), ("data:;base64,YW%4Aj", "abc"),
             ("data:,100%25%", "100%%"),
+            ("data:image/png; base64 ,YWJj", "abc"), ("data:;%20base64,YWJj#fragment", "abc"),
             ("data:,a,b", "a,b"), ("data:;base64,YQ%3D%3D", "a"),
         ])
     func dataURL(text: String, content: String) throws {

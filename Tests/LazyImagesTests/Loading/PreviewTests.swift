@@ -89,12 +89,12 @@ struct PreviewTests {
         while let preview = await nextPreview.next() { shown.append(preview) }
         #expect(shown.map(\.number) == Array(1...shown.count))
         #expect(shown.count <= 4)
-        #expect(shown.allSatisfy { !$0.bitmap.isComplete && $0.bitmap.size == image.bitmap.size })
+        #expect(shown.allSatisfy { $0.bitmap.damage != nil && $0.bitmap.size == image.bitmap.size })
         let differences = shown.map { difference($0.bitmap, image.bitmap) }
         #expect(
             differences == differences.sorted(by: >) && differences.allSatisfy { $0 > 0 }, "\(differences)")
-        #expect(
-            loader.memory.counters.stores == 1 && loader.cachedImage(for: request)?.bitmap.isComplete == true)
+        let kept = try #require(loader.cachedImage(for: request))
+        #expect(loader.memory.counters.stores == 1 && kept.bitmap.damage == nil)
     }
 
     @Test("the next preview comes when the data has doubled, not before")
@@ -240,7 +240,7 @@ struct PreviewTests {
         transfer.respond()
         for byte in bytes { transfer.send([byte]) }
         transfer.finish()
-        #expect(try await load.value.bitmap.isComplete)
+        #expect(try await load.value.bitmap.damage == nil)
         #expect(await previews.first { _ in true } == nil)
     }
 
