@@ -67,13 +67,13 @@ package struct PictureSource: Hashable, Sendable {
     /// The host and port to connect to; nil for another scheme, or for an address with user information.
     package let origin: WebOrigin?
 
-    /// Reads an address. `PictureRules` decides whether it may be fetched.
-    /// - Throws: `.malformedAddress` if the text is not an absolute address, or has characters that must be
-    ///   percent-encoded.
+    /// Reads an address as a person types it: blanks and accents may stand as they are. `PictureRules` decides whether it
+    /// may be fetched.
+    /// - Throws: `.malformedAddress` if the text is not an absolute address, or has control characters.
     package init(_ text: String) throws(PictureRefusal) {
-        let forbidden = "\"<>\\^`{|}"
-        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !forbidden.utf8.contains($0) }),
-            let url = URL(string: text), let scheme = url.scheme?.lowercased()
+        let encoded = URL.percentEncoded(text)
+        guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }), let url = URL(string: encoded),
+            let scheme = url.scheme?.lowercased()
         else { throw .malformedAddress }
         self.text = text
         self.url = url
@@ -82,7 +82,7 @@ package struct PictureSource: Hashable, Sendable {
             origin = nil
             return
         }
-        guard let origin = WebOrigin(text) else { throw .malformedAddress }
+        guard let origin = WebOrigin(encoded) else { throw .malformedAddress }
         // Both parsers must find the same host and port: one result is checked, and the other is connected to.
         let host = url.lowercasedHost.filter { $0 != "[" && $0 != "]" }
         guard host == origin.host || host == origin.host + ".", (1...65_535).contains(origin.port),
@@ -105,6 +105,14 @@ package enum PictureOriginal: Sendable {
         switch self {
         case .address(let source, _): Self.recordKey(ofAddress: source)
         case .stored(let original): CacheKey(id: "\(original.name) \(original.tag)", variant: "record")
+        }
+    }
+
+    /// The address, or the picture's name, for messages.
+    var address: String {
+        switch self {
+        case .address(let source, _): source.url.displayText
+        case .stored(let original): original.name
         }
     }
 

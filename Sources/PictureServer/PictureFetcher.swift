@@ -6,7 +6,7 @@ struct PictureFetcher: Sendable {
     private let listed: FileLoader
     /// Fetches the sources of signed addresses.
     private let signed: FileLoader
-    private let reportFailure: @Sendable (any Error) -> Void
+    let reportFailure: @Sendable (any Error) -> Void
 
     /// The most bytes of source files in memory. Clients mostly want several sizes of a picture at about the same time.
     private static let fileMemory = 16 << 20
@@ -53,6 +53,11 @@ struct PictureFetcher: Sendable {
 
     /// Whether signed addresses have their own rules. Unsigned requests must then not share their transfers.
     var separatesSigned: Bool { signed !== listed }
+
+    /// Stores a file that came just now again, once decoding has found it damaged: see `LoadedFile.doubted`.
+    func doubt(_ file: LoadedFile, of source: PictureSource, isSigned: Bool) async {
+        await (isSigned ? signed : listed).doubt(file, for: ImageRequest(.url(source.url)))
+    }
 
     /// Removes the stored file of an address.
     func remove(_ source: PictureSource) async {

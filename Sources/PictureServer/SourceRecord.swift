@@ -15,7 +15,7 @@ import PictureService
 ///     end
 ///
 /// The line `answer` has the time when the answer came in seconds since 1970, its age at that time, and its freshness
-/// lifetime, both in seconds. The lines of the origin's Cache-Control follow.
+/// lifetime, both in seconds. The lines of the origin's Cache-Control follow, and `damaged` for a damaged source.
 struct SourceRecord: Hashable, Sendable {
     /// The SHA-256 of the source's bytes: 64 hexadecimal digits in lower case.
     let content: String
@@ -30,9 +30,11 @@ struct SourceRecord: Hashable, Sendable {
     /// The answer's age at that time, in seconds.
     let initialAge: Int
     /// The freshness lifetime, counted from when the origin made the answer, in seconds.
-    let lifetime: Int
+    var lifetime: Int
     /// Whether a shared cache may store it. True for stored records.
     var mayBeKept = true
+    /// Whether the source is damaged: its pictures show what there is of it.
+    var isDamaged = false
 
     /// The key that a picture of this content is stored under.
     func key(_ recipe: PictureRecipe) -> SHA256.Digest { Picture.key(recipe, ofContent: content) }
@@ -71,6 +73,7 @@ extension SourceRecord {
     private static let title = "marquee source 2"
     private static let end = "end"
     private static let control = "cache-control: "
+    private static let damaged = "damaged"
 
     /// The record in its stored form.
     var text: String {
@@ -79,7 +82,7 @@ extension SourceRecord {
                 Self.title, "content \(content)",
                 "file \(byteCount) \(format.name) \(size.width) \(size.height)",
                 "answer \(received) \(initialAge) \(lifetime)",
-            ] + control.map { Self.control + $0 }
+            ] + control.map { Self.control + $0 } + (isDamaged ? [Self.damaged] : [])
         return lines.joined(separator: "\n") + "\n\(Self.end)\n"
     }
 
@@ -101,7 +104,8 @@ extension SourceRecord {
             let initialAge = Int(answer[1]), let lifetime = Int(answer[2])
         else { return nil }
         var control: [String] = []
-        for line in lines[4..<(lines.count - 2)] {
+        let isDamaged = lines[lines.count - 3] == Self.damaged
+        for line in lines[4..<(lines.count - (isDamaged ? 3 : 2))] {
             let value = String(line.dropFirst(Self.control.count))
             guard line.hasPrefix(Self.control),
                 HeaderFields.fault(name: "cache-control", value: value) == nil
@@ -111,7 +115,7 @@ extension SourceRecord {
         self.init(
             content: String(content[0]), byteCount: byteCount, format: format,
             size: ImageSize(width: width, height: height), control: control, received: received,
-            initialAge: initialAge, lifetime: lifetime)
+            initialAge: initialAge, lifetime: lifetime, isDamaged: isDamaged)
     }
 
     private static func words(of line: Substring, after name: String, count: Int) -> [Substring]? {
@@ -133,7 +137,9 @@ enum PictureFreshness {
     /// - Parameter now: seconds since 1970.
     static func control(of address: KnownAddress, _ record: SourceRecord, now: Int) -> String {
         guard record.mayBeKept else { return "no-store" }
-        let (expiry, isImmutable) = (address.recipe.expiry, address.isImmutable)
+        // A damaged source may be healed.
+        let isImmutable = address.isImmutable && !record.isDamaged
+        let expiry = address.recipe.expiry
         if case .stored(let stored) = address.original, !isImmutable {
             // The record never becomes stale, but the next poster has another one.
             return expiry == nil ? stored.cacheControl : "no-cache"

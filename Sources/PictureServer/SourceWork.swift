@@ -41,6 +41,8 @@ final class SourceWork: Sendable {
     fileprivate struct Loaded {
         let bytes: ImageBytes
         let record: SourceRecord
+        /// The file of the bytes; nil for a stored original.
+        var file: LoadedFile?
         /// How the bytes were fetched.
         let status: CacheStatus
     }
@@ -50,6 +52,8 @@ final class SourceWork: Sendable {
         var ticket: WorkGate.Ticket?
         /// The source, or why it cannot be read.
         var outcome: Result<OpenSource, PictureFailure>?
+        /// The record, once pixels of the source have turned out to be damaged.
+        var damagedRecord: SourceRecord?
         /// The time from which on nobody may join, in seconds since 1970.
         var end = Int.max
         /// The work's own caller of the source's flight.
@@ -135,7 +139,7 @@ final class SourceWork: Sendable {
         do throws(PictureFailure) {
             let source = try await source(replacing: record)
             record = source.loaded.record
-            return try await make(recipe, of: source, looked)
+            return try await make(recipe, of: source, looked, while: isCurrent)
         } catch {
             if isCurrent() { parts.failures.record(error, of: recordKey) }
             // A stale picture instead of a failure that may pass, if the origin allows it (RFC 9111 section 4.2.4).
@@ -159,14 +163,19 @@ final class SourceWork: Sendable {
 
     /// - Parameter looked: the key that no tier has a picture of.
     private func make(
-        _ recipe: PictureRecipe, of source: OpenSource, _ looked: SHA256.Digest?
+        _ recipe: PictureRecipe, of source: OpenSource, _ looked: SHA256.Digest?,
+        while isCurrent: () -> Bool
     ) async throws(PictureFailure) -> ServedPicture {
-        let (record, status) = (source.loaded.record, source.loaded.status)
+        var (record, status) = (source.loaded.record, source.loaded.status)
         let key = record.key(recipe)
         if key != looked, let picture = await parts.tiers.picture(key, isShared: isShared) {
             return ServedPicture(picture: picture, record: record, status: status)
         }
-        let picture = KeptPicture(try await source.picture(recipe), key: key)
+        let made = try await source.picture(recipe)
+        if let damage = made.damage, !record.isDamaged {
+            record = await note(damage, of: source.loaded, while: isCurrent)
+        }
+        let picture = KeptPicture(made, key: key)
         if record.mayBeKept {
             parts.tiers.keepInMemory(picture, as: key)
             // Stored after the answer. The source keeps its place in the gate, so that a slow disk holds up new work.
@@ -176,6 +185,30 @@ final class SourceWork: Sendable {
             }
         }
         return ServedPicture(picture: picture, record: record, status: status)
+    }
+
+    /// Marks the record of a source whose pixels turn out to be damaged. A file that came just now may be healed by
+    /// another transfer, so its record is fresh for a minute.
+    private func note(
+        _ damage: ImageDecodingError, of loaded: Loaded, while isCurrent: () -> Bool
+    ) async -> SourceRecord {
+        if let record = state.withLock({ $0.damagedRecord }) { return record }
+        var record = loaded.record
+        record.isDamaged = true
+        if case .address(let source, let isSigned) = original, let file = loaded.file, file.mayBeDoubted {
+            record.lifetime = min(record.lifetime, record.initialAge + PictureFreshness.failureLifetime)
+            if isCurrent() { await parts.fetcher.doubt(file, of: source, isSigned: isSigned) }
+        }
+        state.withLock { $0.damagedRecord = record }
+        report(damage)
+        if record.mayBeKept {
+            await parts.tiers.keep(record, for: recordKey, known: loaded.record) { !isCurrent() }
+        }
+        return record
+    }
+
+    private func report(_ damage: ImageDecodingError) {
+        parts.fetcher.reportFailure(DamagedSource(address: original.address, damage: damage))
     }
 
     // MARK: The source
@@ -247,7 +280,7 @@ final class SourceWork: Sendable {
             loaded =
                 switch original {
                 case .address(let source, let isSigned):
-                    try await fetch(source, isSigned: isSigned, hasRecord: record != nil)
+                    try await fetch(source, isSigned: isSigned, replacing: record)
                 case .stored(let stored): try await read(stored)
                 }
         } catch {
@@ -264,7 +297,7 @@ final class SourceWork: Sendable {
     }
 
     private func fetch(
-        _ source: PictureSource, isSigned: Bool, hasRecord: Bool
+        _ source: PictureSource, isSigned: Bool, replacing known: SourceRecord?
     ) async throws(PictureFailure) -> Loaded {
         let file = try await parts.fetcher.file(source, isSigned: isSigned)
         parts.counters.count(file)
@@ -272,13 +305,16 @@ final class SourceWork: Sendable {
             throw PictureFailure(.unprocessableContent, "the source is not a picture with a known size")
         }
         let content = try await parts.run { file.bytes.checksum }
+        let wasDamaged = known?.isDamaged == true && known?.content == content
+        if let damage = file.damage, !wasDamaged { report(damage) }
         let record = SourceRecord(
             content: content, byteCount: file.bytes.count, format: header.format, size: size,
             control: file.fields?.values(of: "cache-control") ?? [], received: freshness.received,
-            initialAge: freshness.initialAge, lifetime: freshness.lifetime, mayBeKept: file.mayBeKept)
+            initialAge: freshness.initialAge, lifetime: freshness.lifetime, mayBeKept: file.mayBeKept,
+            isDamaged: file.damage != nil || wasDamaged)
         let status =
-            CacheStatus(file, hadRecord: hasRecord) ?? .hit(record, now: parts.clock.seconds)
-        return Loaded(bytes: file.bytes, record: record, status: status)
+            CacheStatus(file, hadRecord: known != nil) ?? .hit(record, now: parts.clock.seconds)
+        return Loaded(bytes: file.bytes, record: record, file: file, status: status)
     }
 
     private func read(_ stored: StoredOriginal) async throws(PictureFailure) -> Loaded {
@@ -310,6 +346,14 @@ final class SourceWork: Sendable {
             _ = try await read(replacing: record) { flight.isCurrent }
         }
     }
+}
+
+/// A source that is shown as far as it goes, for the operator's log.
+private struct DamagedSource: Error, CustomStringConvertible {
+    let address: String
+    let damage: ImageDecodingError
+
+    var description: String { "\(address) is damaged, and its pictures show what there is of it: \(damage)" }
 }
 
 extension SourceWork.Dependencies {

@@ -10,16 +10,20 @@ package struct Picture: Sendable {
     package let bytes: ImageBytes
     package let format: ImageFormat
     package let size: ImageSize
+    /// The damage to the source; nil for a whole one.
+    package let damage: ImageDecodingError?
 
-    package init(bytes: ImageBytes, format: ImageFormat, size: ImageSize) {
-        (self.bytes, self.format, self.size) = (bytes, format, size)
+    package init(
+        bytes: ImageBytes, format: ImageFormat, size: ImageSize, damage: ImageDecodingError? = nil
+    ) {
+        (self.bytes, self.format, self.size, self.damage) = (bytes, format, size, damage)
     }
 
     /// Format and size in the loader's form.
     package var header: ImageHeader { ImageHeader(format: format, size: size) }
 
     /// The version of the encoder. It grows whenever the same source and recipe give other bytes.
-    package static let encoderVersion = 3
+    package static let encoderVersion = 4
 
     /// The key that a picture is stored under. It names the source by its content, so a changed source never gives an
     /// old picture, and all instances agree. 64 hexadecimal digits.
@@ -30,9 +34,13 @@ package struct Picture: Sendable {
 
     /// Makes the picture of a source by a recipe. Runs for milliseconds on the caller's thread.
     package static func picture(
-        of source: ImageBytes, _ recipe: PictureRecipe
+        of source: ImageBytes, _ recipe: PictureRecipe, limits: DecodingLimits = .standard
     ) throws(PictureError) -> Picture {
-        var maker = try PictureMaker(source)
+        var maker = try PictureMaker(source, limits: limits)
+        let memory = try maker.memory(for: recipe)
+        do throws(ImageDecodingError) { try limits.check(memory: memory) } catch {
+            throw .notDecodable(error)
+        }
         return try maker.picture(recipe)
     }
 }
@@ -50,28 +58,36 @@ extension FileLoader {
     ///   - recipe: size, steps and encoding.
     /// - Returns: a JPEG, or a PNG if the picture has transparency, with its format and size. It is never larger than
     ///   the image.
-    /// - Throws: the errors of `file(for:)`; `.undecodable` for a file that is not a whole image; `.processingFailed`
+    ///   A damaged image gives one with its ``LoadedFile/damage``.
+    /// - Throws: the errors of `file(for:)`; `.undecodable` for a file that cannot be decoded; `.processingFailed`
     ///   if a step does not fit the image, or no encoder takes the result.
     public func picture(
         for request: ImageRequest, _ recipe: PictureRecipe
     ) async throws(ImageLoadingError) -> LoadedFile {
         let file = try await file(for: request)
         let picture = try await file.picture(recipe, on: pictureThreads)
+        if let damage = picture.damage {
+            if !request.options.acceptsDamage {
+                throw .undecodable(url: request.url.displayText, reason: damage)
+            }
+            if file.mayBeDoubted { await doubt(file, for: request) }
+        }
         return LoadedFile(
-            bytes: picture.bytes, header: picture.header, url: file.url, source: file.source)
+            bytes: picture.bytes, header: picture.header, damage: picture.damage, url: file.url,
+            source: file.source)
     }
 }
 
 extension LoadedFile {
     /// Makes the picture of a file by a recipe, on these threads.
     package func picture(
-        _ recipe: PictureRecipe, on threads: BlockingThreads
+        _ recipe: PictureRecipe, limits: DecodingLimits = .standard, on threads: BlockingThreads
     ) async throws(ImageLoadingError) -> Picture {
         let url = requestedURL.displayText
         return try await threads.run({ .resourcesShort(url: url, reason: "\($0)") }) {
             [bytes] () throws(ImageLoadingError) in
             do throws(PictureError) {
-                return try Picture.picture(of: bytes, recipe)
+                return try Picture.picture(of: bytes, recipe, limits: limits)
             } catch {
                 throw ImageLoadingError(error, of: url)
             }

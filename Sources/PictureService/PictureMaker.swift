@@ -26,6 +26,9 @@ package struct PictureMaker: Sendable {
     /// The scales that the source can be decoded at, the smallest first and the whole last.
     private let scales: [DecodingPlan]
     private let whole: DecodingPlan
+    /// The damage to the source, as far as it is known: to its structure from the beginning, to its pixels once they are
+    /// decoded.
+    private(set) var damage: ImageDecodingError?
     /// The decoded pictures by their sizes, for PNG and for JPEG.
     private var bitmaps: [ImageSize: Bitmap] = [:]
     private var planes: [ImageSize: PlanarPicture] = [:]
@@ -40,9 +43,9 @@ package struct PictureMaker: Sendable {
     ) throws(PictureError) {
         (self.source, self.decoders, self.limits) = (source, decoders, limits)
         self.sharedSide = sharedSide
-        (format, size, scales, whole) = try Self.reading(source) { bytes throws(ImageDecodingError) in
+        (format, size, damage, scales, whole) = try Self.reading(source) { bytes throws(ImageDecodingError) in
             try limits.check(inputBytes: bytes.count)
-            let header = try decoders.header(of: bytes)
+            let (header, damage) = try decoders.structure(of: bytes)
             guard let size = header.size else { throw .unsupported(feature: header.format.displayName) }
             try limits.check(size)
             var scales: [DecodingPlan] = []
@@ -51,15 +54,16 @@ package struct PictureMaker: Sendable {
                     width: (size.width + part - 1) / part, height: (size.height + part - 1) / part)
                 scales.append(try decoders.plan(for: bytes, notBelow: least))
             }
-            return (header.format, size, scales, try decoders.plan(for: bytes, notBelow: nil))
+            return (header.format, size, damage, scales, try decoders.plan(for: bytes, notBelow: nil))
         }
     }
 
     /// Makes the picture by a recipe. The source is decoded at most once at each scale. Other pictures do not change
     /// the bytes of this one. Runs for milliseconds on the caller's thread.
     ///
-    /// - Throws: `.notDecodable` if the source is corrupt or truncated, whatever the recipe;
-    ///   `.notProcessable`, `.notEncodable`.
+    /// A damaged source gives a picture of what there is of it, and its `damage`; its own bytes are never sent.
+    ///
+    /// - Throws: `.notDecodable` if nothing of the source can be shown; `.notProcessable`, `.notEncodable`.
     package mutating func picture(_ recipe: PictureRecipe) throws(PictureError) -> Picture {
         if recipe.size == .original {
             // The source's own bytes may be sent after all of them have been decoded once, at any scale.
@@ -67,11 +71,13 @@ package struct PictureMaker: Sendable {
                 let scale = scale(for: recipe)
                 if scale.planes == nil { _ = try bitmap(at: scale) } else { _ = try planes(at: scale) }
             }
-            return Picture(bytes: source, format: format, size: size)
+            if damage == nil { return Picture(bytes: source, format: format, size: size) }
         }
-        let scale = scale(for: recipe)
+        let scale = recipe.size == .original ? whole : scale(for: recipe)
         if scale.planes != nil, recipe.steps.isEmpty, case .automatic(let quality) = recipe.encoding {
-            return try encode(resize(planes(at: scale), by: recipe), quality: quality)
+            // First: decoding may find damage.
+            let planes = try planes(at: scale)
+            return try encode(resize(planes, by: recipe), quality: quality)
         }
         let resized = resize(try bitmap(at: scale), by: recipe)
         return try encode(process(resized, by: recipe), by: recipe)
@@ -81,9 +87,10 @@ package struct PictureMaker: Sendable {
     /// resizer and the encoder, without the source's own bytes. An upper bound: most pictures take half of it.
     /// - Throws: `.notProcessable` if a step's result exceeds the limits.
     package func memory(for recipe: PictureRecipe) throws(PictureError) -> Int {
-        let scale = scale(for: recipe)
+        let isOwnFile = recipe.size == .original && damage == nil
+        let scale = recipe.size == .original && !isOwnFile ? whole : scale(for: recipe)
         let kept = bitmaps.values.reduce(0) { $0 + $1.cost } + planes.values.reduce(0) { $0 + $1.cost }
-        guard recipe.size != .original else {
+        guard !isOwnFile else {
             return kept + (bitmaps.isEmpty && planes.isEmpty ? scale.planes?.memory ?? scale.memory : 0)
         }
         let result = Self.scaled(size, by: recipe)
@@ -102,9 +109,10 @@ package struct PictureMaker: Sendable {
     /// The source at a scale, decoded if it was not yet.
     private mutating func bitmap(at scale: DecodingPlan) throws(PictureError) -> Bitmap {
         if let bitmap = bitmaps[scale.size] { return bitmap }
-        let bitmap = try whole(\.isComplete) { bytes throws(ImageDecodingError) in
+        let bitmap = try Self.reading(source) { bytes throws(ImageDecodingError) in
             try decoders.decode(bytes, notBelow: scale.size, limits: limits)
         }
+        damage = damage ?? bitmap.damage
         bitmaps[scale.size] = bitmap
         return bitmap
     }
@@ -112,22 +120,12 @@ package struct PictureMaker: Sendable {
     /// As `bitmap(at:)`, in planes.
     private mutating func planes(at scale: DecodingPlan) throws(PictureError) -> PlanarPicture {
         if let picture = planes[scale.size] { return picture }
-        let picture = try whole(\.isComplete) { bytes throws(ImageDecodingError) in
+        let picture = try Self.reading(source) { bytes throws(ImageDecodingError) in
             try decoders.decodePlanes(bytes, notBelow: scale.size, limits: limits)
         }
+        damage = damage ?? picture.damage
         planes[scale.size] = picture
         return picture
-    }
-
-    /// The decoded value, if it is complete: a part of a picture is not enough.
-    private func whole<Value>(
-        _ isComplete: KeyPath<Value, Bool>, _ decode: (Span<UInt8>) throws(ImageDecodingError) -> Value
-    ) throws(PictureError) -> Value {
-        try Self.reading(source) { bytes throws(ImageDecodingError) in
-            let value = try decode(bytes)
-            guard value[keyPath: isComplete] else { throw .truncated(offset: bytes.count) }
-            return value
-        }
     }
 
     private static func reading<Value>(
@@ -170,7 +168,7 @@ package struct PictureMaker: Sendable {
     private func encode(_ picture: PlanarPicture, quality: Int?) throws(PictureError) -> Picture {
         do {
             let file = try JPEGEncoder(quality: quality ?? PictureRecipe.standardQuality).encode(picture)
-            return Picture(bytes: ImageBytes(file), format: .jpeg, size: picture.size)
+            return Picture(bytes: ImageBytes(file), format: .jpeg, size: picture.size, damage: damage)
         } catch {
             throw .notEncodable(error)
         }
@@ -184,7 +182,7 @@ package struct PictureMaker: Sendable {
             }
         do {
             let (file, format) = try bitmap.encoded(quality: quality)
-            return Picture(bytes: ImageBytes(file), format: format, size: bitmap.size)
+            return Picture(bytes: ImageBytes(file), format: format, size: bitmap.size, damage: damage)
         } catch {
             throw .notEncodable(error)
         }

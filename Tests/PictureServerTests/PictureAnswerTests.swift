@@ -72,7 +72,7 @@ struct PictureAnswerTests {
     @Test("a recipe whose steps make too many pixels is 400, and the answer blames it and not the source")
     func tooManyPixels() async throws {
         let client = try client(isSigning: true)
-        for recipe in ["w92.pad4000.pad4000", "w92.pad65535"] {
+        for recipe in ["w92.pad30000.pad30000", "w92.pad65535"] {
             let answer = try await client.send(
                 PictureClient.signedPath(recipe, "https://\(PictureClient.host)/a"))
             #expect(answer.status == 400, "\(recipe)")

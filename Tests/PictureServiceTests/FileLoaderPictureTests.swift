@@ -19,7 +19,7 @@ struct FileLoaderPictureTests {
         #expect(try await loader.picture(for: request, PictureRecipe(.original)).bytes.array == source)
     }
 
-    @Test("a step that does not fit the picture is an error, and so is a file that is not a whole picture")
+    @Test("a step that does not fit is an error, and a damaged image makes a picture with its damage")
     func refused() async throws {
         let loader = FileLoader.ephemeral()
         let whole = try Samples.jpeg(60, 60)
@@ -34,11 +34,14 @@ struct FileLoaderPictureTests {
             return
         }
         // The file has its end, and corrupt data within.
-        var damaged = whole
-        for index in damaged.count - 200..<damaged.count - 2 { damaged[index] = 0xFF }
-        let broken = ImageRequest(.data(id: "broken") { [damaged] in damaged })
+        var damaged = try Samples.jpeg()
+        for index in damaged.count / 2..<damaged.count / 2 + 40 { damaged[index] = 0xFF }
+        let address = ImageRequest.Address.data(id: "broken") { [damaged] in damaged }
+        let shown = try await loader.picture(for: ImageRequest(address), PictureRecipe("w20"))
+        #expect(shown.damage != nil && shown.header?.size == ImageSize(width: 20, height: 30))
         await #expect(throws: ImageLoadingError.self) {
-            try await loader.picture(for: broken, PictureRecipe("w20"))
+            try await loader.picture(
+                for: ImageRequest(address, options: .init(acceptsDamage: false)), PictureRecipe("w20"))
         }
     }
 }

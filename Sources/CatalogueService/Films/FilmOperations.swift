@@ -250,7 +250,7 @@ package final class FilmOperations: Sendable {
             let bitmap = try decoding.withLock { _ throws(ImageDecodingError) in
                 try ImageDecoders.standard.decode(bytes, limits: limits)
             }
-            guard bitmap.isComplete else { throw .truncated(offset: bytes.count) }
+            if let damage = bitmap.damage { throw damage }
             return PosterBytes(
                 mediaType: format.mediaType, bytes: keepsMetadata ? bytes : try ImageMetadata.strip(bytes))
         } catch {

@@ -199,8 +199,7 @@ struct FilmPictureTests {
         let path = folder.file("films.db")
         var document = FilmDocument()
         document["title"] = JSONText("T")
-        // 42,250,000 pixels.
-        let bytes = try Samples.greyJPEG(6500, 6500).array
+        let bytes = try Samples.hugeJPEG()
         _ = try FilmLibrary(path: path, access: .creating).insert(
             document, id: "a", poster: PosterBytes(mediaType: "image/jpeg", bytes: bytes))
         let service = try CatalogueService(.library(path: path), configuration: try configuration())
@@ -209,7 +208,7 @@ struct FilmPictureTests {
         let client = try RawClient(port: service.port, owner: service)
         let answer = try client.get("/films/a/poster/w92")
         #expect(answer.status == 422)
-        #expect(answer.text.contains("too large: 42250000 pixels, at most 40000000 allowed"))
+        #expect(answer.text.contains("too large: 600000000 pixels, at most 500000000 allowed"))
         #expect(try client.get("/films/a/poster").body == bytes)
     }
 
