@@ -14,7 +14,7 @@ struct BlocksCanvasTests {
     private func colour(_ pixel: SIMD4<UInt8>) -> CellColour { .rgb(pixel.x, pixel.y, pixel.z) }
 
     private func cell(
-        _ bitmap: Bitmap, depth: ColourDepth = .trueColour, background: SIMD3<UInt8>? = nil
+        _ bitmap: Bitmap, depth: ColourDepth = .trueColour, background: SIMD3<UInt8> = .zero
     ) -> (text: String, style: CellStyle) {
         let grid = BlocksCanvas(depth: depth, background: background).draw(bitmap, size: one)
         let origin = CellPosition(column: 0, row: 0)
@@ -98,13 +98,14 @@ struct BlocksCanvasTests {
         #expect(reversed.style == CellStyle(foreground: colour(red), attributes: .reversed))
     }
 
-    @Test("transparent pixels are blended over a given background, and give no colour of their own")
+    @Test("half-transparent pixels are blended with the background, and clear ones give no colour")
     func background() {
         let drawn = cell(Pictures.bitmap(8, 8) { _, y in y < 4 ? clear : red }, background: [1, 2, 3])
-        #expect(drawn.text == "▀")
-        #expect(drawn.style == CellStyle(foreground: .rgb(1, 2, 3), background: colour(red)))
-        let half = cell(Pictures.bitmap(8, 8) { _, _ in [255, 255, 255, 128] }, background: [0, 0, 0])
-        #expect(half.style.background == .rgb(128, 128, 128))
+        #expect(drawn.text == "▄" && drawn.style == CellStyle(foreground: colour(red)))
+        let quarter = Pictures.bitmap(8, 8) { _, _ in [255, 255, 255, 64] }
+        #expect(cell(quarter).style.background == .rgb(64, 64, 64))
+        #expect(cell(quarter, background: [255, 255, 255]).style.background == .rgb(255, 255, 255))
+        #expect(cell(quarter, background: [0, 100, 0]).style.background == .rgb(64, 139, 64))
         let mixed = cell(Pictures.bitmap(8, 8) { x, _ in x % 2 == 0 ? clear : red })
         #expect([mixed.style.foreground, mixed.style.background].contains(colour(red)))
     }

@@ -10,15 +10,15 @@ public import ImageCodecs
 public struct BlocksCanvas: Canvas {
     /// The colours of the terminal; below ``ColourDepth/ansi16`` the canvas draws nothing.
     public let depth: ColourDepth
-    /// The colour behind transparent pixels; `nil` is the terminal's background.
-    public let background: SIMD3<UInt8>?
+    /// The terminal's background, with which half-transparent pixels are blended. Clear ones show it as it is.
+    public let background: SIMD3<UInt8>
 
     /// Whether to use sextants beside halves, quadrants and eighths in opaque cells.
     public let usesSextants: Bool
 
-    /// Creates a canvas. By default transparent pixels show the terminal's background. Use sextants only for terminals
-    /// that are known to show them.
-    public init(depth: ColourDepth, background: SIMD3<UInt8>? = nil, usesSextants: Bool = false) {
+    /// Creates a canvas. Use sextants only for terminals that are known to show them.
+    /// - Parameter background: the terminal's background. Default: black.
+    public init(depth: ColourDepth, background: SIMD3<UInt8> = .zero, usesSextants: Bool = false) {
         self.usesSextants = usesSextants
         self.depth = depth
         self.background = background
@@ -29,8 +29,8 @@ public struct BlocksCanvas: Canvas {
         var grid = CellGrid(size: size)
         guard depth > .none else { return grid }
         let side = BlockMask.side
-        var samples = SampleGrid(of: bitmap, columns: size.columns * side, rows: size.rows * side)
-        if let background { samples.composite(over: background) }
+        let samples = SampleGrid(
+            of: bitmap.blended(on: background), columns: size.columns * side, rows: size.rows * side)
         var chooser = BlockChooser(depth: depth, usesSextants: usesSextants)
         for row in 0..<size.rows {
             for column in 0..<size.columns {
@@ -38,14 +38,6 @@ public struct BlocksCanvas: Canvas {
             }
         }
         return grid
-    }
-}
-
-extension SampleGrid {
-    /// Composites every sample over an opaque colour.
-    fileprivate mutating func composite(over colour: SIMD3<UInt8>) {
-        let behind = SIMD4(Float(colour.x), Float(colour.y), Float(colour.z), 1)
-        for index in samples.indices { samples[index] += behind * (1 - samples[index].w) }
     }
 }
 

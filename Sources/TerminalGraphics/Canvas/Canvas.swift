@@ -54,7 +54,7 @@ public enum GraphicsMode: String, Sendable, CaseIterable {
     ///
     /// Blocks need colours; without them ASCII replaces them. Blocks replace pixels where only cells can be drawn. See
     /// ``BlocksCanvas/background`` for `background`.
-    public func canvas(depth: ColourDepth, background: SIMD3<UInt8>? = nil) -> (any Canvas)? {
+    public func canvas(depth: ColourDepth, background: SIMD3<UInt8> = .zero) -> (any Canvas)? {
         if self == .none { return nil }
         if self == .ascii || depth == .none { return ASCIICanvas() }
         return BlocksCanvas(depth: depth, background: background, usesSextants: self == .sextants)

@@ -40,6 +40,11 @@ package enum PictureProtocol: Sendable, Hashable {
     /// Whether a transparent picture may be drawn again without drawing its cells again.
     package var keepsTransparency: Bool { self == .kitty }
 
+    /// The bitmap as the protocol can show it: sixels have no alpha.
+    package func prepared(_ bitmap: Bitmap, on background: SIMD3<UInt8>) -> Bitmap {
+        self == .sixel ? bitmap.blended(on: background) : bitmap
+    }
+
     /// Encodes a picture for storage: as a PNG file of at most 256 colours, or as sixels.
     func encoded(_ picture: TerminalPicture) -> [UInt8] {
         self == .sixel
@@ -55,12 +60,18 @@ package struct PixelCanvas: Canvas {
     /// The size of a cell in pixels.
     package let cell: ImageSize
     private let blocks: any Canvas
+    private let background: SIMD3<UInt8>
 
     /// Creates a canvas for one terminal.
-    package init(_ pictureProtocol: PictureProtocol, cell: ImageSize, blocks: any Canvas) {
+    /// - Parameter background: as of `BlocksCanvas`, for sixels.
+    package init(
+        _ pictureProtocol: PictureProtocol, cell: ImageSize, blocks: any Canvas,
+        background: SIMD3<UInt8> = .zero
+    ) {
         self.pictureProtocol = pictureProtocol
         self.cell = cell
         self.blocks = blocks
+        self.background = background
     }
 
     /// Draws an image over `size` cells. Pure; takes about 2 ms for a poster of 13 x 10 cells of 8 x 16 pixels, and 60
@@ -68,6 +79,7 @@ package struct PixelCanvas: Canvas {
     package func draw(_ bitmap: Bitmap, size: CellSize) -> CellGrid {
         var grid = blocks.draw(bitmap, size: size)
         guard size.columns > 0, size.rows > 0 else { return grid }
+        let bitmap = pictureProtocol.prepared(bitmap, on: background)
         grid.pictures = [PicturePlacement(Picture(bitmap, over: size, cell: cell, by: pictureProtocol))]
         return grid
     }

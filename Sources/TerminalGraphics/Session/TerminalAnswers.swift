@@ -23,8 +23,12 @@ package struct TerminalAnswers: Sendable, Equatable {
     package private(set) var supportsITerm2 = false
     /// Whether it supports sixels.
     package private(set) var supportsSixel = false
-    /// Whether the background is light; nil if the terminal does not tell.
-    package private(set) var isOnLight: Bool?
+    /// The colour of the background; nil if the terminal does not tell.
+    package private(set) var background: SIMD3<UInt8>?
+    /// Whether the background is nearer to white than to black; nil if the terminal does not tell.
+    package var isOnLight: Bool? {
+        background.map { 0.299 * Double($0.x) + 0.587 * Double($0.y) + 0.114 * Double($0.z) > 127.5 }
+    }
     /// The size of a cell in pixels.
     package var cell: ImageSize? { reportedCell ?? scaledCell }
     /// The size of the window in pixels, if the size of a cell is unknown.
@@ -88,8 +92,8 @@ package struct TerminalAnswers: Sendable, Equatable {
             version = TerminalVersion.numbers(in: answer)
         } else if body(between: "\u{1B}_Gi=31;", and: "\u{1B}\\") == "OK" {
             supportsKitty = true
-        } else if text.hasPrefix(Self.background) {
-            isOnLight = Self.isLight(text.dropFirst(Self.background.count))
+        } else if text.hasPrefix(Self.backgroundStart) {
+            background = Self.colour(text.dropFirst(Self.backgroundStart.count))
         } else if let report = Self.cellReport(text) {
             supportsITerm2 = true
             let scale = report.split(separator: ";").dropFirst(2).first.flatMap { Double($0) } ?? 1
@@ -114,15 +118,17 @@ package struct TerminalAnswers: Sendable, Equatable {
         }
     }
 
-    private static let background = "\u{1B}]11;rgb:"
+    private static let backgroundStart = "\u{1B}]11;rgb:"
 
-    /// Whether a colour is nearer to white than to black: `ffff/ffff/e5e5`, with one to four digits a channel.
-    private static func isLight(_ colour: Substring) -> Bool? {
+    /// A colour such as `ffff/ffff/e5e5`, with one to four digits a channel.
+    private static func colour(_ colour: Substring) -> SIMD3<UInt8>? {
         let channels = colour.prefix { $0.isHexDigit || $0 == "/" }.split(separator: "/").compactMap { text in
-            Int(text, radix: 16).map { Double($0) / Double((1 << (4 * min(4, text.count))) - 1) }
+            Int(text, radix: 16).map { number in
+                let most = (1 << (4 * min(4, text.count))) - 1
+                return UInt8(min(number, most) * 255 / most)
+            }
         }
-        guard channels.count == 3 else { return nil }
-        return 0.299 * channels[0] + 0.587 * channels[1] + 0.114 * channels[2] > 0.5
+        return channels.count == 3 ? SIMD3(channels[0], channels[1], channels[2]) : nil
     }
 
     /// The numbers of `ReportCellSize`, which ends with BEL or ST.

@@ -51,6 +51,8 @@ package enum TerminalInquiry {
             var asked = PendingInquiry(
                 session: session, sorter: AnswerSorter(isInTmux: isInTmux), lateEnd: end + lateLimit)
             asked.read(until: end)
+            // Some terminals print a query that they do not know: macOS' Terminal, and the console of Linux.
+            try session.write(Array("\r\u{1B}[K".utf8))
             if asked.answers.isComplete { asked.finish() }
             return asked
         } catch {
