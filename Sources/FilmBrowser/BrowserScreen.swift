@@ -229,11 +229,12 @@ package struct BrowserScreen {
         grid.place(picture, at: origin, clip: page)
     }
 
-    /// `JPEG 1200x800`; nil where no picture of an address is shown.
+    /// `JPEG 1200x800`, and what a damaged picture lacks; nil where no picture of an address is shown.
     private var openedFacts: String? {
         guard case .picture(let image, _) = state.overlay else { return nil }
         let size = image.header.size ?? image.bitmap.size
-        return "\(image.header.format.name.uppercased()) \(size.width)x\(size.height)"
+        let damage = image.damage.map { ", \($0)" } ?? ""
+        return "\(image.header.format.name.uppercased()) \(size.width)x\(size.height)" + damage
     }
 
     // MARK: Posters

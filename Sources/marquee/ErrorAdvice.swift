@@ -11,6 +11,9 @@ extension ImageLoadingError {
         case .timedOut(_, .total, _): "try again, or allow more with --max-time"
         case .timedOut: "try again, or allow more with --timeout"
         case .tooLarge: "allow more with --max-bytes"
+        case .undecodable(_, .tooLarge(.pixels, _, _)): "allow more with --max-pixels"
+        case .undecodable(_, .tooLarge(.memory, _, _)):
+            "ask for a smaller size, or allow more with --decode-memory"
         case .undecodable(_, .unsupported(let feature)):
             Self.converters[feature].map { "make a PNG of it with \($0)" }
         case .httpStatus(_, 401): "give credentials with MARQUEE_CREDENTIALS, --credentials-file or --header"
@@ -24,6 +27,7 @@ extension ImageLoadingError {
         "AVIF": "avifdec FILE OUT.png", "HEIC": "heif-convert FILE OUT.png",
         "JPEG XL": "djxl FILE OUT.png", "TIFF": "tifftopnm FILE | pnmtopng",
         "SVG": "rsvg-convert FILE -o OUT.png",
+        "JPEG with arithmetic coding": "djpeg FILE | pnmtopng", "hierarchical JPEG": "convert FILE OUT.png",
     ]
 
     /// Whether the server did not answer, or only answered that it cannot, so that its content is unknown.

@@ -58,7 +58,7 @@ struct Marquee {
         let session = Session(
             arguments: arguments, settings: settings, output: output, interruption: interruption)
         if !arguments.isCommandNamed, !arguments.hasOwnOption, !settings.wantsJSON,
-            Terminal.canBeAsked
+            Terminal.isInteractive
         {
             return try await BrowseCommand.run(session)
         }

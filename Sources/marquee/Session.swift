@@ -157,7 +157,8 @@ struct Session: Sendable {
     ///   process that watches the memory pressure.
     func imageLoader(over opened: OpenLoader, pressure: MemoryPressure? = nil) -> ImageLoader {
         ImageLoader(
-            memory: MemoryCache(limit: settings.memoryLimit), files: opened.loader, pressure: pressure)
+            memory: MemoryCache(limit: settings.memoryLimit), files: opened.loader,
+            decodingLimits: settings.decoding, pressure: pressure)
     }
 
     /// The request for the address `text`. The user's own header fields are sent with it, unless it leads away from the

@@ -23,7 +23,7 @@ struct FuzzedFile {
                 let filled = try ImageDecoders.standard.decode(bytes, sizing: sizing, limits: limits)
                 precondition(
                     filled.width <= target.width && filled.height <= target.height, "size to fill")
-                precondition(filled.isComplete == bitmap.isComplete, "complete")
+                precondition(filled.damage == bitmap.damage, "complete")
             } catch {
                 precondition(!error.description.isEmpty)
             }
@@ -39,7 +39,7 @@ struct FuzzedFile {
         guard let stripped, let after = try? ImageDecoders.standard.decode(stripped, limits: limits),
             let again = try? ImageMetadata.strip(stripped)
         else { preconditionFailure("cannot be stripped") }
-        precondition(after.pixels == bitmap.pixels && after.isComplete == bitmap.isComplete, "pixels")
+        precondition(after.pixels == bitmap.pixels && after.damage == bitmap.damage, "pixels")
         precondition(again == stripped, "stripped twice")
     }
 

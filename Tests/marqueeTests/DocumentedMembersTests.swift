@@ -82,8 +82,11 @@ struct DocumentedMembersTests {
     @Test("fetch, prewarm, show and picture")
     func fetch() async throws {
         let poster = fixture.folder.file("posters/1.png")
+        let damaged = fixture.home.file("cut.jpg")
+        try fixture.home.write(SampleImages.jpeg.dropLast(2), to: "cut.jpg")
         try await expect(
-            "fetch", members(of: "fetch", "a", "b", "nosuch", "-o", fixture.home.file("out")),
+            "fetch", members(of: "show", damaged),
+            members(of: "fetch", "a", "b", "nosuch", "-o", fixture.home.file("out")),
             members(of: "prewarm"), members(of: "show", poster),
             members(of: "picture", poster, "w1", "-o", fixture.home.file("picture")))
     }

@@ -8,10 +8,17 @@
 ///     crc, length       CRC-32 and length of the output, 32 bits each, lowest byte first
 package enum Gzip {
     /// Why there is no output.
-    package enum Fault: Error {
+    package enum Fault: Error, CustomStringConvertible {
         case damaged
         /// The output would have more bytes than the limit.
         case tooLarge
+
+        package var description: String {
+            switch self {
+            case .damaged: "its gzip coding is damaged"
+            case .tooLarge: "it unpacks to more bytes than allowed"
+            }
+        }
     }
 
     /// The whole output. Its length comes first from the file's end, so a bomb is refused before it is unpacked.

@@ -293,8 +293,7 @@ final class BodyBuffer: BodyReceiver {
             case .success([]): throw .empty(url: url)
             case .success(let bytes): return ImageBytes(bytes)
             case .failure(.tooLarge): throw .tooLarge(url: url, limit: maximumBytes)
-            case .failure(.damaged):
-                throw .malformedResponse(url: url, reason: "its gzip coding is damaged")
+            case .failure(let fault): throw .malformedResponse(url: url, reason: "\(fault)")
             }
         }
     }

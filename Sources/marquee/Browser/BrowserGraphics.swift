@@ -69,9 +69,13 @@ struct BrowserGraphics {
     /// The canvas that draws pictures; nil if none are drawn.
     var canvas: (any Canvas)? {
         let appearance = appearance
-        guard let cells = settings.graphics.canvas(depth: appearance.depth) else { return nil }
-        return appearance.pictureProtocol.map { PixelCanvas($0, cell: appearance.cell, blocks: cells) }
-            ?? cells
+        let background = Terminal.background(answers)
+        guard let cells = settings.graphics.canvas(depth: appearance.depth, background: background) else {
+            return nil
+        }
+        return appearance.pictureProtocol.map {
+            PixelCanvas($0, cell: appearance.cell, blocks: cells, background: background)
+        } ?? cells
     }
 
     /// The encoder that turns the screen into bytes.

@@ -64,6 +64,8 @@ struct CommandSpecification: Sendable {
             name: "max-time", value: "S",
             help: "seconds that a transfer may take (default: 300)"),
         Option(name: "max-bytes", value: "N", help: "the largest file to load: 32M, ... (default: 32M)"),
+        Option(name: "max-pixels", value: "N", help: "the largest picture to decode (default: 500000000)"),
+        Option(name: "decode-memory", value: "BYTES", help: "memory for decoding pictures (default: 512M)"),
         Option(
             name: "header", value: "'K: V'",
             help: "a header field to send, never to another origin after a redirect",

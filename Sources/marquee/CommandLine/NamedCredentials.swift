@@ -87,6 +87,8 @@ struct NamedCredentials: Authenticator {
         if case .token(let token) = credential(for: server) { token } else { nil }
     }
 
+    func tokenToSend(to origin: URL) async -> String? { token(for: origin) }
+
     private func credential(for server: URL) -> Credential? {
         let host = server.lowercasedHost
         return server.port.flatMap { credentials["\(host):\($0)"] } ?? credentials[host]

@@ -380,6 +380,23 @@ enum Terminal {
     /// The size of standard output's terminal; nil if there is none, or it does not tell.
     static var size: TerminalSize? { TerminalSize(of: STDOUT_FILENO) }
 
+    /// The size of a cell in pixels, from the first of the three streams and `/dev/tty` whose terminal tells it.
+    static var cell: ImageSize? {
+        if let cell = [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO].lazy.compactMap({
+            TerminalSize(of: $0)?.cell
+        }).first {
+            return cell
+        }
+        // Ignored: a program without a terminal has no such file.
+        guard let file = try? FileCalls().openForReading(path: "/dev/tty") else { return nil }
+        return TerminalSize(of: file.number)?.cell
+    }
+
+    /// The background to blend pictures with: what the terminal tells, else white or black.
+    static func background(_ answers: TerminalAnswers) -> SIMD3<UInt8> {
+        answers.background ?? SIMD3(repeating: isOnLight ? 255 : 0)
+    }
+
     /// Whether tmux is between the program and the terminal.
     static let isInTmux = !(ProcessInfo.processInfo.environment["TMUX"] ?? "").isEmpty
 
@@ -392,8 +409,20 @@ enum Terminal {
     /// Whether the terminal is Konsole, which sets a variable for its programs.
     static let isKonsole = ProcessInfo.processInfo.environment["KONSOLE_VERSION"] != nil
 
-    /// Whether the terminal may be asked for its features: it is a person's.
-    static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && isCapable }
+    /// Whether the terminal may be asked for its features: it is a person's, and not one that prints the questions or
+    /// has no features.
+    static var canBeAsked: Bool { isInteractive && !hasNoFeatures }
+
+    /// Whether a person can use the terminal.
+    static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && isCapable }
+
+    /// Whether the terminal's type is one without pictures and without 24-bit colours: the console of Linux, and those
+    /// before the nineties.
+    private static var hasNoFeatures: Bool {
+        let type = ProcessInfo.processInfo.environment["TERM"] ?? ""
+        return ["linux", "ansi", "cons25", "sun", "vt52"].contains { type == $0 || type.hasPrefix($0 + "-") }
+            || type.hasPrefix("vt1") || type.hasPrefix("vt2")
+    }
 
     /// Whether the terminal's type is known, and can move the cursor.
     private static var isCapable: Bool {

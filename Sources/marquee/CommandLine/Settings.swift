@@ -30,6 +30,7 @@ struct Settings: Sendable {
     let asksForGraphics: Bool
     var downloads = ImageDownloader.Configuration()
     var transport = CurlTransport.Configuration()
+    private(set) var decoding = DecodingLimits.standard
 
     init(_ arguments: Arguments, environment: [String: String]) throws(UsageError) {
         try Self.requireUTF8(environment)
@@ -65,6 +66,8 @@ struct Settings: Sendable {
 
         downloads.userAgent = "Marquee/\(Marquee.version)"
         downloads.maximumBytes = try arguments.bytes("max-bytes") ?? downloads.maximumBytes
+        decoding.pixels = try arguments.number("max-pixels", in: 1...(1 << 40)) ?? decoding.pixels
+        decoding.memory = try arguments.bytes("decode-memory") ?? decoding.memory
         downloads.transfers = try arguments.number("concurrency", in: 1...256) ?? downloads.transfers
         downloads.transfersPerHost =
             try arguments.number("per-host", in: 1...256) ?? downloads.transfersPerHost

@@ -116,6 +116,7 @@ final class BatchReport: Sendable {
         var ended: Set<Int> = []
         var failed: Set<Int> = []
         var failures: FailureReport
+        var hasWarned = false
 
         /// - Parameter message: why the item failed; nil if it did not.
         mutating func end(_ index: Int, failing message: String?) {
@@ -132,14 +133,20 @@ final class BatchReport: Sendable {
     private let names: [String]
     /// Whether a person gets a line for each item.
     private let printsLines: Bool
+    /// Whether a damaged picture is a warning, and the command's status says so.
+    private let warnsOfDamage: Bool
     private let state: Lock<State>
     private let progress = Lock<Int?>(nil)
 
     /// - Parameters:
     ///   - names: what messages call each item. Default: by its address.
     ///   - isBarEnough: whether a bar on the same terminal stands for the lines.
-    init(_ session: Session, named names: [String] = [], isBarEnough: Bool = false) {
+    ///   - warnsOfDamage: whether a damaged picture is a warning. Default: only its line says so.
+    init(
+        _ session: Session, named names: [String] = [], isBarEnough: Bool = false, warnsOfDamage: Bool = false
+    ) {
         self.session = session
+        self.warnsOfDamage = warnsOfDamage
         self.names = names
         printsLines =
             !session.output.isQuiet && !session.settings.wantsJSON
@@ -180,6 +187,10 @@ final class BatchReport: Sendable {
             if record.isCancelled, index == nil { return }
             let index = index ?? state.ended.count
             let message = record.error?.message
+            if warnsOfDamage, message == nil, let warning = record.warning {
+                state.failures.add(warning)
+                state.hasWarned = true
+            }
             state.end(
                 index,
                 failing: names.isEmpty
@@ -203,7 +214,8 @@ final class BatchReport: Sendable {
     func status(ifNothing nothing: String) throws(Failure) -> ExitStatus {
         let (ended, failed) = counts
         if ended == 0, !Task.isCancelled { throw Failure(nothing) }
-        return failed == 0 ? .done : failed == ended ? .nothingDone : .someFailed
+        if failed == 0 { return state.withLock(\.hasWarned) ? .someFailed : .done }
+        return failed == ended ? .nothingDone : .someFailed
     }
 }
 

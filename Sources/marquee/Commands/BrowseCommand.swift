@@ -16,7 +16,7 @@ enum BrowseCommand: Command {
         ])
 
     static func run(_ session: Session) async throws -> ExitStatus {
-        guard Terminal.canBeAsked else {
+        guard Terminal.isInteractive else {
             throw Failure("browsing needs a terminal; marquee list works without one")
         }
         let player = try Player.chosen(session.arguments, ProcessInfo.processInfo.environment)

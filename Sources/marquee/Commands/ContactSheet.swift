@@ -24,7 +24,8 @@ enum ContactSheet {
         let (pictures, size) = (folder.pictures, inline.pictureSize(in: cells))
         let opened = session.makeLoader(keepsFiles: false)
         let loader = session.imageLoader(over: opened)
-        var failures = SheetFailures()
+        var failures = SheetFailures(state: "cannot be shown")
+        var damaged = SheetFailures(state: "are damaged, and shown as far as they go")
         var ahead = PicturesAhead(count: pictures.count) {
             PicturesAhead.load(pictures[$0].address, relativeTo: folder.base, size, loader, session)
         }
@@ -39,9 +40,11 @@ enum ContactSheet {
                 let name = TerminalText.visible(pictures[number].name)
                 var style = CellStyle()
                 switch loaded {
-                case .success(let image): row.place(inline.draw(image, within: cells), atColumn: column)
+                case .success(let image):
+                    row.place(inline.draw(image, within: cells), atColumn: column)
+                    if let damage = image.damage { damaged.add("\(damage)", of: name) }
                 case .failure(let error):
-                    failures.add(error, of: name)
+                    failures.add(error.advised, of: name)
                     put(error, on: &row.cells, at: column, cells)
                     style = .dim
                 case nil: break
@@ -56,8 +59,11 @@ enum ContactSheet {
         }
         await opened.close()
         session.reportFaults()
-        if !Task.isCancelled { failures.report(of: pictures.count, session.output) }
-        return failures.count == 0 ? .done : failures.count < pictures.count ? .someFailed : .nothingDone
+        if !Task.isCancelled {
+            for report in [failures, damaged] { report.print(of: pictures.count, session.output) }
+        }
+        if failures.count == pictures.count { return .nothingDone }
+        return failures.count + damaged.count == 0 ? .done : .someFailed
     }
 
     /// Why there is no picture, in its place.
@@ -84,21 +90,25 @@ enum ContactSheet {
     }
 }
 
-/// The pictures of a sheet that cannot be shown. They are counted, since a folder may have thousands.
+/// The pictures of a sheet that cannot be shown, or not whole. They are counted, since a folder may have thousands.
 private struct SheetFailures {
+    /// What is wrong with all of them.
+    let state: String
     private(set) var count = 0
     private var first: (name: String, reason: String)?
 
-    mutating func add(_ error: ImageLoadingError, of name: String) {
+    init(state: String) { self.state = state }
+
+    mutating func add(_ reason: String, of name: String) {
         count += 1
-        if first == nil { first = (name, ImageLoadingError.withoutAddress(error.advised)) }
+        if first == nil { first = (name, ImageLoadingError.withoutAddress(reason)) }
     }
 
-    func report(of total: Int, _ output: Output) {
+    func print(of total: Int, _ output: Output) {
         guard let first else { return }
         if count == 1 { return output.failure("\(first.name): \(first.reason)") }
         output.failure(
-            "\(count) of \(total) pictures cannot be shown, among them \(first.name): \(first.reason); "
+            "\(count) of \(total) pictures \(state), among them \(first.name): \(first.reason); "
                 + "marquee show FILE says why for each")
     }
 

@@ -25,6 +25,8 @@ struct FetchRecord: Encodable, Sendable {
     /// How long the transfer was queued before that, in milliseconds.
     let queued: Double
     var sha256: String?
+    /// What the picture lacks, and where; nil for a whole one.
+    private(set) var damage: String?
     /// The path of the written file.
     private(set) var file: String?
     /// Whether another file of this name was there, and was kept.
@@ -44,6 +46,7 @@ struct FetchRecord: Encodable, Sendable {
         self.init(url, "\(image.source)", image.header, timing)
         status = image.status
         bytes = image.bytes.count
+        damage = image.damage?.description
         sha256 = wantsChecksum ? image.bytes.checksum : nil
     }
 
@@ -64,6 +67,7 @@ struct FetchRecord: Encodable, Sendable {
         milliseconds = (result.milliseconds * 10).rounded() / 10
         queued = (result.queued * 10).rounded() / 10
         sha256 = result.sha256
+        damage = result.damage
         error = result.error.map { ErrorRecord(code: $0.code, message: $0.message) }
     }
 
@@ -85,6 +89,7 @@ struct FetchRecord: Encodable, Sendable {
         format = picture.format.name
         width = picture.size.width
         height = picture.size.height
+        damage = picture.damage?.description
         sha256 = wantsChecksum ? picture.bytes.checksum : nil
     }
 
@@ -105,11 +110,13 @@ struct FetchRecord: Encodable, Sendable {
     /// `jpeg  500 x 750  42250 bytes  network  12.3 ms  https://example.org/a.jpg  to posters/a.jpg`
     var line: String {
         let place = file.map { isKept ? "\($0) is there and is kept" : "to \($0)" }
-        return [summary, url, place].compactMap(\.self).joined(separator: "  ")
+        let damage = damage.map { "damaged: \($0)" }
+        return [summary, url, place, damage].compactMap(\.self).joined(separator: "  ")
     }
 
     private enum CodingKeys: String, CodingKey {
-        case url, outcome, status, bytes, format, width, height, milliseconds, queued, sha256, file, error
+        case url, outcome, status, bytes, format, width, height, milliseconds, queued, sha256, damage, file,
+            error
     }
 
     /// Marks a loaded file as failed, because it could not be written.
@@ -139,12 +146,17 @@ struct FetchRecord: Encodable, Sendable {
         _ request: ImageRequest, with loader: ImageLoader, _ session: Session
     ) async -> (record: FetchRecord, image: Result<LoadedImage, ImageLoadingError>) {
         let (image, file, timing) = await loader.timedImage(for: request)
-        if let file { return (FetchRecord(file, of: request, timing, session), image) }
         let url = request.url.displayText
-        switch image {
-        case .success(let loaded): return (FetchRecord(loaded, of: url, timing: timing), image)
-        case .failure(let error): return (FetchRecord(error, of: url, timing: timing), image)
+        var record: FetchRecord
+        switch (file, image) {
+        case (let file?, _): record = FetchRecord(file, of: request, timing, session)
+        case (nil, .success(let loaded)): record = FetchRecord(loaded, of: url, timing: timing)
+        case (nil, .failure(let error)): record = FetchRecord(error, of: url, timing: timing)
         }
+        if case .success(let loaded) = image, let damage = loaded.damage {
+            record.damage = damage.description
+        }
+        return (record, image)
     }
 
     private init(_ file: LoadedFile, of request: ImageRequest, _ timing: LoadTiming, _ session: Session) {
@@ -152,6 +164,9 @@ struct FetchRecord: Encodable, Sendable {
         session.output.detail("\(url): \(file.source), \(timing.own.milliseconds) ms")
         self.init(file, of: url, timing: timing, wantsChecksum: session.settings.wantsChecksum)
     }
+
+    /// The warning of a command that shows the picture; nil for a whole one.
+    var warning: String? { damage.map { "\(url): \($0); what there is of the picture is shown" } }
 
     /// `jpeg  500 x 750  42250 bytes  network  12.3 ms`
     var summary: String {

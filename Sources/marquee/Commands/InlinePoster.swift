@@ -34,6 +34,7 @@ struct InlinePoster {
     /// Draws pixels instead of cells; nil where there are none.
     private let pixels: PictureProtocol?
     private let cell: ImageSize
+    private let background: SIMD3<UInt8>
     /// Whether another program shows the output, as fzf does.
     private let isPreview: Bool
     /// The rows of the terminal, if there is one.
@@ -62,14 +63,15 @@ struct InlinePoster {
         let mode = (settings.asksForGraphics ? answers.graphics : nil) ?? settings.graphics
         let isInTmux = Output.isTerminal && Terminal.isInTmux
         isPreview = !Output.isTerminal && settings.pictureSize != nil
-        guard let canvas = mode.canvas(depth: depth) else { return nil }
+        background = Terminal.background(answers)
+        guard let canvas = mode.canvas(depth: depth, background: background) else { return nil }
         self.canvas = canvas
         let pixels = PictureProtocol(mode, depth: depth, isInTmux: isInTmux)
         // In a preview kitty's placeholders move with the text.
         self.pixels = pixels == .kitty && isPreview ? .kittyPlaceholders(inTmux: false) : pixels
         let terminal = Terminal.size
         let told = terminal.flatMap { answers.cell(in: $0.cells) }
-        cell = answers.cell ?? terminal?.cell ?? told ?? PictureProtocol.usualCell
+        cell = answers.cell ?? Terminal.cell ?? told ?? PictureProtocol.usualCell
         terminalRows = terminal?.cells.rows
     }
 
@@ -93,10 +95,13 @@ struct InlinePoster {
     /// The same for a bitmap with the proportions of `size`.
     mutating func draw(_ bitmap: Bitmap, shape size: ImageSize, within room: CellSize) -> InlinePicture {
         guard let pixels else {
-            let cells = room.fitting(imageWidth: size.width, imageHeight: size.height)
+            let cells = room.fitting(
+                imageWidth: size.width, imageHeight: size.height,
+                cellAspect: Double(cell.height) / Double(cell.width))
             return InlinePicture(cells: canvas.draw(bitmap, size: cells), depth: depth)
         }
-        let picture = TerminalPicture(bitmap, shape: size, within: room, cell: cell, step: pixels.step)
+        let picture = TerminalPicture(
+            pixels.prepared(bitmap, on: background), shape: size, within: room, cell: cell, step: pixels.step)
         var inline = InlinePicture(
             cells: CellGrid(size: picture.cells), depth: depth, movesCursor: !isPreview)
         let id = KittyPlaceholders.id(count)

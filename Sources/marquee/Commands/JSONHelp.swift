@@ -27,6 +27,7 @@ enum JSONHelp {
           milliseconds  the time of the transfer
           queued        the time in the queue before it
           sha256        the file's checksum, with --checksum
+          damage        what a damaged picture lacks, and where
           file          the path of the file, with -o
           error         only after a failure
           error.code    a short, stable name: the article Errors lists them

@@ -44,7 +44,7 @@ enum PictureCommand: Command {
         let words = OperandWords(sources)
         // Standard output is the picture's alone.
         let isData = if case .standardOutput = output { true } else { false }
-        let report = BatchReport(isData ? session.silent() : session)
+        let report = BatchReport(isData ? session.silent() : session, warnsOfDamage: true)
         let opened = session.makeLoader(keepsFiles: false)
         await Batch.run(
             // Pictures are shown in the order of the words.
@@ -116,7 +116,8 @@ extension PictureCommand {
                 var (record, file) = await FetchRecord.fetching(request, with: loader, session)
                 guard let file else { return record }
                 do {
-                    let picture = try await file.picture(recipe, on: threads)
+                    let picture = try await file.picture(
+                        recipe, limits: session.settings.decoding, on: threads)
                     record.describe(picture, wantsChecksum: session.settings.wantsChecksum)
                     if let write {
                         record.setFile(

@@ -32,7 +32,9 @@ enum PosterList {
             if Task.isCancelled { break }
             var picture: InlinePicture?
             switch image {
-            case .success(let image): picture = inline.draw(image, within: room)
+            case .success(let image):
+                picture = inline.draw(image, within: room)
+                if let damage = image.damage { failures.add("\(image.url.displayText): \(damage)") }
             case .failure(let error): failures.add(error.advised)
             case nil: break
             }

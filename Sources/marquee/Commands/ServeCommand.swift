@@ -357,7 +357,6 @@ extension ServeCommand {
             help: "seconds that a source or a read of films may wait (default: 5); then it gets 503"),
         Option(
             name: "queue", value: "N", help: "sources that may wait at most (default: by --decode-memory)"),
-        Option(name: "decode-memory", value: "BYTES", help: "memory for making pictures (default: 512M)"),
     ]
 
     /// The folder of the service's cache. It contains what everybody may see, so it shares nothing with a user's cache.
@@ -372,14 +371,15 @@ extension ServeCommand {
             throw UsageError(
                 "--proxy does not work with serve: the proxy would hide the addresses to check")
         }
-        var configuration = PictureServer.Configuration(rules: try await rules(arguments, reader))
+        let rules = try await rules(arguments, reader, settings.decoding)
+        var configuration = PictureServer.Configuration(rules: rules)
         configuration.allowedNetworks = try arguments.networks("allow-private")
         configuration.workers = try arguments.number("workers", in: 1...256) ?? configuration.workers
         configuration.queue = try arguments.number("queue", in: 0...100_000)
         if let seconds = try arguments.number("queue-time", in: 0...600) {
             configuration.queueTime = .seconds(seconds)
         }
-        configuration.decodeMemory = try arguments.bytes("decode-memory") ?? configuration.decodeMemory
+        configuration.decodeMemory = settings.decoding.memory
         configuration.pictureMemory =
             try arguments.bytes("memory-size") ?? configuration.pictureMemory
         configuration.downloads = downloads(settings, configuration.downloads, arguments)
@@ -406,7 +406,9 @@ extension ServeCommand {
     /// The rules of the options, with the files of keys and sizes as they are now. A running service takes them with
     /// `PictureServer.replaceRules(by:)`.
     /// - Throws: what is wrong with an option or a file, with the file's name and line.
-    static func rules(_ arguments: Arguments, _ reader: SettingsReader) async throws -> PictureRules {
+    static func rules(
+        _ arguments: Arguments, _ reader: SettingsReader, _ limits: DecodingLimits = .standard
+    ) async throws -> PictureRules {
         let sources = try arguments.values("source").map { text throws(UsageError) in
             guard let name = HostAndPort(text), FetchSource(text) != nil else {
                 throw UsageError(
@@ -426,7 +428,8 @@ extension ServeCommand {
         }
         return try UsageError.naming("--sizes") {
             try PictureRules(
-                sources: Set(sources), sizes: sizes.isEmpty ? PictureRules.standardSizes : sizes, keys: keys)
+                sources: Set(sources), sizes: sizes.isEmpty ? PictureRules.standardSizes : sizes, keys: keys,
+                limits: limits)
         }
     }
 }

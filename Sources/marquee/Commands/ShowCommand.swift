@@ -139,6 +139,10 @@ enum ShowCommand: Command {
             if !record.isCancelled { session.output.failure(error.message) }
             return failing
         }
+        if let warning = record?.warning {
+            session.output.failure(warning)
+            return .someFailed
+        }
         guard case .failure(let error) = picture else { return .done }
         session.output.failure(error.description)
         return failing

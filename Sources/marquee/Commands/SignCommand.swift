@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTPSemantics
 import LazyImages
 import PictureServer
@@ -37,7 +38,7 @@ enum SignCommand: Command {
         _ source: String, _ recipe: String, _ keys: SigningKeys
     ) throws(UsageError) -> PictureAddress {
         do {
-            let source = try PictureSource(source)
+            let source = try PictureSource(URL.percentEncoded(source))
             let address = PictureAddress(try PictureRefusal.recipe(recipe), of: source, signedBy: keys)
             // The service decides which sources are allowed.
             let sources = source.origin.flatMap { PictureRules.Source($0) }.map { [$0] } ?? []
