@@ -271,17 +271,19 @@ struct Inflate {
     ) {
         let end = position &+ length
         var target = position
-        // Eight bytes at a time, past the end if there is room: later output overwrites the excess.
-        if distance >= 8, end &+ 8 <= output.count {
-            while target < end {
-                output.copyEight(from: target &- distance, to: target)
-                target &+= 8
-            }
-            return
-        }
-        while target < end {
+        // Eight bytes at a time, past the end if there is room: later output overwrites the excess. A shorter pattern
+        // repeats itself, so a multiple of its distance gives the same bytes, once so many of them are there.
+        var step = distance
+        while step < 8 { step &+= distance }
+        let isWide = end &+ 8 <= output.count
+        let first = isWide ? min(end, position &+ step &- distance) : end
+        while target < first {
             output[target] = output[target &- distance]
             target &+= 1
+        }
+        while target < end {
+            output.copyEight(from: target &- step, to: target)
+            target &+= 8
         }
     }
 

@@ -77,7 +77,16 @@ struct PNGRowExpander {
     }
 
     private func expandRGBA8(_ row: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>) {
-        for index in 0..<min(row.count, range.count) { pixels[range.lowerBound &+ index] = row[index] }
+        let count = min(row.count, range.count)
+        var index = 0
+        while index &+ 8 <= count {
+            pixels.store(row.vector8(at: index), at: range.lowerBound &+ index)
+            index &+= 8
+        }
+        while index < count {
+            pixels[range.lowerBound &+ index] = row[index]
+            index &+= 1
+        }
     }
 
     private func expandRGB8(_ row: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, _ range: Range<Int>) {
