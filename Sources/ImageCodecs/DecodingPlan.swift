@@ -44,6 +44,13 @@ extension ImageDecoders {
         toDecode bytes: Span<UInt8>, sizing: ImageSizing?
     ) throws(ImageDecodingError) -> Int {
         guard let size = try header(of: bytes).size else { return 0 }
+        return try memory(toDecode: bytes, of: size, sizing: sizing)
+    }
+
+    /// The same, for a file whose size is known.
+    func memory(
+        toDecode bytes: Span<UInt8>, of size: ImageSize, sizing: ImageSizing?
+    ) throws(ImageDecodingError) -> Int {
         // Larger sides are within no limits, and the products below could overflow.
         guard max(size.width, size.height) <= DecodingLimits.longestSide else { return .max }
         let result = sizing.map { PictureLayout(size, to: $0).scaled }
@@ -179,8 +186,7 @@ extension PNGDecoder {
         let isReduced = !isAnimated && !header.isInterlaced
         let bitmap = isReduced ? sizing.map { PictureLayout(size, to: $0).scaled } ?? size : size
         let bitmaps = (isAnimated || orientation != .upright ? 2 : 1) * bitmap.bitmapBytes
-        return DecodingPlan(
-            size: size, memory: DecodingPlan.tables + rows + bitmaps)
+        return DecodingPlan(size: size, memory: DecodingPlan.tables + rows + bitmaps)
     }
 
     /// A filtered row, the previous row, and the pixels of a pass.

@@ -112,8 +112,12 @@ public struct ImageDecoders: Sendable, Hashable {
     ) throws(ImageDecodingError) -> Bitmap {
         if let decoder = decoder(of: bytes) {
             // Ignored: the decoder reports the reason.
-            if let size = try? decoder.header(of: bytes).size { try limits.check(size) }
-            if let memory = try? memory(toDecode: bytes, sizing: sizing) { try limits.check(memory: memory) }
+            if let size = try? decoder.header(of: bytes).size {
+                try limits.check(size)
+                if let memory = try? memory(toDecode: bytes, of: size, sizing: sizing) {
+                    try limits.check(memory: memory)
+                }
+            }
             return try decoder.decode(bytes, sizing: sizing, limits: limits)
         }
         guard let format = ImageFormat(detecting: bytes) else { throw .unrecognized }

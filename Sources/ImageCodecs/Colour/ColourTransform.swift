@@ -11,6 +11,8 @@ struct ColourTransform {
         case grey([SIMD4<UInt8>])
         /// sRGB, from 0 to 255, of the file's colours.
         case grid(ColourGrid)
+        /// A profile whose grey or grid is not computed yet: see `prepared`.
+        case profile(ICCProfile)
     }
 
     private let kind: Kind
@@ -22,6 +24,14 @@ struct ColourTransform {
             self.init(curves, toXYZ: toXYZ)
             return
         }
+        self.init(kind: .profile(profile))
+    }
+
+    private init(kind: Kind) { self.kind = kind }
+
+    /// The same conversion, ready for pixels. A grid has up to 83,521 colours, which a plan for decoding does not need.
+    var prepared: ColourTransform {
+        guard case .profile(let profile) = kind else { return self }
         let kind: Kind =
             switch profile.space {
             case .grey:
@@ -29,10 +39,8 @@ struct ColourTransform {
             case .rgb: .grid(ColourGrid(sides: [33, 33, 33]) { Self.encoded(profile.xyz(of: $0)) })
             case .cmyk: .grid(ColourGrid(sides: [17, 17, 17, 17]) { Self.encoded(profile.xyz(of: $0)) })
             }
-        self.init(kind: kind)
+        return ColourTransform(kind: kind)
     }
-
-    private init(kind: Kind) { self.kind = kind }
 
     /// The conversion from red, green and blue with these curves and primaries; nil if they are those of sRGB.
     init?(_ curves: [ToneCurve], toXYZ: ColourMatrix) {
@@ -85,6 +93,7 @@ struct ColourTransform {
         switch kind {
         case .matrix(let light, let matrix):
             Self.apply(light.span, matrix.span, Self.encodedLevels.span, to: &pixels)
+        case .profile: prepared.apply(to: &pixels)
         case .grey(let colours):
             for place in stride(from: 0, to: pixels.count, by: 4) {
                 let colour = colours[Int(pixels[place])]
@@ -122,7 +131,7 @@ struct ColourTransform {
         }
     }
 
-    /// The colour of four inks, 0 for none and 255 for full.
+    /// The colour of four inks, 0 for none and 255 for full, by a prepared conversion.
     func colour(ofInks inks: SIMD4<UInt8>) -> SIMD4<UInt8> {
         guard case .grid(let grid) = kind else { return SIMD4(repeating: 255) }
         let levels = grid.value(at: SIMD4<Float>(inks) / 255)

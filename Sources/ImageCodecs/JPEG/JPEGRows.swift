@@ -18,7 +18,7 @@ struct JPEGRows {
         layout: PictureLayout, inks: ColourTransform? = nil
     ) {
         self.colour = colour
-        self.inks = inks
+        self.inks = inks?.prepared
         size = scale.size
         rowsOfUnit = frame.verticalMaximum * scale.blockSize
         unitRows = frame.unitRows

@@ -189,7 +189,7 @@ struct JPEGApplicationData {
         }
     }
 
-    /// The conversion to sRGB; nil without a profile, or with one of which a piece is missing.
+    /// The conversion to sRGB; nil without a whole profile.
     func transform(for frame: JPEGFrame, in bytes: Span<UInt8>) -> ColourTransform? {
         let pieces = profile.sorted { $0.number < $1.number }
         guard !pieces.isEmpty,
