@@ -49,8 +49,8 @@ public final class LoadedFile: Sendable, CachedAddress {
 
     init(
         bytes: ImageBytes, header: ImageHeader?, damage: ImageDecodingError? = nil, status: Int?, url: URL,
-        requestedURL: URL,
-        source: Source, head: ResponseHead? = nil, response: StoredResponse? = nil, mayBeKept: Bool = true,
+        requestedURL: URL, source: Source, head: ResponseHead? = nil, response: StoredResponse? = nil,
+        mayBeKept: Bool = true,
         isRepeated: Bool = false
     ) {
         self.bytes = bytes
@@ -91,8 +91,11 @@ public final class LoadedFile: Sendable, CachedAddress {
             mayBeKept: mayBeKept, isRepeated: isRepeated)
     }
 
-    /// Whether damage in it may be the transfer's, as far as is known: it came just now, and for the first time.
-    package var mayBeDoubted: Bool { !isRepeated && [.network, .resumed].contains(source) }
+    /// Whether damage that decoding finds may be the transfer's: the file came just now, for the first time, and is not
+    /// in doubt for its structure.
+    package var mayBeDoubted: Bool {
+        damage == nil && !isRepeated && [.network, .resumed].contains(source)
+    }
 
     /// The same file, to be stored as one in doubt: fresh for at most a minute, and then requested whole.
     package var doubted: LoadedFile {

@@ -1,4 +1,3 @@
-import Coalescing
 import SystemSupport
 
 /// Lets decodes run while their memory together is within a limit, in the order in which they asked. A decode that needs

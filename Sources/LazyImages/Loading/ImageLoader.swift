@@ -311,7 +311,7 @@ public final class ImageLoader: Sendable {
             }
             throw error
         }
-        if image.damage != nil, file.damage == nil, file.mayBeDoubted {
+        if image.damage != nil, file.mayBeDoubted {
             if file.source == .resumed, request.cachePolicy != .reload {
                 // The parts may not belong together. Ignored: without the whole file, this one is shown.
                 var whole = request

@@ -371,8 +371,8 @@ extension ImageRequest {
         /// The SHA-256 that the bytes must have, 64 lower-case hexadecimal digits. Requests with different checksums share
         /// a transfer, and each load checks its own. Default: nil, any.
         public var checksum: String?
-        /// Whether a damaged image is an answer: what there is of it, with ``LoadedImage/damage``. Otherwise it is the
-        /// error `.undecodable`. Default: true.
+        /// Whether a damaged image is shown as far as it goes, with its ``LoadedImage/damage``. If false, it is the error
+        /// `.undecodable`. Default: true.
         public var acceptsDamage: Bool
         /// Any text. Requests with different variants share no cache entry. Default: nil, none.
         public var variant: String?
