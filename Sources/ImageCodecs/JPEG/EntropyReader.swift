@@ -32,15 +32,6 @@ struct EntropyReader {
         return true
     }
 
-    /// How many MCUs may be skipped before the next restart marker.
-    var unitsToRestart: Int { interval > 0 ? untilRestart : .max }
-
-    /// Skips MCUs that take no bits, at most `unitsToRestart`.
-    @inline(__always)
-    mutating func skipUnits(_ count: Int) {
-        if interval > 0 { untilRestart &-= count }
-    }
-
     /// Goes behind the next restart marker. If it has another number, libjpeg's rules find the place (jdmarker.c,
     /// `jpeg_resync_to_restart`): one of the next two stays for its own interval, and this one has no data; one of the
     /// last two, and what is no marker, is passed; any other is taken for the right one. Before another marker the

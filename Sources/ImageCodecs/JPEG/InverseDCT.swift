@@ -61,6 +61,7 @@ enum InverseDCT {
         }
     }
 
+    @inline(never)
     private static func transformAll(
         _ block: Span<Int16>, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
     ) {
@@ -77,6 +78,7 @@ enum InverseDCT {
 
     /// As `transformAll`, but skips the half of the multiplications that the zeros of three quarters of the block make
     /// unnecessary.
+    @inline(never)
     private static func transformCorner(
         _ block: Span<Int16>, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
     ) {

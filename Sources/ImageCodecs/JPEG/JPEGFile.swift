@@ -153,8 +153,8 @@ struct JPEGFile {
                 damage = damage ?? .corrupt(segment: "order of the scans", offset: segment.offset)
             }
             decoder.decode(from: bytes, into: &coefficients)
-            segments.offset = decoder.end
-            damage = damage ?? decoder.damage
+            segments.offset = decoder.units.reader.bits.position
+            damage = damage ?? decoder.units.reader.damage
         } else {
             try readSequential(scan, known, segment, bytes)
         }
@@ -170,12 +170,12 @@ struct JPEGFile {
         var decoder = try SequentialScan(
             scan, of: frame.header, tables: tables, planes: planes.planes, segment: segment)
         var rows = givesRows ? makeRows(frame, planes.planes) : nil
-        for row in 0..<decoder.units.height {
+        for row in 0..<decoder.units.size.height {
             decoder.decodeRow(row, from: bytes, into: &planes)
             try rows?.add(upToUnitRow: row, of: planes)
         }
-        segments.offset = decoder.end
-        damage = damage ?? decoder.damage
+        segments.offset = decoder.units.reader.bits.position
+        damage = damage ?? decoder.units.reader.damage
         self.rows = rows
         if !givesRows { self.planes = planes }
     }

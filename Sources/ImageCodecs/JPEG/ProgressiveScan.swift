@@ -1,18 +1,16 @@
 /// Decodes a scan of a progressive frame (T.81 G.2): some coefficients of all blocks, or one more bit of them.
 struct ProgressiveScan {
     private let scan: JPEGScan
-    private let frame: JPEGFrame
+    /// The table of each component's DC differences; none in a refinement.
     private let dc: [JPEGHuffmanTable]
     private let ac: JPEGHuffmanTable?
-    private let units: ImageSize
-    private var reader: EntropyReader
+    private(set) var units: ScanUnits
 
     /// Creates the decoder of a scan whose data follows `segment`.
     init(
         _ scan: JPEGScan, of frame: JPEGFrame, tables: JPEGTables, segment: JPEGSegment
     ) throws(ImageDecodingError) {
         self.scan = scan
-        self.frame = frame
         let missing = ImageDecodingError.corrupt(segment: "scan without its tables", offset: segment.offset)
         var dc: [JPEGHuffmanTable] = []
         if scan.isDC, !scan.isRefinement {
@@ -24,152 +22,83 @@ struct ProgressiveScan {
         self.dc = dc
         ac = scan.isDC ? nil : scan.components.first.flatMap { tables.ac[$0.acTable] }
         guard scan.isDC || ac != nil else { throw missing }
-        units = frame.units(of: scan)
-        reader = EntropyReader(at: segment.body.upperBound, restartInterval: tables.restartInterval)
+        units = ScanUnits(scan, of: frame, tables: tables, segment: segment)
     }
-
-    /// What was wrong with the scan's data.
-    var damage: ImageDecodingError? { reader.damage }
-
-    /// Where to search for the marker after the scan.
-    var end: Int { reader.bits.position }
 
     /// Decodes the scan, as far as there is data.
     mutating func decode(from file: Span<UInt8>, into coefficients: inout JPEGCoefficients) {
-        if let ac {
-            decodeAC(ac.entries.span, from: file, into: &coefficients)
-        } else {
-            decodeDC(from: file, into: &coefficients)
-        }
-    }
-
-    // MARK: The first coefficient
-
-    private mutating func decodeDC(from file: Span<UInt8>, into coefficients: inout JPEGCoefficients) {
-        let tables = dc
-        var reader = reader
-        defer { self.reader = reader }
-        var predictions = InlineArray<4, Int32>(repeating: 0)
-        for row in 0..<units.height {
-            for column in 0..<units.width {
-                if reader.isFinished { return }
-                if reader.beginUnit(in: file) { predictions = InlineArray(repeating: 0) }
-                if reader.isStopped { continue }
-                let isSound = decodeUnit(
-                    row: row, column: column, tables.span, &reader.bits, file, &predictions,
-                    into: &coefficients)
-                reader.endUnit(isSound: isSound, in: file)
+        for row in 0..<units.size.height where !units.reader.isFinished {
+            if let ac {
+                let first = coefficients.block(of: scan.components[0].index, row: row, column: 0)
+                decodeAC(first.index, ac, from: file, into: &coefficients.values, &coefficients.used)
+            } else {
+                decodeDC(row, from: file, into: &coefficients)
             }
         }
     }
 
-    @inline(__always)
-    private func decodeUnit(
-        row: Int, column: Int, _ tables: Span<JPEGHuffmanTable>, _ bits: inout EntropyBits,
-        _ file: Span<UInt8>,
-        _ predictions: inout InlineArray<4, Int32>, into coefficients: inout JPEGCoefficients
-    ) -> Bool {
-        let isInterleaved = scan.components.count > 1
-        var isSound = true
-        for position in scan.components.indices {
-            let index = scan.components[position].index
-            let columns = isInterleaved ? frame.components[index].horizontalFactor : 1
-            let rows = isInterleaved ? frame.components[index].verticalFactor : 1
-            for blockRow in 0..<rows {
-                for blockColumn in 0..<columns {
-                    let block = coefficients.block(
-                        of: index, row: row &* rows &+ blockRow, column: column &* columns &+ blockColumn)
-                    bits.refill(from: file)
-                    if scan.isRefinement {
-                        refineFirst(block, &bits, in: &coefficients)
-                    } else {
-                        let isKnown = decodeFirst(
-                            block, tables[position], &bits, &predictions[position], into: &coefficients)
-                        isSound = isSound && isKnown
-                    }
-                }
-            }
-        }
-        return isSound
-    }
-
-    @inline(__always)
-    private func refineFirst(
-        _ block: JPEGCoefficients.Block, _ bits: inout EntropyBits, in coefficients: inout JPEGCoefficients
+    /// Decodes the first coefficient of each block in a row of MCUs.
+    private mutating func decodeDC(
+        _ row: Int, from file: Span<UInt8>, into coefficients: inout JPEGCoefficients
     ) {
-        guard bits.take(1) == 1 else { return }
-        coefficients.values[block.start] |= 1 &<< Int16(scan.approximationLow)
+        let (dc, shift, isRefinement) = (dc, scan.approximationLow, scan.isRefinement)
+        var starts = InlineArray<4, Int>(repeating: 0)
+        var strides = starts
+        for (position, component) in scan.components.enumerated() {
+            starts[position] =
+                coefficients.block(
+                    of: component.index, row: row * units.rows(of: position), column: 0
+                ).index
+            strides[position] = coefficients.columns[component.index]
+        }
+        var values = coefficients.values.mutableSpan
+        units.decodeRow(from: file, into: &values) { place, reader, file, prediction, values in
+            if reader.isStopped { return true }
+            let block = starts[place.component] &+ place.row &* strides[place.component] &+ place.column
+            reader.bits.refill(from: file)
+            if isRefinement {
+                let bit = Int16(truncatingIfNeeded: reader.bits.take(1))
+                values[block &* 64] |= bit &<< Int16(shift)
+                return true
+            }
+            let isKnown = Self.addDifference(
+                to: &prediction, &reader.bits, dc.span[place.component])
+            values[block &* 64] = Int16(truncatingIfNeeded: prediction &<< Int32(shift))
+            return isKnown
+        }
     }
 
+    /// A span borrows the table, without reference counting.
     @inline(__always)
-    private func decodeFirst(
-        _ block: JPEGCoefficients.Block, _ table: JPEGHuffmanTable, _ bits: inout EntropyBits,
-        _ prediction: inout Int32, into coefficients: inout JPEGCoefficients
+    private static func addDifference(
+        to prediction: inout Int32, _ bits: inout EntropyBits, _ table: JPEGHuffmanTable
     ) -> Bool {
-        let isKnown = bits.addDifference(to: &prediction, table.entries.span)
-        coefficients.values[block.start] = Int16(
-            truncatingIfNeeded: prediction &<< Int32(scan.approximationLow))
-        return isKnown
+        bits.addDifference(to: &prediction, table.entries.span)
     }
 
-    // MARK: The others
-
-    /// Decodes AC coefficients of one component, so an MCU is a block (T.81 G.1.1.1).
+    /// Decodes the other coefficients of a row of blocks of one component, from the block `first` on (T.81 G.1.1.1).
     private mutating func decodeAC(
-        _ table: Span<UInt32>, from file: Span<UInt8>, into coefficients: inout JPEGCoefficients
+        _ first: Int, _ ac: JPEGHuffmanTable, from file: Span<UInt8>, into allValues: inout [Int16],
+        _ used: inout [UInt64]
     ) {
-        guard let component = scan.components.first?.index else { return }
-        var reader = reader
-        defer { self.reader = reader }
         let part = SpectralSelection(
             first: scan.spectrum.lowerBound, last: scan.spectrum.upperBound, shift: scan.approximationLow)
-        // The remaining blocks of an end-of-band run.
-        var endOfBlockRun = 0
-        for row in 0..<units.height where !reader.isFinished {
-            let block = coefficients.block(of: component, row: row, column: 0)
-            decodeRow(
-                from: block, part, table, &reader, &endOfBlockRun, file, &coefficients.values,
-                &coefficients.used)
-        }
-    }
-
-    private func decodeRow(
-        from first: JPEGCoefficients.Block, _ part: SpectralSelection, _ table: Span<UInt32>,
-        _ reader: inout EntropyReader, _ endOfBlockRun: inout Int, _ file: Span<UInt8>,
-        _ values: inout [Int16], _ used: inout [UInt64]
-    ) {
-        var values = values.mutableSpan
-        var used = used.mutableSpan
-        var block = first
-        var column = 0
-        while column < units.width {
+        let (isRefinement, mask) = (scan.isRefinement, part.mask)
+        var values = allValues.mutableSpan
+        units.decodeRow(from: file, into: &values) { place, reader, file, endOfBandRun, values in
             // In an end-of-band run, blocks without coefficients to refine take no bits.
-            let passed = part.skippable(
-                min(endOfBlockRun, units.width &- column, reader.unitsToRestart), from: block.index,
-                isRefinement: scan.isRefinement, used.span)
-            if passed > 0 {
-                reader.skipUnits(passed)
-                endOfBlockRun &-= passed
-                block.index &+= passed
-                column &+= passed
-                continue
+            let block = first &+ place.column
+            if endOfBandRun > 0, !isRefinement || used[block] & mask == 0 {
+                endOfBandRun &-= 1
+                return true
             }
-            if reader.beginUnit(in: file) { endOfBlockRun = 0 }
-            var isSound = true
-            if reader.isStopped {
-                endOfBlockRun = 0
-            } else if scan.isRefinement {
-                isSound = part.refine(
-                    block.start, &endOfBlockRun, &reader.bits, file, table, &values, &used[block.index])
-            } else if endOfBlockRun > 0 {
-                endOfBlockRun &-= 1
-            } else {
-                isSound = part.decode(
-                    block.start, &endOfBlockRun, &reader.bits, file, table, &values, &used[block.index])
-            }
-            if !reader.isStopped { reader.endUnit(isSound: isSound, in: file) }
-            block.index &+= 1
-            column &+= 1
+            if reader.isStopped { return true }
+            let table = ac.entries.span
+            return isRefinement
+                ? part.refine(
+                    block &* 64, &endOfBandRun, &reader.bits, file, table, &values, &used[block])
+                : part.decode(
+                    block &* 64, &endOfBandRun, &reader.bits, file, table, &values, &used[block])
         }
     }
 }
@@ -181,6 +110,10 @@ struct SpectralSelection {
     let last: Int
     /// The point transform: how far values are shifted to the left.
     let shift: Int
+    /// A bit for each of these coefficients.
+    var mask: UInt64 {
+        UInt64.max &>> UInt64(truncatingIfNeeded: 63 &- last) & UInt64.max &<< UInt64(first)
+    }
 
     private typealias Entry = JPEGHuffmanTable.Entry
 
@@ -189,7 +122,7 @@ struct SpectralSelection {
     /// symbol 0 as in libjpeg, and for coefficients past the selection, which are kept in the block.
     @inline(__always)
     func decode(
-        _ start: Int, _ endOfBlockRun: inout Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
+        _ start: Int, _ endOfBandRun: inout Int32, _ bits: inout EntropyBits, _ file: Span<UInt8>,
         _ table: Span<UInt32>, _ values: inout MutableSpan<Int16>, _ used: inout UInt64
     ) -> Bool {
         var index = first
@@ -208,7 +141,7 @@ struct SpectralSelection {
                 index &+= run
                 if size == 0 {
                     if run < 15 {
-                        endOfBlockRun = 1 &<< run &+ bits.take(run) &- 1
+                        endOfBandRun = Int32(truncatingIfNeeded: 1 &<< run &+ bits.take(run) &- 1)
                         return entry != Entry.invalid
                     }
                     index &+= 1
@@ -225,28 +158,20 @@ struct SpectralSelection {
         return true
     }
 
-    /// How many of the next `count` blocks of an end-of-band run take no bits: in a refinement those before the first
-    /// with a coefficient of this selection, otherwise all.
-    @inline(__always)
-    fileprivate func skippable(_ count: Int, from block: Int, isRefinement: Bool, _ used: Span<UInt64>) -> Int
-    {
-        guard isRefinement else { return count }
-        let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 63 &- last) & UInt64.max &<< UInt64(first)
-        var passed = 0
-        while passed < count, used[block &+ passed] & mask == 0 { passed &+= 1 }
-        return passed
-    }
-
     /// Refines each nonzero coefficient by one bit, and adds new coefficients of one bit between them.
-    @inline(__always)
-    fileprivate func refine(
-        _ start: Int, _ endOfBlockRun: inout Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
+    ///
+    /// Not inlined, so that the compiler keeps the bits in registers.
+    @inline(never)
+    func refine(
+        _ start: Int, _ endOfBandRun: inout Int32, _ reader: inout EntropyBits, _ file: Span<UInt8>,
         _ table: Span<UInt32>, _ values: inout MutableSpan<Int16>, _ used: inout UInt64
     ) -> Bool {
+        var bits = reader
+        defer { reader = bits }
         let bit = Int16(1) &<< Int16(shift)
         var isSound = true
         var index = first
-        while endOfBlockRun == 0, index <= last {
+        while endOfBandRun == 0, index <= last {
             bits.refill(from: file)
             let entry = bits.entry(in: table)
             var run = Entry.symbol(entry) &>> 4
@@ -265,7 +190,7 @@ struct SpectralSelection {
                     new = bits.take(1) == 1 ? bit : -bit
                 } else if run < 15 {
                     isSound = isSound && entry != Entry.invalid
-                    endOfBlockRun = 1 &<< run &+ bits.take(run)
+                    endOfBandRun = Int32(truncatingIfNeeded: 1 &<< run &+ bits.take(run))
                     break
                 }
             }
@@ -278,9 +203,9 @@ struct SpectralSelection {
             }
             index &+= 1
         }
-        if endOfBlockRun > 0 {
+        if endOfBandRun > 0 {
             _ = refine(from: index, skippingZeros: 64, start, &bits, file, &values, used)
-            endOfBlockRun &-= 1
+            endOfBandRun &-= 1
         }
         return isSound
     }
@@ -327,7 +252,8 @@ struct JPEGCoefficients {
     /// For each coefficient of each component, the bits that it still lacks; nil before its first scan.
     private var missingBits: [[Int?]]
     private let starts: [Int]
-    private let columns: [Int]
+    /// The blocks of a row of each component.
+    let columns: [Int]
 
     init(_ frame: JPEGFrame) {
         var starts: [Int] = []

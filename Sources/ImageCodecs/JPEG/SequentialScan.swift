@@ -1,27 +1,13 @@
 /// Decodes a scan of a sequential frame: all coefficients of each block at once, directly to samples (T.81 F.2).
 struct SequentialScan {
-    /// The data for one component of the scan.
+    /// The samples of a component of the scan, and how they are coded.
     private struct Source {
-        /// The component's index in the frame.
-        let component: Int
         let plane: JPEGPlanes.Plane
         let coding: SequentialBlock.Coding
-        /// The blocks of an MCU.
-        let columns: Int
-        let rows: Int
-        /// The height of an MCU in samples.
-        var height: Int { rows &* plane.blockSize }
     }
 
-    /// The MCUs of the scan.
-    let units: ImageSize
+    private(set) var units: ScanUnits
     private let sources: [Source]
-    private var reader: EntropyReader
-    private var predictions = Predictions(repeating: 0)
-
-    private typealias Predictions = InlineArray<4, Int32>
-    /// For each component, the offset of the samples of the row of MCUs.
-    private typealias Lines = InlineArray<4, Int>
 
     /// Creates the decoder of a scan whose data follows `segment`.
     init(
@@ -29,107 +15,48 @@ struct SequentialScan {
         segment: JPEGSegment
     ) throws(ImageDecodingError) {
         var sources: [Source] = []
-        let isInterleaved = scan.components.count > 1
         for component in scan.components {
-            let inFrame = frame.components[component.index]
+            let quantisation = frame.components[component.index].quantisationTable
             guard let dc = tables.sequentialDC(component.dcTable),
                 let ac = tables.sequentialAC(component.acTable),
-                let steps = tables.quantisation[inFrame.quantisationTable]
+                let steps = tables.quantisation[quantisation]
             else { throw .corrupt(segment: "scan without its tables", offset: segment.offset) }
-            sources.append(
-                Source(
-                    component: component.index,
-                    plane: planes[component.index],
-                    coding: SequentialBlock.Coding(dc: dc, ac: ac, dequantiser: Dequantiser(steps: steps)),
-                    columns: isInterleaved ? inFrame.horizontalFactor : 1,
-                    rows: isInterleaved ? inFrame.verticalFactor : 1))
+            let coding = SequentialBlock.Coding(dc: dc, ac: ac, dequantiser: Dequantiser(steps: steps))
+            sources.append(Source(plane: planes[component.index], coding: coding))
         }
         self.sources = sources
-        units = frame.units(of: scan)
-        reader = EntropyReader(at: segment.body.upperBound, restartInterval: tables.restartInterval)
+        units = ScanUnits(scan, of: frame, tables: tables, segment: segment)
     }
-
-    /// What was wrong with the scan's data.
-    var damage: ImageDecodingError? { reader.damage }
-
-    /// Where to search for the marker after the scan.
-    var end: Int { reader.bits.position }
 
     /// Decodes the row of MCUs `row`; missing ones become a flat grey.
     mutating func decodeRow(_ row: Int, from file: Span<UInt8>, into planes: inout JPEGPlanes) {
-        // A span avoids copies and reference counting of the tables.
-        let kept = self.sources
-        let sources = kept.span
+        let sources = sources
+        // The offset of the first sample in each component's row of MCUs.
+        var starts = InlineArray<4, Int>(repeating: 0)
+        for (component, source) in sources.enumerated() {
+            let height = units.rows(of: component) * source.plane.blockSize
+            starts[component] = source.plane.start(ofRow: row * height)
+        }
         var samples = planes.samples.mutableSpan
-        var reader = reader
-        var predictions = predictions
-        defer {
-            self.reader = reader
-            self.predictions = predictions
-        }
-        var lines = Lines(repeating: 0)
-        for position in sources.indices {
-            lines[position] = sources[position].plane.start(ofRow: row &* sources[position].height)
-        }
-        for column in 0..<units.width {
-            if reader.beginUnit(in: file) { predictions = Predictions(repeating: 0) }
-            if reader.isStopped {
-                Self.blank(sources, row: row, column: column, &samples)
-                continue
+        units.decodeRow(from: file, into: &samples) { place, reader, file, prediction, samples in
+            // A span avoids copies and reference counting of the tables.
+            let sources = sources.span
+            let plane = sources[place.component].plane
+            let (size, stride) = (plane.blockSize, plane.stride)
+            var block = CoefficientBlock(repeating: 0)
+            var positions: Int32 = 0
+            if !reader.isStopped {
+                let coding = sources[place.component].coding
+                positions =
+                    size > 1
+                    ? SequentialBlock.decode(&block, &reader.bits, file, coding, &prediction)
+                    : SequentialBlock.decodeFirst(&block, &reader.bits, file, coding, &prediction)
             }
-            let isSound = Self.decodeUnit(
-                sources, lines, column: column, &reader.bits, file, &predictions, into: &samples)
-            reader.endUnit(isSound: isSound, in: file)
-        }
-    }
-
-    /// Decodes one MCU: some blocks of each component, row by row (T.81 A.2). False for an invalid code or too many
-    /// coefficients.
-    @inline(__always)
-    private static func decodeUnit(
-        _ sources: Span<Source>, _ lines: Lines, column: Int, _ bits: inout EntropyBits, _ file: Span<UInt8>,
-        _ predictions: inout Predictions, into samples: inout MutableSpan<UInt8>
-    ) -> Bool {
-        var isSound = true
-        for position in sources.indices {
-            let plane = sources[position].plane
-            var line = lines[position] &+ column &* sources[position].columns &* plane.blockSize
-            for _ in 0..<sources[position].rows {
-                var origin = line
-                line &+= plane.stride &* plane.blockSize
-                for _ in 0..<sources[position].columns {
-                    var block = CoefficientBlock(repeating: 0)
-                    var positions =
-                        plane.blockSize > 1
-                        ? SequentialBlock.decode(
-                            &block, &bits, file, sources[position].coding, &predictions[position])
-                        : SequentialBlock.decodeFirst(
-                            &block, &bits, file, sources[position].coding, &predictions[position])
-                    if positions < 0 {
-                        positions = ~positions
-                        isSound = false
-                    }
-                    InverseDCT.transform(
-                        block.span, positions: positions, size: plane.blockSize, into: &samples, at: origin,
-                        stride: plane.stride)
-                    origin &+= plane.blockSize
-                }
-            }
-        }
-        return isSound
-    }
-
-    private static func blank(
-        _ sources: Span<Source>, row: Int, column: Int, _ samples: inout MutableSpan<UInt8>
-    ) {
-        for position in sources.indices {
-            let plane = sources[position].plane
-            let (columns, rows) = (sources[position].columns, sources[position].rows)
-            let (width, height) = (columns &* plane.blockSize, rows &* plane.blockSize)
-            for line in 0..<height {
-                let start = plane.start(ofRow: row &* height &+ line) &+ column &* width
-                for index in start..<start &+ width { samples[index] = JPEGPlanes.unknown }
-            }
+            let isSound = positions >= 0
+            InverseDCT.transform(
+                block.span, positions: isSound ? positions : ~positions, size: size, into: &samples,
+                at: starts[place.component] &+ (place.row &* stride &+ place.column) &* size, stride: stride)
+            return isSound
         }
     }
 }
