@@ -65,7 +65,9 @@ let package = Package(
         .target(name: "Locking", swiftSettings: swiftSettings),
         .target(name: "SystemSupport", dependencies: ["Locking", "CSystem"], swiftSettings: swiftSettings),
         .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
-        .target(name: "ImageCodecs", dependencies: ["Locking"], swiftSettings: optimised),
+        .target(
+            name: "ImageCodecs", dependencies: ["Locking"], resources: [.embedInCode("WebP/Tables")],
+            swiftSettings: optimised),
         .target(
             name: "Coalescing", dependencies: ["SystemSupport"],
             swiftSettings: optimised + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),

@@ -12,8 +12,20 @@ target=${1:?name a target: JPEG, PNG, PNGRows, WebP, GIF, BMP or Header}
 folder=${TMPDIR:-/tmp}/marquee-fuzzing/$target
 mkdir -p "$folder/corpus" "$folder/seeds" "$folder/findings"
 
-# Target and decoders are one module, so that a target can correct the checksums before the code it tests.
-mapfile -t sources < <(find "$root/Sources/ImageCodecs" -name '*.swift')
+# Target and decoders are one module, so that a target can correct the checksums before the code it tests. The package
+# manager would make one of Locking, and an array of each table.
+rm -rf "$folder/sources"
+mkdir "$folder/sources"
+cp -r "$root/Sources/ImageCodecs" "$root/Sources/Locking" "$folder/sources"
+{
+    echo 'enum PackageResources {'
+    for table in "$root"/Sources/ImageCodecs/WebP/Tables/*.txt; do
+        echo "static let $(basename "$table" .txt)_txt: [UInt8] = [$(od -An -v -tu1 "$table" | tr -s ' \n' ',' | sed 's/^,//')]"
+    done
+    echo '}'
+} >"$folder/sources/PackageResources.swift"
+mapfile -t sources < <(find "$folder/sources" -name '*.swift')
+sed -i '/^internal import Locking/d' "${sources[@]}"
 swiftc -O -sanitize=fuzzer,address -parse-as-library -swift-version 6 -enable-upcoming-feature ExistentialAny \
     -enable-upcoming-feature InternalImportsByDefault -package-name marquee -module-name Fuzzing \
     "${sources[@]}" "$here/FuzzedFile.swift" "$here/${target}Target.swift" -o "$folder/fuzz"
