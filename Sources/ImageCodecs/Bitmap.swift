@@ -75,26 +75,34 @@ extension Bitmap {
 }
 
 /// Builds a bitmap from rows, top to bottom. Averages them to a smaller size on arrival, so that a large image never
-/// exists at its full size, and crops it to the layout.
+/// exists at its full size, and crops it to the layout. Turns it upright: a whole image on arrival too.
 struct BitmapBuilder {
     private let source: ImageSize
     private let layout: PictureLayout
+    private let orientation: ExifOrientation
     private var nextRow = 0
-    /// The pixels of the whole image, or of one row when averaging.
+    /// The pixels of the whole image, of the rows to be turned, or of one row when averaging.
     private var pixels: [UInt8]
     private var averager: AreaAverager?
+    private var turner: PixelTurner?
 
-    /// Creates a builder for rows of size `source` and a result with `layout`. Pixels that are not written stay opaque
-    /// white.
-    init(source: ImageSize, layout: PictureLayout, isOpaque: Bool) {
+    /// Creates a builder for rows of size `source` and a result with `layout`, which is that of the stored image. Pixels
+    /// that are not written stay opaque white.
+    init(
+        source: ImageSize, layout: PictureLayout, isOpaque: Bool, orientation: ExifOrientation = .upright
+    ) {
         self.source = source
         self.layout = layout
-        if layout.scaled == source {
-            pixels = [UInt8](repeating: 255, count: source.width * source.height * 4)
-        } else {
+        self.orientation = orientation
+        var rows = source.height
+        if layout.scaled != source {
             averager = AreaAverager(from: source, to: layout, weighingByAlpha: !isOpaque)
-            pixels = [UInt8](repeating: 255, count: source.width * 4)
+            rows = 1
+        } else if orientation != .upright, layout.size == source {
+            turner = PixelTurner(orientation, source: source)
+            rows = PixelTurner.rows
         }
+        pixels = [UInt8](repeating: 255, count: source.width * rows * 4)
     }
 
     /// Whether the result depends on the next row.
@@ -111,10 +119,11 @@ struct BitmapBuilder {
         _ body: (inout MutableSpan<UInt8>, Range<Int>) throws(Failure) -> Void
     ) throws(Failure) {
         let rowBytes = source.width &* 4
-        let start = averager == nil ? nextRow &* rowBytes : 0
+        let start = nextRow &* rowBytes % pixels.count
         nextRow &+= 1
         var span = pixels.mutableSpan
         try body(&span, start..<start &+ rowBytes)
+        if nextRow % PixelTurner.rows == 0 || nextRow == source.height { turnRows() }
         if var current = averager.take() {
             current.add(row: pixels.span)
             averager = current
@@ -131,11 +140,19 @@ struct BitmapBuilder {
 
     /// Returns the bitmap, after all rows were added.
     consuming func finish(damage: ImageDecodingError? = nil) -> Bitmap {
-        guard let averager else {
-            return Bitmap(
-                width: source.width, height: source.height, pixels: pixels, damage: damage
-            ).cropped(to: layout)
-        }
-        return averager.finish(damage: damage)
+        if let turner { return turner.finish(damage: damage) }
+        let stored =
+            averager?.finish(damage: damage)
+            ?? Bitmap(width: source.width, height: source.height, pixels: pixels, damage: damage)
+            .cropped(to: layout)
+        return stored.turned(orientation)
+    }
+
+    /// Turns the rows since the last time.
+    private mutating func turnRows() {
+        guard var current = turner.take() else { return }
+        let first = (nextRow - 1) / PixelTurner.rows * PixelTurner.rows
+        current.add(pixels.span.extracting(0..<(nextRow - first) * source.width * 4), from: first)
+        turner = current
     }
 }

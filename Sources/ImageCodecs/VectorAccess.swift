@@ -18,7 +18,7 @@ extension MutableSpan<UInt8> {
     @inline(__always)
     mutating func store(_ vector: SIMD4<UInt8>, at index: Int) {
         precondition(index >= 0 && index <= count - 4)
-        for lane in 0..<4 { self[index + lane] = vector[lane] }
+        for lane in 0..<4 { self[index &+ lane] = vector[lane] }
     }
 
     /// Copies eight bytes between ranges that may overlap: reads all before writing any.

@@ -13,6 +13,15 @@ enum ExifOrientation: Int, Sendable, CaseIterable {
     fileprivate var swapsSides: Bool { rawValue >= 5 }
 
     func size(ofStored size: ImageSize) -> ImageSize { swapsSides ? size.transposed : size }
+
+    /// The orientation that undoes this one.
+    fileprivate var inverse: ExifOrientation {
+        switch self {
+        case .rotated90: .rotated270
+        case .rotated270: .rotated90
+        default: self
+        }
+    }
 }
 
 extension ExifOrientation {
@@ -75,31 +84,77 @@ extension Bitmap {
     /// Applies the orientation, so that the image is upright.
     func turned(_ orientation: ExifOrientation) -> Bitmap {
         guard orientation != .upright else { return self }
-        let size = orientation.size(ofStored: self.size)
-        let source = pixels.span
-        var result = [UInt8](repeating: 0, count: pixels.count)
-        var output = result.mutableSpan
-        func stored(_ column: Int, _ row: Int) -> Int {
-            let (x, y) = orientation.stored(column: column, row: row, width: width, height: height)
-            return (y &* width &+ x) &* 4
+        var turner = PixelTurner(orientation, source: size)
+        let strip = PixelTurner.rows
+        for first in stride(from: 0, to: height, by: strip) {
+            let bytes = first * width * 4..<min(first + strip, height) * width * 4
+            turner.add(pixels.span.extracting(bytes), from: first)
         }
-        // The way to the next column and row in the stored image is the same everywhere.
-        let across = stored(1, 0) &- stored(0, 0)
-        // In tiles: where rows become columns, each line of the cache is used whole.
-        let tile = orientation.swapsSides ? 16 : size.width
-        for left in stride(from: 0, to: size.width, by: tile) {
-            let right = min(left &+ tile, size.width)
-            for row in 0..<size.height {
-                var from = stored(left, row)
-                var target = (row &* size.width &+ left) &* 4
-                for _ in left..<right {
-                    output.store(source.vector4(at: from), at: target)
-                    target &+= 4
-                    from &+= across
-                }
+        return turner.finish(damage: damage)
+    }
+}
+
+/// Writes stored rows to their places in the upright image, some at a time: where rows become columns, each line of the
+/// cache is written whole.
+struct PixelTurner {
+    private let orientation: ExifOrientation
+    private let source: ImageSize
+    private var pixels: [UInt8]
+
+    /// The rows to add at a time.
+    static let rows = 16
+
+    /// Creates a turner for stored rows of size `source`. Pixels that are not written stay opaque white.
+    init(_ orientation: ExifOrientation, source: ImageSize) {
+        self.orientation = orientation
+        self.source = source
+        pixels = [UInt8](repeating: 255, count: source.bitmapBytes)
+    }
+
+    /// Adds whole rows, of which `first` is the first.
+    mutating func add(_ rows: Span<UInt8>, from first: Int) {
+        let (source, orientation) = (source, orientation)
+        let size = orientation.size(ofStored: source)
+        func place(_ column: Int, _ row: Int) -> Int {
+            let (x, y) = orientation.inverse.stored(
+                column: column, row: row, width: size.width, height: size.height)
+            return (y &* size.width &+ x) &* 4
+        }
+        let count = rows.count / (source.width * 4)
+        // The way to the next column and row in the upright image is the same everywhere.
+        let across = place(1, first) &- place(0, first)
+        let down = place(0, first &+ 1) &- place(0, first)
+        var output = pixels.mutableSpan
+        if orientation.swapsSides {
+            var target = place(0, first)
+            for column in 0..<source.width {
+                Self.copy(count, of: rows, from: column &* 4, by: source.width &* 4, &output, target, down)
+                target &+= across
+            }
+        } else {
+            for row in 0..<count {
+                let start = row &* source.width &* 4
+                Self.copy(source.width, of: rows, from: start, by: 4, &output, place(0, first &+ row), across)
             }
         }
-        return Bitmap(width: size.width, height: size.height, pixels: result, damage: damage)
+    }
+
+    @inline(__always)
+    private static func copy(
+        _ count: Int, of rows: Span<UInt8>, from start: Int, by step: Int, _ output: inout MutableSpan<UInt8>,
+        _ place: Int, _ targetStep: Int
+    ) {
+        var (from, target) = (start, place)
+        for _ in 0..<count {
+            output.store(rows.vector4(at: from), at: target)
+            from &+= step
+            target &+= targetStep
+        }
+    }
+
+    consuming func finish(damage: ImageDecodingError?) -> Bitmap {
+        let size = orientation.size(ofStored: source)
+        return Bitmap(width: size.width, height: size.height, pixels: pixels, damage: damage)
     }
 }
 

@@ -183,7 +183,8 @@ struct JPEGFile {
     private func makeRows(_ frame: Frame, _ planes: [JPEGPlanes.Plane]) -> JPEGRows {
         JPEGRows(
             frame.header, scale: frame.scale, colour: JPEGColour(frame: frame.header, application),
-            planes: planes, layout: frame.layout, inks: frame.header.components.count == 4 ? transform : nil)
+            planes: planes, layout: frame.layout, orientation: application.orientation ?? .upright,
+            inks: frame.header.components.count == 4 ? transform : nil)
     }
 
     /// The planes of the image so far; at least one scan must have been read.
@@ -227,10 +228,9 @@ struct JPEGFile {
     func picture(cutAt offset: Int? = nil) throws(ImageDecodingError) -> Bitmap {
         let frame = try readableFrame()
         let damage = damage ?? offset.map { .truncated(offset: $0) }
-        let upright = application.orientation ?? .upright
         // Inks were converted row by row.
         let transform = frame.header.components.count == 4 ? nil : transform
-        if let rows { return rows.finish(damage: damage).converted(by: transform).turned(upright) }
+        if let rows { return rows.finish(damage: damage).converted(by: transform) }
         var planes = planes ?? JPEGPlanes(frame.header, scale: frame.scale, isWindow: true)
         var rows = makeRows(frame, planes.planes)
         let dequantisers = dequantisers
@@ -238,6 +238,6 @@ struct JPEGFile {
             transformCoefficients(row, of: frame.header, dequantisers, into: &planes)
             try rows.add(upToUnitRow: row, of: planes)
         }
-        return rows.finish(damage: damage).converted(by: transform).turned(upright)
+        return rows.finish(damage: damage).converted(by: transform)
     }
 }

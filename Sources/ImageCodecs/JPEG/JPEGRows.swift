@@ -12,10 +12,10 @@ struct JPEGRows {
     private var builder: BitmapBuilder
     private var nextRow = 0
 
-    /// Creates the rows of `frame` at `scale`, resized and cropped to `layout`.
+    /// Creates the rows of `frame` at `scale`, resized and cropped to `layout`, and turned upright.
     init(
         _ frame: JPEGFrame, scale: JPEGScale, colour: JPEGColour, planes: [JPEGPlanes.Plane],
-        layout: PictureLayout, inks: ColourTransform? = nil
+        layout: PictureLayout, orientation: ExifOrientation, inks: ColourTransform?
     ) {
         self.colour = colour
         self.inks = inks?.prepared
@@ -26,7 +26,8 @@ struct JPEGRows {
             ChromaUpsampling(frame.components[$0], of: frame, scale: scale, plane: planes[$0])
         }
         waitingRows = upsamplings.contains(where: \.needsNextRow) ? 1 : 0
-        builder = BitmapBuilder(source: scale.size, layout: layout, isOpaque: true)
+        builder = BitmapBuilder(
+            source: scale.size, layout: layout, isOpaque: true, orientation: orientation)
     }
 
     /// Adds the samples of all rows of MCUs up to `unitRow`.
