@@ -77,6 +77,8 @@ private struct BMPHeader {
         }
 
         func level(_ pixel: Int) -> UInt8 {
+            // Most channels have eight bits, and need no division.
+            if highest == 255 { return UInt8(truncatingIfNeeded: pixel &>> shift) }
             guard highest > 0 else { return 0 }
             return UInt8(truncatingIfNeeded: ((pixel >> shift & highest) * 510 + highest) / (2 * highest))
         }
