@@ -223,7 +223,7 @@ struct LosslessPixels {
 ///     ...                 transforms, codes, pixels
 struct LosslessRows {
     let size: ImageSize
-    /// Whether pixels may be transparent, as the encoder says. Their alpha counts in any case.
+    /// Whether alpha counts. RFC 9649 calls it a hint; libwebp and the browsers show pixels as opaque without it.
     let hasAlpha: Bool
     private var pixels: LosslessPixels
     /// In the order of the file; they are undone from the last.

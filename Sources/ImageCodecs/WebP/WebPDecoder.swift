@@ -63,6 +63,7 @@ public struct WebPDecoder: ResizingDecoder {
         let stream = bytes.extracting(image.data)
         var rows = try LosslessRows(stream, origin: image.data.lowerBound, size: image.size)
         var builder = BitmapBuilder(source: image.size, layout: layout, isOpaque: !rows.hasAlpha)
+        let opaque: UInt32 = rows.hasAlpha ? 0 : 0xFF00_0000
         var isComplete = true
         for _ in 0..<image.size.height {
             guard isComplete, try read(&rows, stream) else {
@@ -78,7 +79,7 @@ public struct WebPDecoder: ResizingDecoder {
                 let pixels = rows.row.span
                 var target = range.lowerBound
                 for column in 0..<pixels.count {
-                    let pixel = pixels[column]
+                    let pixel = pixels[column] | opaque
                     let lanes = SIMD4(
                         UInt8(truncatingIfNeeded: pixel &>> 16), UInt8(truncatingIfNeeded: pixel &>> 8),
                         UInt8(truncatingIfNeeded: pixel), UInt8(truncatingIfNeeded: pixel &>> 24))
@@ -290,6 +291,7 @@ struct AlphaRows {
     private var rowsRead = 0
     /// The alpha of the last row.
     private(set) var row: [UInt8]
+    private var above: [UInt8]
 
     private enum Filter: Int {
         case none, horizontal, vertical, gradient
@@ -302,6 +304,7 @@ struct AlphaRows {
         self.filter = filter
         data = chunk.lowerBound + 1..<chunk.upperBound
         row = [UInt8](repeating: 0, count: size.width)
+        above = row
         if flags & 3 == 1 {
             lossless = try LosslessRows(
                 file.extracting(data), origin: data.lowerBound, size: size, hasHeader: false)
@@ -312,20 +315,26 @@ struct AlphaRows {
 
     /// Decodes the next row to `row`.
     mutating func readRow(in file: Span<UInt8>) throws(ImageDecodingError) {
-        let previous = row
+        swap(&row, &above)
         try lossless?.readRow(file.extracting(data))
         if let pixels = lossless?.row {
-            for column in row.indices { row[column] = UInt8(truncatingIfNeeded: pixels[column] >> 8) }
+            Self.copyGreen(of: pixels.span, to: &row)
         } else {
             for column in row.indices { row[column] = file[data.lowerBound + column] }
             data = data.dropFirst(row.count)
         }
-        Self.undo(rowsRead == 0 && filter != .none ? .horizontal : filter, above: previous.span, &row)
+        Self.undo(rowsRead == 0 && filter != .none ? .horizontal : filter, above: above, &row)
         rowsRead += 1
     }
 
+    private static func copyGreen(of pixels: Span<UInt32>, to row: inout [UInt8]) {
+        var row = row.mutableSpan
+        for column in 0..<row.count { row[column] = UInt8(truncatingIfNeeded: pixels[column] &>> 8) }
+    }
+
     /// The first pixel of a row is predicted from above, and that of the first row from 0.
-    private static func undo(_ filter: Filter, above: Span<UInt8>, _ row: inout [UInt8]) {
+    private static func undo(_ filter: Filter, above: [UInt8], _ row: inout [UInt8]) {
+        let above = above.span
         var row = row.mutableSpan
         switch filter {
         case .none: return

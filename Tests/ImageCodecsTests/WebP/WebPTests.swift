@@ -18,6 +18,19 @@ struct WebPTests {
         #expect(bitmap == (try ImageDecoders.standard.decode(Resources.bytes("WebP/\(name).png"))))
     }
 
+    @Test("pixels are opaque if a lossless file says that it uses no alpha")
+    func unusedAlpha() throws {
+        var file = try Resources.bytes("WebP/lossless-alpha.webp")
+        let whole = try ImageDecoders.standard.decode(file)
+        #expect(!whole.isOpaque)
+        let chunk = try #require(file.firstRange(of: Array("VP8L".utf8))).upperBound
+        // Behind the length, the signature and both sides: the highest bits of the fourth byte.
+        file[chunk + 4 + 4] &= ~0x10
+        let bitmap = try ImageDecoders.standard.decode(file)
+        #expect(bitmap.isOpaque)
+        #expect(Array(bitmap.pixels.prefix(3)) == Array(whole.pixels.prefix(3)))
+    }
+
     /// Options of cwebp that between them use each feature of the format, and dwebp's pixels.
     private static let options = [
         "-q 0 -segments 1", "-q 40 -m 0 -f 100 -sharpness 7", "-q 75 -m 6 -partition_limit 100",
