@@ -63,13 +63,19 @@ enum LosslessTransform {
     private static func unpack(_ row: inout [UInt32], _ colours: [UInt32], _ bits: Int, _ width: Int) {
         let colours = colours.span
         var row = row.mutableSpan
-        let indexBits = 8 &>> bits
-        let mask: UInt32 = 1 &<< UInt32(indexBits) &- 1
+        let indexBits = UInt32(8 &>> bits)
+        let mask: UInt32 = 1 &<< indexBits &- 1
         // From the right, because the packed pixels lie at the beginning of the row.
-        for column in stride(from: width &- 1, through: 0, by: -1) {
-            let packed = row[column &>> bits] &>> 8 & 0xFF
-            let shift = UInt32((column & (1 &<< bits &- 1)) &* indexBits)
-            row[column] = colours[Int(packed &>> shift & mask)]
+        var end = width
+        while end > 0 {
+            let place = (end &- 1) &>> bits
+            let start = place &<< bits
+            var indices = row[place] &>> 8 & 0xFF
+            for column in start..<end {
+                row[column] = colours[Int(indices & mask)]
+                indices &>>= indexBits
+            }
+            end = start
         }
     }
 
@@ -194,9 +200,8 @@ enum LosslessTransform {
     private static func select(_ left: UInt32, _ top: UInt32, _ topLeft: UInt32) -> UInt32 {
         var difference: Int32 = 0
         for shift: UInt32 in [0, 8, 16, 24] {
-            let corner = Int32(topLeft &>> shift & 0xFF)
-            difference &+= abs(Int32(top &>> shift & 0xFF) &- corner)
-            difference &-= abs(Int32(left &>> shift & 0xFF) &- corner)
+            let corner = level(topLeft, shift)
+            difference &+= abs(level(top, shift) &- corner) &- abs(level(left, shift) &- corner)
         }
         return difference >= 0 ? top : left
     }
@@ -204,24 +209,30 @@ enum LosslessTransform {
     /// `left + top - topLeft` for each channel, limited to a byte.
     @inline(__always)
     private static func gradient(_ left: UInt32, _ top: UInt32, _ topLeft: UInt32) -> UInt32 {
-        var result: UInt32 = 0
-        for shift: UInt32 in [0, 8, 16, 24] {
-            let value =
-                Int32(left &>> shift & 0xFF) &+ Int32(top &>> shift & 0xFF) &- Int32(topLeft &>> shift & 0xFF)
-            result |= UInt32(min(max(value, 0), 255)) &<< shift
-        }
-        return result
+        limited(left, top, topLeft) { left, top, topLeft in left &+ top &- topLeft }
     }
 
     /// `mean + (mean - topLeft) / 2` for each channel, limited to a byte.
     @inline(__always)
     private static func halfGradient(_ mean: UInt32, _ topLeft: UInt32) -> UInt32 {
-        var result: UInt32 = 0
-        for shift: UInt32 in [0, 8, 16, 24] {
-            let level = Int32(mean &>> shift & 0xFF)
-            let value = level &+ (level &- Int32(topLeft &>> shift & 0xFF)) / 2
-            result |= UInt32(min(max(value, 0), 255)) &<< shift
-        }
-        return result
+        limited(mean, mean, topLeft) { mean, _, topLeft in mean &+ (mean &- topLeft) / 2 }
     }
+
+    /// Predicts each channel from three levels, and limits it to a byte. Of equal levels the prediction must be the
+    /// level. In alpha and in grey images only green has others.
+    @inline(__always)
+    private static func limited(
+        _ a: UInt32, _ b: UInt32, _ c: UInt32, _ prediction: (Int32, Int32, Int32) -> Int32
+    ) -> UInt32 {
+        @inline(__always) func channel(_ shift: UInt32) -> UInt32 {
+            let value = prediction(level(a, shift), level(b, shift), level(c, shift))
+            return UInt32(min(max(value, 0), 255)) &<< shift
+        }
+        let others: UInt32 = 0xFFFF_00FF
+        if ((a ^ b) | (b ^ c)) & others == 0 { return b & others | channel(8) }
+        return channel(0) | channel(8) | channel(16) | channel(24)
+    }
+
+    @inline(__always)
+    private static func level(_ pixel: UInt32, _ shift: UInt32) -> Int32 { Int32(pixel &>> shift & 0xFF) }
 }

@@ -326,19 +326,22 @@ enum LossyCoefficients {
         var position = first
         var index = base &+ position &* LossyHeader.positionStride &+ context &* decisions
         while position < 16 {
-            guard bits.read(probabilities[index], in: file) else { return position }
-            while !bits.read(probabilities[index &+ 1], in: file) {
+            bits.reserve(in: file)
+            guard bits.take(probabilities[index]) else { return position }
+            while !bits.take(probabilities[index &+ 1]) {
                 position &+= 1
                 if position == 16 { return 16 }
                 index = base &+ position &* LossyHeader.positionStride
+                bits.reserve(in: file)
             }
             let next = base &+ (position &+ 1) &* LossyHeader.positionStride
             var value: Int32 = 1
-            if bits.read(probabilities[index &+ 2], in: file) {
-                if bits.read(probabilities[index &+ 3], in: file) {
+            if bits.take(probabilities[index &+ 2]) {
+                if bits.take(probabilities[index &+ 3]) {
                     (value, bits) = large(bits, in: file, probabilities, index)
-                } else if bits.read(probabilities[index &+ 4], in: file) {
-                    value = bits.read(probabilities[index &+ 5], in: file) ? 4 : 3
+                    bits.reserve(in: file)
+                } else if bits.take(probabilities[index &+ 4]) {
+                    value = bits.take(probabilities[index &+ 5]) ? 4 : 3
                 } else {
                     value = 2
                 }
@@ -346,7 +349,7 @@ enum LossyCoefficients {
             } else {
                 index = next &+ decisions
             }
-            let signed = bits.signed(value, in: file) &* (position > 0 ? steps.ac : steps.dc)
+            let signed = bits.signed(value) &* (position > 0 ? steps.ac : steps.dc)
             block[start &+ Int(zigzag[position])] = Int16(truncatingIfNeeded: signed)
             position &+= 1
         }

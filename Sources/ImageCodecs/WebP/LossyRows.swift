@@ -214,16 +214,17 @@ struct LossyRows {
         _ bits: inout LossyBits, in file: Span<UInt8>, _ probabilities: Span<UInt8>
     ) -> UInt8 {
         typealias Mode = LossyBlock.Mode
-        guard bits.read(probabilities[0], in: file) else { return Mode.dc }
-        guard bits.read(probabilities[1], in: file) else { return Mode.trueMotion }
-        guard bits.read(probabilities[2], in: file) else { return Mode.vertical }
-        if !bits.read(probabilities[3], in: file) {
-            guard bits.read(probabilities[4], in: file) else { return Mode.horizontal }
-            return bits.read(probabilities[5], in: file) ? Mode.verticalRight : Mode.downRight
+        bits.reserve(in: file)
+        guard bits.take(probabilities[0]) else { return Mode.dc }
+        guard bits.take(probabilities[1]) else { return Mode.trueMotion }
+        guard bits.take(probabilities[2]) else { return Mode.vertical }
+        if !bits.take(probabilities[3]) {
+            guard bits.take(probabilities[4]) else { return Mode.horizontal }
+            return bits.take(probabilities[5]) ? Mode.verticalRight : Mode.downRight
         }
-        guard bits.read(probabilities[6], in: file) else { return Mode.downLeft }
-        guard bits.read(probabilities[7], in: file) else { return Mode.verticalLeft }
-        return bits.read(probabilities[8], in: file) ? Mode.horizontalUp : Mode.horizontalDown
+        guard bits.take(probabilities[6]) else { return Mode.downLeft }
+        guard bits.take(probabilities[7]) else { return Mode.verticalLeft }
+        return bits.take(probabilities[8]) ? Mode.horizontalUp : Mode.horizontalDown
     }
 
     private mutating func readChromaMode(in file: Span<UInt8>) -> UInt8 {
