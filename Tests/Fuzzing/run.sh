@@ -1,13 +1,13 @@
 #!/bin/bash
 # Feeds a decoder with libFuzzer's bytes, for SECONDS (default 1800):
-#   Tests/Fuzzing/run.sh JPEG|PNG|PNGRows|WebP|GIF|BMP|Header [SECONDS]
+#   Tests/Fuzzing/run.sh JPEG|PNG|PNGRows|WebP|GIF|BMP|Header|Profile [SECONDS]
 #   Tests/Fuzzing/run.sh JPEG FILE              repeats one input, as a finding left it
 # The seeds are the tests' stored pictures. Findings and the corpus are kept in $TMPDIR/marquee-fuzzing. A
 # finding becomes a named array of bytes in Tests/ImageCodecsTests.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
-target=${1:?name a target: JPEG, PNG, PNGRows, WebP, GIF, BMP or Header}
+target=${1:?name a target: JPEG, PNG, PNGRows, WebP, GIF, BMP, Header or Profile}
 [ -f "$here/${target}Target.swift" ] || { echo "no such target: $target" >&2; exit 2; }
 folder=${TMPDIR:-/tmp}/marquee-fuzzing/$target
 mkdir -p "$folder/corpus" "$folder/seeds" "$folder/findings"
@@ -43,6 +43,8 @@ PNGRows) for kind in 0 1 2 3 4 5 6 7 8 9 a b c d e; do printf "\\x0$kind\\x01\\x
 WebP) for file in "$resources"/WebP/*.webp; do { printf '\x00'; tail -c +9 "$file" | tail -c +5; } >"$folder/seeds/$(basename "$file")"; done ;;
 GIF) for file in "$resources"/GIF/*.gif; do tail -c +7 "$file" >"$folder/seeds/$(basename "$file")"; done ;;
 BMP) for file in "$resources"/BMP/*.bmp; do tail -c +3 "$file" >"$folder/seeds/$(basename "$file")"; done ;;
+# The system's profiles, where there are some. The first byte says what the pixels are.
+Profile) for file in /usr/share/color/icc/*/*.icc; do for space in 0 1 2; do [ ! -f "$file" ] || printf "\\x0$space" | cat - "$file" >"$folder/seeds/$space$(basename "$file")"; done; done ;;
 Header) cp "$resources"/JPEG/*.jpg "$resources"/PngSuite/*.png "$folder/seeds" ;;
 esac
 cd "$folder"
