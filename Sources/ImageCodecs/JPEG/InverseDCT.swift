@@ -15,10 +15,12 @@ enum InverseDCT {
     /// The bits of a position that select the lower half and the right half of the block.
     private static let lowerHalf: Int32 = 32
     private static let rightHalf: Int32 = 4
+    /// The bits of its row.
+    private static let rows: Int32 = 56
 
     /// Transforms the 64 coefficients of `block`, row by row, into `size` x `size` samples (8, 4, 2 or 1), the first at
-    /// `origin`. `positions` is the bitwise or of the positions of all nonzero coefficients, so that zero parts can be
-    /// skipped.
+    /// `origin`. `positions` is the bitwise or of what the dequantiser returned for all nonzero coefficients, so that
+    /// zero parts can be skipped.
     ///
     /// A span avoids a copy of the block: the processor would have to wait for the coefficients just stored, even for a
     /// block of one level.
@@ -30,7 +32,9 @@ enum InverseDCT {
         if positions == 0 {
             fill(ReducedInverseDCT.level(block[0]), size: size, into: &samples, at: origin, stride: stride)
         } else if size == 8 {
-            if positions & (lowerHalf | rightHalf) == 0 {
+            if positions >= Dequantiser.extreme {
+                transformExtreme(block, positions, into: &samples, at: origin, stride: stride)
+            } else if positions & (lowerHalf | rightHalf) == 0 {
                 transformCorner(block, into: &samples, at: origin, stride: stride)
             } else {
                 transformAll(block, into: &samples, at: origin, stride: stride)
@@ -93,6 +97,27 @@ enum InverseDCT {
         store(lines, into: &samples, at: origin, stride: stride)
     }
 
+    /// The transform of values that only damaged files have, as libjpeg-turbo's vectors do it.
+    @inline(never)
+    private static func transformExtreme(
+        _ block: Span<Int16>, _ positions: Int32, into samples: inout MutableSpan<UInt8>, at origin: Int,
+        stride: Int
+    ) {
+        var lines = BlockLines(
+            load(block, 0), load(block, 8), load(block, 16), load(block, 24), load(block, 32),
+            load(block, 40), load(block, 48), load(block, 56))
+        if positions & rows == 0 {
+            let row = lines.l0 &<< 2
+            lines = BlockLines(row, row, row, row, row, row, row, row)
+        } else {
+            lines.transformExtremes(droppingBits: constantBits &- passBits)
+        }
+        lines.transpose()
+        lines.transformExtremes(droppingBits: constantBits &+ passBits &+ 3)
+        lines.transpose()
+        store(lines, into: &samples, at: origin, stride: stride)
+    }
+
     @inline(__always)
     static func load(_ block: Span<Int16>, _ start: Int) -> Line {
         let line = block.extracting(start..<start &+ 8)
@@ -142,6 +167,32 @@ extension BlockLines {
         (l1, l6) = (Self.narrow(a1 &+ b1, bits), Self.narrow(a1 &- b1, bits))
         (l2, l5) = (Self.narrow(a2 &+ b2, bits), Self.narrow(a2 &- b2, bits))
         (l3, l4) = (Self.narrow(a3 &+ b3, bits), Self.narrow(a3 &- b3, bits))
+    }
+
+    /// As `transform`, for values that do not fit: sums of two wrap at 16 bits, and the results are limited.
+    fileprivate mutating func transformExtremes(droppingBits bits: Int32) {
+        let half: Int32 = 1 &<< (bits &- 1)
+        let even0 = Self.sum(l0 &+ l4, 8192, l0, 0, half)
+        let even1 = Self.sum(l0 &- l4, 8192, l0, 0, half)
+        let even2 = Self.sum(l2, 4433, l6, -10704)
+        let even3 = Self.sum(l2, 10703, l6, 4433)
+        let (odd0, odd1) = (l3 &+ l7, l1 &+ l5)
+        let odd2 = Self.sum(odd0, -6436, odd1, 9633)
+        let odd3 = Self.sum(odd0, 9633, odd1, 6437)
+        let evens = [even0 &+ even3, even1 &+ even2, even1 &- even2, even0 &- even3]
+        let odds = [
+            Self.sum(l7, -7373, l1, 4926) &+ odd3, Self.sum(l5, -20995, l3, 4177) &+ odd2,
+            Self.sum(l5, -4176, l3, -20995) &+ odd3, Self.sum(l7, -4927, l1, -7373) &+ odd2,
+        ]
+        let sums = (0..<4).map { Self.limited(evens[$0] &+ odds[$0], bits) }
+        let differences = (0..<4).map { Self.limited(evens[$0] &- odds[$0], bits) }
+        self = BlockLines(
+            sums[0], sums[1], sums[2], sums[3], differences[3], differences[2], differences[1], differences[0]
+        )
+    }
+
+    private static func limited(_ line: WideLine, _ bits: Int32) -> Line {
+        Line(clamping: line &>> WideLine(repeating: bits))
     }
 
     @inline(__always)

@@ -88,7 +88,8 @@ enum SequentialBlock {
         let (ac, dequantiser) = (coding.ac.entries.span, coding.dequantiser.entries.span)
         bits.refill(from: file)
         var isSound = bits.addDifference(to: &prediction, coding.dc.entries.span)
-        var positions = Dequantiser.store(prediction, at: 0, in: &block, dequantiser)
+        var positions = Dequantiser.store(
+            prediction, at: 0, in: &block, dequantiser, noticingExtremes: true)
         var index = 0
         while index < 63 {
             bits.refill(from: file)
@@ -104,8 +105,9 @@ enum SequentialBlock {
             let symbol = Entry.symbol(entry)
             if symbol & 15 > 0 {
                 index &+= symbol &>> 4 &+ 1
+                // Only long values are extreme.
                 positions |= Dequantiser.store(
-                    bits.takeSigned(symbol & 15), at: index, in: &block, dequantiser)
+                    bits.takeSigned(symbol & 15), at: index, in: &block, dequantiser, noticingExtremes: true)
             } else if symbol == 0xF0 {
                 // A run of sixteen zeros. Some encoders write runs past the end of the block.
                 index = min(index &+ 16, 63)
@@ -167,15 +169,23 @@ struct Dequantiser {
         }
     }
 
-    /// Stores the coefficient at `zigzag` (its low seven bits count) and returns its position. `entries` belong to a
-    /// dequantiser. Products wrap at 16 bits, which suffice for valid files.
+    /// What `store` returns at least for an extreme product.
+    static let extreme: Int32 = 64
+
+    /// Stores the coefficient at `zigzag` (its low seven bits count). Returns its position, in the six lowest bits.
+    /// `entries` belong to a dequantiser. Products wrap at 16 bits, which suffice for valid files.
+    /// - Parameter noticingExtremes: whether to set higher bits if the product is 2,048 or more, as in no valid file.
+    ///   Default: false.
     @inline(__always)
     static func store(
-        _ value: Int32, at zigzag: Int, in block: inout CoefficientBlock, _ entries: Span<UInt32>
+        _ value: Int32, at zigzag: Int, in block: inout CoefficientBlock, _ entries: Span<UInt32>,
+        noticingExtremes: Bool = false
     ) -> Int32 {
         let entry = entries[zigzag & 127]
         let position = Int(entry & 63)
-        block[position] = Int16(truncatingIfNeeded: value &* Int32(truncatingIfNeeded: entry &>> 8))
-        return Int32(truncatingIfNeeded: position)
+        let product = value &* Int32(truncatingIfNeeded: entry &>> 8)
+        block[position] = Int16(truncatingIfNeeded: product)
+        let magnitude = noticingExtremes ? product ^ (product &>> 31) : 0
+        return Int32(truncatingIfNeeded: position) | magnitude &>> 5 & ~63
     }
 }
