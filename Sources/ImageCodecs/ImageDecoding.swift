@@ -159,7 +159,7 @@ public struct DecodingLimits: Sendable, Hashable {
     /// The most pixels in total; 500 million by default.
     public var pixels: Int
     /// The most bytes that decoding takes, the bitmap included, at the wanted size; 512 MiB by default. A JPEG or WebP
-    /// that is wanted smaller takes less. A loader decodes several files at once only within this limit.
+    /// takes less at a smaller size. A loader decodes several files at once only within this limit.
     public var memory: Int
     /// The most scans of a JPEG; 100 by default. Encoders write 10, the most thorough optimisers about 20.
     public var scans: Int

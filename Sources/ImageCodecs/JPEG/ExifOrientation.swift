@@ -111,7 +111,7 @@ struct PixelTurner {
         pixels = [UInt8](repeating: 255, count: source.bitmapBytes)
     }
 
-    /// Adds whole rows, of which `first` is the first.
+    /// Adds whole rows. The first one has the number `first`.
     mutating func add(_ rows: Span<UInt8>, from first: Int) {
         let (source, orientation) = (source, orientation)
         let size = orientation.size(ofStored: source)

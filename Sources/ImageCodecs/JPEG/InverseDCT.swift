@@ -65,14 +65,12 @@ enum InverseDCT {
         }
     }
 
+    /// Not inlined, as the other two: the loop over blocks keeps its values in registers then.
     @inline(never)
     private static func transformAll(
         _ block: Span<Int16>, into samples: inout MutableSpan<UInt8>, at origin: Int, stride: Int
     ) {
-        var lines = BlockLines(
-            load(block, 0), load(block, 8), load(block, 16), load(block, 24), load(block, 32),
-            load(block, 40),
-            load(block, 48), load(block, 56))
+        var lines = lines(of: block)
         lines.transform(droppingBits: constantBits &- passBits)
         lines.transpose()
         lines.transform(droppingBits: constantBits &+ passBits &+ 3)
@@ -103,9 +101,7 @@ enum InverseDCT {
         _ block: Span<Int16>, _ positions: Int32, into samples: inout MutableSpan<UInt8>, at origin: Int,
         stride: Int
     ) {
-        var lines = BlockLines(
-            load(block, 0), load(block, 8), load(block, 16), load(block, 24), load(block, 32),
-            load(block, 40), load(block, 48), load(block, 56))
+        var lines = lines(of: block)
         if positions & rows == 0 {
             let row = lines.l0 &<< 2
             lines = BlockLines(row, row, row, row, row, row, row, row)
@@ -116,6 +112,13 @@ enum InverseDCT {
         lines.transformExtremes(droppingBits: constantBits &+ passBits &+ 3)
         lines.transpose()
         store(lines, into: &samples, at: origin, stride: stride)
+    }
+
+    @inline(__always)
+    private static func lines(of block: Span<Int16>) -> BlockLines {
+        BlockLines(
+            load(block, 0), load(block, 8), load(block, 16), load(block, 24), load(block, 32),
+            load(block, 40), load(block, 48), load(block, 56))
     }
 
     @inline(__always)

@@ -30,7 +30,7 @@ struct ProgressiveScan {
         for row in 0..<units.size.height where !units.reader.isFinished {
             if let ac {
                 let first = coefficients.block(of: scan.components[0].index, row: row, column: 0)
-                decodeAC(first.index, ac, from: file, into: &coefficients.values, &coefficients.used)
+                decodeAC(first, ac, from: file, into: &coefficients.values, &coefficients.used)
             } else {
                 decodeDC(row, from: file, into: &coefficients)
             }
@@ -45,10 +45,8 @@ struct ProgressiveScan {
         var starts = InlineArray<4, Int>(repeating: 0)
         var strides = starts
         for (position, component) in scan.components.enumerated() {
-            starts[position] =
-                coefficients.block(
-                    of: component.index, row: row * units.rows(of: position), column: 0
-                ).index
+            starts[position] = coefficients.block(
+                of: component.index, row: row * units.rows(of: position), column: 0)
             strides[position] = coefficients.columns[component.index]
         }
         var values = coefficients.values.mutableSpan
@@ -61,8 +59,7 @@ struct ProgressiveScan {
                 values[block &* 64] |= bit &<< Int16(shift)
                 return true
             }
-            let isKnown = Self.addDifference(
-                to: &prediction, &reader.bits, dc.span[place.component])
+            let isKnown = Self.addDifference(to: &prediction, &reader.bits, dc.span[place.component])
             values[block &* 64] = Int16(truncatingIfNeeded: prediction &<< Int32(shift))
             return isKnown
         }
@@ -240,12 +237,6 @@ struct SpectralSelection {
 /// The coefficients of a progressive frame, collected over its scans: 64 per block in zigzag order, the blocks of a
 /// component row by row, one component after another.
 struct JPEGCoefficients {
-    /// A block's index among all blocks, and the start of its coefficients.
-    struct Block {
-        var index: Int
-        var start: Int { index &* 64 }
-    }
-
     var values: [Int16]
     /// For each block, a bit for each AC coefficient that was ever set, so that zeros can be skipped.
     var used: [UInt64]
@@ -283,8 +274,9 @@ struct JPEGCoefficients {
         return follows
     }
 
-    func block(of component: Int, row: Int, column: Int) -> Block {
-        Block(index: starts[component] &+ row &* columns[component] &+ column)
+    /// The number of a block among all blocks. Its coefficients begin at 64 times that.
+    func block(of component: Int, row: Int, column: Int) -> Int {
+        starts[component] &+ row &* columns[component] &+ column
     }
 
     /// Transforms one component's blocks in a row of MCUs to samples.
@@ -304,15 +296,15 @@ struct JPEGCoefficients {
             let row = unitRow &* rows &+ index
             let line = plane.start(ofRow: row &* plane.blockSize)
             for column in 0..<frame.components[component].blockColumns {
-                let position = self.block(of: component, row: row, column: column)
+                let number = self.block(of: component, row: row, column: column)
                 var block = CoefficientBlock(repeating: 0)
-                var rest = used[position.index] & wanted | 1
+                var rest = used[number] & wanted | 1
                 var positions: Int32 = 0
                 while rest != 0 {
                     let zigzag = rest.trailingZeroBitCount
                     rest &= rest &- 1
                     positions |= Dequantiser.store(
-                        Int32(values[position.start &+ zigzag]), at: zigzag, in: &block, entries)
+                        Int32(values[number &* 64 &+ zigzag]), at: zigzag, in: &block, entries)
                 }
                 InverseDCT.transform(
                     block.span, positions: positions, size: plane.blockSize, into: &samples,

@@ -45,7 +45,7 @@ enum LossyTables {
         [254, 254, 243, 230, 196, 177, 153, 140, 133, 130, 129],
     ]
 
-    /// Reads the numbers of a text. A `#` begins a comment, to the end of the line.
+    /// Reads the numbers of a text. A line that begins with `#` is a comment.
     private static func probabilities(_ text: [UInt8]) -> [UInt8] {
         text.split(separator: UInt8(ascii: "\n")).filter { $0.first != UInt8(ascii: "#") }.flatMap {
             $0.split(separator: UInt8(ascii: " ")).map { $0.reduce(0) { $0 * 10 + ($1 - UInt8(ascii: "0")) } }
