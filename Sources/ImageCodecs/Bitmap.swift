@@ -74,26 +74,41 @@ extension Bitmap {
     }
 }
 
+/// How a picture is made of a stored image.
+struct Presentation {
+    /// The size of the result and the part that is kept, before it is turned.
+    var layout: PictureLayout
+    /// The conversion to sRGB; nil for an image that has its colours.
+    var transform: ColourTransform?
+    /// The turn that makes it upright.
+    var orientation = ExifOrientation.upright
+}
+
+extension Bitmap {
+    /// The picture of a whole stored image.
+    consuming func presented(_ presentation: Presentation) -> Bitmap {
+        resized(to: presentation.layout).converted(by: presentation.transform)
+            .turned(presentation.orientation)
+    }
+}
+
 /// Builds a bitmap from rows, top to bottom. Averages them to a smaller size on arrival, so that a large image never
-/// exists at its full size, and crops it to the layout. Turns it upright: a whole image on arrival too.
+/// exists at its full size. Converts and turns a whole image on arrival too, an averaged one at the end.
 struct BitmapBuilder {
     private let source: ImageSize
-    private let layout: PictureLayout
-    private let orientation: ExifOrientation
+    private var presentation: Presentation
     private var nextRow = 0
     /// The pixels of the whole image, of the rows to be turned, or of one row when averaging.
     private var pixels: [UInt8]
     private var averager: AreaAverager?
     private var turner: PixelTurner?
 
-    /// Creates a builder for rows of size `source` and a result with `layout`, which is that of the stored image. Pixels
-    /// that are not written stay opaque white.
-    init(
-        source: ImageSize, layout: PictureLayout, isOpaque: Bool, orientation: ExifOrientation = .upright
-    ) {
+    /// Creates a builder for rows of size `source`. Pixels that are not written stay opaque white.
+    init(source: ImageSize, isOpaque: Bool, _ presentation: Presentation) {
         self.source = source
-        self.layout = layout
-        self.orientation = orientation
+        self.presentation = presentation
+        self.presentation.transform = presentation.transform?.prepared
+        let (layout, orientation) = (presentation.layout, presentation.orientation)
         var rows = source.height
         if layout.scaled != source {
             averager = AreaAverager(from: source, to: layout, weighingByAlpha: !isOpaque)
@@ -106,7 +121,7 @@ struct BitmapBuilder {
     }
 
     /// Whether the result depends on the next row.
-    var needsNextRow: Bool { averager?.needsNextRow ?? layout.rows.contains(nextRow) }
+    var needsNextRow: Bool { averager?.needsNextRow ?? presentation.layout.rows.contains(nextRow) }
 
     /// Skips a row that is not needed.
     mutating func skipRow() {
@@ -123,6 +138,7 @@ struct BitmapBuilder {
         nextRow &+= 1
         var span = pixels.mutableSpan
         try body(&span, start..<start &+ rowBytes)
+        if averager == nil { presentation.transform?.apply(to: &span, start..<start &+ rowBytes) }
         if nextRow % PixelTurner.rows == 0 || nextRow == source.height { turnRows() }
         if var current = averager.take() {
             current.add(row: pixels.span)
@@ -142,10 +158,10 @@ struct BitmapBuilder {
     consuming func finish(damage: ImageDecodingError? = nil) -> Bitmap {
         if let turner { return turner.finish(damage: damage) }
         let stored =
-            averager?.finish(damage: damage)
+            averager?.finish(damage: damage).converted(by: presentation.transform)
             ?? Bitmap(width: source.width, height: source.height, pixels: pixels, damage: damage)
-            .cropped(to: layout)
-        return stored.turned(orientation)
+            .cropped(to: presentation.layout)
+        return stored.turned(presentation.orientation)
     }
 
     /// Turns the rows since the last time.

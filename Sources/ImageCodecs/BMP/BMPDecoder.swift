@@ -26,7 +26,8 @@ public struct BMPDecoder: ResizingDecoder {
         let indices = header.isRunLength ? BMPRunLengths(header, bytes) : nil
         var isComplete = indices?.isComplete ?? true
         var builder = BitmapBuilder(
-            source: header.size, layout: PictureLayout(header.size, to: sizing), isOpaque: false)
+            source: header.size, isOpaque: false,
+            Presentation(layout: PictureLayout(header.size, to: sizing)))
         for row in 0..<header.size.height {
             let stored = header.isTopDown ? row : header.size.height - 1 - row
             builder.addRow { output, range in

@@ -4,9 +4,9 @@ import Glibc
 /// compensation. Colours outside sRGB become the nearest level of each channel.
 struct ColourTransform {
     private enum Kind {
-        /// Linear light of each level of red, green and blue, 256 of each, and the matrix to linear sRGB, both with 14
-        /// bits behind the point.
-        case matrix(light: [Int], [Int])
+        /// What each level of red, green and blue, 256 of each, adds to the three channels of linear sRGB, in 21 bits
+        /// each: no sum is below 0. And the level of sRGB of each sum.
+        case matrix(shares: [UInt64], levels: [UInt8])
         /// The colour of each level of grey.
         case grey([SIMD4<UInt8>])
         /// sRGB, from 0 to 255, of the file's colours.
@@ -55,14 +55,24 @@ struct ColourTransform {
             }
         }
         if isSame, isLinear { return nil }
-        kind = .matrix(
-            light: curves.flatMap { curve in
-                (0...255).map { Int((curve.value(at: Float($0) / 255) * Float(Self.one)).rounded()) }
-            },
-            (0..<9).map { index in
-                // Greater numbers are no primaries, and a product of theirs could overflow.
-                Int(min(max(matrix[index / 3, index % 3], -100), 100) * Float(Self.one))
-            })
+        // Greater numbers are no primaries, and a sum of theirs could need more than 21 bits.
+        let lights = (0..<3).map { channel in
+            let column = (0..<3).map { min(max(matrix[$0, channel], -8), 8) * Float(Self.one) }
+            return (0...255).flatMap { level in
+                let light = curves[channel].value(at: Float(level) / 255)
+                return column.map { Int(($0 * light).rounded()) }
+            }
+        }
+        let least = lights.map { $0.min() ?? 0 }
+        let most = lights.reduce(0) { $0 + ($1.max() ?? 0) }
+        let shares = (0..<768).map { index -> UInt64 in
+            let (channel, level) = (index / 256, index % 256)
+            return lights[channel][level * 3..<level * 3 + 3].reduce(0) { sum, light in
+                sum << 21 | UInt64(light - least[channel])
+            }
+        }
+        let levels = (least.reduce(0, +)...most).map { Self.encodedLevels[min(max($0, 0), Self.one)] }
+        kind = .matrix(shares: shares, levels: levels)
     }
 
     /// 1 with 14 bits behind the point.
@@ -85,48 +95,48 @@ struct ColourTransform {
     }
 
     private static func levels(_ xyz: SIMD4<Float>) -> SIMD4<UInt8> {
-        SIMD4<UInt8>(encoded(xyz), rounding: .toNearestOrAwayFromZero)
+        rounded(encoded(xyz))
     }
 
-    /// Converts pixels in RGBA in place. Alpha stays.
-    func apply(to pixels: inout MutableSpan<UInt8>) {
+    private static func rounded(_ levels: SIMD4<Float>) -> SIMD4<UInt8> {
+        SIMD4(
+            UInt8(levels.x + 0.5), UInt8(levels.y + 0.5), UInt8(levels.z + 0.5), UInt8(levels.w + 0.5))
+    }
+
+    /// Converts a range of pixels in RGBA in place. Alpha stays.
+    func apply(to pixels: inout MutableSpan<UInt8>, _ range: Range<Int>) {
         switch kind {
-        case .matrix(let light, let matrix):
-            Self.apply(light.span, matrix.span, Self.encodedLevels.span, to: &pixels)
-        case .profile: prepared.apply(to: &pixels)
+        case .matrix(let shares, let levels): Self.apply(shares.span, levels.span, to: &pixels, range)
+        case .profile: prepared.apply(to: &pixels, range)
         case .grey(let colours):
-            for place in stride(from: 0, to: pixels.count, by: 4) {
+            for place in stride(from: range.lowerBound, to: range.upperBound, by: 4) {
                 let colour = colours[Int(pixels[place])]
                 for channel in 0..<3 { pixels[place &+ channel] = colour[channel] }
             }
         case .grid(let grid):
-            for place in stride(from: 0, to: pixels.count, by: 4) {
+            for place in stride(from: range.lowerBound, to: range.upperBound, by: 4) {
                 let colour =
                     SIMD4(Float(pixels[place]), Float(pixels[place &+ 1]), Float(pixels[place &+ 2]), 0) / 255
-                let levels = SIMD4<UInt8>(grid.value(at: colour), rounding: .toNearestOrAwayFromZero)
+                let levels = Self.rounded(grid.value(at: colour))
                 for channel in 0..<3 { pixels[place &+ channel] = levels[channel] }
             }
         }
     }
 
     private static func apply(
-        _ light: Span<Int>, _ matrix: Span<Int>, _ encoded: Span<UInt8>, to pixels: inout MutableSpan<UInt8>
+        _ shares: Span<UInt64>, _ levels: Span<UInt8>, to pixels: inout MutableSpan<UInt8>,
+        _ range: Range<Int>
     ) {
-        let (m0, m1, m2) = (matrix[0], matrix[1], matrix[2])
-        let (m3, m4, m5) = (matrix[3], matrix[4], matrix[5])
-        let (m6, m7, m8) = (matrix[6], matrix[7], matrix[8])
-        let half = one / 2
-        var place = 0
-        while place &+ 4 <= pixels.count {
-            let red = light[Int(pixels[place])]
-            let green = light[256 &+ Int(pixels[place &+ 1])]
-            let blue = light[512 &+ Int(pixels[place &+ 2])]
-            let r = (m0 &* red &+ m1 &* green &+ m2 &* blue &+ half) &>> 14
-            let g = (m3 &* red &+ m4 &* green &+ m5 &* blue &+ half) &>> 14
-            let b = (m6 &* red &+ m7 &* green &+ m8 &* blue &+ half) &>> 14
-            pixels[place] = encoded[min(max(r, 0), one)]
-            pixels[place &+ 1] = encoded[min(max(g, 0), one)]
-            pixels[place &+ 2] = encoded[min(max(b, 0), one)]
+        let reds = shares.extracting(0..<256)
+        let greens = shares.extracting(256..<512)
+        let blues = shares.extracting(512..<768)
+        var place = range.lowerBound
+        while place &+ 4 <= range.upperBound {
+            let light =
+                reds[Int(pixels[place])] &+ greens[Int(pixels[place &+ 1])] &+ blues[Int(pixels[place &+ 2])]
+            pixels[place] = levels[Int(truncatingIfNeeded: light &>> 42)]
+            pixels[place &+ 1] = levels[Int(truncatingIfNeeded: light &>> 21) & 0x1F_FFFF]
+            pixels[place &+ 2] = levels[Int(truncatingIfNeeded: light) & 0x1F_FFFF]
             place &+= 4
         }
     }
@@ -134,17 +144,16 @@ struct ColourTransform {
     /// The colour of four inks, 0 for none and 255 for full, by a prepared conversion.
     func colour(ofInks inks: SIMD4<UInt8>) -> SIMD4<UInt8> {
         guard case .grid(let grid) = kind else { return SIMD4(repeating: 255) }
-        let levels = grid.value(at: SIMD4<Float>(inks) / 255)
-        return SIMD4<UInt8>(SIMD4(levels.x, levels.y, levels.z, 255), rounding: .toNearestOrAwayFromZero)
+        var colour = grid.value(at: SIMD4<Float>(inks) / 255)
+        colour.w = 255
+        return Self.rounded(colour)
     }
 }
 
 extension Bitmap {
     /// The bitmap in sRGB.
     consuming func converted(by transform: ColourTransform?) -> Bitmap {
-        guard let transform else { return self }
-        var bitmap = self
-        bitmap.change { pixels in transform.apply(to: &pixels) }
-        return bitmap
+        if let transform { change { pixels in transform.apply(to: &pixels, 0..<pixels.count) } }
+        return self
     }
 }

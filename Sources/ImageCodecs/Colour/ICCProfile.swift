@@ -217,8 +217,8 @@ extension ICCProfile {
         return steps + [after]
     }
 
-    /// The most values of a grid: a table of CMYK with 17 points a side has half as many.
-    private static let mostValues = 500_000
+    /// The most values of a grid: a table of CMYK with 26 points a side has fewer.
+    private static let mostValues = 1_500_000
 
     private static func grid(
         _ sides: [Int], _ width: Int, _ bytes: Span<UInt8>, at offset: Int

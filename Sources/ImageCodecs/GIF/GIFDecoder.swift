@@ -39,8 +39,8 @@ public struct GIFDecoder: ResizingDecoder {
         let pixels = try GIFPixels(image, of: bytes)
         let colours = image.colours(in: bytes)
         var builder = BitmapBuilder(
-            source: image.size, layout: PictureLayout(image.size, to: sizing),
-            isOpaque: image.control.transparentIndex == nil && pixels.isFull)
+            source: image.size, isOpaque: image.control.transparentIndex == nil && pixels.isFull,
+            Presentation(layout: PictureLayout(image.size, to: sizing)))
         for row in 0..<image.size.height {
             guard builder.needsNextRow else {
                 builder.skipRow()

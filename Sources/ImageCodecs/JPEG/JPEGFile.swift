@@ -183,8 +183,9 @@ struct JPEGFile {
     private func makeRows(_ frame: Frame, _ planes: [JPEGPlanes.Plane]) -> JPEGRows {
         JPEGRows(
             frame.header, scale: frame.scale, colour: JPEGColour(frame: frame.header, application),
-            planes: planes, layout: frame.layout, orientation: application.orientation ?? .upright,
-            inks: frame.header.components.count == 4 ? transform : nil)
+            planes: planes,
+            Presentation(
+                layout: frame.layout, transform: transform, orientation: application.orientation ?? .upright))
     }
 
     /// The planes of the image so far; at least one scan must have been read.
@@ -228,9 +229,7 @@ struct JPEGFile {
     func picture(cutAt offset: Int? = nil) throws(ImageDecodingError) -> Bitmap {
         let frame = try readableFrame()
         let damage = damage ?? offset.map { .truncated(offset: $0) }
-        // Inks were converted row by row.
-        let transform = frame.header.components.count == 4 ? nil : transform
-        if let rows { return rows.finish(damage: damage).converted(by: transform) }
+        if let rows { return rows.finish(damage: damage) }
         var planes = planes ?? JPEGPlanes(frame.header, scale: frame.scale, isWindow: true)
         var rows = makeRows(frame, planes.planes)
         let dequantisers = dequantisers
@@ -238,6 +237,6 @@ struct JPEGFile {
             transformCoefficients(row, of: frame.header, dequantisers, into: &planes)
             try rows.add(upToUnitRow: row, of: planes)
         }
-        return rows.finish(damage: damage).converted(by: transform)
+        return rows.finish(damage: damage)
     }
 }

@@ -12,13 +12,16 @@ struct JPEGRows {
     private var builder: BitmapBuilder
     private var nextRow = 0
 
-    /// Creates the rows of `frame` at `scale`, resized and cropped to `layout`, and turned upright.
+    /// Creates the rows of `frame` at `scale`. Inks are converted before anything else.
     init(
         _ frame: JPEGFrame, scale: JPEGScale, colour: JPEGColour, planes: [JPEGPlanes.Plane],
-        layout: PictureLayout, orientation: ExifOrientation, inks: ColourTransform?
+        _ presentation: Presentation
     ) {
         self.colour = colour
-        self.inks = inks?.prepared
+        var presentation = presentation
+        let isInks = frame.components.count == 4
+        inks = isInks ? presentation.transform?.prepared : nil
+        if isInks { presentation.transform = nil }
         size = scale.size
         rowsOfUnit = frame.verticalMaximum * scale.blockSize
         unitRows = frame.unitRows
@@ -26,8 +29,7 @@ struct JPEGRows {
             ChromaUpsampling(frame.components[$0], of: frame, scale: scale, plane: planes[$0])
         }
         waitingRows = upsamplings.contains(where: \.needsNextRow) ? 1 : 0
-        builder = BitmapBuilder(
-            source: scale.size, layout: layout, isOpaque: true, orientation: orientation)
+        builder = BitmapBuilder(source: scale.size, isOpaque: true, presentation)
     }
 
     /// Adds the samples of all rows of MCUs up to `unitRow`.

@@ -41,36 +41,38 @@ public struct PNGDecoder: ResizingDecoder {
         var rows = try PNGRows(stream, of: structure)
         let orientation = ExifOrientation(ofPNG: bytes) ?? .upright
         let isGrey = [.grey, .greyAlpha].contains(structure.header.colourType)
-        let transform = structure.colour.transform(isGrey: isGrey, in: bytes)
         let canvas = structure.frame?.in ?? structure.header.size
         let layout = PictureLayout(orientation.size(ofStored: canvas), to: sizing)
+        let presentation = Presentation(
+            layout: layout.stored(orientation),
+            transform: structure.colour.transform(isGrey: isGrey, in: bytes), orientation: orientation)
         guard let (frame, size) = structure.frame else {
-            return try bitmap(of: &rows, stream, structure, layout.stored(orientation))
-                .converted(by: transform).turned(orientation)
+            return try bitmap(of: &rows, stream, structure, presentation)
         }
-        return try bitmap(of: &rows, stream, structure, PictureLayout(whole: structure.header.size))
-            .placed(column: frame.column, row: frame.row, in: size)
-            .turned(orientation).resized(to: layout).converted(by: transform)
+        let whole = Presentation(layout: PictureLayout(whole: structure.header.size))
+        return try bitmap(of: &rows, stream, structure, whole)
+            .placed(column: frame.column, row: frame.row, in: size).presented(presentation)
     }
 
     /// Throws the damage if the first row has it.
     private static func bitmap(
-        of rows: inout PNGRows, _ stream: Span<UInt8>, _ structure: PNGStructure, _ layout: PictureLayout
+        of rows: inout PNGRows, _ stream: Span<UInt8>, _ structure: PNGStructure, _ presentation: Presentation
     ) throws(ImageDecodingError) -> Bitmap {
         let bitmap =
             structure.header.isInterlaced
-            ? weave(&rows, stream, of: structure, layout) : expand(&rows, stream, of: structure, layout)
+            ? weave(&rows, stream, of: structure).presented(presentation)
+            : expand(&rows, stream, of: structure, presentation)
         if rows.count == 0, let damage = rows.damage { throw damage }
         return bitmap
     }
 
     /// Decodes an image without interlacing. Missing rows are transparent.
     private static func expand(
-        _ rows: inout PNGRows, _ stream: Span<UInt8>, of structure: PNGStructure, _ layout: PictureLayout
+        _ rows: inout PNGRows, _ stream: Span<UInt8>, of structure: PNGStructure, _ presentation: Presentation
     ) -> Bitmap {
         let header = structure.header
         let expander = PNGRowExpander(structure)
-        var builder = BitmapBuilder(source: header.size, layout: layout, isOpaque: structure.isOpaque)
+        var builder = BitmapBuilder(source: header.size, isOpaque: structure.isOpaque, presentation)
         rows.read(header.size, from: stream) { _, samples in
             var isInside = true
             builder.addRow { pixels, range in
@@ -85,7 +87,7 @@ public struct PNGDecoder: ResizingDecoder {
     /// Decodes an image stored in the seven passes of Adam7. While later passes are missing, a pixel stands for its
     /// neighbours too.
     private static func weave(
-        _ rows: inout PNGRows, _ stream: Span<UInt8>, of structure: PNGStructure, _ layout: PictureLayout
+        _ rows: inout PNGRows, _ stream: Span<UInt8>, of structure: PNGStructure
     ) -> Bitmap {
         let size = structure.header.size
         let expander = PNGRowExpander(structure)
@@ -112,7 +114,6 @@ public struct PNGDecoder: ResizingDecoder {
             }
         }
         return Bitmap(width: size.width, height: size.height, pixels: pixels, damage: rows.damage)
-            .resized(to: layout)
     }
 }
 

@@ -41,28 +41,27 @@ public struct WebPDecoder: ResizingDecoder {
         let transform = structure.profile.flatMap {
             ColourTransform(profile: bytes.extracting($0), for: .rgb)
         }
-        guard image.size != structure.canvas else {
-            return try decode(image, of: bytes, layout.stored(orientation))
-                .converted(by: transform).turned(orientation)
-        }
-        let frame = try decode(image, of: bytes, PictureLayout(whole: image.size))
-        return frame.placed(column: image.column, row: image.row, in: structure.canvas)
-            .turned(orientation).resized(to: layout).converted(by: transform)
+        let presentation = Presentation(
+            layout: layout.stored(orientation), transform: transform, orientation: orientation)
+        guard image.size != structure.canvas else { return try decode(image, of: bytes, presentation) }
+        let whole = Presentation(layout: PictureLayout(whole: image.size))
+        return try decode(image, of: bytes, whole)
+            .placed(column: image.column, row: image.row, in: structure.canvas).presented(presentation)
     }
 
     private static func decode(
-        _ image: WebPImage, of bytes: Span<UInt8>, _ layout: PictureLayout
+        _ image: WebPImage, of bytes: Span<UInt8>, _ presentation: Presentation
     ) throws(ImageDecodingError) -> Bitmap {
         try image.isLossless
-            ? decodeLossless(image, of: bytes, layout) : decodeLossy(image, of: bytes, layout)
+            ? decodeLossless(image, of: bytes, presentation) : decodeLossy(image, of: bytes, presentation)
     }
 
     private static func decodeLossless(
-        _ image: WebPImage, of bytes: Span<UInt8>, _ layout: PictureLayout
+        _ image: WebPImage, of bytes: Span<UInt8>, _ presentation: Presentation
     ) throws(ImageDecodingError) -> Bitmap {
         let stream = bytes.extracting(image.data)
         var rows = try LosslessRows(stream, origin: image.data.lowerBound, size: image.size)
-        var builder = BitmapBuilder(source: image.size, layout: layout, isOpaque: !rows.hasAlpha)
+        var builder = BitmapBuilder(source: image.size, isOpaque: !rows.hasAlpha, presentation)
         let opaque: UInt32 = rows.hasAlpha ? 0 : 0xFF00_0000
         var isComplete = true
         for _ in 0..<image.size.height {
@@ -104,13 +103,13 @@ public struct WebPDecoder: ResizingDecoder {
     }
 
     private static func decodeLossy(
-        _ image: WebPImage, of bytes: Span<UInt8>, _ layout: PictureLayout
+        _ image: WebPImage, of bytes: Span<UInt8>, _ presentation: Presentation
     ) throws(ImageDecodingError) -> Bitmap {
         var rows = try LossyRows(image.data, of: bytes, size: image.size)
         var alpha = try image.alpha.map { range throws(ImageDecodingError) in
             try AlphaRows(range, of: bytes, size: image.size)
         }
-        var builder = BitmapBuilder(source: image.size, layout: layout, isOpaque: alpha == nil)
+        var builder = BitmapBuilder(source: image.size, isOpaque: alpha == nil, presentation)
         var isComplete = true
         while rows.hasNext, isComplete {
             let first = rows.finished.upperBound
