@@ -26,7 +26,7 @@ extension ImageDecoders {
         let header = try header(of: bytes)
         switch decoder(of: bytes) {
         case is JPEGDecoder: return try JPEGDecoder.plan(for: bytes, notBelow: least)
-        case is PNGDecoder: return try PNGDecoder.plan(for: bytes, sizing: nil)
+        case is PNGDecoder: return try PNGDecoder.plan(for: bytes, notBelow: least)
         case is WebPDecoder: return try WebPDecoder.plan(for: bytes, notBelow: least)
         default:
             guard let size = header.size else { throw .unsupported(feature: header.format.displayName) }
@@ -158,7 +158,30 @@ extension WebPDecoder {
     private static let bytesOfColumn = 128
 }
 
+extension ImageSize {
+    /// The smallest of 1/2, 1/4 and 1/8 of it that is not below `least`; itself if there is none.
+    func reduced(notBelow least: ImageSize?) -> ImageSize {
+        guard let least else { return self }
+        for part in [8, 4, 2] {
+            let reduced = ImageSize(width: (width + part - 1) / part, height: (height + part - 1) / part)
+            if reduced.width >= least.width, reduced.height >= least.height { return reduced }
+        }
+        return self
+    }
+}
+
 extension PNGDecoder {
+    /// The largest bitmap that `decode(_:notBelow:limits:)` does not reduce, in bytes: its sizes are sharper.
+    private static let mostWhole = 128 << 20
+
+    static func plan(
+        for bytes: Span<UInt8>, notBelow least: ImageSize?
+    ) throws(ImageDecodingError) -> DecodingPlan {
+        let whole = try plan(for: bytes, sizing: nil)
+        guard whole.size.bitmapBytes > mostWhole else { return whole }
+        return try plan(for: bytes, sizing: ImageSizing(whole.size.reduced(notBelow: least)))
+    }
+
     /// Reads up to the first IDAT chunk, and checks only IHDR.
     static func plan(
         for bytes: Span<UInt8>, sizing: ImageSizing?
@@ -186,7 +209,7 @@ extension PNGDecoder {
         let isReduced = !isAnimated && !header.isInterlaced
         let bitmap = isReduced ? sizing.map { PictureLayout(size, to: $0).scaled } ?? size : size
         let bitmaps = (isAnimated || orientation != .upright ? 2 : 1) * bitmap.bitmapBytes
-        return DecodingPlan(size: size, memory: DecodingPlan.tables + rows + bitmaps)
+        return DecodingPlan(size: bitmap, memory: DecodingPlan.tables + rows + bitmaps)
     }
 
     /// A filtered row, the previous row, and the pixels of a pass.

@@ -124,14 +124,18 @@ public struct ImageDecoders: Sendable, Hashable {
         throw .unsupported(feature: format.displayName)
     }
 
-    /// Decodes a file to make several sizes from: a JPEG or WebP at the smallest of 1/2, 1/4 and 1/8 that is not below
-    /// `least`, anything else at its own size. Throws as `decode(_:sizing:limits:)`.
+    /// Decodes a file to make several sizes from: a JPEG, a WebP or a large PNG at the smallest of 1/2, 1/4 and 1/8 that
+    /// is not below `least`, anything else at its own size. Throws as `decode(_:sizing:limits:)`.
     package func decode(
         _ bytes: Span<UInt8>, notBelow least: ImageSize?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
         switch decoder(of: bytes) {
         case let jpeg as JPEGDecoder: return try jpeg.decode(bytes, notBelow: least, limits: limits)
         case let webp as WebPDecoder: return try webp.decode(bytes, notBelow: least, limits: limits)
+        case let png as PNGDecoder:
+            if let size = try png.header(of: bytes).size { try limits.check(size) }
+            let size = try PNGDecoder.plan(for: bytes, notBelow: least).size
+            return try decode(bytes, sizing: ImageSizing(size), limits: limits)
         default: return try decode(bytes, sizing: nil, limits: limits)
         }
     }

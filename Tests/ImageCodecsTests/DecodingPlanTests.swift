@@ -44,6 +44,18 @@ struct DecodingPlanTests {
         }
     }
 
+    @Test("a PNG of 484 megapixels needs a small part of its bitmap's memory when it is reduced")
+    func largePNG() throws {
+        var header: [UInt8] = [
+            0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52,
+        ]
+        header += [0, 0, 0x55, 0xF0, 0, 0, 0x55, 0xF0, 8, 2, 0, 0, 0, 0, 0, 0, 0]
+        let reduced = try plan(header, notBelow: ImageSize(width: 342, height: 513))
+        #expect(reduced.size == ImageSize(width: 2750, height: 2750))
+        #expect(reduced.memory < 40 << 20)
+        #expect(try plan(header).memory > 22_000 * 22_000 * 4)
+    }
+
     @Test("a header truncated at any length is refused")
     func cutHeaders() throws {
         for file in [try jpeg("progressive-420"), try Resources.bytes("PngSuite/basi6a16.png")] {

@@ -179,16 +179,9 @@ struct WebPStructure {
 }
 
 extension WebPStructure {
-    /// The size of the upright image, or the smallest of 1/2, 1/4 and 1/8 of it that is not below `least`.
+    /// The size of the upright image, or of a part of it: see `ImageSize.reduced(notBelow:)`.
     func size(notBelow least: ImageSize?) -> ImageSize {
-        let size = orientation.size(ofStored: canvas)
-        guard let least else { return size }
-        for part in [8, 4, 2] {
-            let reduced = ImageSize(
-                width: (size.width + part - 1) / part, height: (size.height + part - 1) / part)
-            if reduced.width >= least.width, reduced.height >= least.height { return reduced }
-        }
-        return size
+        orientation.size(ofStored: canvas).reduced(notBelow: least)
     }
 }
 
