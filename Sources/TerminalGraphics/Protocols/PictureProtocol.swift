@@ -40,11 +40,6 @@ package enum PictureProtocol: Sendable, Hashable {
     /// Whether a transparent picture may be drawn again without drawing its cells again.
     package var keepsTransparency: Bool { self == .kitty }
 
-    /// The bitmap as the protocol can show it: sixels have no alpha.
-    package func prepared(_ bitmap: Bitmap, on background: SIMD3<UInt8>) -> Bitmap {
-        self == .sixel ? bitmap.blended(on: background) : bitmap
-    }
-
     /// Encodes a picture for storage: as a PNG file of at most 256 colours, or as sixels.
     func encoded(_ picture: TerminalPicture) -> [UInt8] {
         self == .sixel
@@ -63,7 +58,7 @@ package struct PixelCanvas: Canvas {
     private let background: SIMD3<UInt8>
 
     /// Creates a canvas for one terminal.
-    /// - Parameter background: as of `BlocksCanvas`, for sixels.
+    /// - Parameter background: as of `BlocksCanvas`.
     package init(
         _ pictureProtocol: PictureProtocol, cell: ImageSize, blocks: any Canvas,
         background: SIMD3<UInt8> = .zero
@@ -79,7 +74,7 @@ package struct PixelCanvas: Canvas {
     package func draw(_ bitmap: Bitmap, size: CellSize) -> CellGrid {
         var grid = blocks.draw(bitmap, size: size)
         guard size.columns > 0, size.rows > 0 else { return grid }
-        let bitmap = pictureProtocol.prepared(bitmap, on: background)
+        let bitmap = bitmap.blended(on: background)
         grid.pictures = [PicturePlacement(Picture(bitmap, over: size, cell: cell, by: pictureProtocol))]
         return grid
     }

@@ -101,7 +101,7 @@ struct InlinePoster {
             return InlinePicture(cells: canvas.draw(bitmap, size: cells), depth: depth)
         }
         let picture = TerminalPicture(
-            pixels.prepared(bitmap, on: background), shape: size, within: room, cell: cell, step: pixels.step)
+            bitmap.blended(on: background), shape: size, within: room, cell: cell, step: pixels.step)
         var inline = InlinePicture(
             cells: CellGrid(size: picture.cells), depth: depth, movesCursor: !isPreview)
         let id = KittyPlaceholders.id(count)

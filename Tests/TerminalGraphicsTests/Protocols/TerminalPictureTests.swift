@@ -16,6 +16,19 @@ struct TerminalPictureTests {
         #expect(picture.bitmap.isOpaque)
     }
 
+    @Test("half-transparent pixels are blended with the background in kitty and iTerm2 too")
+    func blended() throws {
+        for way in [PictureProtocol.kitty, .iterm2] {
+            let canvas = PixelCanvas(
+                way, cell: ImageSize(width: 8, height: 16), blocks: BlocksCanvas(depth: .trueColour),
+                background: [0, 100, 0])
+            let grid = canvas.draw(
+                Pictures.bitmap(8, 16) { _, _ in [255, 255, 255, 64] }, size: CellSize(columns: 1, rows: 1))
+            let bytes = try #require(grid.pictures.first).picture.encoded
+            #expect(try ImageDecoders.standard.decode(bytes).pixels.prefix(4) == [64, 139, 64, 255])
+        }
+    }
+
     @Test("cells that a picture fills only in part are transparent beside it, and it is not distorted")
     func padding() {
         let picture = TerminalPicture(Pictures.photograph(200, 100), within: room, cell: cell)
