@@ -1,7 +1,7 @@
-/// Pictures of a file while it arrives: of a JPEG after each scan, of a WebP or GIF the rows that are there. Rows that are
-/// missing are transparent. Other formats have no previews.
+/// Pictures of a file while it arrives: of a JPEG after each scan, of a PNG, WebP or GIF the rows that are there. Rows
+/// that are missing are transparent. Other formats have no previews.
 ///
-/// Each preview of a WebP or GIF decodes the file from its beginning, so ask for one only after the file has grown much.
+/// Each preview but a JPEG's decodes the file from its beginning, so ask for one only after the file has grown much.
 /// Not safe for concurrent use.
 package struct ImagePreviews: Sendable {
     private enum Source {
@@ -43,6 +43,7 @@ package struct ImagePreviews: Sendable {
             case .jpeg:
                 source = .jpeg(JPEGPreviews(sizing: sizing, limits: limits))
                 return try append(toJPEG: bytes)
+            case .png: source = .rows(PNGDecoder())
             case .webp: source = .rows(WebPDecoder())
             case .gif: source = .rows(GIFDecoder())
             default: throw .unrecognized

@@ -25,6 +25,18 @@ struct CompletenessTests {
         }
     }
 
+    @Test("the previews of a PNG show the rows that have come", arguments: ["basn2c08", "basi2c08"])
+    func previews(name: String) throws {
+        let file = try Resources.bytes("PngSuite/\(name).png")
+        let whole = try ImageDecoders.standard.decode(file)
+        var previews = ImagePreviews(sizing: nil, limits: .standard)
+        #expect(try previews.append(Array(file[..<20])) == nil)
+        let first = try #require(try previews.append(Array(file[20..<file.count * 3 / 4])))
+        #expect(first.damage != nil && first.size == whole.size && first.pixels != whole.pixels)
+        #expect(first.pixels.prefix(4) == whole.pixels.prefix(4))
+        #expect(try previews.append(Array(file[(file.count * 3 / 4)...])) == whole)
+    }
+
     @Test("bytes after the end are ignored")
     func trailing() {
         #expect(error(JPEGWriter.grey + [1, 2, 3]) == nil)

@@ -120,9 +120,9 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// Previews of a progressive JPEG during the download, at about the wanted size: at most six, each with twice the
-    /// bytes of the last one. Made only while somebody reads this property. Ends with the load. Each use makes a new
-    /// sequence.
+    /// Previews of a progressive JPEG, a PNG, a WebP or a GIF during the download, at about the wanted size: at most six,
+    /// each with twice the bytes of the last one. Made only while somebody reads this property. Ends with the load. Each
+    /// use makes a new sequence.
     public var previews: AsyncStream<ImagePreview> {
         stream(.unbounded, isDemanding: true) { event in
             if case .preview(let preview) = event { preview } else { nil }

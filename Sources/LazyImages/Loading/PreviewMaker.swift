@@ -2,9 +2,10 @@ import Coalescing
 import ImageCodecs
 import SystemSupport
 
-/// Makes previews of one load while its body arrives: of a progressive JPEG, whose scans improve the image, of a WebP or
-/// GIF, whose rows arrive in order, and of `multipart/x-mixed-replace`, whose parts are images. On the transport's thread
-/// it only counts bytes. One job at a time, on a decoding thread, takes the new bytes and makes a preview.
+/// Makes previews of one load while its body arrives: of a progressive JPEG, whose scans improve the image, of a PNG,
+/// WebP or GIF, whose rows arrive in order, and of `multipart/x-mixed-replace`, whose parts are images. On the
+/// transport's thread it only counts bytes. One job at a time, on a decoding thread, takes the new bytes and makes a
+/// preview.
 ///
 ///     received  4 KB   8 KB   10 KB   16 KB ...  all of it
 ///     preview   1      2      -       3           none: the image itself comes

@@ -228,17 +228,15 @@ struct PreviewTests {
         #expect(await cached.previews.first { _ in true } == nil)
     }
 
-    @Test(
-        "an image that is not progressive loads without previews",
-        arguments: [SampleImages.jpeg, SampleImages.png])
-    func others(bytes: [UInt8]) async throws {
+    @Test("a JPEG that is not progressive loads without previews")
+    func others() async throws {
         let transport = HeldTransport()
         let loader = loader(transport)
         let load = loader.task(for: ImageRequest("http://localhost/a"))
         let previews = load.previews
         let transfer = try await transport.transfer()
         transfer.respond()
-        for byte in bytes { transfer.send([byte]) }
+        for byte in SampleImages.jpeg { transfer.send([byte]) }
         transfer.finish()
         #expect(try await load.value.bitmap.damage == nil)
         #expect(await previews.first { _ in true } == nil)
