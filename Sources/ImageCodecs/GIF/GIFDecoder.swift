@@ -88,8 +88,8 @@ private struct GIFCanvas {
         _ image: GIFImage, of bytes: Span<UInt8>
     ) throws(ImageDecodingError) -> ImageDecodingError? {
         dispose()
-        let columns = image.column..<max(image.column, min(size.width, image.column + image.size.width))
-        let rows = image.row..<max(image.row, min(size.height, image.row + image.size.height))
+        let columns = min(image.column, size.width)..<min(image.column + image.size.width, size.width)
+        let rows = min(image.row, size.height)..<min(image.row + image.size.height, size.height)
         let disposal = image.control.disposal
         last = (columns, rows, disposal, disposal == .restorePrevious ? copy(columns, rows) : [])
         guard !columns.isEmpty, !rows.isEmpty else { return nil }

@@ -101,6 +101,8 @@ struct GIFTests {
         #expect(try indices(file(far)) == [nil, nil, nil, nil, 2, 3, nil, 1, 0])
         #expect(try indices(file(all, far)) == [1, 1, 1, 2])
         #expect(try indices(file(all, image(column: 9, row: 9, codes: [4, 2, 5]))) == [1, 1, 1, 1])
+        let beside = image(column: 9, row: 1, codes: [4, 2, 5])
+        #expect(try indices(file(all, control(disposal: 3), beside, other)) == [3, 1, 1, 1])
         #expect(try indices(file(image(width: 0, height: 0, codes: []))) == [nil, nil, nil, nil])
     }
 
