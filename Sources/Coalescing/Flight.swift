@@ -75,7 +75,8 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         /// Releases what only running work needs: a listener may hold what holds this flight.
         @inlinable mutating func end() -> Task<Void, Never>? {
             callers.removeListeners()
-            (demands, recent, observer) = (0, [], nil)
+            recent.removeAll { !$0.outlivesFlight }
+            (demands, observer) = (0, nil)
             return task.take()
         }
     }
@@ -214,6 +215,9 @@ public final class Flight<Value: Sendable, Failure: Error, Event: FlightEvent>: 
         }
         if isObserved { deliver() }
     }
+
+    /// The events that a late listener receives first.
+    @inlinable public var recentEvents: [Event] { state.withLock { $0.recent } }
 
     /// Whether a listener demands more than the events that come anyway.
     @inlinable public var isDemanded: Bool { state.withLock { $0.demands > 0 } }
@@ -378,6 +382,14 @@ extension Flight {
 public protocol FlightEvent: Sendable {
     /// Adds the event to the recent ones, in place of those that it makes outdated.
     func record(in recent: inout [Self])
+
+    /// Whether a listener that comes after the flight's end receives the event too.
+    var outlivesFlight: Bool { get }
+}
+
+extension FlightEvent {
+    /// False.
+    public var outlivesFlight: Bool { false }
 }
 
 /// The event of a flight without events.

@@ -127,6 +127,16 @@ public final class FlightTable<
         }
     }
 
+    /// Unlists all flights, forbids them to store their values, and outdates all work that has no flight yet.
+    @inlinable public func invalidateAll() {
+        state.withLock { state in
+            state.removals.addAll()
+            for flight in state.flights.values { flight.invalidate() }
+            state.flights.removeAll()
+            state.checkInvariants()
+        }
+    }
+
     @inlinable func unlist(_ key: Key, _ flight: Work) {
         state.withLock { state in
             state.ends += 1
@@ -146,6 +156,12 @@ public struct Removals: Sendable {
     @usableFromInline var counts: [Int] = []
 
     @inlinable init() {}
+
+    /// Every name is removed.
+    @inlinable mutating func addAll() {
+        counts = (counts.isEmpty ? [Int](repeating: 0, count: 256) : counts).map { $0 + 1 }
+        all += 1
+    }
 
     @inlinable mutating func add(_ name: Substring) {
         if counts.isEmpty { counts = [Int](repeating: 0, count: 256) }

@@ -55,7 +55,7 @@ package protocol FilmSource: Sendable {
 
     /// The request that sets a mark of a film at the server, or removes it; nil where the server has no such mark.
     /// - Parameter film: its id.
-    func request(toSet mark: FilmMark, _ isSet: Bool, of film: String) -> (method: HTTPMethod, url: URL)?
+    func request(toSet mark: FilmMark, _ isSet: Bool, of film: String) -> (method: RequestMethod, url: URL)?
 
     /// The address of the server's smallest picture that is at least `width` pixels wide, or of its largest; nil if the
     /// picture is not of such a server.
@@ -81,7 +81,7 @@ extension FilmSource {
     package func searching(_ words: String) -> (any FilmSource)? { nil }
     package func request(
         toSet mark: FilmMark, _ isSet: Bool, of film: String
-    ) -> (method: HTTPMethod, url: URL)? { nil }
+    ) -> (method: RequestMethod, url: URL)? { nil }
     package static func isImmutable(_ poster: URL) -> Bool { false }
 }
 

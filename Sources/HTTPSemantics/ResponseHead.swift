@@ -85,7 +85,7 @@ package struct HTTPStatus: RawRepresentable, Hashable, Sendable {
 }
 
 /// The method of a request (RFC 9110 section 9); case-sensitive.
-public struct HTTPMethod: RawRepresentable, Sendable, Hashable {
+public struct RequestMethod: RawRepresentable, Sendable, Hashable {
     /// Such as `GET`.
     public let rawValue: String
 
@@ -94,17 +94,17 @@ public struct HTTPMethod: RawRepresentable, Sendable, Hashable {
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// RFC 9110 section 9.3.1.
-    public static let get = HTTPMethod(rawValue: "GET")
+    public static let get = RequestMethod(rawValue: "GET")
     /// RFC 9110 section 9.3.2.
-    public static let head = HTTPMethod(rawValue: "HEAD")
+    public static let head = RequestMethod(rawValue: "HEAD")
     /// RFC 9110 section 9.3.3.
-    public static let post = HTTPMethod(rawValue: "POST")
+    public static let post = RequestMethod(rawValue: "POST")
     /// RFC 9110 section 9.3.4.
-    public static let put = HTTPMethod(rawValue: "PUT")
+    public static let put = RequestMethod(rawValue: "PUT")
     /// RFC 5789.
-    public static let patch = HTTPMethod(rawValue: "PATCH")
+    public static let patch = RequestMethod(rawValue: "PATCH")
     /// RFC 9110 section 9.3.5.
-    public static let delete = HTTPMethod(rawValue: "DELETE")
+    public static let delete = RequestMethod(rawValue: "DELETE")
 
     /// Whether the method only reads (RFC 9110 section 9.2.1).
     public var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(rawValue) }

@@ -169,25 +169,25 @@ extension ImageDecoders {
         try checkComplete(bytes.span)
     }
 
-    /// Decodes a file in an array; see `decode(_:fitting:limits:)`.
+    /// Decodes a file in memory; see `decode(_:fitting:limits:)`.
     /// - Parameters:
-    ///   - bytes: the whole file.
+    ///   - bytes: the whole file, as `[UInt8]` or `Data`.
     ///   - target: the box to fit the image into, without enlarging; nil for its own size.
     ///   - limits: the limits for the file.
     public func decode(
-        _ bytes: [UInt8], fitting target: ImageSize? = nil, limits: DecodingLimits = .standard
+        _ bytes: some Sequence<UInt8>, fitting target: ImageSize? = nil, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
-        try decode(bytes.span, fitting: target, limits: limits)
+        try decode([UInt8](bytes).span, fitting: target, limits: limits)
     }
 
-    /// Decodes a file in an array; see `decode(_:sizing:limits:)`.
+    /// Decodes a file in memory; see `decode(_:sizing:limits:)`.
     /// - Parameters:
-    ///   - bytes: the whole file.
+    ///   - bytes: the whole file, as `[UInt8]` or `Data`.
     ///   - sizing: the size and the content mode; nil for the image's own size.
     ///   - limits: the limits for the file.
     public func decode(
-        _ bytes: [UInt8], sizing: ImageSizing?, limits: DecodingLimits = .standard
+        _ bytes: some Sequence<UInt8>, sizing: ImageSizing?, limits: DecodingLimits = .standard
     ) throws(ImageDecodingError) -> Bitmap {
-        try decode(bytes.span, sizing: sizing, limits: limits)
+        try decode([UInt8](bytes).span, sizing: sizing, limits: limits)
     }
 }

@@ -43,7 +43,7 @@ struct PictureFetcher: Sendable {
     /// The file at an address, from a tier or from the origin.
     func file(_ source: PictureSource, isSigned: Bool) async throws(PictureFailure) -> LoadedFile {
         do {
-            return try await (isSigned ? signed : listed).validatedFile(for: ImageRequest(.url(source.url)))
+            return try await (isSigned ? signed : listed).validatedFile(for: ImageRequest(source.url))
         } catch {
             // The operator reads which address was refused. The client is not told.
             if case .addressRefused(_, .address, _) = error { reportFailure(error) }
@@ -56,12 +56,12 @@ struct PictureFetcher: Sendable {
 
     /// Stores a file that came just now again, once decoding has found it damaged: see `LoadedFile.doubted`.
     func doubt(_ file: LoadedFile, of source: PictureSource, isSigned: Bool) async {
-        await (isSigned ? signed : listed).doubt(file, for: ImageRequest(.url(source.url)))
+        await (isSigned ? signed : listed).doubt(file, for: ImageRequest(source.url))
     }
 
     /// Removes the stored file of an address.
     func remove(_ source: PictureSource) async {
-        for loader in [listed, signed] { await loader.remove(ImageRequest(.url(source.url))) }
+        for loader in [listed, signed] { await loader.remove(ImageRequest(source.url)) }
     }
 
     /// Returns after all stored files are on disk.

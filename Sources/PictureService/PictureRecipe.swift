@@ -62,8 +62,8 @@ public struct PictureRecipe: Hashable, Sendable {
         case blur(radius: Int)
         /// Exchanges left and right.
         case mirror
-        /// Turns it.
-        case rotate(ImageRotation)
+        /// Rotates it clockwise by 90, 180 or 270 degrees.
+        case rotate(Int)
         /// Adds room at each side, 1 to 65,535 pixels.
         case padding(Int, background: ImageColor = .clear)
     }
@@ -195,9 +195,7 @@ extension PictureRecipe.Step {
         case .border(let color, let width): "border\(width)-\(Self.text(color))"
         case .blur(let radius): "blur\(radius)"
         case .mirror: "mirror"
-        case .rotate(.right): "turn90"
-        case .rotate(.half): "turn180"
-        case .rotate(.left): "turn270"
+        case .rotate(let degrees): "turn\(degrees)"
         case .padding(let width, .clear): "pad\(width)"
         case .padding(let width, let background): "pad\(width)-\(Self.text(background))"
         }
@@ -216,7 +214,7 @@ extension PictureRecipe.Step {
         case .border(let color, let width): .border(color, width: width, cornerRadius: cornerRadius)
         case .blur(let radius): .blur(radius: Double(radius))
         case .mirror: .flip(.horizontal)
-        case .rotate(let rotation): .rotate(rotation)
+        case .rotate(let degrees): .rotate(degrees)
         case .padding(let width, let background): .padding(ImageInsets(width), background: background)
         }
     }
@@ -284,13 +282,11 @@ extension PictureRecipe {
         case "border": border(rest)
         case "blur": number(rest, upTo: longestBlur).map { .blur(radius: $0) }
         case "mirror": rest.isEmpty ? .mirror : nil
-        case "turn": rotations[rest].map { .rotate($0) }
+        case "turn": ["90", "180", "270"].contains(rest) ? Int(rest).map { .rotate($0) } : nil
         case "pad": padding(rest)
         default: nil
         }
     }
-
-    private static let rotations: [Substring: ImageRotation] = ["90": .right, "180": .half, "270": .left]
 
     private static func crop(_ text: Substring) -> Step? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)

@@ -180,7 +180,7 @@ struct Session: Sendable {
     /// The request for a URL with exactly these header fields.
     func request(for url: URL, _ fields: HeaderFields, _ checksum: String?) -> ImageRequest {
         var request = ImageRequest(
-            .url(url), options: .init(fields: fields, checksum: checksum, ignoredQuery: settings.ignoredQuery)
+            url, options: .init(fields: fields, checksum: checksum, ignoredQuery: settings.ignoredQuery)
         )
         if settings.isOffline, !LibraryTransport.serves(url) { request.cachePolicy = .cacheOnly }
         return request

@@ -42,7 +42,7 @@ struct JobGateTests {
         let transport = HeldTransport()
         let loader = FileLoader.ephemeral(transport: transport)
         let prewarmer = Prewarmer(loader)
-        let request = ImageRequest(.url(try URL(typed: "https://example.org/a.png")))
+        let request = ImageRequest(try URL(typed: "https://example.org/a.png"))
         let told = Lock<[JobWait?]>([])
         let gate = JobGate(
             local: Prewarmer(loader), remote: prewarmer, remoteRequests: [request], refusesCellular: false

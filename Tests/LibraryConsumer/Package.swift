@@ -25,6 +25,8 @@ let package = Package(
         .executableTarget(name: "LazyList", dependencies: dependencies, swiftSettings: swiftSettings),
         // For Tests/Faults/failing-loads.sh.
         .executableTarget(name: "FailingLoads", dependencies: dependencies, swiftSettings: swiftSettings),
+        // What a Nuke, Kingfisher or SDWebImage user writes first. It is only compiled.
+        .target(name: "FirstGuesses", dependencies: dependencies, swiftSettings: swiftSettings),
         // The articles' other Swift.
         .target(
             name: "ArticleExamples",

@@ -95,9 +95,9 @@ struct MixedLoadsTests {
 private final class Gallery: Sendable {
     static let count = 40
     /// The processors. None of them resizes, so their results are exact.
-    static let pipelines: [[ImageProcessor]] = [
+    static let pipelines: [[any ImageProcessing]] = [
         [], [.roundedCorners(radius: 6)], [.circle, .border(.white, width: 2, cornerRadius: .infinity)],
-        [.rotate(.right), .flip(.vertical)], [.blur(radius: 2)],
+        [.rotate(90), .flip(.vertical)], [.blur(radius: 2)],
         [.crop(ImageRect(x: 4, y: 4, width: 30, height: 40)), .padding(ImageInsets(3), background: .black)],
     ]
 
@@ -154,7 +154,7 @@ private final class Gallery: Sendable {
         let port = server.withLock { $0.port }
         let address = "http://127.0.0.1:\(port)/\(number).jpg"
         guard let url = URL(string: address) else { preconditionFailure("no URL: \(address)") }
-        return ImageRequest(.url(url, id: "picture \(number)"), processors: Self.pipelines[pipeline])
+        return ImageRequest(url: url, id: "picture \(number)", processors: Self.pipelines[pipeline])
     }
 }
 

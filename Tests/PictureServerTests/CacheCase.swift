@@ -86,7 +86,7 @@ final class CaseOrigin: Sendable {
 }
 
 /// Returns the credential of the cases.
-struct CaseAuthenticator: Authenticator {
+struct CaseAuthenticator: HTTPAuthenticator {
     func credential(for challenge: AuthenticationChallenge) async -> Credential? { .token("secret") }
 }
 

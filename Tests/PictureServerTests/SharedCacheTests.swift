@@ -59,7 +59,7 @@ struct SharedCacheTests {
         func load(_ fields: HeaderFields) async -> LoadedFile? {
             // An answer without a picture is an error here: only the requests count.
             try? await loader.file(
-                for: ImageRequest(.url(url), options: .init(fields: row.isAuthorised ? [:] : fields)))
+                for: ImageRequest(url, options: .init(fields: row.isAuthorised ? [:] : fields)))
         }
         _ = await load([:])
         clock.advance(by: row.wait)
@@ -74,10 +74,10 @@ struct SharedCacheTests {
             let loader = FileLoader(
                 memory: nil, disk: DiskCache(folder: folder.file("cache")), configuration: configuration,
                 transport: HeldTransport { origin.answer($0) }, clock: clock.wall)
-            _ = try await loader.file(for: ImageRequest(.url(url)))
+            _ = try await loader.file(for: ImageRequest(url))
             clock.advance(by: row.wait)
             let second = try await loader.file(
-                for: ImageRequest(.url(url), options: .init(fields: row.client)))
+                for: ImageRequest(url, options: .init(fields: row.client)))
             await loader.flush()
             #expect(origin.use(isStale: second.source == .stale) == row.private)
         }
@@ -117,7 +117,7 @@ struct SharedCacheTests {
         let loader = FileLoader.ephemeral(
             configuration: configuration, transport: HeldTransport(answering: answer),
             clock: client.clock.wall)
-        let request = ImageRequest(.url(try PictureSource("https://\(PictureClient.host)/a").url))
+        let request = ImageRequest(try PictureSource("https://\(PictureClient.host)/a").url)
         _ = try await loader.file(for: request)
         isFailing.withLock { $0 = true }
         client.clock.advance(by: 700)

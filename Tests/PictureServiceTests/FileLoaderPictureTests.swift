@@ -11,7 +11,7 @@ struct FileLoaderPictureTests {
     func made() async throws {
         let source = try Samples.jpeg(120, 90)
         let loader = FileLoader.ephemeral()
-        let request = ImageRequest(.data(id: "sample") { source })
+        let request = ImageRequest(id: "sample") { source }
         let picture = try await loader.picture(for: request, PictureRecipe("60x60.fill.q70"))
         #expect(picture.header == ImageHeader(format: .jpeg, size: ImageSize(width: 60, height: 60)))
         let expected = try Picture.picture(of: ImageBytes(source), PictureRecipe("60x60.fill.q70"))
@@ -23,7 +23,7 @@ struct FileLoaderPictureTests {
     func refused() async throws {
         let loader = FileLoader.ephemeral()
         let whole = try Samples.jpeg(60, 60)
-        let request = ImageRequest(.data(id: "sample") { whole })
+        let request = ImageRequest(id: "sample") { whole }
         let outside = try PictureRecipe(
             .width(20), steps: [.crop(ImageRect(x: 30, y: 0, width: 5, height: 5))])
         let error = await #expect(throws: ImageLoadingError.self) {
@@ -36,12 +36,12 @@ struct FileLoaderPictureTests {
         // The file has its end, and corrupt data within.
         var damaged = try Samples.jpeg()
         for index in damaged.count / 2..<damaged.count / 2 + 40 { damaged[index] = 0xFF }
-        let address = ImageRequest.Address.data(id: "broken") { [damaged] in damaged }
-        let shown = try await loader.picture(for: ImageRequest(address), PictureRecipe("w20"))
+        let torn = ImageRequest(id: "broken") { [damaged] in damaged }
+        let shown = try await loader.picture(for: torn, PictureRecipe("w20"))
         #expect(shown.damage != nil && shown.header?.size == ImageSize(width: 20, height: 30))
+        let strict = ImageRequest(id: "broken", options: .init(acceptsDamage: false)) { [damaged] in damaged }
         await #expect(throws: ImageLoadingError.self) {
-            try await loader.picture(
-                for: ImageRequest(address, options: .init(acceptsDamage: false)), PictureRecipe("w20"))
+            try await loader.picture(for: strict, PictureRecipe("w20"))
         }
     }
 }

@@ -84,7 +84,7 @@ struct PictureRecipeTests {
             ])
         #expect(
             try processors("w342.circle.border2-ff8000.turn90.mirror.blur8") == [
-                .circle, .border(orange, width: 2, cornerRadius: .infinity), .rotate(.right),
+                .circle, .border(orange, width: 2, cornerRadius: .infinity), .rotate(90),
                 .flip(.horizontal), .blur(radius: 8),
             ])
         #expect(
@@ -102,7 +102,7 @@ struct PictureRecipeTests {
         let recipe = try PictureRecipe(
             .fill(box),
             steps: [
-                .crop(ImageRect(x: 0, y: 2, width: 300, height: 400)), .rotate(.left), .circle,
+                .crop(ImageRect(x: 0, y: 2, width: 300, height: 400)), .rotate(270), .circle,
                 .border(orange, width: 2), .blur(radius: 8), .mirror, .padding(4),
                 .padding(1, background: .white),
             ], encoding: .automatic(quality: 60), expiry: 1_790_000_000, tag: "x")

@@ -86,7 +86,7 @@ struct OutputFolderTests {
             ("https://y/a.jpg", "a-2.jpg"), ("https://x/b", "b"), ("https://x/b.png", "b-2.png"),
         ]
         for (address, name) in expected {
-            #expect(output.claim(try ImageRequest(.text(address)), name: nil) == name, "\(address)")
+            #expect(output.claim(try ImageRequest(URL(typed: address)), name: nil) == name, "\(address)")
         }
     }
 

@@ -15,8 +15,8 @@ struct PosterFeedTests {
     private let loader = ImageLoader(disk: nil, pressure: nil)
     private let model: ImageListModel
     private let feed: PosterFeed
-    private let picture = ImageRequest(.data(id: "picture") { SampleImages.png })
-    private let broken = ImageRequest(.data(id: "broken") { () throws -> [UInt8] in throw NoPicture() })
+    private let picture = ImageRequest(id: "picture") { SampleImages.png }
+    private let broken = ImageRequest(id: "broken") { () throws -> [UInt8] in throw NoPicture() }
 
     init() {
         model = ImageListModel(loader: loader, pressure: nil)

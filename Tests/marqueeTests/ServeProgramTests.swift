@@ -14,7 +14,7 @@ struct ServeProgramTests {
         let address = try #require(await server.nextLine())
         #expect(address.hasPrefix("http://127.0.0.1:") && address.hasSuffix("/"))
         let loader = ImageLoader(disk: nil, pressure: nil)
-        let image = try await loader.image(for: ImageRequest(.text(address + "posters/1.png")))
+        let image = try await loader.image(for: ImageRequest(URL(typed: address + "posters/1.png")))
         #expect(image.bitmap.width == 1)
         let outcome = await server.end(SIGTERM)
         #expect(outcome.status == 0)

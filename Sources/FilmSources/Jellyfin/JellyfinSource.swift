@@ -203,7 +203,7 @@ package struct JellyfinSource: FilmSource {
     /// The marks of the user: played and favourite.
     package func request(
         toSet mark: FilmMark, _ isSet: Bool, of film: String
-    ) -> (method: HTTPMethod, url: URL)? {
+    ) -> (method: RequestMethod, url: URL)? {
         guard FilmID.fault(film) == nil else { return nil }
         let kind: String
         switch mark {

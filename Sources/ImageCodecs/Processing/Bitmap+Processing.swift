@@ -4,8 +4,9 @@ extension Bitmap {
     ///   - processors: the steps.
     ///   - limits: the limits for the size of each result.
     public consuming func processed(
-        by processors: [ImageProcessor], limits: DecodingLimits = .standard
+        by processors: [any ImageProcessing], limits: DecodingLimits = .standard
     ) throws(ImageProcessingError) -> Bitmap {
+        let processors = processors.map { ImageProcessor($0) }
         for processor in processors { try processor.check() }
         var image = consume self
         for processor in processors { image = try processor.process(consume image, limits) }
@@ -39,7 +40,8 @@ extension ImageProcessor {
             try require(
                 [insets.top, insets.left, insets.bottom, insets.right].allSatisfy { 0...65_535 ~= $0 },
                 "an inset must be 0 to 65,535")
-        case .circle, .turn, .custom: break
+        case .rotate(let degrees): try require(degrees % 90 == 0, "the angle must be a multiple of 90")
+        case .circle, .flip, .grayscale, .tint, .overlay, .custom: break
         }
     }
 
@@ -63,7 +65,13 @@ extension ImageProcessor {
         case .border(let color, let width, let radius):
             image.drawBorder(color, width: width, radius: radius)
         case .blur(let radius): image.blur(radius: radius)
-        case .turn(let orientation): return image.turned(orientation)
+        case .flip(let orientation): return image.turned(orientation)
+        case .rotate(let degrees):
+            let quarters = ((degrees / 90) % 4 + 4) % 4
+            return image.turned([.upright, .rotated90, .rotated180, .rotated270][quarters])
+        case .grayscale: image.removeColors()
+        case .tint(let color): image.tint(color)
+        case .overlay(let bitmap, let anchor): image.draw(bitmap, at: anchor)
         case .padding(let insets, let background):
             let size = ImageSize(
                 width: image.width + insets.left + insets.right,
@@ -118,5 +126,60 @@ extension Bitmap {
             to: PictureLayout(
                 scaled: size, columns: part.x..<part.x + part.size.width,
                 rows: part.y..<part.y + part.size.height))
+    }
+}
+
+extension Bitmap {
+    /// ITU-R BT.709-6, 3.2, with 16 bits behind the point.
+    fileprivate mutating func removeColors() {
+        change { pixels in
+            for place in stride(from: 0, to: pixels.count, by: 4) {
+                let (red, green, blue) = (
+                    UInt32(pixels[place]), UInt32(pixels[place + 1]), UInt32(pixels[place + 2])
+                )
+                let luma = UInt8((13_933 * red + 46_871 * green + 4_732 * blue + 32_768) >> 16)
+                for channel in 0..<3 { pixels[place + channel] = luma }
+            }
+        }
+    }
+
+    fileprivate mutating func tint(_ color: ImageColor) {
+        change { pixels in
+            for place in stride(from: 0, to: pixels.count, by: 4) {
+                for (channel, level) in [color.red, color.green, color.blue].enumerated() {
+                    let sum =
+                        UInt32(level) * UInt32(color.alpha)
+                        + UInt32(pixels[place + channel]) * UInt32(255 - color.alpha)
+                    pixels[place + channel] = UInt8((sum + 127) / 255)
+                }
+            }
+        }
+    }
+
+    /// Porter and Duff, Compositing Digital Images, 1984: "over", for colors that are not premultiplied.
+    fileprivate mutating func draw(_ bitmap: Bitmap, at anchor: ContentMode.Anchor) {
+        let halves = anchor.halvesBefore
+        let left = (width - bitmap.width) * halves.columns / 2
+        let top = (height - bitmap.height) * halves.rows / 2
+        let (width, height) = (width, height)
+        change { pixels in
+            for row in max(0, -top)..<max(0, -top, min(bitmap.height, height - top)) {
+                for column in max(0, -left)..<max(0, -left, min(bitmap.width, width - left)) {
+                    let source = (row * bitmap.width + column) * 4
+                    let target = ((top + row) * width + left + column) * 4
+                    let (over, under) = (UInt32(bitmap.pixels[source + 3]), UInt32(pixels[target + 3]))
+                    let rest = under * (255 - over)
+                    let alpha = over * 255 + rest
+                    guard alpha > 0 else { continue }
+                    for channel in 0..<3 {
+                        let sum =
+                            UInt32(bitmap.pixels[source + channel]) * over * 255
+                            + UInt32(pixels[target + channel]) * rest
+                        pixels[target + channel] = UInt8((sum + alpha / 2) / alpha)
+                    }
+                    pixels[target + 3] = UInt8((alpha + 127) / 255)
+                }
+            }
+        }
     }
 }

@@ -2,8 +2,9 @@
 ///
 ///     request.processors = [.resize(to: size, mode: .fill(.top)), .roundedCorners(radius: 12)]
 ///
-/// Steps run in their order, on the loader's decoding threads. The parameters are checked before anything is loaded.
-public struct ImageProcessor: Sendable, Hashable {
+/// Steps run in their order, on the loader's decoding threads. The parameters are checked before anything is loaded. A
+/// program's own processor stands beside them: see ``ImageProcessing``.
+public struct ImageProcessor: ImageProcessing, Hashable {
     /// The name of the step with its parameters. Two processors are equal if their identifiers are.
     public let identifier: String
     let step: Step
@@ -15,16 +16,43 @@ public struct ImageProcessor: Sendable, Hashable {
         case circle
         case border(ImageColor, width: Int, radius: Double)
         case blur(radius: Double)
-        case turn(ExifOrientation)
+        case flip(ExifOrientation)
+        case rotate(degrees: Int)
         case padding(ImageInsets, ImageColor)
+        case grayscale
+        case tint(ImageColor)
+        case overlay(Bitmap, ContentMode.Anchor)
         case custom(any ImageProcessing)
     }
 
-    private init(_ identifier: String, _ step: Step) { (self.identifier, self.step) = (identifier, step) }
+    fileprivate init(_ identifier: String, _ step: Step) { (self.identifier, self.step) = (identifier, step) }
+
+    /// A step of the library, or a program's own.
+    package init(_ processing: any ImageProcessing) {
+        self =
+            processing as? ImageProcessor
+            ?? ImageProcessor("custom \(processing.identifier)", .custom(processing))
+    }
+
+    /// A program's own processor as a closure.
+    /// - Parameters:
+    ///   - identifier: the name of the change, with its version and its parameters.
+    ///   - process: the changed image.
+    public init(_ identifier: String, process: @escaping @Sendable (Bitmap) throws -> Bitmap) {
+        self.init(ClosureProcessor(identifier: identifier, closure: process))
+    }
+
+    /// The changed image, within the standard limits.
+    /// - Parameter image: the image.
+    public func process(_ image: Bitmap) throws(ImageProcessingError) -> Bitmap {
+        try image.processed(by: [self])
+    }
 
     /// The longest side, in pixels.
-    private static let longestSide = 65_535
+    fileprivate static let longestSide = 65_535
+}
 
+extension ImageProcessing where Self == ImageProcessor {
     /// Resizes the image, without enlarging it. As the first step it is the size to decode to.
     /// - Parameters:
     ///   - size: the size, in pixels.
@@ -37,13 +65,13 @@ public struct ImageProcessor: Sendable, Hashable {
     /// Resizes the image to at most this width, without enlarging it.
     /// - Parameter width: in pixels.
     public static func resize(width: Int) -> ImageProcessor {
-        resize(to: ImageSize(width: width, height: longestSide))
+        resize(to: ImageSize(width: width, height: ImageProcessor.longestSide))
     }
 
     /// Resizes the image to at most this height, without enlarging it.
     /// - Parameter height: in pixels.
     public static func resize(height: Int) -> ImageProcessor {
-        resize(to: ImageSize(width: longestSide, height: height))
+        resize(to: ImageSize(width: ImageProcessor.longestSide, height: height))
     }
 
     /// Keeps a part of the image: what lies inside it.
@@ -59,7 +87,7 @@ public struct ImageProcessor: Sendable, Hashable {
     }
 
     /// Crops the image to the square in its centre, and keeps the circle in it.
-    public static let circle = ImageProcessor("circle", .circle)
+    public static var circle: ImageProcessor { ImageProcessor("circle", .circle) }
 
     /// Draws a border inside the edges.
     /// - Parameters:
@@ -84,24 +112,18 @@ public struct ImageProcessor: Sendable, Hashable {
     /// Mirrors the image.
     /// - Parameter axis: `horizontal` exchanges left and right.
     public static func flip(_ axis: ImageAxis) -> ImageProcessor {
-        ImageProcessor("flip \(axis)", .turn(axis == .horizontal ? .mirrored : .flipped))
+        ImageProcessor("flip \(axis)", .flip(axis == .horizontal ? .mirrored : .flipped))
     }
 
-    /// Rotates the image by quarter turns.
-    /// - Parameter rotation: the direction.
-    public static func rotate(_ rotation: ImageRotation) -> ImageProcessor {
-        let orientation: ExifOrientation =
-            switch rotation {
-            case .right: .rotated90
-            case .half: .rotated180
-            case .left: .rotated270
-            }
-        return ImageProcessor("rotate \(rotation)", .turn(orientation))
+    /// Rotates the image clockwise.
+    /// - Parameter degrees: a multiple of 90; negative numbers rotate counterclockwise.
+    public static func rotate(_ degrees: Int) -> ImageProcessor {
+        ImageProcessor("rotate \(degrees)", .rotate(degrees: degrees))
     }
 
     /// Adds room around the image.
     /// - Parameters:
-    ///   - insets: how much on each side.
+    ///   - insets: how much on each side, in pixels; a number for all sides.
     ///   - background: the color of the room. Default: transparent.
     public static func padding(
         _ insets: ImageInsets, background: ImageColor = .clear
@@ -109,20 +131,32 @@ public struct ImageProcessor: Sendable, Hashable {
         ImageProcessor("padding \(insets) \(background)", .padding(insets, background))
     }
 
-    /// A program's own processor.
-    /// - Parameter processing: the processor.
-    public static func custom(_ processing: any ImageProcessing) -> ImageProcessor {
-        ImageProcessor("custom \(processing.identifier)", .custom(processing))
+    /// Takes the colors away: each channel becomes the luma of Rec. 709, 0.2126 R + 0.7152 G + 0.0722 B.
+    public static var grayscale: ImageProcessor { ImageProcessor("grayscale", .grayscale) }
+
+    /// Draws a color over the image, only where that is (Porter and Duff's "atop"). An opaque color leaves its shape.
+    /// - Parameter color: the color; its alpha says how much it covers.
+    public static func tint(_ color: ImageColor) -> ImageProcessor {
+        ImageProcessor("tint \(color)", .tint(color))
     }
 
-    /// A program's own processor as a closure.
+    /// Draws a bitmap over the image, at its own size (Porter and Duff's "over"): a badge, a watermark.
     /// - Parameters:
-    ///   - identifier: the name of the change, with its version and its parameters.
-    ///   - process: the changed image.
-    public init(_ identifier: String, process: @escaping @Sendable (Bitmap) throws -> Bitmap) {
-        self = .custom(ClosureProcessor(identifier: identifier, closure: process))
+    ///   - bitmap: the bitmap. What does not fit is cut off.
+    ///   - anchor: the part of the image where it lies. Default: the center.
+    public static func overlay(
+        _ bitmap: Bitmap, at anchor: ContentMode.Anchor = .center
+    ) -> ImageProcessor {
+        // FNV-1a: the same in every process, because the disk tier may keep the result.
+        let hash = bitmap.pixels.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+        }
+        return ImageProcessor(
+            "overlay \(bitmap.width)x\(bitmap.height) \(hash) \(anchor.rawValue)", .overlay(bitmap, anchor))
     }
+}
 
+extension ImageProcessor {
     /// The size to decode to, if this step resizes.
     package var sizing: ImageSizing? { if case .resize(let sizing) = step { sizing } else { nil } }
 
@@ -150,12 +184,14 @@ public struct ImageProcessor: Sendable, Hashable {
         case .circle:
             let side = min(size.width, size.height)
             size = ImageSize(width: side, height: side)
-        case .turn(let orientation): size = orientation.size(ofStored: size)
+        case .rotate(let degrees):
+            if degrees % 180 != 0 { size = ImageSize(width: size.height, height: size.width) }
+        case .flip: break
         case .padding(let insets, _):
             size.width += insets.left + insets.right
             size.height += insets.top + insets.bottom
         case .blur: return ExtendedBox.memory(longest: max(size.width, size.height))
-        case .roundedCorners, .border, .custom: break
+        case .roundedCorners, .border, .grayscale, .tint, .overlay, .custom: break
         }
         return size.bitmapBytes
     }
@@ -180,12 +216,6 @@ public enum ImageAxis: String, Sendable, Hashable, CaseIterable {
     case horizontal, vertical
 }
 
-/// A rotation by quarter turns.
-public enum ImageRotation: String, Sendable, Hashable, CaseIterable {
-    /// A quarter turn clockwise, a half turn, or a quarter turn counterclockwise.
-    case right, half, left
-}
-
 /// A part of an image, in pixels from its top left corner.
 public struct ImageRect: Sendable, Hashable, CustomStringConvertible {
     /// The column of the left edge, and the row of the top edge.
@@ -208,8 +238,8 @@ public struct ImageRect: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(x),\(y) \(size.width)x\(size.height)" }
 }
 
-/// The room around an image, in pixels.
-public struct ImageInsets: Sendable, Hashable, CustomStringConvertible {
+/// The room around an image, in pixels. A literal is the same at all sides.
+public struct ImageInsets: Sendable, Hashable, CustomStringConvertible, ExpressibleByIntegerLiteral {
     /// Pixels at each side.
     public var top: Int, left: Int, bottom: Int, right: Int
 
@@ -226,6 +256,10 @@ public struct ImageInsets: Sendable, Hashable, CustomStringConvertible {
     /// The same insets at all sides.
     /// - Parameter all: in pixels.
     public init(_ all: Int) { self.init(top: all, left: all, bottom: all, right: all) }
+
+    /// The same insets at all sides.
+    /// - Parameter all: in pixels.
+    public init(integerLiteral all: Int) { self.init(all) }
 
     /// `1,2,3,4`.
     public var description: String { "\(top),\(left),\(bottom),\(right)" }
@@ -276,7 +310,7 @@ extension ImageSizing {
 ///         let identifier = "sepia 1"
 ///         func process(_ image: Bitmap) throws -> Bitmap { … }
 ///     }
-///     request.processors = [.circle, .custom(Sepia())]
+///     request.processors = [.circle, Sepia()]
 public protocol ImageProcessing: Sendable {
     /// The name of the change, with its version and its parameters. It is part of the cache key: processors with equal
     /// identifiers must give equal results.

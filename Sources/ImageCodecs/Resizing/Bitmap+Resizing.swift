@@ -118,7 +118,7 @@ extension PictureLayout {
 
 extension ContentMode.Anchor {
     /// How much of the dropped columns and rows lies before the kept part, in halves.
-    fileprivate var halvesBefore: (columns: Int, rows: Int) {
+    var halvesBefore: (columns: Int, rows: Int) {
         switch self {
         case .topLeft: (0, 0)
         case .top: (1, 0)

@@ -155,6 +155,15 @@ public actor ImageDownloader {
         }
     }
 
+    /// Makes all running transfers store nothing. Later callers begin new transfers.
+    nonisolated func invalidateAll() { flights.invalidateAll() }
+
+    /// Removes all partial bodies that no transfer uses.
+    nonisolated func removePartials() async {
+        guard let partials else { return }
+        await BlockingThreads.runOnOwnThread { partials.removeAll() }
+    }
+
     /// Removes the partial body of a request, unless a transfer uses it.
     nonisolated func removePartial(of request: ImageRequest) async {
         guard let partials, partials.mayHavePartial(of: request.transferKey) else { return }
@@ -237,7 +246,7 @@ extension ImageDownloader {
         /// The rules for connections and redirects.
         public var security = SecurityPolicy()
         /// Provides credentials; not called for a request with its own `Authorization`. Default: nil, none.
-        public var authenticator: (any Authenticator)?
+        public var authenticator: (any HTTPAuthenticator)?
         /// The decoders, whose formats are requested and recognised. Files in other formats of `ImageFormat` are
         /// accepted as images too. Default: JPEG, PNG, WebP, GIF and BMP.
         public var decoders: ImageDecoders

@@ -31,6 +31,9 @@ enum LoadEvent: FlightEvent {
         }
     }
 
+    /// The others may hold the body.
+    var outlivesFlight: Bool { if case .measured = self { true } else { false } }
+
     private func replaces(_ earlier: Self) -> Bool {
         switch (self, earlier) {
         // The next body starts at zero, or with a resumed partial body.
@@ -66,6 +69,11 @@ public struct TransferProgress: Sendable, Hashable {
     public var received: Int
     /// The length of the body in bytes; nil if the server does not say.
     public var expected: Int?
+
+    /// The share that has arrived, 0 to 1; nil if the server does not say the length.
+    public var fraction: Double? {
+        expected.map { $0 > 0 ? min(Double(received) / Double($0), 1) : 1 }
+    }
 
     /// A progress with these numbers.
     /// - Parameters:

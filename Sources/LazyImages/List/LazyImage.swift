@@ -40,6 +40,13 @@ public final class LazyImage: Observable, Sendable {
         return content.withLock { $0.state }
     }
 
+    /// The image, once it is loaded.
+    public var image: LoadedImage? { state.image }
+    /// Whether the image is loading.
+    public var isLoading: Bool { state.isLoading }
+    /// Why the load failed.
+    public var error: ImageLoadingError? { state.error }
+
     /// What to draw: the image; while it loads its last preview, or the placeholder; after a failure the picture for it.
     public var bitmap: Bitmap? { pictures.bitmap(for: state) }
 
@@ -104,8 +111,8 @@ public final class LazyImage: Observable, Sendable {
                     content.state = .loading(progress: progress, preview: preview)
                 case (.preview(let preview), .loading(let progress, _)):
                     content.state = .loading(progress: progress, preview: preview)
-                case (.finished(.success(let image), _), _): content.state = .loaded(image)
-                case (.finished(.failure(let error), _), _):
+                case (.finished(.success(let image)), _): content.state = .loaded(image)
+                case (.finished(.failure(let error)), _):
                     content.state = .failed(reason: error, isRetryable: error.isRetryable)
                 default: break
                 }

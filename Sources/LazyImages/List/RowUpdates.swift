@@ -11,6 +11,13 @@ public enum RowState: Sendable {
     case loaded(LoadedImage)
     /// The load failed. `isRetryable`: a retry may succeed.
     case failed(reason: ImageLoadingError, isRetryable: Bool)
+
+    /// The image, once it is loaded.
+    public var image: LoadedImage? { if case .loaded(let image) = self { image } else { nil } }
+    /// Whether the image is loading.
+    public var isLoading: Bool { if case .loading = self { true } else { false } }
+    /// Why the load failed.
+    public var error: ImageLoadingError? { if case .failed(let error, _) = self { error } else { nil } }
 }
 
 /// A new state of all rows with one request.

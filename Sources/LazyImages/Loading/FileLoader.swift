@@ -140,6 +140,17 @@ public final class FileLoader: Sendable {
         await downloader.removePartial(of: request)
     }
 
+    /// Removes all files from memory and disk, and all partial bodies. The shared tier keeps its own. Running loads
+    /// continue, and their callers get their files, which are stored nowhere.
+    public func removeAll() async {
+        downloader.invalidateAll()
+        await disk?.removeAll()
+        // Again, for loads that have found a file on disk meanwhile. Memory comes last: they may have put it there.
+        downloader.invalidateAll()
+        memory?.removeAll()
+        await downloader.removePartials()
+    }
+
     /// Invalidates the files of a URL after a write to it (RFC 9111 section 4.4). Removes from memory all files that
     /// were loaded from this URL, before or after redirects; from disk and the shared tier the file without
     /// `Authorization`, and the one with the `Authorization` of `fields`. Files on disk under an id or a variant stay until
@@ -150,7 +161,7 @@ public final class FileLoader: Sendable {
     ///   - url: the URL of the write.
     ///   - fields: the header fields of the write. Default: none.
     public func invalidate(_ url: URL, fields: HeaderFields = HeaderFields()) async {
-        let requests = [ImageRequest(.url(url)), ImageRequest(.url(url), options: .init(fields: fields))]
+        let requests = [ImageRequest(url), ImageRequest(url, options: .init(fields: fields))]
         let address = CacheKey(url: url).url
         downloader.flights.invalidate([address]) { $0.url == address }
         for key in Set(requests.map(\.key)) {

@@ -15,6 +15,9 @@ import SystemSupport
 ///
 /// Safe for concurrent use from any thread or actor.
 public final class ImageLoader: Sendable {
+    /// The settings of the downloads.
+    public typealias Configuration = ImageDownloader.Configuration
+
     /// The memory tier; an image costs the bytes of its pixels.
     public let memory: MemoryCache<LoadedImage>
     /// Loads the files.
@@ -119,6 +122,13 @@ public final class ImageLoader: Sendable {
         return try await join(request).value
     }
 
+    /// Loads the image at a URL, at its own size.
+    /// - Parameter url: an https, http, file or data URL.
+    /// - Throws: as for a request.
+    public func image(for url: URL) async throws(ImageLoadingError) -> LoadedImage {
+        try await image(for: ImageRequest(url))
+    }
+
     /// Begins to load an image. Returns at once.
     /// - Parameter request: the image to load.
     public func task(for request: ImageRequest) -> ImageTask { task(for: request, listener: nil) }
@@ -146,6 +156,14 @@ public final class ImageLoader: Sendable {
     public func remove(_ request: ImageRequest) async {
         await files.remove(request)
         invalidateImages(of: request)
+    }
+
+    /// Removes all images and files from memory and disk. Running loads continue, and their callers get their images,
+    /// which are stored nowhere.
+    public func removeAll() async {
+        await files.removeAll()
+        loads.invalidateAll()
+        memory.removeAll()
     }
 
     /// Invalidates the images of a URL after a write to it: see ``FileLoader/invalidate(_:fields:)``.
@@ -217,14 +235,15 @@ public final class ImageLoader: Sendable {
         ) { [self] flight, _ throws(ImageLoadingError) in
             // A load may have ended between the caller's look and this one.
             if let image = usableImage(for: request, isFirstLook: false) { return image }
-            let load = Load(flight: flight, removals: removals)
+            let load = Load(
+                flight: flight, removals: removals, limitsEachAddress: !request.alternatives.isEmpty)
             let outcome = await Result.of { () async throws(ImageLoadingError) in
                 try await self.load(request, load)
             }
             flight.emit(.measured(load.meter.metrics(of: outcome)))
             return try outcome.get()
         }
-        if let limit = request.timeLimit {
+        if let limit = request.timeLimit, request.alternatives.isEmpty {
             files.downloader.context.limit(caller, to: limit, request)
         }
         return caller
@@ -234,21 +253,21 @@ public final class ImageLoader: Sendable {
         let flight: ImageFlight
         /// The removals before it.
         let removals: Removals
+        /// Whether a request's time limit is for its address alone: the others are tried after it.
+        let limitsEachAddress: Bool
         let meter = LoadMeter()
     }
 
     /// Loads the image from the first of the request's addresses that has one.
     /// - Throws: the error of the last address.
     private func load(_ request: ImageRequest, _ load: Load) async throws(ImageLoadingError) -> LoadedImage {
-        var (request, addresses) = (request, request.alternatives)
+        var (request, alternatives) = (request, request.alternatives[...])
         while true {
             do {
                 return try await loadAtAddress(request, load)
             } catch {
-                if addresses.isEmpty || error.code == "cancelled" { throw error }
-                var options = request.options
-                options.alternatives = []
-                request = ImageRequest(addresses.removeFirst(), like: request, options)
+                guard let next = alternatives.popFirst(), !error.isCancelled else { throw error }
+                request = request.at(next)
                 if let image = usableImage(for: request, isFirstLook: true) { return image }
             }
         }
@@ -287,7 +306,7 @@ public final class ImageLoader: Sendable {
                     }
                     flight.observe(by: update)
                     update()
-                }, removals: load.removals))
+                }, timeLimit: load.limitsEachAddress ? request.timeLimit : nil, removals: load.removals))
     }
 
     private func image(
@@ -346,7 +365,7 @@ package struct LoadKey: Hashable, Sendable {
     let policy: ImageRequest.CachePolicy
     let checksum: String?
     let acceptsDamage: Bool
-    let alternatives: [ImageRequest.Address]
+    let alternatives: [ImageRequest]
 
     /// The key of a request.
     /// - Parameter request: the request of a load.

@@ -24,7 +24,7 @@ public final class ImageTask: Sendable {
         /// A picture of the bytes so far.
         case preview(ImagePreview)
         /// The image, or the reason why there is none. The last event.
-        case finished(Result<LoadedImage, ImageLoadingError>, LoadMetrics)
+        case finished(Result<LoadedImage, ImageLoadingError>)
     }
 
     /// Sends the events of a load of another program's loader.
@@ -105,6 +105,19 @@ public final class ImageTask: Sendable {
         }
     }
 
+    /// The image, or the reason why there is none, for a program that does not want to catch an error. Waits as
+    /// ``value``.
+    public var result: Result<LoadedImage, ImageLoadingError> {
+        get async { await Result.of { () async throws(ImageLoadingError) in try await value } }
+    }
+
+    /// What the whole load took; nil while it runs.
+    public var metrics: LoadMetrics? {
+        guard let caller else { return LoadMetrics(source: .memory) }
+        for case .measured(let metrics) in caller.flight.recentEvents { return metrics }
+        return nil
+    }
+
     /// This caller's priority: the request's, until it is set. A waiting transfer has the highest priority of all its
     /// callers. Setting it has no effect once the load has finished.
     public var priority: ImageRequest.Priority {
@@ -129,28 +142,23 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// What happens to the load, in order: `waiting`, then what came last and all that follows, and `finished` at the end,
-    /// with the metrics of the whole load. A slow reader gets the newest 64. Reading it asks for previews. Each use makes
-    /// a new sequence.
+    /// What happens to the load, in order: `waiting`, then what came last and all that follows, and `finished` at the end.
+    /// A slow reader gets the newest 64. Reading it asks for previews. Each use makes a new sequence.
     public var events: AsyncStream<Event> {
         guard let caller else {
             return AsyncStream { reader in
-                if let outcome { reader.yield(.finished(outcome, LoadMetrics(source: .memory))) }
+                if let outcome { reader.yield(.finished(outcome)) }
                 reader.finish()
             }
         }
-        let metrics = Lock(LoadMetrics())
         return caller.stream(.bufferingNewest(64), isDemanding: true, beginningWith: .waiting) { event in
             switch event {
             case .interrupted: return .waiting
             case .started(let queued): return .started(queued: queued)
             case .progress(let progress, _): return .progress(progress)
             case .preview(let preview): return .preview(preview)
-            case .measured(let measured):
-                metrics.withLock { $0 = measured }
-                return nil
-            case .file, .sent: return nil
-            case nil: return caller.outcome.map { .finished($0, metrics.withLock(\.self)) }
+            case .measured, .file, .sent: return nil
+            case nil: return caller.outcome.map { .finished($0) }
             }
         }
     }

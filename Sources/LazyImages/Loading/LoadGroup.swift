@@ -190,10 +190,10 @@ extension ImageLoader {
     /// Loads an image and calls back on the group's queue. Returns at once.
     /// - Parameters:
     ///   - request: the image to load.
-    ///   - group: limits how many loads run at once, and has the queue.
+    ///   - group: limits how many loads run at once, and has the queue. Default: no limit, on the main queue.
     ///   - completion: receives the image or the error.
     public func enqueue(
-        _ request: ImageRequest, group: LoadGroup,
+        _ request: ImageRequest, group: LoadGroup = LoadGroup(),
         completion: @escaping @Sendable (Result<LoadedImage, ImageLoadingError>) -> Void
     ) {
         group.enqueue(request, self, completion)

@@ -6,6 +6,8 @@ public import ImageCodecs
 public final class LoadedImage: Sendable, CachedAddress {
     /// The pixels, at about the wanted size.
     public let bitmap: Bitmap
+    /// The size of the bitmap in pixels.
+    public var size: ImageSize { bitmap.size }
     /// The file's format and size.
     public let header: ImageHeader
     /// What is missing or wrong, with its place in the file; nil for a whole image. Missing pixels are those that a

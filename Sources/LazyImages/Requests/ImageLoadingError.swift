@@ -114,6 +114,30 @@ public indirect enum ImageLoadingError: Error, Sendable, Hashable {
     }
 }
 
+extension ImageLoadingError {
+    /// Whether the caller's task was cancelled. Never retry or fall back after it.
+    public var isCancelled: Bool { if case .cancelled = self { true } else { false } }
+
+    /// The URL, without credentials, or the path; nil if the error has none.
+    public var url: String? {
+        switch self {
+        case .cancelled(let url), .invalidURL(let url, _), .invalidField(let url, _),
+            .unsupportedScheme(let url, _), .insecureConnection(let url, _), .addressRefused(let url, _, _),
+            .hostNotFound(let url, _), .connectionFailed(let url, _), .connectionLost(let url, _, _),
+            .secureConnectionFailed(let url, _), .timedOut(let url, _, _), .malformedResponse(let url, _),
+            .httpStatus(let url, _), .tooManyRedirects(let url, _), .redirectLoop(let url, _),
+            .redirectRefused(let url, _, _), .encodedContent(let url, _), .empty(let url),
+            .truncated(let url, _, _), .tooLarge(let url, _), .notAnImage(let url, _),
+            .undecodable(let url, _), .processingFailed(let url, _), .checksumMismatch(let url, _, _),
+            .notCached(let url), .storageFailed(let url, _), .resourcesShort(let url, _),
+            .memoryShort(let url), .unreadableFile(let url, _), .fileChanged(let url),
+            .dataFailed(let url, _):
+            url
+        case .transportUnavailable: nil
+        }
+    }
+}
+
 extension ImageLoadingError: CustomStringConvertible {
     /// The URL and what happened: one line, lower case, no full stop. A program adds which of its options helps. The
     /// line may contain text from outside (a URL, a Location): escape control characters before you show it on a

@@ -5,8 +5,8 @@ public import ImageCodecs
 /// request once and keep it.
 ///
 ///     ImageRequest("https://example.org/posters/1.jpg", targetSize: size, contentMode: .fill(.top))
-///     ImageRequest(.url(signedURL, id: "poster-7"), options: .init(priority: .high))
-///     ImageRequest(.data(id: "asset-7") { try await library.bytes(of: 7) })
+///     ImageRequest(url: signedURL, id: "poster-7", options: .init(priority: .high))
+///     ImageRequest(id: "asset-7") { try await library.bytes(of: 7) }
 ///
 /// Two requests are equal if they name the same image, at the same size and with the same processors, to be loaded in
 /// the same way. Two closures with the same id are the same image.
@@ -79,8 +79,6 @@ public struct ImageRequest: Sendable, Hashable {
 
     private var identity: Identity
 
-    /// Where the image's file comes from.
-    public var address: Address { identity.address }
     /// How to load the image. Setting it computes the cache keys again, unless only priority and cache policy change.
     public var options: Options {
         get {
@@ -90,7 +88,7 @@ public struct ImageRequest: Sendable, Hashable {
         }
         set {
             (priority, cachePolicy) = (newValue.priority, newValue.cachePolicy)
-            if newValue.differs(from: identity.options) { identity = Identity(address, newValue) }
+            if newValue.differs(from: identity.options) { identity = Identity(identity.address, newValue) }
             updateResultKey()
         }
     }
@@ -99,10 +97,10 @@ public struct ImageRequest: Sendable, Hashable {
     public var url: URL { identity.url }
     /// The header fields to send: the caller's, and credentials from the URL.
     package var fields: HeaderFields { identity.fields }
-    /// The caller's name for the image: see ``Address``. Nil for none.
-    var id: String? { address.id }
+    /// The caller's name for the image. All tiers and transfers use it in place of the URL. Nil for none.
+    public var id: String? { identity.address.id }
     /// Returns the bytes in place of a transfer; nil for a request with a URL.
-    var data: DataClosure? { address.data }
+    var data: DataClosure? { identity.address.data }
     /// As in ``Options``, which has them for the caller: a load reads and changes these two often.
     package var priority: Priority
     package var cachePolicy: CachePolicy
@@ -118,7 +116,7 @@ public struct ImageRequest: Sendable, Hashable {
     /// Changes the decoded image: step by step, after it has its ``targetSize``. Without a `targetSize`, a first step
     /// that resizes is the size to decode to. Requests with equal steps share a load and an image in memory; the disk
     /// has the original file. Default: none.
-    public var processors: [ImageProcessor] { didSet { updateResultKey() } }
+    public var processors: [any ImageProcessing] { didSet { updateResultKey() } }
     /// The format in which the disk tier keeps the result of size and processors too, beside the original file. The next
     /// load of the same content then decodes the result alone. Has no effect on an image as it is. Default: nil, the
     /// original only.
@@ -126,7 +124,7 @@ public struct ImageRequest: Sendable, Hashable {
     /// As in ``Options``.
     var usesMemory: Bool { identity.options.usesMemory }
     var usesDisk: Bool { identity.options.usesDisk }
-    var alternatives: [Address] { identity.options.alternatives }
+    var alternatives: [ImageRequest] { identity.options.alternatives }
     var timeLimit: Duration? { identity.options.timeLimit }
     var decoders: ImageDecoders? { identity.options.decoders }
     var acceptsDamage: Bool { identity.options.acceptsDamage }
@@ -141,16 +139,80 @@ public struct ImageRequest: Sendable, Hashable {
     /// The key by which transfers are shared: address and fields.
     package var transferKey: CacheKey { identity.transferKey }
 
-    /// A request for the image at an address.
+    /// A request for the image at a URL.
     /// - Parameters:
-    ///   - address: where the image's file comes from. A literal is a URL.
+    ///   - url: an https, http, file or data URL.
+    ///   - id: a name for an image whose URL changes, such as a signed one. Cache entries and transfers use it in place
+    ///     of the URL, so it must always name the same image. Default: nil, none.
     ///   - targetSize: the wanted size in pixels. Default: nil, the image's own size.
     ///   - contentMode: how an image of another shape is scaled to that size. Default: it fits into it.
     ///   - processors: change the decoded image, in their order. Default: none.
     ///   - options: how to load the image.
     public init(
-        _ address: Address, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
-        processors: [ImageProcessor] = [], options: Options = Options()
+        url: URL, id: String? = nil, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
+        processors: [any ImageProcessing] = [], options: Options = Options()
+    ) {
+        self.init(Address(url: url, id: id), targetSize, contentMode, processors, options)
+    }
+
+    /// A request for the image at a URL, as `init(url:id:targetSize:contentMode:processors:options:)`.
+    /// - Parameters:
+    ///   - url: an https, http, file or data URL.
+    ///   - targetSize: the wanted size in pixels. Default: nil, the image's own size.
+    ///   - contentMode: how an image of another shape is scaled to that size. Default: it fits into it.
+    ///   - processors: change the decoded image, in their order. Default: none.
+    ///   - options: how to load the image.
+    public init(
+        _ url: URL, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
+        processors: [any ImageProcessing] = [], options: Options = Options()
+    ) {
+        self.init(Address(url: url, id: nil), targetSize, contentMode, processors, options)
+    }
+
+    /// A request for the image at a URL as a person types it. Characters that a URL must not contain are
+    /// percent-encoded, what is encoded stays, and white space around the text is dropped. The load of text that cannot
+    /// be read fails with `.invalidURL` or `.unsupportedScheme`.
+    /// - Parameters:
+    ///   - text: an https, http, file or data URL.
+    ///   - base: the base of a relative URL. Default: nil, none.
+    ///   - id: a name for an image whose URL changes, as in `init(url:id:targetSize:contentMode:processors:options:)`.
+    ///   - targetSize: the wanted size in pixels. Default: nil, the image's own size.
+    ///   - contentMode: how an image of another shape is scaled to that size. Default: it fits into it.
+    ///   - processors: change the decoded image, in their order. Default: none.
+    ///   - options: how to load the image.
+    public init(
+        _ text: String, relativeTo base: URL? = nil, id: String? = nil, targetSize: ImageSize? = nil,
+        contentMode: ContentMode = .fit, processors: [any ImageProcessing] = [], options: Options = Options()
+    ) {
+        self.init(Address(text, relativeTo: base, id: id), targetSize, contentMode, processors, options)
+    }
+
+    /// A request for the image whose file a closure returns.
+    ///
+    /// The loader calls it in place of a transfer: when no tier has the bytes, or with `.reload`. It waits in the queue
+    /// by priority, runs on no particular actor, and runs once for all callers that wait. When the last caller leaves,
+    /// its task is cancelled. The bytes are limited to ``ImageDownloader/Configuration/maximumBytes``, must be an image,
+    /// and are kept in memory and on disk under `id`, where they stay fresh. An error becomes `.dataFailed`, unless it is
+    /// an ``ImageLoadingError``. An error for which a transfer would be retried calls the closure again.
+    /// - Parameters:
+    ///   - id: the image's name. Each image needs its own.
+    ///   - targetSize: the wanted size in pixels. Default: nil, the image's own size.
+    ///   - contentMode: how an image of another shape is scaled to that size. Default: it fits into it.
+    ///   - processors: change the decoded image, in their order. Default: none.
+    ///   - options: how to load the image.
+    ///   - data: returns the bytes, as `[UInt8]` or `Data`.
+    public init<Bytes: Sequence<UInt8> & Sendable>(
+        id: String, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
+        processors: [any ImageProcessing] = [], options: Options = Options(),
+        data: @escaping @Sendable () async throws -> Bytes
+    ) {
+        let address = Address(id: id, data: DataClosure { [UInt8](try await data()) })
+        self.init(address, targetSize, contentMode, processors, options)
+    }
+
+    private init(
+        _ address: Address, _ targetSize: ImageSize?, _ contentMode: ContentMode,
+        _ processors: [any ImageProcessing], _ options: Options
     ) {
         identity = Identity(address, options)
         self.targetSize = targetSize
@@ -169,13 +231,15 @@ public struct ImageRequest: Sendable, Hashable {
         overridesCircuitBreaker = true
     }
 
-    /// The request of another address for the same picture.
-    init(_ address: Address, like request: ImageRequest, _ options: Options) {
-        self.init(
-            address, targetSize: request.targetSize, contentMode: request.contentMode,
-            processors: request.processors, options: options)
-        storesResult = request.storesResult
-        overridesCircuitBreaker = request.overridesCircuitBreaker
+    /// The same picture from an alternative's address, loaded as that says.
+    func at(_ alternative: ImageRequest) -> ImageRequest {
+        var options = alternative.options
+        options.alternatives = []
+        var request = ImageRequest(
+            alternative.identity.address, targetSize, contentMode, processors, options)
+        request.storesResult = storesResult
+        request.overridesCircuitBreaker = overridesCircuitBreaker
+        return request
     }
 
     private mutating func updateResultKey() {
@@ -189,7 +253,7 @@ public struct ImageRequest: Sendable, Hashable {
         one.priority == other.priority && one.cachePolicy == other.cachePolicy
             && one.resultKey == other.resultKey
             && (one.identity === other.identity
-                || one.address == other.address
+                || one.identity.address == other.identity.address
                     && !one.identity.options.differs(from: other.identity.options))
     }
 
@@ -218,13 +282,14 @@ public struct ImageRequest: Sendable, Hashable {
 extension ImageRequest {
     /// What to make of the file.
     var pipeline: ImagePipeline {
-        ImagePipeline(targetSize, contentMode, processors, storing: storesResult)
+        ImagePipeline(
+            targetSize, contentMode, processors.map { ImageProcessor($0) }, storing: storesResult)
     }
 
     /// Throws `.processingFailed` for a processor with a parameter that no image can have.
     func checkProcessors() throws(ImageLoadingError) {
         for processor in processors {
-            do { try processor.check() } catch {
+            do { try ImageProcessor(processor).check() } catch {
                 throw .processingFailed(url: url.displayText, reason: error)
             }
         }
@@ -259,69 +324,35 @@ extension ImageRequest {
 }
 
 extension ImageRequest {
-    /// Where an image's file comes from: a URL, or a closure that returns the bytes.
-    ///
-    /// A literal is an https, http, file or data URL as a person types it. One that cannot be read makes a request whose
-    /// load fails with `.invalidURL` or `.unsupportedScheme`.
-    ///
-    /// Addresses are equal if they have the same URL and id, or closures with the same id.
-    public struct Address: Sendable, Hashable {
-        /// The URL as the caller gave it. Of a closure: `id:` and its id.
+    /// Where an image's file comes from. Addresses are equal if they have the same URL and id, or closures with the same
+    /// id.
+    fileprivate struct Address: Sendable, Hashable {
+        /// The URL as the caller gave it. Of a closure: `id:` and its id, a scheme that is never fetched.
         let url: URL
-        /// The caller's name for the image. All tiers and transfers use it in place of the URL. Nil for none.
-        package let id: String?
+        let id: String?
         let data: DataClosure?
 
-        private init(url: URL, id: String?, data: DataClosure? = nil) {
-            (self.url, self.id, self.data) = (url, id, data)
-        }
+        init(url: URL, id: String?) { (self.url, self.id, data) = (url, id, nil) }
 
-        var isData: Bool { data != nil }
-
-        /// A URL.
-        /// - Parameters:
-        ///   - url: an https, http, file or data URL.
-        ///   - id: a name for an image whose URL changes, such as a signed one. Cache entries and transfers use it in
-        ///     place of the URL, so it must always name the same image. Default: nil, none.
-        public static func url(_ url: URL, id: String? = nil) -> Address { Address(url: url, id: id) }
-
-        /// A URL as a person types it. Characters that a URL must not contain are percent-encoded, what is encoded stays,
-        /// and white space around the text is dropped.
-        /// - Parameters:
-        ///   - text: the URL.
-        ///   - base: the base of a relative URL. Default: nil, none.
-        ///   - id: as in ``url(_:id:)``.
-        /// - Throws: `.invalidURL`, `.unsupportedScheme`.
-        public static func text(
-            _ text: String, relativeTo base: URL? = nil, id: String? = nil
-        ) throws(ImageLoadingError) -> Address {
-            Address(url: try URL(typed: text, relativeTo: base), id: id)
-        }
-
-        /// A closure that returns the bytes of the image's file.
-        ///
-        /// The loader calls it in place of a transfer: when no tier has the bytes, or with `.reload`. It waits in the
-        /// queue by priority, runs on no particular actor, and runs once for all callers that wait. When the last caller
-        /// leaves, its task is cancelled. The bytes are limited to ``ImageDownloader/Configuration/maximumBytes``, must
-        /// be an image, and are kept in memory and on disk under `id`, where they stay fresh. An error becomes
-        /// `.dataFailed`, unless it is an ``ImageLoadingError``. An error for which a transfer would be retried calls
-        /// the closure again.
-        /// - Parameters:
-        ///   - id: the image's name. Each image needs its own.
-        ///   - data: returns the bytes, as `[UInt8]` or `Data`.
-        public static func data<Bytes: Sequence<UInt8> & Sendable>(
-            id: String, _ data: @escaping @Sendable () async throws -> Bytes
-        ) -> Address {
-            Address(url: url(ofID: id), id: id, data: DataClosure { [UInt8](try await data()) })
-        }
-
-        /// `id:asset-7`, a scheme that is never fetched. An id that cannot be part of a URL is shown as a path.
-        private static func url(ofID id: String) -> URL {
+        init(id: String, data: DataClosure) {
             var name = URL.percentEncoded(id)
             // Two slashes would begin a host (RFC 3986, section 3), and an id has none.
             if name.hasPrefix("//") { name = "%2F" + name.dropFirst() }
-            return URL(string: "id:" + name) ?? URL(filePath: id)
+            // An id that cannot be part of a URL is shown as a path.
+            url = URL(string: "id:" + name) ?? URL(filePath: id)
+            (self.id, self.data) = (id, data)
         }
+
+        init(_ text: String, relativeTo base: URL?, id: String?) {
+            do {
+                self.init(url: try URL(typed: text, relativeTo: base), id: id)
+            } catch {
+                let failure = error
+                self.init(id: id ?? text, data: DataClosure { () async throws in throw failure })
+            }
+        }
+
+        var isData: Bool { data != nil }
     }
 
     /// Returns the bytes of an image's file, in place of a transfer. All closures are equal: their ids tell them apart.
@@ -333,16 +364,11 @@ extension ImageRequest {
     }
 }
 
-extension ImageRequest.Address: ExpressibleByStringInterpolation {
+extension ImageRequest: ExpressibleByStringInterpolation {
     /// The URL in a literal.
     /// - Parameter text: the URL.
     public init(stringLiteral text: String) {
-        do {
-            self = try .text(text)
-        } catch {
-            let failure = error
-            self = .data(id: text) { () async throws -> [UInt8] in throw failure }
-        }
+        self.init(Address(text, relativeTo: nil, id: nil), nil, .fit, [], Options())
     }
 }
 
@@ -358,7 +384,8 @@ extension ImageRequest {
         /// Whether the disk tier and the shared tier may answer, and keep the file. Default: true.
         public var usesDisk: Bool
         /// The longest time of one caller's load, with all waiting. After it the caller gets `.timedOut`; a load that others
-        /// wait for continues. Default: nil, none.
+        /// wait for continues. With ``alternatives`` it is the longest time until this request's own file is there; then
+        /// the first alternative is tried, for as long as its own options say. Default: nil, none.
         public var timeLimit: Duration?
         /// Decode the file in place of the loader's decoders, which still recognise it. Decoders of other types make
         /// another image. Default: nil, the loader's.
@@ -378,9 +405,10 @@ extension ImageRequest {
         public var variant: String?
         /// Query items that the cache key leaves out. The request still sends them. Default: none.
         public var ignoredQuery: IgnoredQuery
-        /// Where to load the image from if the load fails, in order. A cancelled load tries none. What is loaded is
-        /// kept under the alternative's address. Used by ``ImageLoader``. Default: none.
-        public var alternatives: [Address]
+        /// Where to load the image from if the load fails, in order, each with its own options. Their sizes and
+        /// processors are not used. A cancelled load tries none. What is loaded is kept under the alternative's address.
+        /// Used by ``ImageLoader``. Default: none.
+        public var alternatives: [ImageRequest]
 
         /// Options with these values. ``Options`` has the defaults.
         public init(
@@ -388,7 +416,7 @@ extension ImageRequest {
             usesDisk: Bool = true, timeLimit: Duration? = nil, decoders: ImageDecoders? = nil,
             fields: HeaderFields = HeaderFields(), checksum: String? = nil,
             acceptsDamage: Bool = true, variant: String? = nil,
-            ignoredQuery: IgnoredQuery = IgnoredQuery(), alternatives: [Address] = []
+            ignoredQuery: IgnoredQuery = IgnoredQuery(), alternatives: [ImageRequest] = []
         ) {
             self.priority = priority
             self.cachePolicy = cachePolicy

@@ -62,7 +62,7 @@ extension BodyReceiver {
 /// One HTTP request: by default a GET without a body.
 public struct TransportRequest: Sendable {
     /// The method. Default: GET.
-    public var method = HTTPMethod.get
+    public var method = RequestMethod.get
     /// An absolute http or https URL.
     public var url: URL
     /// The header fields to send, without those that the transport adds (Host, Content-Length).

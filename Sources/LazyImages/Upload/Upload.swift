@@ -10,7 +10,7 @@ final class Upload: FetchExchange {
     private(set) var url: URL
     private(set) var metrics: TransferMetrics?
     private var origin: WebOrigin
-    private var method: HTTPMethod
+    private var method: RequestMethod
     private var body: OpenBody?
     /// Whether the last attempt may have taken effect: not if it was redirected, answered with a challenge, or did not
     /// reach the server.
@@ -170,7 +170,7 @@ enum UploadRules {
 
     /// RFC 9110 section 15.4: a 303 becomes a GET; so does a 301 or 302 of a POST, as in all browsers. All others keep
     /// method and body, but must not leave the origin.
-    static func redirect(status: Int, method: HTTPMethod, staysAtOrigin: Bool) -> Redirect {
+    static func redirect(status: Int, method: RequestMethod, staysAtOrigin: Bool) -> Redirect {
         switch status {
         case 303 where method != .head: .get
         case 301 where method == .post, 302 where method == .post: .get
@@ -187,7 +187,7 @@ enum UploadRules {
     }
 
     /// Whether the answer invalidates the URL in caches (RFC 9111 section 4.4).
-    static func invalidates(_ method: HTTPMethod, status: Int) -> Bool {
+    static func invalidates(_ method: RequestMethod, status: Int) -> Bool {
         !method.isSafe && (200..<400).contains(status)
     }
 }

@@ -84,7 +84,7 @@ public final class Uploader: Sendable {
 
     /// Invalidates what a successful write has changed.
     func invalidate(
-        after head: ResponseHead, to url: URL, _ method: HTTPMethod, _ fields: HeaderFields
+        after head: ResponseHead, to url: URL, _ method: RequestMethod, _ fields: HeaderFields
     ) async {
         guard UploadRules.invalidates(method, status: head.status) else { return }
         await invalidate(url, fields)
@@ -146,7 +146,7 @@ public struct UploadRequest: Sendable {
     /// The https or http URL. A user name and password in it have moved to ``fields``.
     public let url: URL
     /// The method.
-    public let method: HTTPMethod
+    public let method: RequestMethod
     /// The body; nil for none.
     public let body: UploadBody?
     /// The caller's header fields, such as `If-Match`. A redirect to another origin does not send them.
@@ -168,7 +168,7 @@ public struct UploadRequest: Sendable {
     ///   - body: the body. Default: nil, none.
     ///   - fields: the caller's header fields. Default: none.
     public init(
-        url: URL, _ method: HTTPMethod, _ body: UploadBody? = nil, fields: HeaderFields = HeaderFields()
+        url: URL, _ method: RequestMethod, _ body: UploadBody? = nil, fields: HeaderFields = HeaderFields()
     ) {
         var fields = fields
         self.url = ImageRequest.movingCredentials(of: url, into: &fields)
@@ -186,7 +186,8 @@ public struct UploadRequest: Sendable {
     ///   - fields: the caller's header fields. Default: none.
     /// - Throws: `.invalidURL`, `.unsupportedScheme`.
     public init(
-        _ text: String, _ method: HTTPMethod, _ body: UploadBody? = nil, fields: HeaderFields = HeaderFields()
+        _ text: String, _ method: RequestMethod, _ body: UploadBody? = nil,
+        fields: HeaderFields = HeaderFields()
     ) throws(ImageLoadingError) {
         self.init(url: try URL(typed: text), method, body, fields: fields)
     }

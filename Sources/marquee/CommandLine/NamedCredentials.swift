@@ -10,7 +10,7 @@ import SystemSupport
 ///
 /// Entries are separated by semicolons or line ends; a line that begins with `#` is a comment. A password answers Basic
 /// and Digest.
-struct NamedCredentials: Authenticator {
+struct NamedCredentials: HTTPAuthenticator {
     private var credentials: [String: Credential]
 
     /// Reads the credentials of a file that only its owner can read.

@@ -141,7 +141,7 @@ struct UploadContent: Sendable {
     struct Order: Sendable {
         /// A path, or `-`; nil for a form without a file.
         let file: String?
-        let method: HTTPMethod
+        let method: RequestMethod
         let type: String?
         let fields: [(name: String, value: String)]
         /// The form field of the file; nil if the file is the whole body.
@@ -355,7 +355,7 @@ struct UploadRecord: Encodable, Sendable {
     private(set) var error: FetchRecord.ErrorRecord?
 
     /// An upload that failed.
-    init(_ method: HTTPMethod, to url: String, _ failure: Failure) {
+    init(_ method: RequestMethod, to url: String, _ failure: Failure) {
         self.url = url
         self.method = method.rawValue
         error = FetchRecord.ErrorRecord(failure)

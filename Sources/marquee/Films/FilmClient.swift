@@ -152,7 +152,7 @@ struct FilmClient: Sendable {
     }
 
     private func send(
-        _ url: URL, _ method: HTTPMethod, _ body: UploadBody? = nil, _ more: HeaderFields = HeaderFields(),
+        _ url: URL, _ method: RequestMethod, _ body: UploadBody? = nil, _ more: HeaderFields = HeaderFields(),
         mayBeRepeated: Bool = false
     ) async throws(ImageLoadingError) -> UploadResponse {
         var fields = fields

@@ -149,8 +149,8 @@ extension URL {
 
 /// Authenticates requests that may write: with the credentials that the user has named, and at the user's own services on
 /// this machine with their kept tokens.
-struct WritingCredentials: Authenticator {
-    let named: (any Authenticator)?
+struct WritingCredentials: HTTPAuthenticator {
+    let named: (any HTTPAuthenticator)?
 
     func credential(for challenge: AuthenticationChallenge) async -> Credential? {
         if let credential = await named?.credential(for: challenge) { return credential }

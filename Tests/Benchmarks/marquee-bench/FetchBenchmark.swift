@@ -9,7 +9,7 @@ func fetchBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     }
     let list = try String(contentsOfFile: options.words[1], encoding: .utf8)
     let urls = list.split(separator: "\n").map(String.init)
-    let requests = try urls.map { try ImageRequest(.text($0)) }
+    let requests = try urls.map { try ImageRequest(URL(typed: $0)) }
     let concurrency = options.number("concurrency", default: 32)
     let perHost = options.number("per-host", default: concurrency)
     let authorities = options.values["cacert"]

@@ -42,7 +42,7 @@ enum PressureWorker {
         for number in 1...limit / bytes {
             let name = "\(scratch.path)/\(number).png"
             try FileManager.default.linkItem(atPath: scratch.path + "/0.png", toPath: name)
-            _ = try await loader.image(for: ImageRequest(.text("file://" + name)))
+            _ = try await loader.image(for: ImageRequest(URL(typed: "file://" + name)))
         }
         guard loader.memory.counters.bytes > limit / 2 else {
             throw BenchmarkFailure(description: "the memory tier did not fill")

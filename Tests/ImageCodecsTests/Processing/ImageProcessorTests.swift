@@ -19,7 +19,7 @@ struct ImageProcessorTests {
         Array(image.pixels[(y * image.width + x) * 4..<(y * image.width + x + 1) * 4])
     }
 
-    private func processed(_ processors: ImageProcessor...) throws -> Bitmap {
+    private func processed(_ processors: any ImageProcessing...) throws -> Bitmap {
         try image.processed(by: processors)
     }
 
@@ -27,10 +27,10 @@ struct ImageProcessorTests {
     func places() throws {
         #expect(try pixel(processed(.flip(.horizontal)), 0, 0) == [6, 0, 6, 255])
         #expect(try pixel(processed(.flip(.vertical)), 0, 0) == [0, 4, 4, 255])
-        let right = try processed(.rotate(.right))
+        let right = try processed(.rotate(90))
         #expect(right.size == ImageSize(width: 5, height: 7) && pixel(right, 4, 0) == [0, 0, 0, 255])
-        #expect(try pixel(processed(.rotate(.left)), 0, 6) == [0, 0, 0, 255])
-        #expect(try pixel(processed(.rotate(.half)), 0, 0) == [6, 4, 10, 255])
+        #expect(try pixel(processed(.rotate(270)), 0, 6) == [0, 0, 0, 255])
+        #expect(try pixel(processed(.rotate(180)), 0, 0) == [6, 4, 10, 255])
         let part = try processed(.crop(ImageRect(x: 2, y: 1, width: 3, height: 2)))
         #expect(part.size == ImageSize(width: 3, height: 2) && pixel(part, 0, 0) == [2, 1, 3, 255])
         let padded = try processed(
@@ -118,6 +118,33 @@ struct ImageProcessorTests {
         ) { try image.processed(by: [.padding(ImageInsets(left: 14))], limits: limits) }
     }
 
+    @Test("grayscale takes the luma of Rec. 709, a tint covers by its alpha, and alpha stays")
+    func colors() throws {
+        let image = Bitmap(width: 2, height: 1, pixels: [200, 100, 50, 255, 10, 20, 30, 40])
+        let grey = try image.processed(by: [.grayscale])
+        #expect(grey.pixels == [118, 118, 118, 255, 19, 19, 19, 40])
+        let half = ImageColor(red: 0, green: 200, blue: 255, alpha: 128)
+        #expect(try image.processed(by: [.tint(half)]).pixels == [100, 150, 153, 255, 5, 110, 143, 40])
+        #expect(try image.processed(by: [.tint(.white)]).pixels == [255, 255, 255, 255, 255, 255, 255, 40])
+    }
+
+    @Test("an overlay lies over the image at its anchor, and what does not fit is cut off")
+    func overlay() throws {
+        let image = Bitmap(width: 3, height: 1, pixels: [9, 9, 9, 255, 9, 9, 9, 255, 0, 0, 0, 0])
+        let badge = Bitmap(width: 1, height: 1, pixels: [200, 100, 0, 128])
+        func reds(_ processor: ImageProcessor) throws -> [UInt8] {
+            let pixels = try image.processed(by: [processor]).pixels
+            return stride(from: 0, to: pixels.count, by: 4).map { pixels[$0] }
+        }
+        #expect(try reds(.overlay(badge)) == [9, 105, 0])
+        #expect(try reds(.overlay(badge, at: .left)) == [105, 9, 0])
+        let right = try image.processed(by: [.overlay(badge, at: .right)]).pixels
+        #expect(right.suffix(4) == [200, 100, 0, 128])
+        let wide = Bitmap(width: 5, height: 3, pixels: (0..<15).flatMap { [UInt8($0), 0, 0, 255] })
+        #expect(try reds(.overlay(wide)) == [6, 7, 8])
+        #expect(ImageProcessor.overlay(badge) != .overlay(wide))
+    }
+
     @Test("a program's own processor and a closure are steps, and their errors are named")
     func custom() throws {
         struct Invert: ImageProcessing {
@@ -128,9 +155,9 @@ struct ImageProcessorTests {
                     pixels: image.pixels.enumerated().map { $0 % 4 == 3 ? $1 : 255 - $1 })
             }
         }
-        #expect(try pixel(processed(.custom(Invert())), 1, 0) == [254, 255, 254, 255])
+        #expect(try pixel(processed(Invert()), 1, 0) == [254, 255, 254, 255])
         let same = ImageProcessor("invert 1") { $0 }
-        #expect(same == .custom(Invert()) && same.identifier == "custom invert 1")
+        #expect(same == ImageProcessor(Invert()) && same.identifier == "custom invert 1")
         #expect(ImageProcessor("circle") { $0 } != .circle)
         struct Fault: Error {}
         #expect(throws: ImageProcessingError.failed(processor: "custom broken", reason: "Fault()")) {
@@ -147,8 +174,8 @@ struct ImageProcessorTests {
             .crop(ImageRect(x: 2, y: 1, width: 3, height: 4)), .roundedCorners(radius: 1),
             .roundedCorners(radius: 1.5), .circle, .border(.black, width: 1), .border(.white, width: 1),
             .border(.black, width: 2), .border(.black, width: 1, cornerRadius: 1), .blur(radius: 1),
-            .blur(radius: 1.25), .flip(.horizontal), .flip(.vertical), .rotate(.left), .rotate(.right),
-            .rotate(.half), .padding(ImageInsets(1)), .padding(ImageInsets(top: 1)),
+            .blur(radius: 1.25), .flip(.horizontal), .flip(.vertical), .rotate(270), .rotate(90),
+            .rotate(180), .padding(ImageInsets(1)), .padding(ImageInsets(top: 1)),
             .padding(ImageInsets(1), background: .black),
         ]
         #expect(

@@ -31,9 +31,9 @@ struct PillowTests {
             (.blur(radius: 40), "image.filter(ImageFilter.GaussianBlur(40))"),
             (.flip(.horizontal), "image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)"),
             (.flip(.vertical), "image.transpose(Image.Transpose.FLIP_TOP_BOTTOM)"),
-            (.rotate(.right), "image.transpose(Image.Transpose.ROTATE_270)"),
-            (.rotate(.half), "image.transpose(Image.Transpose.ROTATE_180)"),
-            (.rotate(.left), "image.transpose(Image.Transpose.ROTATE_90)"),
+            (.rotate(90), "image.transpose(Image.Transpose.ROTATE_270)"),
+            (.rotate(180), "image.transpose(Image.Transpose.ROTATE_180)"),
+            (.rotate(270), "image.transpose(Image.Transpose.ROTATE_90)"),
             (.crop(ImageRect(x: 11, y: 5, width: 20, height: 30)), "image.crop((11, 5, 31, 35))"),
             (.padding(ImageInsets(3), background: .white), "ImageOps.expand(image, 3, (255, 255, 255, 255))"),
             (

@@ -17,7 +17,7 @@ struct AuthenticationTests {
     }
 
     /// Knows the password and counts its challenges.
-    private final class CountingAuthenticator: Authenticator {
+    private final class CountingAuthenticator: HTTPAuthenticator {
         let asked = Tally()
 
         func credential(for challenge: AuthenticationChallenge) async -> Credential? {
@@ -27,7 +27,7 @@ struct AuthenticationTests {
     }
 
     /// Has a token for one host.
-    private struct TokenOwner: Authenticator {
+    private struct TokenOwner: HTTPAuthenticator {
         func credential(for challenge: AuthenticationChallenge) async -> Credential? { nil }
         func tokenToSend(to origin: URL) async -> String? { origin.port == 8096 ? "t0ken" : nil }
     }
@@ -74,7 +74,7 @@ struct AuthenticationTests {
         #expect(downloader.activity.hosts["localhost:80"]?.finished == 2)
     }
 
-    private func downloader(_ authenticator: any Authenticator) -> ImageDownloader {
+    private func downloader(_ authenticator: any HTTPAuthenticator) -> ImageDownloader {
         ImageDownloader(transport: guarded, configuration: .with { $0.authenticator = authenticator })
     }
 }

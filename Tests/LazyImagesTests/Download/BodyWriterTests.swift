@@ -161,7 +161,7 @@ struct BodyWriterTests {
         return body
     }
 
-    private func request(_ path: String) -> ImageRequest { ImageRequest(.url(origin.url(path))) }
+    private func request(_ path: String) -> ImageRequest { ImageRequest(origin.url(path)) }
 
     private func loader(_ calls: FileCalls, transfersPerHost: Int = 6) -> FileLoader {
         var configuration = ImageDownloader.Configuration.once

@@ -127,7 +127,7 @@ extension CurlTransport {
         }
         return await Result.of { () async throws(ImageLoadingError) in
             let file = try await ImageDownloader(configuration: configuration, transport: self)
-                .download(ImageRequest(.url(url)))
+                .download(ImageRequest(url))
             #expect(file.bytes.array == SampleImages.png)
         }.error
     }

@@ -46,6 +46,6 @@ struct DownloadedImageTests {
         let downloader = ImageDownloader(
             configuration: .with { $0.acceptsAnyContent = acceptsAny },
             transport: HeldTransport { _ in HeldTransport.Answer(bytes) })
-        return try await downloader.download(ImageRequest(.text(address)))
+        return try await downloader.download(ImageRequest(URL(typed: address)))
     }
 }

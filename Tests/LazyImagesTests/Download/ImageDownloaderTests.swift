@@ -54,7 +54,7 @@ struct ImageDownloaderTests {
         let origin = try ScriptedOrigin(.answering(image))
         let downloader = ImageDownloader(
             configuration: .with { ($0.memoryForBodies, $0.maximumBytes) = (50_000, image.count) })
-        let downloaded = try await downloader.download(ImageRequest(.url(origin.url())))
+        let downloaded = try await downloader.download(ImageRequest(origin.url()))
         #expect(downloaded.bytes.source is MappedFile)
         #expect(downloaded.bytes.array == image)
     }

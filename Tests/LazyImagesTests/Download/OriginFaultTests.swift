@@ -26,7 +26,7 @@ struct OriginFaultTests {
         let loader = FileLoader(
             disk: DiskCache(folder: folder.file("cache")), configuration: configuration,
             transport: CurlTransport())
-        let request = ImageRequest(.url(origin.url()))
+        let request = ImageRequest(origin.url())
         let outcome: OriginFault.Outcome
         do throws(ImageLoadingError) {
             let file = try await loader.file(for: request)

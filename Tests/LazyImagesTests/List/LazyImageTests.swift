@@ -21,7 +21,7 @@ struct LazyImageTests {
         let image = LazyImage(loader, placeholder: grey, failurePicture: red)
         #expect(image.bitmap == grey && image.state.text == "placeholder")
         image.load(request("a"))
-        #expect(image.bitmap == grey && image.state.text == "loading 0")
+        #expect(image.bitmap == grey && image.state.text == "loading 0" && image.isLoading)
         let changes = Tally()
         withObservationTracking {
             _ = image.bitmap
@@ -32,6 +32,7 @@ struct LazyImageTests {
         try await changes.wait(for: 1)
         try await eventually { image.state.text == "a.png" }
         #expect(image.bitmap == loader.cachedImage(for: request("a"))?.bitmap)
+        #expect(image.image?.bitmap == image.bitmap && !image.isLoading && image.error == nil)
         let later = LazyImage(loader)
         later.load(request("a"))
         #expect(later.state.text == "a.png", "memory has it")
@@ -47,7 +48,8 @@ struct LazyImageTests {
         image.load(request("a"))
         try await transport.transfer(0).answer([], status: 404)
         try await eventually { image.bitmap == red }
-        #expect(image.state.text == "failed http-status")
+        #expect(image.state.text == "failed http-status" && image.error?.code == "http-status")
+        #expect(image.image == nil && !image.isLoading)
         image.retry()
         #expect(image.state.text == "loading 0")
         // The failure is remembered, and the retry asks the server all the same.

@@ -19,7 +19,7 @@ struct CacheIntegrityTests {
             [0],
         ])
     func undecodable(bytes: [UInt8]) async throws {
-        let request = try ImageRequest(.text(address))
+        let request = try ImageRequest(URL(typed: address))
         let disk = try await disk(with: bytes, for: request)
         let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
         #expect(try await loader.file(for: request).source == .network)
@@ -42,7 +42,7 @@ struct CacheIntegrityTests {
 
     @Test("a stored entry without its response is a miss, and is replaced")
     func withoutResponse() async throws {
-        let request = try ImageRequest(.text(address))
+        let request = try ImageRequest(URL(typed: address))
         let disk = DiskCache(folder: folder.file("cache"))
         await disk.put(SampleImages.png, for: request.key)
         let loader = loader(HeldTransport { _ in HeldTransport.Answer(SampleImages.png) })
@@ -51,7 +51,7 @@ struct CacheIntegrityTests {
 
     @Test("offline, a stored entry that is not an image is not returned")
     func undecodableOffline() async throws {
-        var request = try ImageRequest(.text(address))
+        var request = try ImageRequest(URL(typed: address))
         request.cachePolicy = .cacheOnly
         _ = try await disk(with: Array("text".utf8), for: request)
         #expect(await loader(HeldTransport()).error(for: request) == .notCached(url: address))
@@ -66,7 +66,7 @@ struct CacheIntegrityTests {
         let transport = HeldTransport { _ in .fresh(text) }
         let loader = FileLoader(
             disk: disk, configuration: .with { $0.acceptsAnyContent = true }, transport: transport)
-        let request = try ImageRequest(.text(address))
+        let request = try ImageRequest(URL(typed: address))
         let image = try await loader.file(for: request)
         #expect(image.bytes.array == text && image.header == nil)
         loader.memory?.removeAll()

@@ -98,7 +98,8 @@ struct CustomFormatTests {
     func localFile() async throws {
         let path = folder.file("a.dots")
         try Data(DotsDecoder.sample).write(to: URL(filePath: path))
-        let image = try await loader(decoders, disk: false).image(for: ImageRequest(.text("file://" + path)))
+        let image = try await loader(decoders, disk: false).image(
+            for: ImageRequest(URL(typed: "file://" + path)))
         #expect(image.source == .local && image.header.format == .dots)
     }
 }

@@ -95,7 +95,7 @@ struct DamagedFileTests {
     @Test("a request for whole images alone gets an error, from every tier", arguments: [cut, spoilt])
     func wholeOnly(bytes: [UInt8]) async throws {
         let server = server(Shared(bytes))
-        let whole = ImageRequest(.url(request.url), options: .init(acceptsDamage: false))
+        let whole = ImageRequest(request.url, options: .init(acceptsDamage: false))
         for reads in [false, true, true] {
             let loader = loader(server)
             if reads { _ = try await loader.image(for: request) }
@@ -108,7 +108,7 @@ struct DamagedFileTests {
     func local() async throws {
         try folder.write(Self.cut, to: "a.jpg")
         let loader = loader(HeldTransport())
-        let image = try await loader.image(for: ImageRequest(.url(URL(filePath: folder.file("a.jpg")))))
+        let image = try await loader.image(for: ImageRequest(URL(filePath: folder.file("a.jpg"))))
         #expect(image.damage == .truncated(offset: Self.cut.count))
     }
 

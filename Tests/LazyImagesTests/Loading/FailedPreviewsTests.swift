@@ -102,7 +102,7 @@ private struct PosterServer {
 
     /// At an eighth of the size, which decodes fast.
     private func request(_ name: String) -> ImageRequest {
-        var request = ImageRequest(.url(origin.url("/\(name).jpg")))
+        var request = ImageRequest(origin.url("/\(name).jpg"))
         request.targetSize = ImageSize(width: 62, height: 93)
         return request
     }

@@ -31,11 +31,10 @@ struct FileLoaderDataTests {
         id: String = "asset-7", _ bytes: [UInt8] = SampleImages.png,
         policy: ImageRequest.CachePolicy = .useProtocol, checksum: String? = nil
     ) -> ImageRequest {
-        ImageRequest(
-            .data(id: id) { [calls] in
-                calls.add()
-                return bytes
-            }, options: .init(cachePolicy: policy, checksum: checksum))
+        ImageRequest(id: id, options: .init(cachePolicy: policy, checksum: checksum)) { [calls] in
+            calls.add()
+            return bytes
+        }
     }
 
     @Test(
@@ -69,10 +68,11 @@ struct FileLoaderDataTests {
     func images() async throws {
         let loader = ImageLoader(files: loader(), pressure: nil)
         let small = ImageRequest(
-            .data(id: "asset-7") { [calls] in
-                calls.add()
-                return SampleImages.png
-            }, targetSize: ImageSize(width: 1, height: 1), contentMode: .fill())
+            id: "asset-7", targetSize: ImageSize(width: 1, height: 1), contentMode: .fill()
+        ) { [calls] in
+            calls.add()
+            return SampleImages.png
+        }
         async let smallImage = loader.image(for: small)
         async let image = loader.image(for: request())
         #expect(try await smallImage.bitmap.size == ImageSize(width: 1, height: 1))
@@ -86,17 +86,16 @@ struct FileLoaderDataTests {
     @Test("callers share one call, and the last cancelled caller cancels it")
     func sharing() async throws {
         let (opened, cancelled) = (Tally(), Tally())
-        let request = ImageRequest(
-            .data(id: "asset-7") { [calls] in
-                calls.add()
-                do {
-                    try await opened.wait(for: 1)
-                } catch {
-                    cancelled.add()
-                    throw error
-                }
-                return SampleImages.png
-            })
+        let request = ImageRequest(id: "asset-7") { [calls] in
+            calls.add()
+            do {
+                try await opened.wait(for: 1)
+            } catch {
+                cancelled.add()
+                throw error
+            }
+            return SampleImages.png
+        }
         let loader = loader()
         let leaving = try await loader.callers(2, of: request)
         try await calls.wait(for: 1)
@@ -113,12 +112,11 @@ struct FileLoaderDataTests {
     @Test("an error that the closure throws when cancelled is a cancellation")
     func cancelled() async throws {
         let opened = Tally()
-        let request = ImageRequest(
-            .data(id: "asset-7") { [calls] in
-                calls.add()
-                try await opened.wait(for: 1)
-                return [UInt8]()
-            })
+        let request = ImageRequest(id: "asset-7") { [calls] in
+            calls.add()
+            try await opened.wait(for: 1)
+            return [UInt8]()
+        }
         let downloader = ImageDownloader()
         let events = downloader.activity.events
         let load = Task { try await downloader.download(request) }
@@ -136,11 +134,10 @@ struct FileLoaderDataTests {
     @Test("an error that the closure throws keeps its description, and is not stored")
     func failure() async throws {
         let fails = Shared(true)
-        let request = ImageRequest(
-            .data(id: "asset 7") {
-                if fails.value { throw Failure() }
-                return Data(SampleImages.png)
-            })
+        let request = ImageRequest(id: "asset 7") {
+            if fails.value { throw Failure() }
+            return Data(SampleImages.png)
+        }
         let loader = loader()
         let failed = await loader.error(for: request)
         #expect(failed == .dataFailed(url: "id:asset%207", reason: "the library is locked"))
@@ -156,11 +153,11 @@ struct FileLoaderDataTests {
     func ownErrors() async {
         let lost = ImageLoadingError.connectionLost(url: "smb://nas/a", received: 3, reason: "gone")
         #expect(
-            await loader().error(for: ImageRequest(.data(id: "a") { () -> [UInt8] in throw lost })) == lost)
+            await loader().error(for: ImageRequest(id: "a") { () -> [UInt8] in throw lost }) == lost)
         let others: [any Error] = [ImageLoadingError.cancelled(url: "b"), CancellationError()]
         for other in others {
             #expect(
-                await loader().error(for: ImageRequest(.data(id: "a") { () -> [UInt8] in throw other }))?.code
+                await loader().error(for: ImageRequest(id: "a") { () -> [UInt8] in throw other })?.code
                     == "data-failed")
         }
     }
@@ -169,11 +166,10 @@ struct FileLoaderDataTests {
     func retries() async throws {
         let retry = RetryPolicy(attempts: 3, firstPause: .zero, failuresOfHost: 1)
         let loader = loader(retry: retry)
-        let failing = ImageRequest(
-            .data(id: "a") { [calls] () -> [UInt8] in
-                calls.add()
-                throw ImageLoadingError.connectionFailed(url: "smb://nas/a", reason: "asleep")
-            })
+        let failing = ImageRequest(id: "a") { [calls] () -> [UInt8] in
+            calls.add()
+            throw ImageLoadingError.connectionFailed(url: "smb://nas/a", reason: "asleep")
+        }
         #expect(await loader.error(for: failing)?.code == "connection-failed")
         #expect(calls.count == 3)
         #expect(try await loader.file(for: request()).source == .local)
@@ -184,12 +180,11 @@ struct FileLoaderDataTests {
         let loader = FileLoader.ephemeral(
             configuration: .with { $0.transfersPerHost = 1 }, transport: transport)
         let opened = Tally()
-        let holding = ImageRequest(
-            .data(id: "first") { [calls] in
-                calls.add()
-                try await opened.wait(for: 1)
-                return SampleImages.png
-            })
+        let holding = ImageRequest(id: "first") { [calls] in
+            calls.add()
+            try await opened.wait(for: 1)
+            return SampleImages.png
+        }
         let first = try await loader.callers(1, of: holding)
         try await calls.wait(for: 1)
         let second = try await loader.callers(1, of: request(id: "second"))

@@ -90,8 +90,8 @@ struct FileLoaderTests {
         let address = "http://localhost/a.png"
         let logs = [ProgressLog(), ProgressLog(), ProgressLog()]
         let requests = [
-            try ImageRequest(.text(address), options: .init(checksum: "00")),
-            try ImageRequest(.text(address), options: .init(checksum: sum)), request,
+            try ImageRequest(URL(typed: address), options: .init(checksum: "00")),
+            try ImageRequest(URL(typed: address), options: .init(checksum: sum)), request,
         ]
         async let wrong = loader.error(for: requests[0], progress: logs[0].continuation)
         async let right = loader.error(for: requests[1], progress: logs[1].continuation)
@@ -145,7 +145,7 @@ struct FileLoaderTests {
         try Data(SampleImages.png).write(to: URL(filePath: path))
         let loader = loader(HeldTransport())
         let data = "data:image/png;base64," + Data(SampleImages.png).base64EncodedString()
-        for request in [ImageRequest(.url(URL(filePath: path))), try ImageRequest(.text(data))] {
+        for request in [ImageRequest(URL(filePath: path)), try ImageRequest(URL(typed: data))] {
             let image = try await loader.file(for: request)
             #expect(image.source == .local && image.status == nil)
             #expect(image.bytes.array == SampleImages.png)
@@ -154,7 +154,7 @@ struct FileLoaderTests {
         await loader.flush()
         #expect(await entryCount() == 0)
         #expect(await loader.error(for: ImageRequest("data:,text"))?.code == "not-an-image")
-        let limited = ImageRequest(.url(URL(filePath: path)), options: .init(checksum: "00"))
+        let limited = ImageRequest(URL(filePath: path), options: .init(checksum: "00"))
         #expect(await loader.error(for: limited)?.code == "checksum-mismatch")
     }
 

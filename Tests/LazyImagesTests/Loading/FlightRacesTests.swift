@@ -198,11 +198,10 @@ struct FlightRacesTests {
             transport: transport)
         let never = Tally()
         defer { never.add() }
-        let request = ImageRequest(
-            .data(id: "never") { () async throws -> [UInt8] in
-                while never.count == 0 { try? await Task.sleep(for: .milliseconds(10)) }
-                return []
-            })
+        let request = ImageRequest(id: "never") { () async throws -> [UInt8] in
+            while never.count == 0 { try? await Task.sleep(for: .milliseconds(10)) }
+            return []
+        }
         await #expect(throws: ImageLoadingError.timedOut(url: "id:never", phase: .total, seconds: 0.001)) {
             try await loader.file(for: request)
         }

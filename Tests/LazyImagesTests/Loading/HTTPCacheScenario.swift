@@ -55,7 +55,7 @@ final class HTTPCacheScenario: Sendable {
     var lastFields: HeaderFields { transport.requests.last?.fields ?? HeaderFields() }
 
     func request(_ fields: HeaderFields = HeaderFields()) throws -> ImageRequest {
-        try ImageRequest(.text(Self.address), options: .init(fields: fields))
+        try ImageRequest(URL(typed: Self.address), options: .init(fields: fields))
     }
 
     /// Loads the address and returns the source of the file.

@@ -89,7 +89,7 @@ struct HTTPCachingTests {
             memory: nil, disk: disk, transport: transport, clock: WallClock { time.value })
         for seconds in [0, 59, 61, 1000] {
             time.change { $0 = 1_767_225_600 + seconds }
-            _ = try await loader.file(for: ImageRequest(.text(HTTPCacheScenario.address)))
+            _ = try await loader.file(for: ImageRequest(URL(typed: HTTPCacheScenario.address)))
         }
         #expect(transport.requests.map(\.url.path) == ["/a.png", "/b.png", "/b.png", "/a.png", "/b.png"])
         #expect(
@@ -106,7 +106,9 @@ struct HTTPCachingTests {
                 HeldTransport.Answer(SampleImages.png, status: status, fields: fields)
             }
             let loader = FileLoader(disk: DiskCache(folder: folder.path), transport: transport)
-            for _ in 0..<2 { _ = try await loader.file(for: ImageRequest(.text(HTTPCacheScenario.address))) }
+            for _ in 0..<2 {
+                _ = try await loader.file(for: ImageRequest(URL(typed: HTTPCacheScenario.address)))
+            }
             #expect(transport.started.count == (isStored ? 1 : 2))
         }
     }

@@ -67,8 +67,8 @@ struct ImageLoaderTests {
     func filling() async throws {
         let loader = loader(fresh)
         let size = ImageSize(width: 2, height: 2)
-        let fitted = ImageRequest(.url(request.url), targetSize: size)
-        let filled = ImageRequest(.url(request.url), targetSize: size, contentMode: .fill(.top))
+        let fitted = ImageRequest(request.url, targetSize: size)
+        let filled = ImageRequest(request.url, targetSize: size, contentMode: .fill(.top))
         #expect(try await loader.image(for: fitted).bitmap.size == ImageSize(width: 2, height: 2))
         let image = try await loader.image(for: filled)
         #expect(image.bitmap.size == size && image.header.size == ImageSize(width: 4, height: 5))
@@ -101,7 +101,7 @@ struct ImageLoaderTests {
         first.priority = .veryHigh
         _ = try await first.value
         #expect(first.priority == .veryHigh)
-        let low = loader.task(for: ImageRequest(.url(request.url), options: .init(priority: .low)))
+        let low = loader.task(for: ImageRequest(request.url, options: .init(priority: .low)))
         #expect(try await low.value.source == .memory && low.priority == .low)
     }
 
@@ -132,10 +132,10 @@ struct ImageLoaderTests {
         reload.cachePolicy = .reload
         #expect(try await loader.image(for: reload).source == .network)
         let sum = ImageBytes(SampleImages.jpeg).checksum
-        let checked = ImageRequest(.url(request.url), options: .init(checksum: sum))
+        let checked = ImageRequest(request.url, options: .init(checksum: sum))
         #expect(try await loader.image(for: checked).source == .disk)
         let wrong = ImageRequest(
-            .url(request.url), options: .init(checksum: String(repeating: "0", count: 64)))
+            request.url, options: .init(checksum: String(repeating: "0", count: 64)))
         await #expect(throws: ImageLoadingError.self) { try await loader.image(for: wrong) }
         #expect(try await loader.image(for: request).source == .memory, "the cached image stays")
     }

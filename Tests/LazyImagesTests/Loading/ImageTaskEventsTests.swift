@@ -23,27 +23,26 @@ struct ImageTaskEventsTests {
         case .started: "started"
         case .progress(let progress): "\(progress.received)"
         case .preview(let preview): "preview \(preview.number)"
-        case .finished(.success, _): "image"
-        case .finished(.failure(let error), _): error.code
+        case .finished(.success): "image"
+        case .finished(.failure(let error)): error.code
         }
     }
 
     private func read(
-        _ events: AsyncStream<ImageTask.Event>
+        _ task: ImageTask, _ events: AsyncStream<ImageTask.Event>? = nil
     ) async -> (names: [String], metrics: LoadMetrics?) {
-        var (names, metrics): ([String], LoadMetrics?) = ([], nil)
-        for await event in events {
-            names.append(name(event))
-            if case .finished(_, let measured) = event { metrics = measured }
-        }
-        return (names, metrics)
+        var names: [String] = []
+        for await event in events ?? task.events { names.append(name(event)) }
+        return (names, task.metrics)
     }
 
     @Test("a load waits, starts, progresses and finishes, with the metrics of all of it")
     func network() async throws {
         // A sequence has the events from when it is made, however late its reader begins.
-        let events = loader.task(for: request).events
-        async let reading = read(events)
+        let task = loader.task(for: request)
+        let events = task.events
+        #expect(task.metrics == nil)
+        async let reading = read(task, events)
         let transfer = try await held.transfer()
         transfer.respond()
         transfer.send(Array(SampleImages.png[..<20]))
@@ -70,15 +69,14 @@ struct ImageTaskEventsTests {
         while early.last != "20", let event = await events.next() { early.append(name(event)) }
         #expect(early == ["waiting", "started", "20"])
         let later = task.events
-        async let reading = read(later)
+        async let reading = read(task, later)
         transfer.send(Array(SampleImages.png[20...]))
         transfer.finish()
         let metrics = await reading.metrics
-        var last: LoadMetrics?
-        while let event = await events.next() {
-            if case .finished(_, let measured) = event { last = measured }
-        }
-        #expect(metrics != nil && metrics == last)
+        while await events.next() != nil {}
+        #expect(metrics != nil && metrics == task.metrics)
+        // The load has ended.
+        #expect(await read(task).names == ["waiting", "image"])
     }
 
     @Test("an image in memory, a failure and a cancelled load finish at once")
@@ -86,16 +84,21 @@ struct ImageTaskEventsTests {
         let first = loader.task(for: request)
         try await held.transfer().answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
         _ = try await first.value
-        let hit = await read(loader.task(for: request).events)
+        let hit = await read(loader.task(for: request))
         #expect(hit.names == ["image"] && hit.metrics == LoadMetrics(source: .memory))
         let missing = loader.task(for: ImageRequest("http://localhost/b.png"))
         try await held.transfer(1).answer([], status: 404)
-        let failed = await read(missing.events)
-        #expect(failed.names.last == "http-status" && failed.metrics?.source == nil)
+        let failed = await read(missing)
+        #expect(failed.names.last == "http-status" && failed.metrics != nil && failed.metrics?.source == nil)
+        guard case .failure(let error) = await missing.result else {
+            Issue.record("an image")
+            return
+        }
+        #expect(error.code == "http-status" && error.url == "http://localhost/b.png" && !error.isCancelled)
         let left = loader.task(for: ImageRequest("http://localhost/c.png"))
         _ = try await held.transfer(2)
         left.cancel()
-        #expect(await read(left.events).names == ["waiting", "cancelled"])
+        #expect(await read(left).names == ["waiting", "cancelled"])
     }
 
     @Test("a program's own loader sends events")
@@ -115,13 +118,12 @@ struct ImageTaskEventsTests {
                 feed.measured(LoadMetrics(source: .local, total: .seconds(2), received: 9))
                 return image
             })
-        var (names, metrics): ([String], LoadMetrics?) = ([], nil)
+        var names: [String] = []
         for await event in task.events {
             names.append(name(event))
             if case .waiting = event { reads.add() }
-            if case .finished(_, let measured) = event { metrics = measured }
         }
         #expect(names == ["waiting", "started", "5", "preview 1", "image"])
-        #expect(metrics == LoadMetrics(source: .local, total: .seconds(2), received: 9))
+        #expect(task.metrics == LoadMetrics(source: .local, total: .seconds(2), received: 9))
     }
 }

@@ -76,7 +76,7 @@ struct LoadGroupTests {
         let group = LoadGroup(on: queue)
         let sums = group.progress
         for url in [good.url("/1.png"), half.url("/2.png"), good.url("/3.png")] {
-            loader.enqueue(ImageRequest(.url(url)), group: group) { _ in }
+            loader.enqueue(ImageRequest(url), group: group) { _ in }
         }
         await group.done()
         let whole = 2 * SampleImages.png.count

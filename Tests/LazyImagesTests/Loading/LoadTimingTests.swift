@@ -16,7 +16,8 @@ struct LoadTimingTests {
     }
 
     private func timed(_ path: String) async throws -> (code: String?, timing: LoadTiming) {
-        let (file, timing) = await loader.timedFile(for: try ImageRequest(.text("http://localhost/" + path)))
+        let (file, timing) = await loader.timedFile(
+            for: try ImageRequest(URL(typed: "http://localhost/" + path)))
         if case .failure(let error) = file { return (error.code, timing) }
         return (nil, timing)
     }
@@ -71,7 +72,7 @@ struct LoadTimingTests {
         let images = ImageLoader(files: loader, pressure: nil)
         let avif = Data([0, 0, 0, 14] + Array("ftypavif".utf8) + [0, 0]).base64EncodedString()
         let (image, file, _) = await images.timedImage(
-            for: try ImageRequest(.text("data:image/avif;base64," + avif)))
+            for: try ImageRequest(URL(typed: "data:image/avif;base64," + avif)))
         #expect(image.error?.code == "undecodable" && file?.bytes.count == 14)
         let failed = await images.timedImage(for: ImageRequest("data:,x"))
         #expect(failed.image.error?.code == "not-an-image" && failed.file == nil)

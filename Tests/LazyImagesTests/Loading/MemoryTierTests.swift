@@ -37,7 +37,7 @@ struct MemoryTierTests {
         for address in [
             "http://localhost/a.jpg", "data:image/png;base64," + Data(SampleImages.png).base64EncodedString(),
         ] {
-            let request = try ImageRequest(.text(address))
+            let request = try ImageRequest(URL(typed: address))
             for _ in 0..<2 { _ = try await loader.file(for: request) }
         }
         let counters = try #require(loader.memory?.counters)

@@ -46,7 +46,7 @@ struct MixedReplaceTests {
                 part(SampleImages.png, type: "image/png"),
             ], end: "--cut\r\nContent-Type: image/png\r\n\r\nhalf of the next")
         let loader = loader()
-        let request = ImageRequest(.url(origin.url("/camera")))
+        let request = ImageRequest(origin.url("/camera"))
         let task = loader.task(for: request)
         var previews = task.previews.makeAsyncIterator()
         let pictures = try [SampleImages.png, SampleImages.jpeg].map { try ImageDecoders.standard.decode($0) }
@@ -70,16 +70,16 @@ struct MixedReplaceTests {
     func limits() async throws {
         for gate in gates { gate.open() }
         let half = try origin([Array("--cut\r\nContent-Type: image/png\r\n\r\nhalf".utf8)], end: "")
-        await #expect { _ = try await loader().image(for: ImageRequest(.url(half.url()))) } throws: { error in
+        await #expect { _ = try await loader().image(for: ImageRequest(half.url())) } throws: { error in
             (error as? ImageLoadingError)?.code == "truncated"
         }
         let large = try origin([part([UInt8](repeating: 1, count: 5000), type: "image/png")], end: "--cut--")
-        await #expect { _ = try await loader().image(for: ImageRequest(.url(large.url()))) } throws: {
+        await #expect { _ = try await loader().image(for: ImageRequest(large.url())) } throws: {
             error in
             (error as? ImageLoadingError)?.code == "too-large"
         }
         let many = (0..<200).flatMap { _ in part(SampleImages.png, type: "image/png") }
         let passing = try origin([many], end: "--cut--")
-        #expect(try await loader().image(for: ImageRequest(.url(passing.url()))).source == .network)
+        #expect(try await loader().image(for: ImageRequest(passing.url())).source == .network)
     }
 }

@@ -88,10 +88,10 @@ struct OutdatedLoadTests {
     func stored() async throws {
         let loader = loader()
         // A reload does not look for what is stored; it waits for the first address.
+        var again = request
+        again.cachePolicy = .reload
         let old = loader.task(
-            for: ImageRequest(
-                "http://localhost/first.png",
-                options: .init(cachePolicy: .reload, alternatives: [request.address])))
+            for: ImageRequest("http://localhost/first.png", options: .init(alternatives: [again])))
         let transfer = try await transport.transfer(0)
         try await loader.store(SampleImages.jpeg, for: request)
         transfer.answer([], status: 404, fields: fresh)
@@ -110,7 +110,7 @@ struct OutdatedLoadTests {
         // A reload does not look on disk: it waits for the first address instead.
         let first = ImageRequest(
             "http://localhost/first.png",
-            options: .init(cachePolicy: request.cachePolicy, alternatives: [request.address]))
+            options: .init(cachePolicy: request.cachePolicy, alternatives: [request]))
         let task = loader.task(for: first)
         let transfer = try await transport.transfer(0)
         await loader.invalidate(request.url)
@@ -125,7 +125,7 @@ struct OutdatedLoadTests {
         let loader = loader()
         var first = ImageRequest(
             "http://localhost/first.png", processors: [.flip(.vertical)],
-            options: .init(alternatives: [request.address]))
+            options: .init(alternatives: [request]))
         first.storesResult = .png
         let task = loader.task(for: first)
         let transfer = try await transport.transfer(0)
@@ -196,10 +196,10 @@ struct OutdatedLoadTests {
     func local() async throws {
         let path = fixture.folder.file("a.png")
         try Data(SampleImages.png).write(to: URL(filePath: path))
-        let local = ImageRequest(.url(URL(filePath: path)))
+        let local = ImageRequest(URL(filePath: path))
         let loader = loader()
         let task = loader.task(
-            for: ImageRequest("http://localhost/first.png", options: .init(alternatives: [local.address])))
+            for: ImageRequest("http://localhost/first.png", options: .init(alternatives: [local])))
         let transfer = try await transport.transfer()
         await loader.remove(local)
         transfer.answer([], status: 404)

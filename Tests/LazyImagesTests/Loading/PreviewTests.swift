@@ -16,7 +16,7 @@ private struct ArrivingPicture {
 
     init(of url: URL, for load: ImageFlight) {
         let decoder = FileDecoder(decoders: .standard, limits: .standard, pressure: nil, threads: threads)
-        let request = ImageRequest(.url(url), targetSize: ImageSize(width: 62, height: 93))
+        let request = ImageRequest(url, targetSize: ImageSize(width: 62, height: 93))
         let download = DownloadFlight { .cancelled(url: "") }
         let caller = download.firstCaller(0)
         let update = { @Sendable in PreviewMaker.update(load, from: caller, request, decoder) }
@@ -67,7 +67,7 @@ struct PreviewTests {
         let gates = jpeg.pieces.map { _ in Gate() }
         let origin = try ScriptedOrigin(jpeg.script(gates))
         let loader = loader()
-        let request = small(ImageRequest(.url(origin.url("/nosferatu.jpg"))))
+        let request = small(ImageRequest(origin.url("/nosferatu.jpg")))
         let load = loader.task(for: request)
         var shown: [ImagePreview] = []
         var last = 0
@@ -142,7 +142,7 @@ struct PreviewTests {
         let made = Tally()
         let listener = LoadListener { event in if case .preview = event { made.add() } }
         let caller = try #require(load.join(0, listener: listener))
-        let task = ImageTask(ImageRequest(.url(url)), caller)
+        let task = ImageTask(ImageRequest(url), caller)
         let arriving = ArrivingPicture(of: url, for: load)
         func send(_ pieces: Range<Int>) async throws {
             try await arriving.receive(jpeg.pieces[pieces].map { Array(jpeg.bytes[$0]) })
@@ -167,7 +167,7 @@ struct PreviewTests {
         let gates = jpeg.pieces.map { _ in Gate() }
         let origin = try ScriptedOrigin(jpeg.script(gates))
         let loader = loader()
-        let load = loader.task(for: small(ImageRequest(.url(origin.url()))))
+        let load = loader.task(for: small(ImageRequest(origin.url())))
         var next = load.previews.makeAsyncIterator()
         gates[0].open()
         #expect(await next.next()?.number == 1)
@@ -177,7 +177,7 @@ struct PreviewTests {
         await #expect(throws: ImageLoadingError.self) { try await load.value }
 
         let broken = try ScriptedOrigin(Array(jpeg.script(gates).prefix(4)) + [.reset])
-        let other = loader.task(for: small(ImageRequest(.url(broken.url()))))
+        let other = loader.task(for: small(ImageRequest(broken.url())))
         let others = other.previews
         await #expect(throws: ImageLoadingError.self) { try await other.value }
         #expect(await others.reduce(0) { count, _ in count + 1 } <= 1)

@@ -25,7 +25,7 @@ struct ProcessorLoadingTests {
             transport: transport, pressure: nil)
     }
 
-    private func request(_ processors: [ImageProcessor], size: ImageSize? = nil) throws -> ImageRequest {
+    private func request(_ processors: [any ImageProcessing], size: ImageSize? = nil) throws -> ImageRequest {
         ImageRequest("http://localhost/a.jpg", targetSize: size, processors: processors)
     }
 
@@ -40,13 +40,13 @@ struct ProcessorLoadingTests {
     @Test("the result is the processed image, and memory keeps it beside the image as it is")
     func result() async throws {
         let loader = loader()
-        let turned = try await loader.image(for: request([.rotate(.right), .flip(.vertical)]))
-        #expect(turned.bitmap == (try source.processed(by: [.rotate(.right), .flip(.vertical)])))
+        let turned = try await loader.image(for: request([.rotate(90), .flip(.vertical)]))
+        #expect(turned.bitmap == (try source.processed(by: [.rotate(90), .flip(.vertical)])))
         #expect(turned.header.size == source.size, "the header is the file's")
         #expect(try await loader.image(for: request([])).bitmap == source)
-        let again = try await loader.image(for: request([.rotate(.right), .flip(.vertical)]))
+        let again = try await loader.image(for: request([.rotate(90), .flip(.vertical)]))
         #expect(again.source == .memory && again.bitmap == turned.bitmap)
-        #expect(try await loader.image(for: request([.flip(.vertical), .rotate(.right)])).source == .disk)
+        #expect(try await loader.image(for: request([.flip(.vertical), .rotate(90)])).source == .disk)
         #expect(transport.started.count == 1)
     }
 

@@ -35,13 +35,13 @@ struct RemovalTests {
             disk: DiskCache(folder: folder.file("cache")), transport: answering, pressure: nil)
         let size = ImageSize(width: 2, height: 2)
         let removed = [
-            request, ImageRequest(.url(request.url), targetSize: size),
-            ImageRequest(.url(request.url), targetSize: size, contentMode: .fill(.top)),
+            request, ImageRequest(request.url, targetSize: size),
+            ImageRequest(request.url, targetSize: size, contentMode: .fill(.top)),
         ]
         let kept = [
             ImageRequest("http://localhost/b.png"),
-            ImageRequest(.url(request.url), options: .init(variant: "v")),
-            ImageRequest(.url(request.url, id: "a")),
+            ImageRequest(request.url, options: .init(variant: "v")),
+            ImageRequest(url: request.url, id: "a"),
         ]
         for request in removed + kept { _ = try await loader.image(for: request) }
         #expect(answering.started.count == 4)
@@ -60,6 +60,27 @@ struct RemovalTests {
         #expect(answering.started.count == 5)
     }
 
+    @Test("everything is removed from memory and disk, and a running load is stored nowhere")
+    func everything() async throws {
+        let loader = ImageLoader(
+            disk: DiskCache(folder: folder.file("cache")), transport: transport, pressure: nil)
+        let stored = loader.task(for: request)
+        try await transport.transfer().answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
+        _ = try await stored.value
+        await loader.flush()
+        let other = ImageRequest("http://localhost/b.png")
+        let running = loader.task(for: other)
+        let transfer = try await transport.transfer(1)
+        await loader.removeAll()
+        transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
+        #expect(try await running.value.source == .network)
+        await loader.flush()
+        for request in [request, other] {
+            #expect(loader.cachedImage(for: request) == nil)
+            #expect(await !loader.contains(request))
+        }
+    }
+
     @Test("a restored file replaces the newer one in memory and on disk, and keeps its age")
     func restored() async throws {
         let answering = HeldTransport { request in
@@ -67,7 +88,7 @@ struct RemovalTests {
         }
         let loader = files(answering)
         let before = try await loader.file(for: request)
-        var other = ImageRequest(.url(request.url), options: .init(fields: ["x": "1"]))
+        var other = ImageRequest(request.url, options: .init(fields: ["x": "1"]))
         other.cachePolicy = .reload
         _ = try await loader.file(for: other)
         // A file is returned before it is on disk, where the other loader looks.
@@ -134,10 +155,10 @@ struct RemovalTests {
         let loader = files(
             HeldTransport { [fields] _ in HeldTransport.Answer(SampleImages.png, fields: fields) })
         _ = try await loader.file(for: request)
-        let german = ImageRequest(.url(request.url), options: .init(fields: ["Accept-Language": "de"]))
+        let german = ImageRequest(request.url, options: .init(fields: ["Accept-Language": "de"]))
         #expect((loader.cachedFile(for: german) == nil) == varies)
         #expect(try await loader.file(for: german).source == (varies ? .network : .memory))
-        let part = ImageRequest(.url(request.url), options: .init(fields: ["Range": "bytes=0-9"]))
+        let part = ImageRequest(request.url, options: .init(fields: ["Range": "bytes=0-9"]))
         #expect(loader.cachedFile(for: part) == nil)
     }
 
@@ -193,12 +214,11 @@ struct RemovalTests {
     @Test("the bytes of a running closure are not kept")
     func closure() async throws {
         let (called, released) = (Tally(), Tally())
-        let request = ImageRequest(
-            .data(id: "asset-7") {
-                called.add()
-                try await released.wait(for: 1)
-                return SampleImages.png
-            })
+        let request = ImageRequest(id: "asset-7") {
+            called.add()
+            try await released.wait(for: 1)
+            return SampleImages.png
+        }
         let loader = files(transport)
         let caller = try await loader.callers(1, of: request)
         try await called.wait(for: 1)

@@ -17,7 +17,7 @@ struct RequestIdentityTests {
 
     /// The same image at an address with another signature.
     private func poster(signature: Int) throws -> ImageRequest {
-        try ImageRequest(.text("https://cdn.example/7.png?signature=\(signature)", id: "poster-7"))
+        try ImageRequest(url: URL(typed: "https://cdn.example/7.png?signature=\(signature)"), id: "poster-7")
     }
 
     @Test("all tiers find the image by its id, whatever its present address")
@@ -28,7 +28,7 @@ struct RequestIdentityTests {
         #expect(try await first.file(for: poster(signature: 2)).source == .memory)
         await first.flush()
         #expect(try await loader(transport).file(for: poster(signature: 3)).source == .disk)
-        let other = try ImageRequest(.text("https://cdn.example/7.png?signature=1", id: "poster-8"))
+        let other = try ImageRequest(url: URL(typed: "https://cdn.example/7.png?signature=1"), id: "poster-8")
         #expect(try await first.file(for: other).source == .network)
         #expect(
             transport.requests.map { $0.url.absoluteString } == [
@@ -71,25 +71,25 @@ struct RequestIdentityTests {
     @Test("an id, its variant and its fields make one key, and a URL is not an id")
     func keys() throws {
         let plain = try poster(signature: 1)
-        #expect(plain.key.text == "id poster-7" && plain.address.id == "poster-7")
+        #expect(plain.key.text == "id poster-7" && plain.id == "poster-7")
         #expect(plain.key == plain.key && plain.transferKey == plain.key)
         #expect(plain.key == CacheKey(id: "poster-7") && plain.key.host.isEmpty)
         let url = plain.url
-        let keyed = ImageRequest(.url(url, id: "poster-7"), options: .init(fields: ["Authorization": "x"]))
+        let keyed = ImageRequest(url: url, id: "poster-7", options: .init(fields: ["Authorization": "x"]))
         #expect(keyed.key.text.hasPrefix("id poster-7\nheader authorization sha256:"))
-        let variant = ImageRequest(.url(url, id: "poster-7"), options: .init(variant: "w342"))
+        let variant = ImageRequest(url: url, id: "poster-7", options: .init(variant: "w342"))
         #expect(variant.key.text == "id poster-7\nvariant w342" && variant.transferKey == plain.key)
-        #expect(ImageRequest(.data(id: "poster-7") { [UInt8]() }).key == plain.key)
+        #expect(ImageRequest(id: "poster-7") { [UInt8]() }.key == plain.key)
         #expect(CacheKey(id: "a\nvariant b").text == "id a%0avariant%20b")
         #expect(try plain != poster(signature: 2), "their URLs differ")
-        #expect(ImageRequest("https://cdn.example/7.png").address.id == nil)
+        #expect(ImageRequest("https://cdn.example/7.png").id == nil)
     }
 
     @Test("no id traps")
     func hostileIDs() {
         for id in ["//[", "\u{0}", "#?", "[::1", "//a:b", "%", "é\n", "//"] {
-            let request = ImageRequest(.data(id: id) { [UInt8]() })
-            #expect(!request.url.absoluteString.isEmpty && request.address.id == id)
+            let request = ImageRequest(id: id) { [UInt8]() }
+            #expect(!request.url.absoluteString.isEmpty && request.id == id)
             #expect(request.key.text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f })
         }
     }

@@ -152,7 +152,7 @@ struct SharedTierLoadingTests {
     func unshared(control: String, fields: HeaderFields) async throws {
         let machines = try Machines(["Cache-Control": control])
         let loader = try machines.loader("first")
-        _ = try await loader.file(for: ImageRequest(.url(request.url), options: .init(fields: fields)))
+        _ = try await loader.file(for: ImageRequest(request.url, options: .init(fields: fields)))
         await loader.flush()
         #expect(machines.store.objects.value.isEmpty)
         #expect(machines.store.count("PUT") == 0)
@@ -160,7 +160,7 @@ struct SharedTierLoadingTests {
 
     @Test("an answer after a challenge is not in the store")
     func authorised() async throws {
-        struct KnownPassword: Authenticator {
+        struct KnownPassword: HTTPAuthenticator {
             func credential(for challenge: AuthenticationChallenge) async -> Credential? {
                 challenge.isRepeated ? nil : .password(user: "u", password: "p")
             }
@@ -226,7 +226,7 @@ struct SharedTierLoadingTests {
         let jpeg = ImageBytes(SampleImages.jpeg).checksum
         let answering = HeldTransport { _ in .fresh(SampleImages.jpeg) }
         let second = try machines.loader("second", transport: answering)
-        let file = try await second.file(for: ImageRequest(.url(request.url), options: .init(checksum: jpeg)))
+        let file = try await second.file(for: ImageRequest(request.url, options: .init(checksum: jpeg)))
         #expect(file.source == .network && file.bytes.array == SampleImages.jpeg)
     }
 

@@ -32,7 +32,7 @@ struct StoringTests {
         #expect(try await first.image(for: request).source == .disk)
         await first.flush()
         now.change { $0 += 20 * 365 * 86_400 }
-        let small = ImageRequest(.url(request.url), targetSize: ImageSize(width: 2, height: 2))
+        let small = ImageRequest(request.url, targetSize: ImageSize(width: 2, height: 2))
         let image = try await loader().image(for: small)
         #expect(image.source == .disk && image.bitmap.size.width <= 2)
         #expect(transport.started.count == 0)
@@ -69,7 +69,7 @@ struct StoringTests {
             disk: DiskCache(folder: folder.file("cache")), configuration: .with { $0.maximumBytes = 200 },
             transport: transport)
         let checked = ImageRequest(
-            .url(request.url), options: .init(checksum: ImageBytes(SampleImages.png).checksum))
+            request.url, options: .init(checksum: ImageBytes(SampleImages.png).checksum))
         try await loader.store(SampleImages.png, for: checked)
         await #expect {
             try await loader.store(bytes, for: checked)

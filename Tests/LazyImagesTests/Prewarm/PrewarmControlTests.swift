@@ -144,7 +144,7 @@ struct PrewarmControlTests {
         let transport = HeldTransport { _ in .fresh(SampleImages.jpeg) }
         let loader = ImageLoader(disk: disk, transport: transport, pressure: nil)
         let size = ImageSize(width: 2, height: 3)
-        let requests = try requests(3).map { ImageRequest(.url($0.url), targetSize: size) }
+        let requests = try requests(3).map { ImageRequest($0.url, targetSize: size) }
         let summary = await Prewarmer(loader).run(requests)
         #expect(summary.fetched == 3 && summary.failed == 0 && summary.bytesFetched == 3 * 159)
         for request in requests {

@@ -163,14 +163,14 @@ struct CacheKeyTests {
         ]
         let requests = try urls.map {
             ImageRequest(
-                .url(try #require(URL(string: $0))),
+                try #require(URL(string: $0)),
                 options: .init(ignoredQuery: IgnoredQuery.tracking.union(.signatures)))
         }
         #expect(
             requests[0].key == requests[1].key && requests[0].key.text == "https://b.s3.example/p.jpg?w=300")
         #expect(
             requests[0].transferKey != requests[1].transferKey && requests[1].url.absoluteString == urls[1])
-        let plain = try urls.map { try ImageRequest(.text($0)) }
+        let plain = try urls.map { try ImageRequest(URL(typed: $0)) }
         #expect(plain[0].key != plain[1].key)
     }
 

@@ -32,10 +32,10 @@ struct ImageRequestTests {
     @Test("different headers, URLs and variants have different keys")
     func keys() throws {
         let url = try URL(typed: "https://example.org/a")
-        let plain = ImageRequest(.url(url))
-        let keyed = ImageRequest(.url(url), options: .init(fields: ["Authorization": "x"]))
-        let other = ImageRequest(.url(url), options: .init(fields: ["Authorization": "y"]))
-        let variant = ImageRequest(.url(url), options: .init(variant: "w342"))
+        let plain = ImageRequest(url)
+        let keyed = ImageRequest(url, options: .init(fields: ["Authorization": "x"]))
+        let other = ImageRequest(url, options: .init(fields: ["Authorization": "y"]))
+        let variant = ImageRequest(url, options: .init(variant: "w342"))
         #expect(Set([plain.key, keyed.key, other.key, variant.key]).count == 4)
         #expect(variant.transferKey == plain.transferKey)
         #expect(Set([plain.transferKey, keyed.transferKey, other.transferKey]).count == 3)
@@ -49,8 +49,8 @@ struct ImageRequestTests {
             priority: .high, cachePolicy: .cacheOnly, fields: ["Accept-Language": "de"], checksum: "AB",
             variant: "w342", ignoredQuery: IgnoredQuery(["session"]))
         for request in [
-            ImageRequest(.url(try URL(typed: text)), targetSize: size, options: options),
-            try ImageRequest(.text(text), targetSize: size, options: options),
+            ImageRequest(try URL(typed: text), targetSize: size, options: options),
+            try ImageRequest(URL(typed: text), targetSize: size, options: options),
         ] {
             #expect(request.url.absoluteString == text && request.targetSize == size)
             #expect(request.priority == .high && request.cachePolicy == .cacheOnly)
@@ -59,7 +59,7 @@ struct ImageRequestTests {
             let fields = "https://example.org/a?id=1\nheader accept-language sha256:"
             #expect(request.resultKey.text.hasPrefix(fields))
             var later = ImageRequest(
-                .url(request.url),
+                request.url,
                 options: .init(
                     fields: request.fields, checksum: "ab", variant: "w342",
                     ignoredQuery: IgnoredQuery(["session"])))

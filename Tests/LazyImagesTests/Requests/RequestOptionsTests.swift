@@ -28,7 +28,9 @@ struct RequestOptionsTests {
             #expect(error?.code == code)
         }
         for (text, code) in expected {
-            #expect { try ImageRequest(.text(text)) } throws: { ($0 as? ImageLoadingError)?.code == code }
+            #expect { try ImageRequest(URL(typed: text)) } throws: {
+                ($0 as? ImageLoadingError)?.code == code
+            }
         }
         #expect(transport.requests.isEmpty)
         let number = 7
@@ -164,12 +166,54 @@ struct RequestOptionsTests {
         #expect(error?.code == "http-status", "the error of the last address")
     }
 
+    @Test("an address whose time has run out is followed by the alternatives, each with its own time")
+    func limitedAddress() async throws {
+        // Only the third address answers.
+        let transport = HeldTransport { request in
+            request.url.lastPathComponent == "third.png" ? .fresh(SampleImages.png) : nil
+        }
+        let loader = loader(transport)
+        let second = ImageRequest(
+            "https://example.org/second.png", options: .init(timeLimit: .milliseconds(1)))
+        let task = loader.task(
+            for: ImageRequest(
+                "https://example.org/first.png",
+                options: .init(
+                    timeLimit: .milliseconds(1), alternatives: [second, "https://example.org/third.png"])))
+        #expect(try await task.value.url.lastPathComponent == "third.png")
+        let lost = loader.task(
+            for: ImageRequest(
+                "https://example.org/fourth.png",
+                options: .init(timeLimit: .milliseconds(1), alternatives: [second])))
+        guard case .failure(.timedOut(let url, _, _)) = await lost.result else {
+            Issue.record("another outcome")
+            return
+        }
+        #expect(url == "https://example.org/second.png")
+    }
+
+    @Test("a URL and a text make the same request as a literal")
+    func initialisers() async throws {
+        let transport = HeldTransport { _ in .fresh(SampleImages.png) }
+        let loader = loader(transport)
+        let text = " https://example.org/a b.png"
+        let url = try URL(typed: text)
+        let literal: ImageRequest = "https://example.org/a%20b.png"
+        #expect(ImageRequest(text) == literal && ImageRequest(url) == literal)
+        #expect(ImageRequest(url: url) == literal && ImageRequest(url: url, id: "a") != literal)
+        #expect(ImageRequest("a%20b.png", relativeTo: URL(string: "https://example.org/c/../")) == literal)
+        let image = try await loader.image(for: url)
+        #expect(image.size == image.bitmap.size)
+        #expect(try await loader.image(for: literal).source == .memory)
+        #expect(transport.requests.count == 1)
+    }
+
     @Test("requests are equal by address and options; closures by their ids")
     func equality() {
         let bytes = { @Sendable () async throws -> [UInt8] in [] }
         let others = { @Sendable () async throws -> [UInt8] in [1] }
-        #expect(ImageRequest(.data(id: "a", bytes)) == ImageRequest(.data(id: "a", others)))
-        #expect(ImageRequest(.data(id: "a", bytes)) != ImageRequest(.data(id: "b", bytes)))
+        #expect(ImageRequest(id: "a", data: bytes) == ImageRequest(id: "a", data: others))
+        #expect(ImageRequest(id: "a", data: bytes) != ImageRequest(id: "b", data: bytes))
         var request = ImageRequest("https://example.org/a.png", options: .init(variant: "one"))
         let before = request
         request.options.variant = "two"

@@ -27,7 +27,7 @@ struct SentFieldsTests {
         configuration.timeouts = .patient
         configuration.retry = RetryPolicy(firstPause: .zero)
         var options = ImageRequest.Options()
-        var (method, mediaType, fields) = (HTTPMethod.put, "image/png", HeaderFields())
+        var (method, mediaType, fields) = (RequestMethod.put, "image/png", HeaderFields())
         switch place {
         case .optionName: options.fields["X-Sig: \(text)\r\nX-Last"] = "1"
         case .optionValue: options.fields["X-Sig"] = text
@@ -36,7 +36,7 @@ struct SentFieldsTests {
         case .beforeSending: configuration.beforeSending = { $0.fields["X-Sig"] = text }
         case .uploadField: fields["X-Sig"] = text
         case .mediaType: mediaType = text
-        case .method: method = HTTPMethod(rawValue: "PUT / HTTP/1.1\r\nX-Sig: \(text)")
+        case .method: method = RequestMethod(rawValue: "PUT / HTTP/1.1\r\nX-Sig: \(text)")
         case .framing: configuration.beforeSending = { $0.fields["Content-Length"] = "0" }
         }
         change(&configuration)
@@ -45,7 +45,7 @@ struct SentFieldsTests {
         case .uploadField, .mediaType, .method, .userAgentOfUpload, .framing:
             let body = UploadBody.bytes([1], mediaType: mediaType)
             _ = try await Uploader(loader).upload(UploadRequest(url: url, method, body, fields: fields))
-        default: _ = try await loader.file(for: ImageRequest(.url(url), options: options))
+        default: _ = try await loader.file(for: ImageRequest(url, options: options))
         }
     }
 
@@ -108,14 +108,14 @@ struct SentFieldsTests {
             request.fields["X-Sig"] = Self.smuggled
         }
         let loader = FileLoader.ephemeral(configuration: configuration)
-        let bad = ImageRequest(.url(origin.url("/bad.png")))
+        let bad = ImageRequest(origin.url("/bad.png"))
         let loads = (0..<3).map { _ in Task { await loader.error(for: bad)?.code } }
         try await attempts.wait(for: 1)
         release.add()
         for load in loads { #expect(await load.value == "invalid-field") }
         // The third caller may have come after the end of the first two's load.
         #expect((1...3).contains(attempts.count))
-        #expect(try await loader.file(for: ImageRequest(.url(origin.url("/good.png")))).source == .network)
+        #expect(try await loader.file(for: ImageRequest(origin.url("/good.png"))).source == .network)
         // The failure is not remembered for the URL either.
         let others = FileLoader.ephemeral()
         #expect(try await others.file(for: bad).source == .network)
@@ -127,7 +127,7 @@ struct SentFieldsTests {
         let origin = try ScriptedOrigin(.answering(SampleImages.png, fields: fields))
         let loader = FileLoader.ephemeral()
         for _ in 0..<2 {
-            let file = try await loader.file(for: ImageRequest(.url(origin.url())))
+            let file = try await loader.file(for: ImageRequest(origin.url()))
             #expect(file.source == .network)
         }
         #expect(origin.heads.count == 2 && !origin.heads.contains { $0.contains("X-Sig") })
@@ -140,7 +140,7 @@ struct SentFieldsTests {
         var configuration = ImageDownloader.Configuration()
         configuration.beforeSending = { $0.url = try #require(URL(string: text)) }
         let loader = FileLoader.ephemeral(configuration: configuration)
-        _ = try await loader.file(for: ImageRequest(.url(origin.url())))
+        _ = try await loader.file(for: ImageRequest(origin.url()))
         #expect(origin.heads.count == 1)
         #expect(
             origin.heads.first?.hasPrefix("GET /a.png?a=1%20HTTP/1.1%0D%0AX-Sig:%201 HTTP/1.1\r\n") == true)

@@ -18,7 +18,7 @@ struct UploadRulesTests {
             (305, "POST", .none, .none), (201, "POST", .none, .none),
         ])
     func redirect(status: Int, method: String, atOrigin: Redirect, elsewhere: Redirect) {
-        let method = HTTPMethod(rawValue: method)
+        let method = RequestMethod(rawValue: method)
         #expect(UploadRules.redirect(status: status, method: method, staysAtOrigin: true) == atOrigin)
         #expect(UploadRules.redirect(status: status, method: method, staysAtOrigin: false) == elsewhere)
     }
@@ -44,10 +44,10 @@ struct UploadRulesTests {
     @Test("the method decides whether a request is idempotent, unless the caller does")
     func mayBeRepeated() throws {
         for method in ["GET", "HEAD", "PUT", "DELETE"] {
-            #expect(try UploadRequest("http://localhost/", HTTPMethod(rawValue: method)).mayBeRepeated)
+            #expect(try UploadRequest("http://localhost/", RequestMethod(rawValue: method)).mayBeRepeated)
         }
         for method in ["POST", "PATCH", "MKCOL", "put"] {
-            #expect(try !UploadRequest("http://localhost/", HTTPMethod(rawValue: method)).mayBeRepeated)
+            #expect(try !UploadRequest("http://localhost/", RequestMethod(rawValue: method)).mayBeRepeated)
         }
     }
 

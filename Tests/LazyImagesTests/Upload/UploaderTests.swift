@@ -19,7 +19,7 @@ struct UploaderTests {
         return Uploader(FileLoader.ephemeral(configuration: configuration))
     }
 
-    private func post(_ origin: ScriptedOrigin, _ method: HTTPMethod = .post) -> UploadRequest {
+    private func post(_ origin: ScriptedOrigin, _ method: RequestMethod = .post) -> UploadRequest {
         UploadRequest(
             url: origin.url("/films"), method, .bytes(Array("{}".utf8), mediaType: "application/json"),
             fields: ["X-Own": "1"])
@@ -98,7 +98,7 @@ struct UploaderTests {
 
     @Test("a PUT whose answer was lost is sent again from its beginning, a POST is not")
     func lostAnswer() async throws {
-        for (method, requests) in [(HTTPMethod.put, 2), (.delete, 2), (.post, 1), (.patch, 1)] {
+        for (method, requests) in [(RequestMethod.put, 2), (.delete, 2), (.post, 1), (.patch, 1)] {
             let origin = try ScriptedOrigin { connection in
                 connection == 0 ? [.readHead, .readBody, .reset] : .acceptingBodies(status: "204 No Content")
             }
@@ -142,7 +142,7 @@ struct UploaderTests {
 
     @Test("an upload is retried after the time of Retry-After, if it is idempotent")
     func retryAfter() async throws {
-        for (method, requests) in [(HTTPMethod.put, 2), (.post, 1)] {
+        for (method, requests) in [(RequestMethod.put, 2), (.post, 1)] {
             let origin = try ScriptedOrigin([
                 .readHead, .readBody,
                 .send("HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"),
@@ -222,7 +222,7 @@ struct UploaderTests {
 
     @Test("a 401 is answered by the authenticator, and the body is sent again from its beginning")
     func challenged() async throws {
-        struct FixedAuthenticator: Authenticator {
+        struct FixedAuthenticator: HTTPAuthenticator {
             func credential(for challenge: AuthenticationChallenge) async -> Credential? {
                 challenge.isRepeated ? nil : .token("t0ken")
             }

@@ -56,7 +56,7 @@ struct StoreClient: Sendable {
     }
 
     private func write(
-        _ method: HTTPMethod, _ name: SHA256.Digest, _ hash: String, _ body: UploadBody?
+        _ method: RequestMethod, _ name: SHA256.Digest, _ hash: String, _ body: UploadBody?
     ) async -> WriteOutcome {
         let buffer = AnswerBuffer(limit: Self.answerLimit) { _ in }
         do throws(ImageLoadingError) {
@@ -75,7 +75,7 @@ struct StoreClient: Sendable {
     }
 
     private func request(
-        _ method: HTTPMethod, _ name: SHA256.Digest, _ limits: Timeouts, hash: String
+        _ method: RequestMethod, _ name: SHA256.Digest, _ limits: Timeouts, hash: String
     ) throws(ImageLoadingError) -> TransportRequest {
         guard let url = URL(string: address.url(of: name)) else {
             throw .invalidURL(text: address.displayText, reason: "it is not the address of a store")

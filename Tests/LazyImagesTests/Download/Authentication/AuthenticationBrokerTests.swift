@@ -8,7 +8,7 @@ import Testing
 @Suite("AuthenticationBroker", .bounded)
 struct AuthenticationBrokerTests {
     /// Returns its credentials in order, and records the challenges.
-    private final class RecordingAuthenticator: Authenticator {
+    private final class RecordingAuthenticator: HTTPAuthenticator {
         let answers: [AuthenticationChallenge.Scheme: [Credential]]
         let asked = Shared<[AuthenticationChallenge]>([])
 

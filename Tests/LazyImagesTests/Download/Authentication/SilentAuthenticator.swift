@@ -2,7 +2,7 @@ import LazyImages
 import TestSupport
 
 /// Asks nobody, and gives its credential once `answer` is counted.
-final class SilentAuthenticator: Authenticator {
+final class SilentAuthenticator: HTTPAuthenticator {
     let asked = Tally()
     let answer = Tally()
     private let credential: Credential?

@@ -90,7 +90,7 @@ struct DamagedPartialTests {
         ])
     func damaged(by damage: Damage) async throws {
         let origin = try origin(body)
-        let request = ImageRequest(.url(origin.url()))
+        let request = ImageRequest(origin.url())
         let broken = await loader().error(for: request)
         #expect(broken?.code == "truncated" || broken?.code == "connection-lost")
         try change(damage.apply)
@@ -120,7 +120,7 @@ struct DamagedPartialTests {
         }
         let jpeg = try JPEGEncoder(quality: 100).encode(Bitmap(width: width, height: height, pixels: pixels))
         let origin = try origin(jpeg, type: "image/jpeg", sent: 100_000)
-        let request = ImageRequest(.url(origin.url("/a.jpg")))
+        let request = ImageRequest(origin.url("/a.jpg"))
         #expect(await loader().error(for: request) != nil)
         try change { $0.damage(body: 80_000) }
         let loader = ImageLoader(disk: DiskCache(folder: folder.file("cache")), pressure: nil)
@@ -143,7 +143,7 @@ struct DamagedPartialTests {
             return nil
         }
         let origin = try origin(body)
-        let request = ImageRequest(.url(origin.url()))
+        let request = ImageRequest(origin.url())
         #expect(await loader(calls: calls, partialMinimum: 4096).error(for: request) != nil)
         #expect(left.value.count > 10)
         for (number, var files) in left.value.enumerated() {
@@ -165,7 +165,7 @@ struct DamagedPartialTests {
     @Test("a beginning that was cut off and resumed is resumed again, with the bytes of both transfers")
     func twice() async throws {
         let origin = try origin(body, breaks: 2)
-        let request = ImageRequest(.url(origin.url()))
+        let request = ImageRequest(origin.url())
         #expect(await loader().error(for: request) != nil)
         try change { $0.damage(body: 150_000) }
         #expect(await loader().error(for: request) != nil)

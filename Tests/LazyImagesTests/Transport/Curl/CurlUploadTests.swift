@@ -16,7 +16,7 @@ struct CurlUploadTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func request(
-        _ origin: ScriptedOrigin, _ method: HTTPMethod, _ body: UploadBody?, timeouts: Timeouts = .patient
+        _ origin: ScriptedOrigin, _ method: RequestMethod, _ body: UploadBody?, timeouts: Timeouts = .patient
     ) throws -> TransportRequest {
         var request = TransportRequest(url: origin.url("/films"), timeouts: timeouts)
         request.method = method
@@ -32,7 +32,7 @@ struct CurlUploadTests {
     func methods(name: String) async throws {
         let origin = try ScriptedOrigin(.acceptingBodies(status: "201 Created", answer: "yes"))
         let head = try await transport.perform(
-            request(origin, HTTPMethod(rawValue: name), .bytes(Array("film".utf8))), into: receiver)
+            request(origin, RequestMethod(rawValue: name), .bytes(Array("film".utf8))), into: receiver)
         #expect(head.status == 201 && receiver.bytes == Array("yes".utf8))
         #expect(lines(origin)[0] == "\(name) /films HTTP/1.1")
         #expect(lines(origin).contains("Content-Length: 4"))
@@ -51,7 +51,7 @@ struct CurlUploadTests {
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"),
             .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"),
         ])
-        for method in [HTTPMethod.post, .delete, .head, .get] {
+        for method in [RequestMethod.post, .delete, .head, .get] {
             _ = try await transport.perform(request(origin, method, nil), into: receiver)
         }
         #expect(origin.heads.map { $0.prefix { $0 != " " } } == ["POST", "DELETE", "HEAD", "GET"])
@@ -145,12 +145,12 @@ struct CurlUploadTests {
     @Test(
         "when the server closes a reused connection under a request, it is sent again only if it may arrive twice",
         arguments: [
-            (HTTPMethod.put, [1, 2, 3], Bool?.none, 3, true), (.post, [1, 2, 3], nil, 2, false),
+            (RequestMethod.put, [1, 2, 3], Bool?.none, 3, true), (.post, [1, 2, 3], nil, 2, false),
             (.post, [], nil, 2, true), (.put, [1, 2, 3], false, 2, false), (.put, [], false, 2, true),
             (.post, [1, 2, 3], true, 3, true), (.post, [], true, 3, true),
         ])
     func closedUnderRequest(
-        method: HTTPMethod, body: [UInt8], mayBeRepeated: Bool?, requests: Int, isAnswered: Bool
+        method: RequestMethod, body: [UInt8], mayBeRepeated: Bool?, requests: Int, isAnswered: Bool
     ) async throws {
         let origin = try ScriptedOrigin([
             .readHead, .readBody, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .readHead, .readBody,
@@ -169,7 +169,7 @@ struct CurlUploadTests {
     }
 
     private func sending(
-        _ method: HTTPMethod, _ body: [UInt8], to origin: ScriptedOrigin
+        _ method: RequestMethod, _ body: [UInt8], to origin: ScriptedOrigin
     ) throws(ImageLoadingError) -> TransportRequest {
         var request = TransportRequest(url: origin.url("/films"), timeouts: .patient)
         request.method = method

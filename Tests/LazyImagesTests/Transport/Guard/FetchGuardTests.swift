@@ -108,7 +108,7 @@ struct FetchGuardTests {
         let loader = FileLoader.ephemeral(
             configuration: .with { $0.security = policy }, transport: HeldTransport())
         for text in ["file:///etc/hostname", "data:image/png;base64,iVBORw0KGgo="] {
-            #expect(try await loader.error(for: ImageRequest(.text(text)))?.code == "address-refused")
+            #expect(try await loader.error(for: ImageRequest(URL(typed: text)))?.code == "address-refused")
         }
         let request = ImageRequest("https://nobody.example/a")
         try await loader.store(SampleImages.png, for: request)

@@ -78,7 +78,7 @@ struct GuardedConnectionTests {
             }
             let downloader = try downloader(
                 ["http://127.0.0.9:\(first.port)", "http://\(host):\(origin.port)"], allowed: ["127.0.0.9"])
-            let error = await downloader.unjoinedCallers(of: ImageRequest(.url(first.url(host: "127.0.0.9"))))
+            let error = await downloader.unjoinedCallers(of: ImageRequest(first.url(host: "127.0.0.9")))
                 .outcomes[
                     0
                 ]
@@ -141,7 +141,7 @@ struct GuardedConnectionTests {
                 sources: [FetchSource("http://\(host.name):\(origin.port)")].compactMap(\.self),
                 allowedNetworks: [AddressRange("127.0.0.2")].compactMap(\.self))
             _ = try await ImageDownloader(configuration: configuration)
-                .download(ImageRequest(.url(origin.url(host: host.name))))
+                .download(ImageRequest(origin.url(host: host.name)))
         }.error
     }
 

@@ -6,7 +6,7 @@ enum ArticleExamples {
     static func cachePolicies(_ signedURL: URL) -> [ImageRequest] {
         let offline = ImageRequest(
             "https://example.org/posters/1.jpg", options: .init(cachePolicy: .cacheOnly))
-        let signed = ImageRequest(.url(signedURL, id: "poster-7"))
+        let signed = ImageRequest(url: signedURL, id: "poster-7")
         let tracked = ImageRequest(
             "https://example.org/a.jpg?utm_source=mail", options: .init(ignoredQuery: .tracking))
         let german = ImageRequest(
@@ -56,7 +56,7 @@ enum ArticleExamples {
 
     static func longList(_ model: ImageListModel) async {
         let films = ListRows(count: 100_000) { row in
-            ImageRequest(.data(id: "film-\(row)") { [UInt8]() })
+            ImageRequest(id: "film-\(row)") { [UInt8]() }
         }
         model.setRows(films, visible: 0..<10)
     }
@@ -72,7 +72,7 @@ enum ArticleExamples {
     }
 }
 
-struct Household: Authenticator {
+struct Household: HTTPAuthenticator {
     func credential(for challenge: AuthenticationChallenge) async -> Credential? {
         // A second challenge means that the first answer was wrong.
         challenge.isRepeated ? nil : .password(user: "anna", password: "s3cret")

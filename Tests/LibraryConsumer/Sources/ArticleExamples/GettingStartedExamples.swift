@@ -24,7 +24,7 @@ enum GettingStartedExamples {
     }
 
     static func keep(_ loader: ImageLoader, _ poster: ImageRequest) async throws {
-        let asset = ImageRequest(.data(id: "asset-7") { [UInt8]() })  // its bytes come from a closure
+        let asset = ImageRequest(id: "asset-7") { [UInt8]() }  // its bytes come from a closure
         try await loader.store(try await FileLoader().file(for: poster).bytes.array, for: asset)
         await loader.remove(asset)  // from memory and disk, at every size
     }

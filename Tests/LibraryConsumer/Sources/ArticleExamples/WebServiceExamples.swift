@@ -15,7 +15,7 @@ func addPosters(to router: Router, _ loader: FileLoader) {
             sizes.contains(text)
         else { throw HTTPError(.badRequest, message: "not a poster at a size: \(name) \(text)") }
         do {
-            let request = try ImageRequest(.text("https://images.example.org/\(name).jpg"))
+            let request = ImageRequest("https://images.example.org/\(name).jpg")
             let picture = try await loader.picture(for: request, PictureRecipe(text))
             let type = picture.header?.format.mediaType ?? "application/octet-stream"
             return Response(

@@ -11,7 +11,7 @@ struct EveryTask {
     private var small: ImageSize { ImageSize(width: 100, height: 100) }
 
     private func request(_ name: String = "metropolis.jpg") throws -> ImageRequest {
-        try ImageRequest(.text(server + name))
+        ImageRequest(server + name)
     }
 
     private func loader(_ name: String, _ configuration: ImageDownloader.Configuration = .init())
@@ -45,7 +45,7 @@ struct EveryTask {
     }
 
     private func watch() async throws {
-        let task = loader("watch").task(for: try ImageRequest(.text(slow + "nosferatu.jpg")))
+        let task = loader("watch").task(for: ImageRequest(slow + "nosferatu.jpg"))
         task.priority = .high
         async let received = task.progress.reduce(0) { max($0, $1.received) }
         async let previews = task.previews.reduce(0) { count, _ in count + 1 }
@@ -56,16 +56,16 @@ struct EveryTask {
     }
 
     private func cancel() async throws {
-        let task = loader("cancel").task(for: try ImageRequest(.text(slow + "metropolis.jpg")))
+        let task = loader("cancel").task(for: ImageRequest(slow + "metropolis.jpg"))
         task.cancel()
         print("cancel: \(await code { _ = try await task.value })")
     }
 
     private func resize() async throws {
         let loader = loader("resize")
-        let fitted = try ImageRequest(.text(server + "metropolis.jpg"), targetSize: small)
-        let filled = try ImageRequest(
-            .text(server + "metropolis.jpg"), targetSize: small, contentMode: .fill(.top))
+        let fitted = ImageRequest(server + "metropolis.jpg", targetSize: small)
+        let filled = ImageRequest(
+            server + "metropolis.jpg", targetSize: small, contentMode: .fill(.top))
         print("fit: \(try await loader.image(for: fitted).size)")
         print("fill: \(try await loader.image(for: filled).size)")
     }
@@ -76,28 +76,28 @@ struct EveryTask {
         let transport = RecordingTransport(recording: ["X-App", "X-Page"])
         let loader = ImageLoader(disk: nil, configuration: configuration, transport: transport)
         _ = try await loader.image(
-            for: ImageRequest(.text(server + "metropolis.jpg"), options: .init(fields: ["X-Page": "7"])))
+            for: ImageRequest(server + "metropolis.jpg", options: .init(fields: ["X-Page": "7"])))
         print("fields: \(transport.recorded)")
     }
 
     private func giveBytes() async throws {
         let bytes = try await FileLoader(disk: nil).file(for: try request()).bytes.array
-        let image = try await loader("closure").image(for: ImageRequest(.data(id: "asset-7") { bytes }))
+        let image = try await loader("closure").image(for: ImageRequest(id: "asset-7") { bytes })
         print("closure: \(image.source) \(image.size)")
     }
 
     private func identify() async throws {
         let loader = loader("id")
         _ = try await loader.image(
-            for: ImageRequest(.text(server + "metropolis.jpg?signature=1", id: "poster-7")))
-        let again = try ImageRequest(.text(server + "metropolis.jpg?signature=2", id: "poster-7"))
+            for: ImageRequest(server + "metropolis.jpg?signature=1", id: "poster-7"))
+        let again = ImageRequest(server + "metropolis.jpg?signature=2", id: "poster-7")
         print("id: \(try await loader.image(for: again).source)")
     }
 
     private func removeAndStore() async throws {
         let loader = loader("remove")
-        let cached = try ImageRequest(
-            .text(server + "metropolis.jpg"), options: .init(cachePolicy: .cacheOnly))
+        let cached = ImageRequest(
+            server + "metropolis.jpg", options: .init(cachePolicy: .cacheOnly))
         _ = try await loader.image(for: try request())
         print("cache only: \(try await loader.image(for: cached).source)")
         await loader.remove(cached)
@@ -114,11 +114,11 @@ struct EveryTask {
         configuration.partialMinimum = 4096
         let loader = loader("resume", configuration)
         let events = loader.files.downloader.activity.events
-        let task = loader.task(for: try ImageRequest(.text(slow + "metropolis.jpg")))
+        let task = loader.task(for: ImageRequest(slow + "metropolis.jpg"))
         for await progress in task.progress where progress.received > 20_000 { task.cancel() }
         // The transfer keeps its partial body before its slot is free.
         for await event in events { if case .failed = event.kind { break } }
-        print("resumed: \(try await loader.image(for: ImageRequest(.text(slow + "metropolis.jpg"))).source)")
+        print("resumed: \(try await loader.image(for: ImageRequest(slow + "metropolis.jpg")).source)")
     }
 
     private func prewarm() async throws {

@@ -9,9 +9,9 @@ struct LibraryConsumer {
         let arguments = Array(CommandLine.arguments.dropFirst())
         switch arguments.count {
         case 1:
-            let image = try await ImageLoader.shared.image(for: ImageRequest(.text(arguments[0])))
+            let image = try await ImageLoader.shared.image(for: ImageRequest(arguments[0]))
             print("\(image.header.format) \(image.bitmap.width) x \(image.bitmap.height)")
-        case 2: try await OwnFormat.load(ImageRequest(.text(arguments[0])), cachedIn: arguments[1])
+        case 2: try await OwnFormat.load(ImageRequest(arguments[0]), cachedIn: arguments[1])
         case 3: try await EveryTask(server: arguments[0], slow: arguments[1], folder: arguments[2]).run()
         default: print("usage: LibraryConsumer URL [CACHE-FOLDER] | SERVER SLOW-SERVER FOLDER")
         }

@@ -3,7 +3,7 @@ public import FoundationEssentials
 
 /// Provides the credentials for servers that require them. Set it in ``ImageDownloader/Configuration``. It is called
 /// once per origin and realm, however many requests wait.
-public protocol Authenticator: Sendable {
+public protocol HTTPAuthenticator: Sendable {
     /// The credential for a challenge. With nil the load fails with `httpStatus` 401.
     ///
     /// Runs on no particular actor. It may be slow: it may ask a person or read a file.
@@ -16,7 +16,7 @@ public protocol Authenticator: Sendable {
     func tokenToSend(to origin: URL) async -> String?
 }
 
-extension Authenticator {
+extension HTTPAuthenticator {
     /// Returns nil: no token is sent before a challenge.
     /// - Parameter origin: the server: scheme, host and port.
     public func tokenToSend(to origin: URL) async -> String? { nil }
@@ -55,7 +55,7 @@ struct Authorization: Sendable {
     let credential: Credential
 }
 
-/// Answers authentication challenges for all requests. It asks the `Authenticator` once per origin and realm, however
+/// Answers authentication challenges for all requests. It asks the `HTTPAuthenticator` once per origin and realm, however
 /// many requests wait, and keeps the credential for later requests. A cancelled request waits no longer.
 actor AuthenticationBroker {
     /// The last challenge of an origin, and the credential for it.
@@ -65,14 +65,14 @@ actor AuthenticationBroker {
         var uses = 0
     }
 
-    private let authenticator: any Authenticator
+    private let authenticator: any HTTPAuthenticator
     private let clientNonce: @Sendable () -> String
     private var sessions: [URL: Session] = [:]
     private let questions = FlightTable<AuthenticationChallenge, Bool, any Error, Never>()
 
     /// - Parameter clientNonce: makes the random text of the client for Digest.
     init(
-        _ authenticator: any Authenticator,
+        _ authenticator: any HTTPAuthenticator,
         clientNonce: @escaping @Sendable () -> String = {
             String(UInt64.random(in: .min ... .max), radix: 36)
         }
