@@ -106,8 +106,8 @@ public final class ImageLoader: Sendable {
         }
     }
 
-    /// The image in the memory tier, at once and however old, to show until ``image(for:)-(ImageRequest)`` returns. Counts a hit, but
-    /// no miss: a following load counts that.
+    /// The image in the memory tier, at once and however old, to show until ``image(for:)-(ImageRequest)`` returns. Counts
+    /// a hit, but no miss: a following load counts that.
     /// - Parameter request: the image to load.
     public func cachedImage(for request: ImageRequest) -> LoadedImage? {
         request.usesMemory ? memory.value(for: request.resultKey, countsHit: true) : nil

@@ -201,7 +201,8 @@ extension ImageLoader {
 
     /// Loads an image and blocks the thread until it is loaded: for scripts, and for programs with their own threads.
     ///
-    /// Do not call it inside a task, whose thread other tasks need: a debug build traps. Use ``image(for:)-(ImageRequest)`` there.
+    /// Do not call it inside a task, whose thread other tasks need: a debug build traps. Use
+    /// ``image(for:)-(ImageRequest)`` there.
     /// - Parameter request: the image to load.
     /// - Throws: the reason why there is no image.
     public func waitForImage(_ request: ImageRequest) throws(ImageLoadingError) -> LoadedImage {
