@@ -197,8 +197,10 @@ private struct Operation: Sendable {
         request.options.cachePolicy = policies[choice % policies.count]
         request.options.usesMemory = !choice.isMultiple(of: 11)
         request.options.usesDisk = !choice.isMultiple(of: 17)
-        request.options.priority = choice.isMultiple(of: 2) ? .normal : .low
-        if choice.isMultiple(of: 5) { request.storesResult = .png }
+        request.options.priority = choice.isMultiple(of: 3) ? .normal : .low
+        if choice.isMultiple(of: 5) {
+            request.storesResult = choice.isMultiple(of: 2) ? .png : .only(.png)
+        }
         return request
     }
 

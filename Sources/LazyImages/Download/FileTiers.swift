@@ -56,7 +56,7 @@ final class FileTiers: Sendable {
     func stored(for request: ImageRequest) async -> (file: LoadedFile?, mark: ClaimFile.Mark?) {
         if let file = memory(for: request)?.value(for: request.key, countsHit: false),
             isAnswered(request, by: file),
-            request.accepts(file.bytes) || !file.isPresent
+            request.accepts(file) || !file.isPresent
         {
             return (file.from(.memory), nil)
         }
@@ -67,8 +67,17 @@ final class FileTiers: Sendable {
     private func storedOnDisk(
         for request: ImageRequest
     ) async -> (file: LoadedFile?, mark: ClaimFile.Mark?) {
-        let look = await disk(for: request)?.entry(for: request.key, claimedAs: request.transferKey)
-        return (look?.entry.flatMap { file(of: $0, for: request, from: .disk) }, look?.mark)
+        guard let disk = disk(for: request) else { return (nil, nil) }
+        let look = await disk.entry(for: request.key, claimedAs: request.transferKey)
+        guard var entry = look.entry else { return (nil, look.mark) }
+        if entry.body.count == 0, let content = StoredResponse(decoding: entry.metadata)?.content {
+            // Another caller keeps only results.
+            guard request.acceptsResult, let key = request.pipeline.resultKey(ofContent: content),
+                let result = await disk.entry(for: key)
+            else { return (nil, look.mark) }
+            entry = DiskCache.Entry(metadata: entry.metadata, body: result.body, expiry: entry.expiry)
+        }
+        return (file(of: entry, for: request, from: .disk), look.mark)
     }
 
     /// Whether a file in memory is an answer to the request's fields.
@@ -101,14 +110,14 @@ final class FileTiers: Sendable {
             url: url, requestedURL: request.url, source: source, response: response)
         guard file.isPresent else { return file }
         let isWanted = file.header != nil || configuration.acceptsAnyContent
-        return isWanted && request.accepts(entry.body) ? file : nil
+        return isWanted && request.accepts(file) ? file : nil
     }
 
     /// Stores a file in memory.
     /// - Parameter isUnwanted: whether the file was removed from the tiers meanwhile. Checked before storing, to keep a
     ///   newer file, and again after it, so that either the removal or this call sees the other.
     func remember(_ file: LoadedFile, for request: ImageRequest, unless isUnwanted: () -> Bool) {
-        guard let memory = memory(for: request), !isUnwanted() else { return }
+        guard let memory = memory(for: request), !file.isResult, !isUnwanted() else { return }
         memory.store(file, for: request.key, cost: file.bytes.count)
         if isUnwanted() { memory.remove(request.key, ifStill: file) }
     }
@@ -120,7 +129,7 @@ final class FileTiers: Sendable {
         let request = wanted.request
         func answers(_ file: LoadedFile) -> Bool {
             isAnswered(request, by: file) && file.response != wanted.stored?.response
-                && (file.isPresent ? request.accepts(file.bytes) : file.status == 404 || file.status == 410)
+                && (file.isPresent ? request.accepts(file) : file.status == 404 || file.status == 410)
         }
         if let file = memory(for: request)?.value(for: request.key, countsHit: false), answers(file) {
             return file.from(.memory)
@@ -156,8 +165,15 @@ final class FileTiers: Sendable {
         let request = wanted.request
         switch consequence {
         case .store:
-            await store(file, for: request) { !flight.isCurrent }
             share(file, head, answer, wanted, from: flight)
+            // Nobody is left to make the result.
+            let keepsOriginal = request.keepsOriginal || flight.isOver
+            guard file.source == .revalidated || keepsOriginal else {
+                remember(file, for: request) { !flight.isCurrent }
+                return file.unstored
+            }
+            await store(file, for: request) { !flight.isCurrent }
+            if !request.usesDisk { return file.unstored }
         case .remove:
             memory?.remove(request.key)
             await disk?.remove(request.key)
@@ -177,10 +193,12 @@ final class FileTiers: Sendable {
         if let (stored, response) = wanted.confirmed(by: answer.head) {
             let head = response.confirmed(by: answer.head)
             let mayBeKept = mayKeep(head, of: answer, for: request)
+            var confirmed = self.response(head, answer, wanted)
+            confirmed.content = response.content
             let file = LoadedFile(
                 bytes: stored.bytes, header: stored.header, damage: stored.damage, status: stored.status,
                 url: answer.url, requestedURL: request.url, source: .revalidated,
-                response: self.response(head, answer, wanted), mayBeKept: mayBeKept)
+                response: confirmed, mayBeKept: mayBeKept)
             return (file, head, mayBeKept ? .store : .nothing)
         }
         let status = answer.head.status
@@ -195,7 +213,7 @@ final class FileTiers: Sendable {
         if file.damage != nil, !file.isRepeated { file = file.doubted }
         let isTaken = status == 200 || configuration.acceptsAnyStatus
         // Of other statuses only 404 and 410 are remembered.
-        let isUseful = isTaken ? request.accepts(answer.bytes) : status == 404 || status == 410
+        let isUseful = isTaken ? request.accepts(file) : status == 404 || status == 410
         // A temporary failure of the server does not remove the stored file.
         if !isUseful || wanted.revalidates && HTTPStatus(rawValue: status).isTemporary {
             return (file, answer.head, .nothing)
@@ -220,8 +238,10 @@ final class FileTiers: Sendable {
     ) async {
         remember(file, for: request, unless: isUnwanted)
         guard let disk = disk(for: request), let response = file.response else { return }
+        // The result has an entry of its own.
         await disk.store(
-            file.bytes.source, metadata: response.encoded, expiry: response.expiry, for: request.key,
+            file.isResult ? ByteArray([]) : file.bytes.source, metadata: response.encoded,
+            expiry: response.expiry, for: request.key,
             unless: isUnwanted)
     }
 
@@ -250,6 +270,7 @@ extension FileTiers {
             let file = file(of: entry, for: request, from: .shared), let response = file.response,
             response.received > wanted.stored?.response?.received ?? 0
         else { return nil }
+        guard request.keepsOriginal else { return file.unstored }
         await store(file, for: request) { !flight.isCurrent }
         return file
     }
@@ -261,6 +282,7 @@ extension FileTiers {
     ) {
         let request = wanted.request
         guard let shared = shared(for: request), mayBeShared(request), !answer.isAuthorised,
+            !file.isResult,
             // A damaged file must not outlive its doubt elsewhere.
             file.damage == nil || file.isRepeated,
             // Some loaders store other statuses too. Those are of no use here.

@@ -73,7 +73,7 @@ public actor ImageDownloader {
         if let status = file.status, status != 200, file.head == nil {
             throw .httpStatus(url: file.url.displayText, status: status)
         }
-        try request.check(file.bytes)
+        try request.check(file.content)
         return file
     }
 

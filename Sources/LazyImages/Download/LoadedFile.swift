@@ -1,6 +1,7 @@
 public import FoundationEssentials
 public import HTTPSemantics
 public import ImageCodecs
+import Synchronization
 
 /// An image's file: its bytes and their origin. Shared, never copied.
 public final class LoadedFile: Sendable, CachedAddress {
@@ -46,12 +47,15 @@ public final class LoadedFile: Sendable, CachedAddress {
     package let mayBeKept: Bool
     /// Whether a second transfer has brought the same bytes: damage in them is the server's own.
     let isRepeated: Bool
+    /// Of a file that could be on disk, and is not, since the caller that began its transfer does not want that: whether
+    /// another caller has stored it there. Nil for other files.
+    let storedLater: StoredLater?
 
     init(
         bytes: ImageBytes, header: ImageHeader?, damage: ImageDecodingError? = nil, status: Int?, url: URL,
         requestedURL: URL, source: Source, head: ResponseHead? = nil, response: StoredResponse? = nil,
         mayBeKept: Bool = true,
-        isRepeated: Bool = false
+        isRepeated: Bool = false, storedLater: StoredLater? = nil
     ) {
         self.bytes = bytes
         self.header = header
@@ -64,6 +68,7 @@ public final class LoadedFile: Sendable, CachedAddress {
         self.response = response
         self.mayBeKept = mayBeKept
         self.isRepeated = isRepeated
+        self.storedLater = storedLater
     }
 
     /// A file for loaders of other programs.
@@ -112,6 +117,35 @@ public final class LoadedFile: Sendable, CachedAddress {
     /// lifetime, in seconds. Nil for a file that is always fresh.
     package var freshness: (received: Int, initialAge: Int, lifetime: Int)? {
         response.map { ($0.received, $0.initialAge, $0.lifetime) }
+    }
+
+    /// Whether it is a stored result in place of the file.
+    var isResult: Bool { response?.content != nil }
+
+    /// The SHA-256 of the file, also if this is its result.
+    var content: String { response?.content ?? bytes.checksum }
+
+    /// Whether a caller has stored the file on disk after its transfer.
+    final class StoredLater: Sendable {
+        let value = Atomic(false)
+    }
+
+    /// The same, not stored on disk.
+    var unstored: LoadedFile {
+        LoadedFile(
+            bytes: bytes, header: header, damage: damage, status: status, url: url,
+            requestedURL: requestedURL, source: source, head: head, response: response,
+            mayBeKept: mayBeKept, isRepeated: isRepeated, storedLater: StoredLater())
+    }
+
+    /// The answer with other bytes: a stored file that it confirms as well, or the results of a file.
+    /// - Parameter content: of the file whose results these are; nil for a file.
+    func with(_ stored: LoadedFile, resultOf content: String?) -> LoadedFile {
+        var response = response
+        response?.content = content
+        return LoadedFile(
+            bytes: stored.bytes, header: stored.header, damage: stored.damage, status: status, url: url,
+            requestedURL: requestedURL, source: source, head: head, response: response, mayBeKept: mayBeKept)
     }
 
     /// Whether it is the image itself, and not a remembered 404 or 410.

@@ -61,20 +61,23 @@ struct FileDecoder: Sendable {
     /// - Parameters:
     ///   - disk: keeps the results of requests that ask for it; nil for none.
     ///   - mayStore: whether the result may be stored now.
+    /// - Returns: the image; and if the disk has it as a result now, the SHA-256 of the file.
     /// - Throws: `.undecodable`, `.processingFailed`, `.memoryShort`; and for lack of a thread `.resourcesShort`.
     func image(
         in file: LoadedFile, for request: ImageRequest, _ disk: DiskCache?, mayStore: () -> Bool
-    ) async throws(ImageLoadingError) -> LoadedImage {
+    ) async throws(ImageLoadingError) -> (LoadedImage, content: String?) {
         let pipeline = request.pipeline
+        if file.isResult { return (try await image(file.bytes, of: file, for: request, .none), file.content) }
         guard let disk, let format = pipeline.resultFormat,
             // Ignored: without a thread there is no stored result; decoding then fails for the same reason.
-            let key = try? await threads.run({ pipeline.resultKey(ofContent: file.bytes.checksum) })
-        else { return try await image(file.bytes, of: file, for: request, pipeline) }
+            let content = try? await threads.run({ file.content }),
+            let key = pipeline.resultKey(ofContent: content)
+        else { return (try await image(file.bytes, of: file, for: request, pipeline), nil) }
         // Ignored: a result that cannot be used is made anew.
         if let entry = await disk.entry(for: key),
             let image = try? await image(entry.body, of: file, for: request, .none)
         {
-            return image
+            return (image, content)
         }
         let image = try await image(file.bytes, of: file, for: request, pipeline)
         // Ignored: without a thread, or for a picture beyond a JPEG's size, only the original is stored.
@@ -82,10 +85,10 @@ struct FileDecoder: Sendable {
         guard image.damage == nil, mayStore(),
             let bytes = try? await threads.run({ try? format.encode(image.bitmap) })
         else {
-            return image
+            return (image, nil)
         }
         await disk.store(ByteArray(bytes), metadata: [], for: key) { !mayStore() }
-        return image
+        return (image, content)
     }
 }
 
@@ -100,7 +103,8 @@ extension ImageRequest.ResultFormat {
     fileprivate func encode(_ bitmap: Bitmap) throws(ImageEncodingError) -> [UInt8] {
         switch self {
         case .png: try bitmap.encoded(quality: nil).file
-        case .jpeg(let quality): try bitmap.encoded(quality: min(max(quality, 1), 100)).file
+        case .jpeg(let quality): try bitmap.encoded(quality: quality).file
+        case .only(let format): try format.encode(bitmap)
         }
     }
 }

@@ -191,7 +191,7 @@ public final class FileLoader: Sendable {
     ) async throws(ImageLoadingError) -> LoadedFile {
         let answer = try DownloadedImage(
             bytes: [UInt8](bytes), of: request.url, configuration, acceptsDamage: false)
-        try request.check(answer.bytes)
+        try request.check(answer.bytes.checksum)
         let file = LoadedFile(
             bytes: answer.bytes, header: answer.header, status: answer.head.status, url: request.url,
             requestedURL: request.url, source: .local,
@@ -264,7 +264,7 @@ extension FileLoader {
         // Of all lookups of a load in memory, only this one is counted.
         if let file = tiers.memory(for: request)?.value(for: request.key), file.isPresent,
             tiers.isAnswered(request, by: file), !configuration.acceptsAnyStatus,
-            isSmallEnough(file), request.accepts(file.bytes),
+            isSmallEnough(file), request.accepts(file),
             request.accepts(file.response, now: clock.seconds), request.accepts(file.damage)
         {
             return file.from(.memory)
@@ -296,7 +296,7 @@ extension FileLoader {
             () throws(ImageLoadingError) in try LocalContent.read(request.url, limit: limit)
         }
         let bytes = ImageBytes(content)
-        try request.check(bytes)
+        try request.check(bytes.checksum)
         let (header, damage) = try bytes.structure(
             by: configuration.decoders, url: request.url, isWhole: true,
             acceptsAnyContent: configuration.acceptsAnyContent)
@@ -349,7 +349,7 @@ extension FileLoader {
     ) async throws(ImageLoadingError) -> LoadedFile? {
         let request = wanted.request
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
-        let file: LoadedFile
+        var file: LoadedFile
         do {
             let caller = downloader.join(
                 wanted, client.priority?() ?? request.priority.rank, listener: client.listener,
@@ -361,11 +361,19 @@ extension FileLoader {
             if let file = try fileOnError(for: wanted) { return file }
             throw error
         }
-        // The download may be another caller's. If its file does not match this request's checksum, this caller makes a
+        if let storedLater = file.storedLater, request.keepsOriginal {
+            storedLater.value.store(true, ordering: .sequentiallyConsistent)
+            await tiers.store(file, for: request) { downloader.isOutdated(request, since: look.removals) }
+        }
+        // The download may be another caller's, who has another result of the file.
+        if file.source == .revalidated, let stored = wanted.stored, stored.isResult || file.isResult {
+            file = file.with(stored, resultOf: stored.response?.content)
+        }
+        // If its file does not match this request's checksum, this caller makes a
         // download of its own.
-        if file.source == .shared { return file.isPresent && !request.accepts(file.bytes) ? nil : file }
+        if file.source == .shared { return file.isPresent && !request.accepts(file) ? nil : file }
         if [.revalidated, .disk, .memory].contains(file.source) {
-            try request.check(file.bytes)
+            try request.check(file.content)
             return try usable(file, for: request)
         }
         if let status = file.status, status != 200 {
@@ -377,7 +385,7 @@ extension FileLoader {
             }
         }
         // The download may have begun for a request with another checksum.
-        try request.check(file.bytes)
+        try request.check(file.content)
         return file
     }
 }
@@ -408,17 +416,19 @@ extension FileLoader {
             return .transfer(DownloadRequest(request, replacing: stored))
         }
         // Computed on demand: its key costs a hash.
-        var revalidation: DownloadRequest {
+        func revalidation(_ request: ImageRequest) -> DownloadRequest {
             DownloadRequest(request, revalidating: stored, response, now: clock.seconds)
         }
         switch response.use(for: directives, as: configuration.cacheKind, now: clock.seconds) {
         case .fresh: return .give(try usable(stored, for: request))
         case .stale: return .give(try usable(stored.from(.stale), for: request))
         case .staleWhileRevalidating:
-            return .giveAndRevalidate(try usable(stored.from(.stale), for: request), revalidation)
+            // Nobody makes a result in the background.
+            return .giveAndRevalidate(
+                try usable(stored.from(.stale), for: request), revalidation(request.forFile))
         case .validate:
             if directives.onlyIfCached { throw notCached }
-            return .transfer(revalidation)
+            return .transfer(revalidation(request))
         }
     }
 

@@ -139,11 +139,16 @@ public final class ImageLoader: Sendable {
         return ImageTask(request, join(request, listener))
     }
 
-    /// Whether memory has the image, or memory or disk have its file, however old. Counts no lookup.
+    /// Whether memory has the image, or memory or disk have its file, or disk has only its result, however old. Counts a
+    /// lookup on disk only for such a result.
     /// - Parameter request: the request of the image.
     public func contains(_ request: ImageRequest) async -> Bool {
         if request.usesMemory, memory.contains(request.resultKey) { return true }
-        return await files.contains(request)
+        if await files.contains(request) { return true }
+        guard case .only = request.storesResult else { return false }
+        var request = request
+        request.acceptsResult = true
+        return await files.tiers.stored(for: request).file?.isResult == true
     }
 
     /// Removes an image from memory and disk, at all sizes and content modes, and its partial body.
@@ -276,7 +281,9 @@ public final class ImageLoader: Sendable {
     private func loadAtAddress(
         _ request: ImageRequest, _ load: Load
     ) async throws(ImageLoadingError) -> LoadedImage {
-        try request.checkProcessors()
+        try request.checkParameters()
+        var request = request
+        request.acceptsResult = request.storesResult != nil
         let file = try await file(for: request, load)
         if Task.isCancelled { throw .cancelled(url: request.url.displayText) }
         let event = LoadEvent.file(file)
@@ -318,26 +325,43 @@ public final class ImageLoader: Sendable {
             load.flight.isCurrent && file.mayBeKept
                 && !files.downloader.isOutdated(request, since: load.removals)
         }
+        /// Stores a file that its transfer has not stored.
+        /// - Parameter content: the SHA-256 of the file, if only its result is kept; nil for the file itself.
+        func storeLater(resultOf content: String?) async {
+            guard let storedLater = file.storedLater, mayBeKept() else { return }
+            // The file of another caller stays, or replaces this entry.
+            await files.tiers.store(file.with(file, resultOf: content), for: request) {
+                !mayBeKept() || storedLater.value.load(ordering: .sequentiallyConsistent)
+            }
+        }
+        func reloaded() async throws(ImageLoadingError) -> LoadedImage {
+            var whole = request
+            whole.cachePolicy = .reload
+            return try await self.image(in: try await self.file(for: whole, load), for: whole, load)
+        }
         var image: LoadedImage
         do {
-            image = try await decoder.image(
+            let content: String?
+            (image, content) = try await decoder.image(
                 in: file, for: request, files.tiers.disk(for: request), mayStore: mayBeKept)
+            await storeLater(resultOf: content)
         } catch {
             // The next load downloads the file again.
             if error.isDamagedFile {
                 files.shared?.remove(request.key)
                 await disk?.remove(request.key)
+                // Another version of the decoders may have stored the result.
+                if file.isResult, request.cachePolicy != .cacheOnly { return try await reloaded() }
+            } else {
+                // Cancelled, for example. The next load need not download it.
+                await storeLater(resultOf: nil)
             }
             throw error
         }
         if image.damage != nil, file.mayBeDoubted {
             if file.source == .resumed, request.cachePolicy != .reload {
                 // The parts may not belong together. Ignored: without the whole file, this one is shown.
-                var whole = request
-                whole.cachePolicy = .reload
-                if let file = try? await self.file(for: whole, load) {
-                    return try await self.image(in: file, for: whole, load)
-                }
+                if let image = try? await reloaded() { return image }
             }
             image = image.doubted
             if mayBeKept() { await files.doubt(file, for: request) { !mayBeKept() } }

@@ -14,7 +14,7 @@ import SystemSupport
 public final class Prewarmer: Sendable {
     /// The tiers to fill.
     public enum Destination: Sendable, Hashable, CaseIterable {
-        /// Files in the disk tier, without decoding.
+        /// Files in the disk tier, without decoding; and the results of requests that store them.
         case disk
         /// Decoded images in the memory tier, at the sizes of their requests, and their files in the disk tier.
         case memory
@@ -86,8 +86,9 @@ public final class Prewarmer: Sendable {
     }
 
     private let files: FileLoader
-    /// Decodes the images; nil with the destination `disk`.
+    /// Decodes the images; nil for a prewarmer of files.
     private let images: ImageLoader?
+    private let destination: Destination
     private let concurrency: Int
     private let state = Lock(State())
 
@@ -98,6 +99,7 @@ public final class Prewarmer: Sendable {
     public init(_ loader: FileLoader, concurrency: Int = 32) {
         files = loader
         images = nil
+        destination = .disk
         self.concurrency = max(1, concurrency)
     }
 
@@ -108,7 +110,8 @@ public final class Prewarmer: Sendable {
     ///   - concurrency: the most images at once; the loader's limits for transfers hold too. Default: 32.
     public init(_ loader: ImageLoader, destination: Destination = .memory, concurrency: Int = 32) {
         files = loader.files
-        images = destination == .memory ? loader : nil
+        images = loader
+        self.destination = destination
         self.concurrency = max(1, concurrency)
     }
 
@@ -248,7 +251,9 @@ public final class Prewarmer: Sendable {
         let start = clock.now
         let result: Result<Outcome, ImageLoadingError>
         let timing: LoadTiming
-        if let images {
+        if let images, destination == .memory || request.storesResult != nil {
+            var request = request
+            if destination == .disk { request.options.usesMemory = false }
             let loaded = await images.timedImage(for: request)
             timing = loaded.timing
             result = loaded.image.map { loaded.file.map(Self.outcome) ?? .alreadyDecoded($0) }

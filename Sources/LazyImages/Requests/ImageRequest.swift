@@ -40,8 +40,16 @@ public struct ImageRequest: Sendable, Hashable {
     public enum ResultFormat: Sendable, Hashable {
         /// Exactly the pixels.
         case png
-        /// Smaller, with a quality of 1 to 100. A result with transparency becomes a PNG.
+        /// Smaller, with a quality of 1 to 100; the load fails with another one. A result with transparency becomes a PNG.
         case jpeg(quality: Int)
+        /// In one of the formats above, and without the original, whose freshness and validators are kept. The image's
+        /// header is the result's then. Each size that is not stored needs a transfer of its own. The original is kept too
+        /// if it is on disk already, if it is damaged or cannot be stored as a result, or if a revalidation in the
+        /// background brings a new one.
+        indirect case only(ResultFormat)
+
+        /// The format of the file.
+        var encoding: ResultFormat { if case .only(let format) = self { format.encoding } else { self } }
     }
 
     /// The immutable part of a request, shared by its copies. A load copies its request often.
@@ -106,6 +114,8 @@ public struct ImageRequest: Sendable, Hashable {
     package var cachePolicy: CachePolicy
     /// Whether to load even while the host's circuit breaker is open: a person asks for another try.
     var overridesCircuitBreaker = false
+    /// Whether the load takes its stored result in place of the file: only loads of images do.
+    var acceptsResult = false
 
     /// The wanted size in pixels, applied as ``contentMode`` says; images are never enlarged. Default: nil, the image's
     /// own size.
@@ -117,9 +127,9 @@ public struct ImageRequest: Sendable, Hashable {
     /// that resizes is the size to decode to. Requests with equal steps share a load and an image in memory; the disk
     /// has the original file. Default: none.
     public var processors: [any ImageProcessing] { didSet { updateResultKey() } }
-    /// The format in which the disk tier keeps the result of size and processors too, beside the original file. The next
-    /// load of the same content then decodes the result alone. Has no effect on an image as it is. Default: nil, the
-    /// original only.
+    /// The format in which the disk tier keeps the result of size and processors, beside the original file or, with
+    /// `.only`, in its place. The next load of the same content then decodes the result alone. Has no effect on an image as
+    /// it is. Default: nil, the original only.
     public var storesResult: ResultFormat? { didSet { updateResultKey() } }
     /// As in ``Options``.
     var usesMemory: Bool { identity.options.usesMemory }
@@ -286,12 +296,28 @@ extension ImageRequest {
             targetSize, contentMode, processors.map { ImageProcessor($0) }, storing: storesResult)
     }
 
-    /// Throws `.processingFailed` for a processor with a parameter that no image can have.
-    func checkProcessors() throws(ImageLoadingError) {
-        for processor in processors {
-            do { try ImageProcessor(processor).check() } catch {
-                throw .processingFailed(url: url.displayText, reason: error)
+    /// Whether the disk tier keeps the original file.
+    var keepsOriginal: Bool {
+        guard acceptsResult, case .only = storesResult else { return true }
+        return pipeline.resultFormat == nil
+    }
+
+    /// The same for a load without an image: it keeps the original.
+    var forFile: ImageRequest {
+        var request = self
+        request.acceptsResult = false
+        return request
+    }
+
+    /// Throws `.processingFailed` for a parameter that no image can have.
+    func checkParameters() throws(ImageLoadingError) {
+        do throws(ImageProcessingError) {
+            for processor in processors { try ImageProcessor(processor).check() }
+            if case .jpeg(let quality) = storesResult?.encoding, !(1...100).contains(quality) {
+                throw .invalidParameter(processor: "storesResult", reason: "the quality must be 1 to 100")
             }
+        } catch {
+            throw .processingFailed(url: url.displayText, reason: error)
         }
     }
 
@@ -307,16 +333,16 @@ extension ImageRequest {
     /// Whether it asks only for a range of the file.
     var isPartial: Bool { !fields.isEmpty && fields["range"] != nil }
 
-    /// Whether the bytes match the request's checksum. Without a checksum all bytes do.
-    func accepts(_ bytes: ImageBytes) -> Bool { checksum == nil || checksum == bytes.checksum }
+    /// Whether a file matches the request's checksum. Without a checksum all files do.
+    func accepts(_ file: LoadedFile) -> Bool { checksum == nil || checksum == file.content }
 
     /// Whether an image with this damage answers the request.
     func accepts(_ damage: ImageDecodingError?) -> Bool { damage == nil || acceptsDamage }
 
-    /// Throws `.checksumMismatch` for bytes that do not match the request's checksum.
-    func check(_ bytes: ImageBytes) throws(ImageLoadingError) {
+    /// Throws `.checksumMismatch` for a file that does not match the request's checksum.
+    func check(_ content: @autoclosure () -> String) throws(ImageLoadingError) {
         guard let checksum else { return }
-        let found = bytes.checksum
+        let found = content()
         if found != checksum {
             throw .checksumMismatch(url: url.displayText, expected: checksum, found: found)
         }
@@ -449,6 +475,8 @@ struct ImagePipeline: Sendable {
     let steps: [ImageProcessor]
     /// The format in which the disk tier keeps the result; nil for not there.
     let resultFormat: ImageRequest.ResultFormat?
+    /// Whether it keeps only that.
+    private let isOnlyResult: Bool
 
     /// Without a target size, a first step that resizes is the size to decode to. The result is stored only if it is
     /// not the image as it is.
@@ -463,15 +491,20 @@ struct ImagePipeline: Sendable {
             sizing = processors.first?.sizing
             steps = sizing == nil ? processors : Array(processors.dropFirst())
         }
-        resultFormat = sizing == nil && steps.isEmpty ? nil : format
+        let stored = sizing == nil && steps.isEmpty ? nil : format
+        resultFormat = stored?.encoding
+        isOnlyResult = stored != resultFormat
     }
 
     /// Gives the image as it is.
     static let none = ImagePipeline(nil, .fit, [], storing: nil)
 
-    /// The name of the result in its cache key; nil for the image as it is. Pipelines with equal names give equal
-    /// results. Each step's name has its length before it, so that no name can look like two.
-    var name: String? {
+    /// The name in the cache key of the image in memory; nil for the image as it is.
+    var name: String? { isOnlyResult ? resultName.map { $0 + "|only" } : resultName }
+
+    /// The name of the result. Pipelines with equal names give equal results. Each step's name has its length before it,
+    /// so that no name can look like two.
+    private var resultName: String? {
         let size = sizing?.name
         guard !steps.isEmpty || resultFormat != nil else { return size }
         var name = size ?? ""
@@ -487,7 +520,7 @@ struct ImagePipeline: Sendable {
     /// changed file never gives an old result.
     /// - Parameter content: the SHA-256 of the file.
     func resultKey(ofContent content: String) -> CacheKey? {
-        guard resultFormat != nil, let name else { return nil }
+        guard resultFormat != nil, let name = resultName else { return nil }
         return CacheKey(id: "result \(Self.version) \(content) \(name)")
     }
 }

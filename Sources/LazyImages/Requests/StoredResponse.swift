@@ -6,12 +6,14 @@ import Hashing
 ///     200 1763714400 12 86400 https://example.org/posters/1.jpg
 ///     < vary accept-language 9f86d081884c7d65...
 ///     < moved 1763800800 https://example.org/posters/1.jpg
+///     < content sha256 2c26b46b68ffc68f...
 ///     Content-Type: image/jpeg
 ///     ETag: "5f3-61"
 ///
 /// The first line has the status, the time of arrival (seconds since 1970), the age at that time and the freshness
 /// lifetime (seconds), and the URL after redirects. Lines that begin with `<` are about the request: a field that Vary
-/// names, and the target of permanent redirects with their expiry. The fields follow, one a line, without those that
+/// names, and the target of permanent redirects with their expiry. `content` stands in an entry without a body: of the
+/// file with this SHA-256 the disk tier has only results. Earlier versions do not read such an entry. The fields follow, one a line, without those that
 /// concern only the connection (RFC 9111 section 3.1).
 ///
 /// The text of the fields is written and parsed lazily: memory needs no text, and a fresh entry only the first lines.
@@ -26,6 +28,8 @@ struct StoredResponse: Equatable, Sendable {
     let variance: Variance
     /// The target of permanent redirects, while they are fresh.
     let moved: PermanentMove?
+    /// The SHA-256 of the file, if the disk tier has only results of it; else nil.
+    var content: String?
     private var answer: Answer
 
     /// The fields of the answer: all of them as they arrived, or the text of those that were kept.
@@ -137,6 +141,7 @@ struct StoredResponse: Equatable, Sendable {
             case "moved":
                 guard let until = Self.number(words[2]) else { return nil }
                 moved = PermanentMove(url: Self.text(words[3]), until: until)
+            case "content": content = Self.text(words[3])
             default: return nil
             }
         }
@@ -151,6 +156,7 @@ struct StoredResponse: Equatable, Sendable {
         var text = "\(status) \(received) \(initialAge) \(lifetime) \(url)\n"
         for member in variance.members { text += "< vary \(member.name) \(member.hash)\n" }
         if let moved { text += "< moved \(moved.until) \(moved.url)\n" }
+        if let content { text += "< content sha256 \(content)\n" }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(1024)
         bytes += text.utf8

@@ -98,15 +98,16 @@ struct ImageRequestTests {
 
     @Test("a checksum is accepted in either case; without a checksum any bytes are accepted")
     func checksum() throws {
-        let bytes = ImageBytes([1, 2, 3])
+        let url = try #require(URL(string: "https://example.org/a"))
+        let file = LoadedFile(bytes: ImageBytes([1, 2, 3]), header: nil, url: url)
         let sum = "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"
         #expect(
-            ImageRequest("https://example.org/a", options: .init(checksum: sum.uppercased())).accepts(bytes))
-        #expect(ImageRequest("https://example.org/a").accepts(bytes))
+            ImageRequest("https://example.org/a", options: .init(checksum: sum.uppercased())).accepts(file))
+        #expect(ImageRequest("https://example.org/a").accepts(file))
         let wrong = ImageRequest("https://example.org/a", options: .init(checksum: "00"))
-        #expect(!wrong.accepts(bytes))
+        #expect(!wrong.accepts(file))
         let error = ImageLoadingError.checksumMismatch(
             url: "https://example.org/a", expected: "00", found: sum)
-        #expect(throws: error) { try wrong.check(bytes) }
+        #expect(throws: error) { try wrong.check(file.content) }
     }
 }
