@@ -56,14 +56,15 @@ let package = Package(
         .executable(name: "marquee", targets: ["marquee"]),
     ],
     targets: [
-        .target(name: "CCurl", dependencies: ["CSystem"], cSettings: cSettings),
-        .target(name: "CSQLite", dependencies: ["CSystem"], cSettings: cSettings),
+        .target(name: "CMarqueeCurl", dependencies: ["CMarqueeSystem"], cSettings: cSettings),
+        .target(name: "CMarqueeSQLite", dependencies: ["CMarqueeSystem"], cSettings: cSettings),
         // The sample catalogue, in the program: three megabytes.
         .target(name: "CSample", cSettings: cSettings),
-        .target(name: "CSystem", cSettings: cSettings),
+        .target(name: "CMarqueeSystem", cSettings: cSettings),
         .target(name: "Hashing", swiftSettings: optimised),
         .target(name: "Locking", swiftSettings: swiftSettings),
-        .target(name: "SystemSupport", dependencies: ["Locking", "CSystem"], swiftSettings: swiftSettings),
+        .target(
+            name: "SystemSupport", dependencies: ["Locking", "CMarqueeSystem"], swiftSettings: swiftSettings),
         .target(name: "HTTPSemantics", swiftSettings: swiftSettings),
         .target(
             name: "ImageCodecs", dependencies: ["Locking"], resources: [.embedInCode("WebP/Tables")],
@@ -74,24 +75,25 @@ let package = Package(
         .target(
             name: "LazyImages",
             dependencies: [
-                "Hashing", "SystemSupport", "HTTPSemantics", "ImageCodecs", "Coalescing", "CCurl", "CSystem",
+                "Hashing", "SystemSupport", "HTTPSemantics", "ImageCodecs", "Coalescing", "CMarqueeCurl",
+                "CMarqueeSystem",
             ],
             // A load calls about thirty async functions. Otherwise each would switch executors, and back.
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(
             name: "BackgroundTransfers",
-            dependencies: ["SystemSupport", "HTTPSemantics", "LazyImages", "CSystem"],
+            dependencies: ["SystemSupport", "HTTPSemantics", "LazyImages", "CMarqueeSystem"],
             swiftSettings: swiftSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .target(
             name: "Films", dependencies: ["Hashing", "SystemSupport", "HTTPSemantics"],
             swiftSettings: optimised),
         .target(
             name: "FilmSources",
-            dependencies: ["Hashing", "SystemSupport", "HTTPSemantics", "Films", "CSQLite"],
+            dependencies: ["Hashing", "SystemSupport", "HTTPSemantics", "Films", "CMarqueeSQLite"],
             swiftSettings: swiftSettings),
         .target(
             name: "TerminalGraphics",
-            dependencies: ["SystemSupport", "ImageCodecs", "CSystem"],
+            dependencies: ["SystemSupport", "ImageCodecs", "CMarqueeSystem"],
             swiftSettings: optimised),
         .target(
             name: "FilmBrowser",
@@ -102,7 +104,7 @@ let package = Package(
             swiftSettings: optimised),
         .target(
             name: "HTTPServer",
-            dependencies: ["SystemSupport", "HTTPSemantics", "CSystem"],
+            dependencies: ["SystemSupport", "HTTPSemantics", "CMarqueeSystem"],
             swiftSettings: swiftSettings),
         .target(
             name: "ServiceOperations",
@@ -113,7 +115,7 @@ let package = Package(
             dependencies: [
                 "Hashing", "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "Films",
                 "FilmSources",
-                "PictureServer", "PictureService", "ServiceOperations", "LazyImages", "CSystem",
+                "PictureServer", "PictureService", "ServiceOperations", "LazyImages", "CMarqueeSystem",
             ],
             swiftSettings: swiftSettings),
         .target(
@@ -125,7 +127,7 @@ let package = Package(
             dependencies: [
                 "Hashing", "SystemSupport", "HTTPSemantics", "HTTPServer", "ImageCodecs", "LazyImages",
                 "Coalescing",
-                "PictureService", "CSystem",
+                "PictureService", "CMarqueeSystem",
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
@@ -134,7 +136,7 @@ let package = Package(
                 "Hashing", "SystemSupport", "LazyImages", "BackgroundTransfers", "ImageCodecs", "Films",
                 "FilmSources",
                 "FilmBrowser", "TerminalGraphics", "HTTPSemantics", "HTTPServer", "ServiceOperations",
-                "CatalogueService", "PictureServer", "PictureService", "CSystem", "CSample",
+                "CatalogueService", "PictureServer", "PictureService", "CMarqueeSystem", "CSample",
             ],
             swiftSettings: cold),
         .executableTarget(
@@ -150,7 +152,9 @@ let package = Package(
 
         .target(
             name: "TestSupport",
-            dependencies: ["SystemSupport", "ImageCodecs", "LazyImages", "TerminalGraphics", "CSystem"],
+            dependencies: [
+                "SystemSupport", "ImageCodecs", "LazyImages", "TerminalGraphics", "CMarqueeSystem",
+            ],
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings),
         .target(
@@ -165,7 +169,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "SystemSupportTests",
-            dependencies: ["SystemSupport", "TestSupport", "TestTraits", "CSystem"],
+            dependencies: ["SystemSupport", "TestSupport", "TestTraits", "CMarqueeSystem"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "HashingTests", dependencies: ["Hashing", "SystemSupport", "TestSupport", "TestTraits"],
@@ -189,7 +193,7 @@ let package = Package(
             dependencies: [
                 "LazyImages", "Coalescing", "Hashing", "SystemSupport", "TestSupport", "TestTraits",
                 "TestNames",
-                "CSystem",
+                "CMarqueeSystem",
             ],
             swiftSettings: swiftSettings,
             linkerSettings: ownNames),
@@ -224,7 +228,8 @@ let package = Package(
         .testTarget(
             name: "TerminalGraphicsTests",
             dependencies: [
-                "TerminalGraphics", "SystemSupport", "TerminalProbe", "TestSupport", "TestTraits", "CSystem",
+                "TerminalGraphics", "SystemSupport", "TerminalProbe", "TestSupport", "TestTraits",
+                "CMarqueeSystem",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

@@ -1,4 +1,3 @@
-import Glibc
 import SystemSupport
 
 /// How far packets from this machine get, and over which interface.

@@ -1,5 +1,4 @@
-import CSystem
-import Glibc
+import CMarqueeSystem
 import SystemSupport
 
 /// An rtnetlink socket. Blocks: not for the cooperative pool.

@@ -1,7 +1,6 @@
-import CSystem
+import CMarqueeSystem
 import Films
 import FoundationEssentials
-import Glibc
 import HTTPSemantics
 import HTTPServer
 import SystemSupport

@@ -1,6 +1,5 @@
 import FilmSources
 import Films
-import Glibc
 import HTTPSemantics
 import HTTPServer
 import LazyImages

@@ -1,4 +1,4 @@
-import Glibc
+import SystemSupport
 package import ImageCodecs
 package import LazyImages
 package import TerminalGraphics

@@ -1,4 +1,8 @@
-import Glibc
+#if canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
 
 /// An IP address, without a port or a zone. The bits are in host order.
 public enum IPAddress: Sendable, Hashable {

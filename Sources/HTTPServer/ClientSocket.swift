@@ -1,5 +1,5 @@
-import CSystem
-import Glibc
+import CMarqueeSystem
+import SystemSupport
 
 /// One client's socket. epoll reports an edge once, so the socket remembers it until a call has used it up.
 struct ClientSocket {

@@ -1,4 +1,4 @@
-import CSystem
+import CMarqueeSystem
 import HTTPSemantics
 import SystemSupport
 

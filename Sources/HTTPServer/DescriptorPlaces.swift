@@ -1,4 +1,4 @@
-import Glibc
+import SystemSupport
 
 /// The descriptors of the process that connections may take, and the files that are open as long as a client wishes.
 /// The others are for the library, transfers and the log: with all connections taken, requests on them can still be

@@ -1,4 +1,3 @@
-internal import Glibc
 package import SystemSupport
 
 /// A small HTTP/1.1 server. A few threads wait for all connections at once (epoll). A bounded number of other threads

@@ -1,5 +1,4 @@
-import CSystem
-import Glibc
+import CMarqueeSystem
 import HTTPSemantics
 import SystemSupport
 

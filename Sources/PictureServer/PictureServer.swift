@@ -1,6 +1,5 @@
-internal import CSystem
+internal import CMarqueeSystem
 import Coalescing
-internal import Glibc
 package import HTTPSemantics
 package import HTTPServer
 package import ImageCodecs

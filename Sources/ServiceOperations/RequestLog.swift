@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HTTPSemantics
 package import HTTPServer
 package import SystemSupport

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import SystemSupport
 
 /// Reports the service's state to the service manager (sd_notify(3)): a datagram to the socket in `NOTIFY_SOCKET`.

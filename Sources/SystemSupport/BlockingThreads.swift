@@ -1,6 +1,5 @@
-import CSystem
+import CMarqueeSystem
 import Dispatch
-import Glibc
 import Synchronization
 
 /// A small pool of threads for blocking calls (files, name service), so that these never hold a thread of Swift's

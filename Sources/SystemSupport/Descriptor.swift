@@ -1,5 +1,4 @@
-internal import CSystem
-internal import Glibc
+internal import CMarqueeSystem
 
 /// A file descriptor, closed with the end of its lifetime.
 package struct Descriptor: ~Copyable {

@@ -1,5 +1,4 @@
-internal import CSystem
-internal import Glibc
+internal import CMarqueeSystem
 
 /// The system's calls on files. Each repeats after a signal (EINTR) and throws `FileFault` on failure.
 /// A struct and not free functions, so that a test can make the Nth call fail as a full or broken disk would.

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The fields of `fstat` that callers need.
 package struct FileStatus: Sendable {
     package let size: Int

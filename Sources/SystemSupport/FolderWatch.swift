@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Observes a folder and the folders in it (inotify(7)): calls back when files or folders were added, removed, renamed or
 /// written. Several changes in a row count once (debounced).
 ///

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The system's monotonic clock (CLOCK_MONOTONIC), for what needs its numbers. `ContinuousClock` is for all other times.
 package enum MonotonicClock {
     package static var nanoseconds: Int64 {

@@ -1,5 +1,4 @@
-internal import CSystem
-internal import Glibc
+internal import CMarqueeSystem
 
 /// Starts programs that continue after this one ends.
 package enum SessionProcess {

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The system's texts for the values of `errno`.
 package enum SystemError {
     /// Such as `No space left on device`.

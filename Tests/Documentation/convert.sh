@@ -19,8 +19,8 @@ convert() {
     rm -rf "$graphs" "${folder:?}/$module"
     mkdir -p "$graphs"
     swift symbolgraph-extract -module-name "$module" -target "$triple" -I "$built/Modules" -minimum-access-level public \
-        -Xcc -fmodule-map-file="$built/CCurl.build/module.modulemap" \
-        -Xcc -fmodule-map-file="$built/CSystem.build/module.modulemap" -output-dir "$graphs"
+        -Xcc -fmodule-map-file="$built/CMarqueeCurl.build/module.modulemap" \
+        -Xcc -fmodule-map-file="$built/CMarqueeSystem.build/module.modulemap" -output-dir "$graphs"
     docc convert "$@" --additional-symbol-graph-dir "$graphs" --fallback-display-name "$module" \
         --fallback-bundle-identifier "marquee.$module" --warnings-as-errors --output-path "$folder/$module"
 }

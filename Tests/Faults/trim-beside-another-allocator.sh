@@ -11,7 +11,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 cat > "$folder/main.c" <<'C'
-#include "CSystem.h"
+#include "CMarqueeSystem.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ int main(void) {
     return 0;
 }
 C
-clang -O1 -fno-builtin -ISources/CSystem/include "$folder/main.c" Sources/CSystem/CSystem.c -lpthread -o "$folder/main" ||
+clang -O1 -fno-builtin -ISources/CMarqueeSystem/include "$folder/main.c" Sources/CMarqueeSystem/CMarqueeSystem.c -lpthread -o "$folder/main" ||
     exit 1
 bad=0
 for _ in $(seq "${1:-300}"); do (exec "$folder/main") 2>/dev/null || bad=$((bad + 1)); done 2>/dev/null

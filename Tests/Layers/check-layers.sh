@@ -31,19 +31,19 @@ imports() {
 }
 imports Hashing
 imports Locking
-imports SystemSupport Locking CSystem
+imports SystemSupport Locking CMarqueeSystem
 imports HTTPSemantics SystemSupport
 imports Coalescing SystemSupport
-imports BackgroundTransfers SystemSupport HTTPSemantics LazyImages CSystem
-imports HTTPServer SystemSupport HTTPSemantics CSystem
+imports BackgroundTransfers SystemSupport HTTPSemantics LazyImages CMarqueeSystem
+imports HTTPServer SystemSupport HTTPSemantics CMarqueeSystem
 imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
 imports ImageCodecs Locking
 imports Films Hashing SystemSupport HTTPSemantics
-imports FilmSources CSQLite Hashing SystemSupport HTTPSemantics Films
+imports FilmSources CMarqueeSQLite Hashing SystemSupport HTTPSemantics Films
 imports FilmBrowser Hashing SystemSupport ImageCodecs LazyImages BackgroundTransfers Films TerminalGraphics
 imports PictureService Hashing SystemSupport HTTPSemantics ImageCodecs LazyImages
 imports PictureServer Hashing SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages \
-    PictureService CSystem
+    PictureService CMarqueeSystem
 
 # Errors that are caught by their cases, and are in no message.
 caught=' Failure Refusal FilmError SoapFault '

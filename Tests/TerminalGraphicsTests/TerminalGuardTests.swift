@@ -1,4 +1,4 @@
-import CSystem
+import CMarqueeSystem
 import Glibc
 import SystemSupport
 import TestSupport

@@ -1,4 +1,4 @@
-import CSystem
+import CMarqueeSystem
 import FoundationEssentials
 import Glibc
 public import ImageCodecs

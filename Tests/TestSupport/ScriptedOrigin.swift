@@ -1,4 +1,4 @@
-import CSystem
+import CMarqueeSystem
 public import FoundationEssentials
 import Glibc
 public import LazyImages

@@ -1,6 +1,5 @@
-import CSQLite
+import CMarqueeSQLite
 import FoundationEssentials
-import Glibc
 import HTTPSemantics
 import SystemSupport
 

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import SystemSupport
 
 /// A library's file with its connections: one writes, some read, and one watches for writes of others. The last connection

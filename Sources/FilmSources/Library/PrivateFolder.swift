@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import SystemSupport
 
 /// A folder for the files of this process alone, removed with the object. The next process that makes one removes what a

@@ -1,4 +1,8 @@
-import Glibc
+#if canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
 
 /// Converts pixels from the colours of a file to sRGB (IEC 61966-2-1), relative to the medium and without black point
 /// compensation. Colours outside sRGB become the nearest level of each channel.

@@ -1,4 +1,8 @@
-import Glibc
+#if canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
 
 /// A curve from 0...1 to 0...1, of one channel.
 enum ToneCurve {

@@ -1,6 +1,5 @@
 import Coalescing
 import FoundationEssentials
-import Glibc
 import HTTPSemantics
 import Synchronization
 import SystemSupport

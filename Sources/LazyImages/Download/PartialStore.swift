@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import Hashing
 package import SystemSupport
 

@@ -1,6 +1,5 @@
-import CSystem
+import CMarqueeSystem
 package import FoundationEssentials
-import Glibc
 import HTTPSemantics
 package import SystemSupport
 

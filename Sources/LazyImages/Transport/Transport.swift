@@ -1,4 +1,4 @@
-import CCurl
+import CMarqueeCurl
 public import FoundationEssentials
 public import HTTPSemantics
 import Synchronization

@@ -1,4 +1,4 @@
-import Glibc
+import SystemSupport
 
 /// The nearest colours of a terminal's palette.
 ///

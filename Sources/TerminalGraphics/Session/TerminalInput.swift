@@ -1,5 +1,4 @@
-internal import CSystem
-internal import Glibc
+internal import CMarqueeSystem
 internal import SystemSupport
 
 /// Reads a terminal's events: keys, mouse, pastes, and signals about the window.

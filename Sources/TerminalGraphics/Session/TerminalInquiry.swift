@@ -1,5 +1,4 @@
-internal import CSystem
-internal import Glibc
+internal import CMarqueeSystem
 internal import SystemSupport
 
 /// Queries the process's terminal for its capabilities, for programs that print lines and leave the screen alone.

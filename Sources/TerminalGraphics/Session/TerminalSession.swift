@@ -1,6 +1,5 @@
-internal import CSystem
+internal import CMarqueeSystem
 internal import FoundationEssentials
-internal import Glibc
 package import ImageCodecs
 internal import Synchronization
 internal import SystemSupport

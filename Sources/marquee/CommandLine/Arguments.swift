@@ -2,7 +2,7 @@ import FilmBrowser
 import FilmSources
 import Films
 import FoundationEssentials
-import Glibc
+import SystemSupport
 import HTTPSemantics
 
 /// A parsed command line. Options may be anywhere. `--name=value` equals `--name value`, `-oDIR` equals `-o DIR`, and

@@ -1,4 +1,3 @@
-import Glibc
 import ImageCodecs
 import SystemSupport
 

@@ -1,4 +1,3 @@
-import Glibc
 import SystemSupport
 
 /// Ctrl-C and the other signals that ask a program to end. The first one cancels the work, so that it ends in order.

@@ -1,6 +1,5 @@
 import Films
 import FoundationEssentials
-import Glibc
 import LazyImages
 import SystemSupport
 import TerminalGraphics

@@ -1,4 +1,3 @@
-import Glibc
 import LazyImages
 import SystemSupport
 import TerminalGraphics

@@ -1,6 +1,6 @@
 import BackgroundTransfers
 import FoundationEssentials
-import Glibc
+import SystemSupport
 import LazyImages
 import TerminalGraphics
 

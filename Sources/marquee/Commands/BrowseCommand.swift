@@ -1,4 +1,4 @@
-import CSystem
+import CMarqueeSystem
 import FoundationEssentials
 import LazyImages
 import SystemSupport

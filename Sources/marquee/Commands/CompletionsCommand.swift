@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Glibc
+import SystemSupport
 
 /// `marquee completions`: completes command lines in a shell.
 enum CompletionsCommand: Command {

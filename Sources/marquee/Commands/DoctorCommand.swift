@@ -2,7 +2,7 @@ import BackgroundTransfers
 import FilmSources
 import Films
 import FoundationEssentials
-import Glibc
+import SystemSupport
 import LazyImages
 import TerminalGraphics
 

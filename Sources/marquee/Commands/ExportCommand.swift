@@ -1,7 +1,6 @@
 import FilmSources
 import Films
 import FoundationEssentials
-import Glibc
 import SystemSupport
 import TerminalGraphics
 

@@ -1,6 +1,5 @@
 import Films
 import FoundationEssentials
-import Glibc
 import HTTPSemantics
 import LazyImages
 import SystemSupport

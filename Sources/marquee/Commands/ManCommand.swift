@@ -1,4 +1,4 @@
-import Glibc
+import SystemSupport
 import TerminalGraphics
 
 /// `marquee man`: the manual page.

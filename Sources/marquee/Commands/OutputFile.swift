@@ -1,6 +1,5 @@
-import CSystem
+import CMarqueeSystem
 import FoundationEssentials
-import Glibc
 import ImageCodecs
 import LazyImages
 import SystemSupport

@@ -1,6 +1,5 @@
 import CatalogueService
 import FoundationEssentials
-import Glibc
 import HTTPSemantics
 import HTTPServer
 import LazyImages

@@ -1,6 +1,5 @@
 import CatalogueService
 import FilmSources
-import Glibc
 import HTTPSemantics
 import HTTPServer
 import LazyImages

@@ -1,6 +1,5 @@
 import BackgroundTransfers
 import FoundationEssentials
-import Glibc
 import LazyImages
 import SystemSupport
 

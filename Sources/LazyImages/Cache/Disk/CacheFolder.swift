@@ -1,4 +1,3 @@
-internal import Glibc
 import Hashing
 internal import Synchronization
 import SystemSupport

@@ -1,5 +1,4 @@
 import FoundationEssentials
-internal import Glibc
 import Synchronization
 package import SystemSupport
 

@@ -1,6 +1,5 @@
-internal import CSystem
+internal import CMarqueeSystem
 internal import FoundationEssentials
-internal import Glibc
 import SystemSupport
 
 /// Memory pressure: an asynchronous sequence of levels, for any number of readers. Each reader first gets the present

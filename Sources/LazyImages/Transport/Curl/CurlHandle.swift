@@ -1,6 +1,6 @@
-import CCurl
+import CMarqueeCurl
 import FoundationEssentials
-import Glibc
+import SystemSupport
 
 /// Makes libcurl handles with the settings that all transfers of a transport share.
 enum CurlHandle {

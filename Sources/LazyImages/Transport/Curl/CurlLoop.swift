@@ -1,6 +1,5 @@
-import CCurl
-import CSystem
-import Glibc
+import CMarqueeCurl
+import CMarqueeSystem
 import Synchronization
 import SystemSupport
 

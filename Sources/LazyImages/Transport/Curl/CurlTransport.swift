@@ -1,6 +1,5 @@
-import CCurl
+import CMarqueeCurl
 import FoundationEssentials
-import Glibc
 import Synchronization
 import SystemSupport
 

@@ -1,4 +1,4 @@
-import CCurl
+import CMarqueeCurl
 
 /// The body of one transfer's request. libcurl reads it piece by piece, and may start again. Used on the transport's
 /// thread only.

@@ -1,5 +1,5 @@
-#include "CSQLite.h"
-#include "CSystem.h"
+#include "CMarqueeSQLite.h"
+#include "CMarqueeSystem.h"
 
 #include <stdatomic.h>
 

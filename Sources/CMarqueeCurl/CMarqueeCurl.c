@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
-#include "CCurl.h"
-#include "CSystem.h"
+#include "CMarqueeCurl.h"
+#include "CMarqueeSystem.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
