@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+public import FoundationEssentials
 package import Hashing
 public import ImageCodecs
 public import LazyImages
@@ -114,8 +114,8 @@ private let pictureThreads = BlockingThreads(
 
 /// Why a picture is not made.
 public enum PictureError: Error, Hashable, Sendable {
-    /// The text is not a recipe.
-    case malformedRecipe(String)
+    /// The text is not a recipe, because of one of its parts.
+    case malformedRecipe(String, part: String)
     /// The source is not a picture that can be decoded within the limits.
     case notDecodable(ImageDecodingError)
     /// A step of the recipe does not fit this picture. Another recipe may.
@@ -124,12 +124,15 @@ public enum PictureError: Error, Hashable, Sendable {
     case notEncodable(ImageEncodingError)
 }
 
-extension PictureError: CustomStringConvertible {
+extension PictureError: CustomStringConvertible, LocalizedError {
+    /// As `description`.
+    public var errorDescription: String? { description }
+
     /// One line that says what is wrong and what to do.
     public var description: String {
         switch self {
-        case .malformedRecipe(let text):
-            "\"\(text)\" is not a recipe; write a size such as w342, 342x513, x513 or original, then .fill, steps such as .round12, .q80 or .png, .e and .v"
+        case .malformedRecipe(let text, let part):
+            "\"\(text)\" is not a recipe because of \"\(part)\"; write a size such as w342, 342x513, x513 or original, then .fill, steps such as .round12, .q80 or .png, .e and .v"
         case .notDecodable(let error): "\(error)"
         case .notProcessable(let error): "the recipe does not fit the picture: \(error)"
         case .notEncodable(let error): "\(error)"

@@ -101,7 +101,7 @@ package struct PictureMaker: Sendable {
             return kept + (planes[scale.size] != nil ? making : max(plan.memory, plan.cost + making))
         }
         let making =
-            try Bitmap.memoryToResample(from: scale.size, to: result) + memory(of: recipe.processors, result)
+            try Bitmap.memoryToResample(from: scale.size, to: result) + memory(of: recipe.steps, result)
         let isDecoded = bitmaps[scale.size] != nil
         return kept + (isDecoded ? making : max(scale.memory, scale.size.bitmapBytes + making))
     }
@@ -159,7 +159,7 @@ package struct PictureMaker: Sendable {
 
     private func process(_ bitmap: Bitmap, by recipe: PictureRecipe) throws(PictureError) -> Bitmap {
         do {
-            return try bitmap.processed(by: recipe.processors, limits: limits)
+            return try bitmap.processed(by: recipe.steps, limits: limits)
         } catch {
             throw .notProcessable(error)
         }

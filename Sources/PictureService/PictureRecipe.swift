@@ -18,9 +18,12 @@ public import ImageCodecs
 ///     .circle                 the circle in the center
 ///     .border2-ff8000         a border of 2 pixels, along the round corners of the step before it
 ///     .blur8                  a Gaussian blur with a standard deviation of 8 pixels
-///     .mirror                 left and right exchanged
+///     .mirror, .flip          left and right exchanged; top and bottom
 ///     .turn90                 turned clockwise by 90, 180 or 270 degrees
 ///     .pad8-ffffff            8 pixels of room around it; without a color it is transparent
+///
+/// Other processors have no text, and neither has a border whose corners are not those of the step before it, or a radius
+/// that is not a whole number.
 ///
 ///     .q60                    the quality of a JPEG, 1 to 100; default 80
 ///     .png                    always a PNG
@@ -48,26 +51,6 @@ public struct PictureRecipe: Hashable, Sendable {
         case original
     }
 
-    /// A change after the size.
-    public enum Step: Hashable, Sendable {
-        /// Keeps a part.
-        case crop(ImageRect)
-        /// Makes the corners round. The radius is in pixels, 1 to 65,535.
-        case roundedCorners(radius: Int)
-        /// Keeps the circle in the center.
-        case circle
-        /// Draws a border inside the edges, along the round corners of the step before. 1 to 65,535 pixels wide.
-        case border(ImageColor, width: Int)
-        /// Blurs by a Gaussian with this standard deviation in pixels, 1 to 1,000.
-        case blur(radius: Int)
-        /// Exchanges left and right.
-        case mirror
-        /// Rotates it clockwise by 90, 180 or 270 degrees.
-        case rotate(Int)
-        /// Adds room at each side, 1 to 65,535 pixels.
-        case padding(Int, background: ImageColor = .clear)
-    }
-
     /// The format of the file.
     public enum Encoding: Hashable, Sendable {
         /// JPEG, or PNG if the picture has transparency. The quality is 1 to 100; nil is the default, 80.
@@ -79,7 +62,7 @@ public struct PictureRecipe: Hashable, Sendable {
     /// The wanted size.
     public let size: Size
     /// The changes after the size, in their order.
-    public let steps: [Step]
+    public let steps: [ImageProcessor]
     /// The format.
     public let encoding: Encoding
     /// The time from which on a service refuses it, in seconds since 1970.
@@ -95,8 +78,8 @@ public struct PictureRecipe: Hashable, Sendable {
     package static let standardQuality = 80
     /// The most characters of a tag.
     package static let longestTag = 64
-    /// The most digits of an expiry: enough for 3,000 years.
-    private static let longestExpiry = 11
+    /// The latest expiry, in 3,000 years.
+    private static let latestExpiry = 99_999_999_999
     /// The most steps of a recipe.
     private static let mostSteps = 8
     /// The greatest standard deviation of a blur. A larger one makes every picture of one color.
@@ -113,37 +96,30 @@ extension PictureRecipe {
     ///   - tag: 1 to 64 letters, digits, `-`, `_` and `~`. Default: nil.
     /// - Throws: `.malformedRecipe` if a number is out of its range, or a setting has no effect.
     public init(
-        _ size: Size, steps: [Step] = [], encoding: Encoding = .automatic(), expiry: Int? = nil,
+        _ size: Size, steps: [ImageProcessor] = [], encoding: Encoding = .automatic(), expiry: Int? = nil,
         tag: String? = nil
     ) throws(PictureError) {
         let recipe = Self(size: size, steps: steps, encoding: encoding, expiry: expiry, tag: tag)
         // The text is refused for what is out of range. So the ranges are written once, where a text is read.
-        guard Self.parsed(recipe.description) == recipe else { throw .malformedRecipe(recipe.description) }
+        let parsed = try Self(parsing: recipe.description)
+        if let step = zip(steps, parsed.steps).first(where: { $0 != $1 })?.0 {
+            throw .malformedRecipe(recipe.description, part: step.identifier)
+        }
         self = recipe
     }
 
     /// Reads the text of a recipe.
     /// - Throws: `.malformedRecipe` for any other text.
     public init(_ text: String) throws(PictureError) {
-        guard let recipe = Self.parsed(text), recipe.description == text else {
-            throw .malformedRecipe(text)
-        }
-        self = recipe
+        try self.init(parsing: text)
+        // Another spelling of the recipe's own text is refused.
+        let parts = zip(text.split(separator: "."), description.split(separator: "."))
+        if let part = parts.first(where: { $0 != $1 })?.0 { throw .malformedRecipe(text, part: String(part)) }
     }
 
     /// The same recipe of a PNG.
     package var asPNG: PictureRecipe {
         PictureRecipe(size: size, steps: steps, encoding: .png, expiry: expiry, tag: tag)
-    }
-
-    /// The steps as the image's processors.
-    package var processors: [ImageProcessor] {
-        var cornerRadius: Double?
-        return steps.map { step in
-            let processor = step.processor(cornerRadius: cornerRadius ?? 0)
-            cornerRadius = processor.cornerRadius
-            return processor
-        }
     }
 }
 
@@ -173,7 +149,14 @@ extension PictureRecipe: CustomStringConvertible {
     }
 
     /// Size and steps.
-    private var shape: String { steps.reduce(sizeText) { "\($0).\($1.text)" } }
+    private var shape: String {
+        var (shape, corners) = (sizeText, 0.0)
+        for step in steps {
+            shape += "." + (step.text(afterCorners: corners) ?? step.identifier)
+            corners = step.cornerRadius ?? 0
+        }
+        return shape
+    }
 
     private var sizeText: String {
         switch size {
@@ -186,109 +169,85 @@ extension PictureRecipe: CustomStringConvertible {
     }
 }
 
-extension PictureRecipe.Step {
-    fileprivate var text: String {
-        switch self {
+extension ImageProcessor {
+    /// The text in a recipe; nil for a step that has none.
+    /// - Parameter corners: the radius of the corners that the step before has made.
+    fileprivate func text(afterCorners corners: Double) -> String? {
+        switch step {
         case .crop(let rect): "crop\(rect.x)-\(rect.y)-\(rect.size.width)x\(rect.size.height)"
-        case .roundedCorners(let radius): "round\(radius)"
+        case .roundedCorners(let radius): Int(exactly: radius).map { "round\($0)" }
         case .circle: "circle"
-        case .border(let color, let width): "border\(width)-\(Self.text(color))"
-        case .blur(let radius): "blur\(radius)"
-        case .mirror: "mirror"
+        case .border(let color, let width, corners): "border\(width)-\(Self.text(color))"
+        case .blur(let radius): Int(exactly: radius).map { "blur\($0)" }
+        case .flip(let axis): axis == .horizontal ? "mirror" : "flip"
         case .rotate(let degrees): "turn\(degrees)"
-        case .padding(let width, .clear): "pad\(width)"
-        case .padding(let width, let background): "pad\(width)-\(Self.text(background))"
+        case .padding(let insets, let background) where insets == ImageInsets(insets.top):
+            "pad\(insets.top)" + (background == .clear ? "" : "-\(Self.text(background))")
+        default: nil
         }
     }
 
     private static func text(_ color: ImageColor) -> String {
         String("\(color)".dropLast(color.alpha == 255 ? 2 : 0))
     }
-
-    /// - Parameter cornerRadius: the radius of the corners that the step before has made.
-    fileprivate func processor(cornerRadius: Double) -> ImageProcessor {
-        switch self {
-        case .crop(let rect): .crop(rect)
-        case .roundedCorners(let radius): .roundedCorners(radius: Double(radius))
-        case .circle: .circle
-        case .border(let color, let width): .border(color, width: width, cornerRadius: cornerRadius)
-        case .blur(let radius): .blur(radius: Double(radius))
-        case .mirror: .flip(.horizontal)
-        case .rotate(let degrees): .rotate(degrees)
-        case .padding(let width, let background): .padding(ImageInsets(width), background: background)
-        }
-    }
 }
 
 // MARK: Reading a text
 
 extension PictureRecipe {
-    /// The recipe of a text; nil for another text. It may be another spelling of the recipe's own text.
-    private static func parsed(_ text: String) -> PictureRecipe? {
+    /// Reads a text, which may be another spelling of the recipe's own text.
+    private init(parsing text: String) throws(PictureError) {
         var parts = text.split(separator: ".", omittingEmptySubsequences: false)[...]
-        /// Takes the next part if it has this beginning, and returns the rest of the part.
-        func next(_ beginning: String) -> Substring? {
-            guard let part = parts.first, part.utf8.starts(with: beginning.utf8) else { return nil }
+        let first = parts.first ?? ""
+        /// Takes the next part if it has this name, and a value after it.
+        func take<Value>(_ name: String, _ value: (Substring) -> Value?) -> Value? {
+            guard let part = parts.first, part.utf8.starts(with: name.utf8),
+                let value = value(part.dropFirst(name.count))
+            else { return nil }
             parts.removeFirst()
-            return part.dropFirst(beginning.count)
+            return value
         }
-        guard let first = parts.popFirst(), var size = size(first) else { return nil }
-        if parts.first == "fill" {
-            parts.removeFirst()
-            guard case .box(let box) = size else { return nil }
-            size = .fill(box)
-        }
-        var steps: [Step] = []
-        while let part = parts.first, let step = step(part) {
-            parts.removeFirst()
-            steps.append(step)
-        }
-        guard steps.count <= mostSteps, steps.isEmpty || size != .original else { return nil }
-        var encoding = Encoding.automatic()
-        if let digits = next("q") {
-            guard let quality = number(digits, upTo: 100) else { return nil }
-            encoding = .automatic(quality: quality)
-        } else if parts.first == "png" {
-            parts.removeFirst()
-            encoding = .png
-        }
-        if size == .original, encoding != .automatic() { return nil }
-        var expiry: Int?
-        if let digits = next("e") {
-            guard digits.utf8.count <= longestExpiry, let time = number(digits, upTo: .max) else {
-                return nil
+        func takeWord(_ name: String) -> Bool { take(name) { $0.isEmpty ? true : nil } ?? false }
+
+        var (size, steps, encoding) = (take("", Self.size), [ImageProcessor](), Encoding.automatic())
+        if case .box(let box) = size, takeWord("fill") { size = .fill(box) }
+        if size != nil, size != .original {
+            while steps.count < Self.mostSteps, let step = take("", { Self.step($0, after: steps.last) }) {
+                steps.append(step)
             }
-            expiry = time
-        }
-        var tag: String?
-        if let rest = next("v") {
-            guard (1...longestTag).contains(rest.utf8.count), rest.utf8.allSatisfy(isTagCharacter) else {
-                return nil
+            if let quality = take("q", { Self.number($0, upTo: 100) }) {
+                encoding = .automatic(quality: quality)
+            } else if takeWord("png") {
+                encoding = .png
             }
-            tag = String(rest)
         }
-        guard parts.isEmpty else { return nil }
-        return PictureRecipe(size: size, steps: steps, encoding: encoding, expiry: expiry, tag: tag)
+        let expiry = take("e") { Self.number($0, upTo: Self.latestExpiry) }
+        let tag = take("v") { Self.isTag($0) ? String($0) : nil }
+        guard let size, parts.isEmpty else {
+            throw .malformedRecipe(text, part: String(size == nil ? first : parts.first ?? ""))
+        }
+        self.init(size: size, steps: steps, encoding: encoding, expiry: expiry, tag: tag)
     }
 
     /// Reads one step; nil if the part is none.
-    private static func step(_ part: Substring) -> Step? {
+    private static func step(_ part: Substring, after last: ImageProcessor?) -> ImageProcessor? {
         let name = part.prefix { $0.isASCII && $0.isLetter }
         let rest = part.dropFirst(name.count)
         return switch name {
         case "crop": crop(rest)
-        case "round": side(rest).map { .roundedCorners(radius: $0) }
-        case "circle": rest.isEmpty ? .circle : nil
-        case "border": border(rest)
-        case "blur": number(rest, upTo: longestBlur).map { .blur(radius: $0) }
-        case "mirror": rest.isEmpty ? .mirror : nil
+        case "round": side(rest).map { .roundedCorners(radius: Double($0)) }
+        case "circle": rest.isEmpty ? .circle() : nil
+        case "border": border(rest, corners: last?.cornerRadius ?? 0)
+        case "blur": number(rest, upTo: longestBlur).map { .gaussianBlur(radius: Double($0)) }
+        case "mirror": rest.isEmpty ? .flip(.horizontal) : nil
+        case "flip": rest.isEmpty ? .flip(.vertical) : nil
         case "turn": ["90", "180", "270"].contains(rest) ? Int(rest).map { .rotate($0) } : nil
         case "pad": padding(rest)
         default: nil
         }
     }
 
-    private static func crop(_ text: Substring) -> Step? {
+    private static func crop(_ text: Substring) -> ImageProcessor? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let x = place(parts[0]), let y = place(parts[1]),
             case .box(let box) = size(parts[2])
@@ -296,17 +255,17 @@ extension PictureRecipe {
         return .crop(ImageRect(x: x, y: y, width: box.width, height: box.height))
     }
 
-    private static func padding(_ text: Substring) -> Step? {
+    private static func padding(_ text: Substring) -> ImageProcessor? {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard let width = side(parts[0]) else { return nil }
-        guard parts.count == 2 else { return .padding(width) }
-        return color(parts[1]).map { .padding(width, background: $0) }
+        guard parts.count == 2 else { return .padding(ImageInsets(width)) }
+        return color(parts[1]).map { .padding(ImageInsets(width), background: $0) }
     }
 
-    private static func border(_ text: Substring) -> Step? {
+    private static func border(_ text: Substring, corners: Double) -> ImageProcessor? {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let width = side(parts[0]), let color = color(parts[1]) else { return nil }
-        return .border(color, width: width)
+        return .border(color, width: width, cornerRadius: corners)
     }
 
     /// Six or eight hexadecimal digits.
@@ -337,6 +296,10 @@ extension PictureRecipe {
         guard digits.utf8.allSatisfy(\.isDigit), let number = Int(digits), (1...maximum).contains(number)
         else { return nil }
         return number
+    }
+
+    private static func isTag(_ text: Substring) -> Bool {
+        (1...longestTag).contains(text.utf8.count) && text.utf8.allSatisfy(isTagCharacter)
     }
 
     /// The unreserved characters (RFC 3986 section 2.3) except the dot, which begins the next part.

@@ -46,7 +46,7 @@ struct PictureAddressTests {
     func malformed(path: String) {
         #expect(throws: PictureRefusal.malformedAddress) { try PictureAddress(segments: segments(path)) }
         #expect(PictureRefusal.malformedAddress.status == .badRequest)
-        #expect(PictureRefusal.picture(.malformedRecipe("w")).status == .badRequest)
+        #expect(PictureRefusal.picture(.malformedRecipe("w", part: "w")).status == .badRequest)
     }
 
     @Test(

@@ -184,7 +184,9 @@ struct PictureRulesTests {
         #expect(try verdict("342x513.fill.q60.v1", "https://example.org/a", by: own) == "200")
         #expect(try verdict("342x513.fill", "https://example.org/a", by: own) == "403 size")
         #expect(try verdict("w342", "https://example.org/a", by: own) == "403 size")
-        #expect(throws: PictureRefusal.picture(.malformedRecipe("342"))) { try PictureRules(sizes: ["342"]) }
+        #expect(throws: PictureRefusal.picture(.malformedRecipe("342", part: "342"))) {
+            try PictureRules(sizes: ["342"])
+        }
     }
 
     @Test("a film's poster is allowed in the offered sizes, until its expiry")

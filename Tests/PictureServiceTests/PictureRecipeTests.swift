@@ -54,7 +54,21 @@ struct PictureRecipeTests {
             "w342:q80", "w342.v" + String(repeating: "a", count: 65),
         ])
     func malformed(text: String) {
-        #expect(throws: PictureError.malformedRecipe(text)) { try PictureRecipe(text) }
+        let error = #expect(throws: PictureError.self) { try PictureRecipe(text) }
+        if case .malformedRecipe(text, _) = error { return }
+        Issue.record("\(text): \(String(describing: error))")
+    }
+
+    @Test(
+        "the error names the part that is wrong",
+        arguments: [
+            "w342.blur0": "blur0", "342": "342", "": "", "w342.fill": "fill", "w342.q80.round12": "round12",
+            "original.mirror": "mirror", "w342.q101": "q101", "w342.q080": "q080", "w342.e0.v1": "e0",
+            "w342.va b": "va b", "w342..q80": "", "w342.pad8-00000000": "pad8-00000000",
+            "w342.mirror.mirror.mirror.mirror.mirror.mirror.mirror.mirror.flip": "flip",
+        ])
+    func part(text: String, part: String) {
+        #expect(throws: PictureError.malformedRecipe(text, part: part)) { try PictureRecipe(text) }
     }
 
     @Test("expiry and tag do not change the picture, and naming the default quality does not either")
@@ -74,7 +88,7 @@ struct PictureRecipeTests {
     @Test("steps have their order and their meaning, and a border follows the corners before it")
     func steps() throws {
         func processors(_ text: String) throws -> [ImageProcessor] {
-            try PictureRecipe(text).processors
+            try PictureRecipe(text).steps
         }
         let orange = ImageColor(red: 255, green: 128, blue: 0)
         #expect(
@@ -84,8 +98,8 @@ struct PictureRecipeTests {
             ])
         #expect(
             try processors("w342.circle.border2-ff8000.turn90.mirror.blur8") == [
-                .circle, .border(orange, width: 2, cornerRadius: .infinity), .rotate(90),
-                .flip(.horizontal), .blur(radius: 8),
+                .circle(), .border(orange, width: 2, cornerRadius: .infinity), .rotate(90),
+                .flip(.horizontal), .gaussianBlur(radius: 8),
             ])
         #expect(
             try processors("w342.pad1-ff800040") == [
@@ -102,12 +116,12 @@ struct PictureRecipeTests {
         let recipe = try PictureRecipe(
             .fill(box),
             steps: [
-                .crop(ImageRect(x: 0, y: 2, width: 300, height: 400)), .rotate(270), .circle,
-                .border(orange, width: 2), .blur(radius: 8), .mirror, .padding(4),
-                .padding(1, background: .white),
+                .crop(ImageRect(x: 0, y: 2, width: 300, height: 400)), .rotate(270), .circle(),
+                .border(orange, width: 2, cornerRadius: .infinity), .gaussianBlur(radius: 8),
+                .flip(.horizontal), .flip(.vertical), .padding(1, background: .white),
             ], encoding: .automatic(quality: 60), expiry: 1_790_000_000, tag: "x")
         let text =
-            "342x513.fill.crop0-2-300x400.turn270.circle.border2-ff8000.blur8.mirror.pad4.pad1-ffffff.q60"
+            "342x513.fill.crop0-2-300x400.turn270.circle.border2-ff8000.blur8.mirror.flip.pad1-ffffff.q60"
             + ".e1790000000.vx"
         #expect(recipe.description == text)
         #expect(try PictureRecipe(text) == recipe)
@@ -118,30 +132,42 @@ struct PictureRecipeTests {
     @Test("values out of range, and settings without effect, are refused with the text they would have")
     func refusedValues() {
         func refuses(
-            _ text: String, _ size: PictureRecipe.Size = .width(342), _ steps: [PictureRecipe.Step] = [],
-            _ encoding: PictureRecipe.Encoding = .automatic(), expiry: Int? = nil, tag: String? = nil
+            _ text: String, _ part: String, _ size: PictureRecipe.Size = .width(342),
+            _ steps: [ImageProcessor] = [], _ encoding: PictureRecipe.Encoding = .automatic(),
+            expiry: Int? = nil, tag: String? = nil
         ) {
-            #expect(throws: PictureError.malformedRecipe(text)) {
+            #expect(throws: PictureError.malformedRecipe(text, part: part)) {
                 try PictureRecipe(size, steps: steps, encoding: encoding, expiry: expiry, tag: tag)
             }
         }
-        refuses("w0", .width(0))
-        refuses("x-1", .height(-1))
-        refuses("w\(Int.max)", .width(.max))
-        refuses("5x0", .box(ImageSize(width: 5, height: 0)))
-        refuses("original.mirror", .original, [.mirror])
-        refuses("original.png", .original, [], .png)
-        refuses("w342.round0", .width(342), [.roundedCorners(radius: 0)])
-        refuses("w342.blur1001", .width(342), [.blur(radius: 1001)])
-        refuses("w342.crop-1-0-3x4", .width(342), [.crop(ImageRect(x: -1, y: 0, width: 3, height: 4))])
+        /// A step whose text is refused, as the whole part of a recipe.
+        func refuses(_ step: ImageProcessor, _ text: String) {
+            refuses("w342.\(text)", text, .width(342), [step])
+        }
+        refuses("w0", "w0", .width(0))
+        refuses("x-1", "x-1", .height(-1))
+        refuses("w\(Int.max)", "w\(Int.max)", .width(.max))
+        refuses("5x0", "5x0", .box(ImageSize(width: 5, height: 0)))
+        refuses("original.mirror", "mirror", .original, [.flip(.horizontal)])
+        refuses("original.png", "png", .original, [], .png)
+        refuses(.roundedCorners(radius: 0), "round0")
+        refuses(.gaussianBlur(radius: 1001), "blur1001")
+        refuses(.crop(ImageRect(x: -1, y: 0, width: 3, height: 4)), "crop-1-0-3x4")
+        refuses(.crop(ImageRect(x: 0, y: 0, width: .min, height: 4)), "crop0-0-\(Int.min)x4")
+        refuses(.padding(-8), "pad-8")
+        refuses(.grayscale, "grayscale")
+        refuses(.roundedCorners(radius: .infinity), "rounded corners inf")
+        refuses(.padding(ImageInsets(top: 1)), "padding 1,0,0,0 00000000")
+        refuses(ImageProcessor("mirror") { $0 }, "custom mirror")
+        refuses(.rotate(45), "turn45")
+        refuses(.border(.white, width: 2, cornerRadius: .infinity), "border ffffffff 2 inf")
+        refuses(.resize(width: 3), "resize 3x65535")
         refuses(
-            "w342.crop0-0-\(Int.min)x4", .width(342), [.crop(ImageRect(x: 0, y: 0, width: .min, height: 4))])
-        refuses("w342.pad-8", .width(342), [.padding(-8)])
-        refuses(
-            "w342" + String(repeating: ".mirror", count: 9), .width(342), Array(repeating: .mirror, count: 9))
-        refuses("w342.q101", .width(342), [], .automatic(quality: 101))
-        refuses("w342.e0", expiry: 0)
-        refuses("w342.v", tag: "")
-        refuses("w342.v1.png", tag: "1.png")
+            "w342" + String(repeating: ".mirror", count: 9), "mirror", .width(342),
+            Array(repeating: .flip(.horizontal), count: 9))
+        refuses("w342.q101", "q101", .width(342), [], .automatic(quality: 101))
+        refuses("w342.e0", "e0", expiry: 0)
+        refuses("w342.v", "v", tag: "")
+        refuses("w342.v1.png", "png", tag: "1.png")
     }
 }
