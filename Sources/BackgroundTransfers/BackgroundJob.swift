@@ -1,4 +1,4 @@
-import Glibc
+public import FoundationEssentials
 package import LazyImages
 import SystemSupport
 
@@ -361,7 +361,10 @@ public enum BackgroundJobsError: Error, Sendable, Hashable {
     }
 }
 
-extension BackgroundJobsError: CustomStringConvertible {
+extension BackgroundJobsError: CustomStringConvertible, LocalizedError {
+    /// As `description`.
+    public var errorDescription: String? { description }
+
     /// One line for people.
     public var description: String {
         switch self {

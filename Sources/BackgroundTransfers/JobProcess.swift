@@ -1,5 +1,4 @@
 package import FoundationEssentials
-import Glibc
 import HTTPSemantics
 public import LazyImages
 import SystemSupport
@@ -321,7 +320,7 @@ actor JobGate {
     ) {
         conditions = Conditions(refusesCellular: refusesCellular)
         (self.local, self.remote, self.remoteRequests, self.notify) = (local, remote, remoteRequests, notify)
-        remote.pause()
+        remote.isPaused = true
     }
 
     func record(_ path: NetworkPath) {
@@ -336,8 +335,8 @@ actor JobGate {
 
     private func apply() {
         let (localWait, remoteWait) = (conditions.localWait, conditions.remoteWait)
-        if localWait == nil { local.resume() } else { local.pause() }
-        if remoteWait == nil, conditions.path != nil { remote.resume() } else { remote.pause() }
+        local.isPaused = localWait != nil
+        remote.isPaused = remoteWait != nil || conditions.path == nil
         // Running transfers would fail or cost money. They are resumed later.
         if remoteWait == .network || remoteWait == .otherNetwork { remote.cancel(remoteRequests) }
         let wait = remoteRequests.isEmpty ? localWait : remoteWait

@@ -130,23 +130,15 @@ public final class ImageListModel: Sendable {
 
     // MARK: What the person does
 
-    /// How the list moves. While it does, no load starts. Default: `.idle`.
+    /// How the list moves: set it when a drag begins, when the person lets go, and when the list has come to rest. While
+    /// it is not `.idle`, no load starts. Default: `.idle`.
     public var scrollPhase: ScrollPhase {
         get { state.withLock { $0.window.scrollPhase } }
         set { handle(.scrolling(newValue)) }
     }
 
-    /// Whether the list is being dragged, or keys are held down.
-    public var isDragging: Bool { scrollPhase == .dragging }
-
-    /// Whether the list still moves after it was dragged.
-    public var isDecelerating: Bool { scrollPhase == .decelerating }
-
-    /// The visible rows, within the list. Setting it is ``setVisible(_:focus:)`` with the focus in the middle.
-    public var visibleRows: Range<Int> {
-        get { state.withLock { $0.window.span.visible } }
-        set { setVisible(newValue) }
-    }
+    /// The visible rows, within the list: see ``setVisible(_:focus:)``.
+    public var visibleRows: Range<Int> { state.withLock { $0.window.span.visible } }
 
     /// Makes these rows visible. Ignores rows outside the list.
     /// - Parameters:
@@ -154,20 +146,6 @@ public final class ImageListModel: Sendable {
     ///   - focus: the row that a person looks at. It loads first, then the rows around it. Default, and for a row that
     ///     is not visible: the middle.
     public func setVisible(_ rows: Range<Int>, focus: Int? = nil) { handle(.showed(rows, focus: focus)) }
-
-    /// The list is dragged: ``scrollPhase`` becomes `.dragging`.
-    public func willBeginDragging() { scrollPhase = .dragging }
-
-    /// The person lets go of the list. It rests, or decelerates until ``didEndDecelerating()``.
-    /// - Parameter willDecelerate: whether the list still moves.
-    public func didEndDragging(willDecelerate: Bool) { scrollPhase = willDecelerate ? .decelerating : .idle }
-
-    /// The list has come to rest, unless it is dragged again.
-    public func didEndDecelerating() {
-        state.withLock { state in
-            if state.window.scrollPhase != .dragging { handle(.scrolling(.idle), &state) }
-        }
-    }
 
     /// Replaces the rows. A request that both lists have keeps its load and its image.
     /// - Parameters:
@@ -276,7 +254,7 @@ public final class ImageListModel: Sendable {
         var urgent = request
         urgent.priority = request.priority(urgency)
         if state.retried.remove(key) != nil { urgent.retry() }
-        let task = loader.task(for: urgent)
+        let task = loader.imageTask(with: urgent)
         state.loads[key] = Load(request: request, task: task)
         state.started += 1
         follow(task, key)

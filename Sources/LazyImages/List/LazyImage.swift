@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import ImageCodecs
 public import Observation
 import SystemSupport
@@ -24,12 +25,24 @@ public final class LazyImage: Observable, Sendable {
 
     /// Shows the placeholder until a load begins.
     /// - Parameters:
-    ///   - loader: loads the image.
+    ///   - loader: loads the image. Default: the shared one.
     ///   - placeholder: the picture until there is an image or a preview. Default: nil, none.
     ///   - failurePicture: the picture after a failure. Default: nil, none.
-    public init(_ loader: any ImageLoading, placeholder: Bitmap? = nil, failurePicture: Bitmap? = nil) {
+    public init(
+        _ loader: any ImageLoading = ImageLoader.shared, placeholder: Bitmap? = nil,
+        failurePicture: Bitmap? = nil
+    ) {
         self.loader = loader
         pictures = RowPictures(placeholder: placeholder, failure: failurePicture)
+    }
+
+    /// Begins to load the image at a URL, at its own size.
+    /// - Parameters:
+    ///   - url: an https, http, file or data URL; nil for none.
+    ///   - loader: loads the image. Default: the shared one.
+    public convenience init(url: URL?, loader: any ImageLoading = ImageLoader.shared) {
+        self.init(loader)
+        load(url.map { ImageRequest($0) })
     }
 
     deinit { content.withLock { $0.task }?.cancel() }
@@ -73,7 +86,7 @@ public final class LazyImage: Observable, Sendable {
     /// - Parameter sent: the request for the loader.
     private func start(_ request: ImageRequest?, as sent: ImageRequest?) {
         let image = sent.flatMap { $0.allowsMemory ? loader.cachedImage(for: $0) : nil }
-        let task = image == nil ? sent.map { loader.task(for: $0) } : nil
+        let task = image == nil ? sent.map { loader.imageTask(with: $0) } : nil
         let old = registrar.withMutation(of: self, keyPath: \.state) {
             content.withLock { content in
                 defer {

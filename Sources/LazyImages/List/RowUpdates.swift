@@ -21,7 +21,7 @@ public enum RowState: Sendable {
 }
 
 /// A new state of all rows with one request.
-public struct RowUpdate: Sendable {
+public struct RowUpdate: Sendable, CustomStringConvertible {
     /// The rows with the request that are visible or in the page ahead now, in ascending order. Empty if they have left:
     /// there is nothing to draw.
     public let rows: [Int]
@@ -31,6 +31,9 @@ public struct RowUpdate: Sendable {
     /// picture for it. Nil for nothing.
     public let bitmap: Bitmap?
     package let key: LoadKey
+
+    /// The rows and their state, on one line.
+    public var description: String { "rows \(rows): \(state)" }
 }
 
 /// The pictures of rows without an image.

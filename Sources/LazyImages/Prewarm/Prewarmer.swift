@@ -7,7 +7,7 @@ import SystemSupport
 ///     let prewarmer = Prewarmer(loader)
 ///     await prewarmer.run(requests)
 ///
-/// Its transfers have a low priority by default. ``pause()``, ``resume()`` and ``finish()`` affect all runs of this
+/// Its transfers have a low priority by default. ``isPaused`` and ``finish()`` affect all runs of this
 /// prewarmer.
 ///
 /// Safe for concurrent use from any thread or actor.
@@ -72,9 +72,9 @@ public final class Prewarmer: Sendable {
         var lastNumber = 0
         /// The stopped images of each run.
         var runs: [Int: Set<LoadKey>] = [:]
-        /// The images that are loading or wait for `resume()`.
+        /// The images that are loading or wait for the end of a pause.
         var tasks: [Int: (key: LoadKey, task: Task<ItemResult, Never>)] = [:]
-        /// The images that wait for `resume()`.
+        /// The images that wait for the end of a pause.
         var waiters: [Int: CheckedContinuation<Bool, Never>] = [:]
 
         func isStopped(_ key: LoadKey, in run: Int) -> Bool { runs[run]?.contains(key) == true }
@@ -105,10 +105,12 @@ public final class Prewarmer: Sendable {
 
     /// A prewarmer that fills `loader`'s tiers.
     /// - Parameters:
-    ///   - loader: the loader to fill.
+    ///   - loader: the loader to fill. Default: the shared one.
     ///   - destination: the tiers to fill. Default: memory, which evicts images that exceed its limit.
     ///   - concurrency: the most images at once; the loader's limits for transfers hold too. Default: 32.
-    public init(_ loader: ImageLoader, destination: Destination = .memory, concurrency: Int = 32) {
+    public init(
+        _ loader: ImageLoader = .shared, destination: Destination = .memory, concurrency: Int = 32
+    ) {
         files = loader.files
         images = loader
         self.destination = destination
@@ -117,11 +119,11 @@ public final class Prewarmer: Sendable {
 
     // MARK: Control
 
-    /// Begins no image until ``resume()``. Running loads continue.
-    public func pause() { state.withLock { if $0.phase == .open { $0.phase = .paused } } }
-
-    /// Continues after ``pause()``.
-    public func resume() { setPhase(.open) }
+    /// Whether no image begins. Running loads continue. Default: false.
+    public var isPaused: Bool {
+        get { state.withLock { $0.phase == .paused } }
+        set { setPhase(newValue ? .paused : .open) }
+    }
 
     /// Begins no more images. Running loads finish. Images that were not begun count as cancelled. Cannot be undone.
     public func finish() { setPhase(.stopped) }
@@ -138,13 +140,14 @@ public final class Prewarmer: Sendable {
         for task in tasks { task.cancel() }
     }
 
-    /// How many images wait for `resume()`.
+    /// How many images wait for the end of a pause.
     package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
     private func setPhase(_ phase: Phase) {
         let waiters = state.withLock { state in
             guard state.phase != .stopped else { return [CheckedContinuation<Bool, Never>]() }
             state.phase = phase
+            if phase == .paused { return [] }
             defer { state.waiters = [:] }
             return Array(state.waiters.values)
         }

@@ -58,7 +58,7 @@ final class HeldLoader: ImageLoading {
         return isCached ? image(request.name, request.url) : nil
     }
 
-    func task(for request: ImageRequest) -> ImageTask {
+    func imageTask(with request: ImageRequest) -> ImageTask {
         let (name, load) = (request.name, Load { .cancelled(url: request.url.displayText) })
         let caller = load.firstCaller(request.priority.rank)
         let last = Shared(load.priority)

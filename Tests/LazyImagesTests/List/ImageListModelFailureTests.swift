@@ -29,7 +29,7 @@ struct ImageListModelFailureTests {
         model.setVisible(0..<1)
         loader.fail("a", .notAnImage(url: "a", reason: "text"))
         _ = await read(&updates, until: "a: failed not-an-image")
-        model.willBeginDragging()
+        model.scrollPhase = .dragging
         model.retry(try request("a"))
         #expect(try model.text(of: "a") == "placeholder")
     }
@@ -47,7 +47,7 @@ struct ImageListModelFailureTests {
         let failed = "a: failed timed-out, retryable"
         _ = await read(&updates, until: failed)
         model.setVisible(4..<5)
-        model.willBeginDragging()
+        model.scrollPhase = .dragging
         clock.advance(by: .seconds(4))
         model.setVisible(0..<1)
         #expect(try model.text(of: "a") == "failed timed-out, retryable")
@@ -56,7 +56,7 @@ struct ImageListModelFailureTests {
         model.setVisible(0..<1)
         #expect(try model.text(of: "a") == "placeholder")
         _ = loader.takeRecord()
-        model.didEndDragging(willDecelerate: false)
+        model.scrollPhase = .idle
         #expect(loader.takeRecord() == ["load a"])
     }
 
@@ -73,7 +73,7 @@ struct ImageListModelFailureTests {
         loader.fail("a", .httpStatus(url: "a", status: 404))
         _ = await read(&updates, until: "a: failed http-status")
         model.setVisible(2..<3)
-        model.willBeginDragging()
+        model.scrollPhase = .dragging
         model.setVisible(1..<2)
         clock.advance(by: .seconds(5))
         model.setVisible(0..<1)

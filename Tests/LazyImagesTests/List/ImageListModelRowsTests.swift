@@ -92,11 +92,11 @@ struct ImageListModelRowsTests {
         let hundred = try (0..<100).map { try request("\($0)") }
         let model = ImageListModel(
             loader: loader, rows: (0..<10_000).map { hundred[$0 % 100] }, pressure: nil)
-        model.willBeginDragging()
+        model.scrollPhase = .dragging
         for top in 0..<1_000 { model.setVisible(top..<top + 10) }
         #expect(loader.lookups == 1_009)
         #expect(loader.takeRecord() == [])
-        model.didEndDragging(willDecelerate: false)
+        model.scrollPhase = .idle
         #expect(loader.takeRecord().count == 20)
         #expect(model.counters.started == 20)
     }

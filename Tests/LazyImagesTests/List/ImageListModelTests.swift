@@ -21,35 +21,23 @@ struct ImageListModelTests {
     @Test("nothing starts while the list is dragged or decelerates")
     func flags() async throws {
         let (loader, model) = try list("a b c d e f")
-        model.willBeginDragging()
+        model.scrollPhase = .dragging
         model.setVisible(0..<2)
-        #expect(model.isDragging)
+        #expect(model.scrollPhase == .dragging)
         #expect(model.counters.deferred == 2)
-        model.didEndDragging(willDecelerate: true)
+        model.scrollPhase = .decelerating
         model.setVisible(1..<3)
-        #expect(model.isDecelerating)
+        #expect(model.scrollPhase == .decelerating)
         #expect(loader.takeRecord() == [])
-        model.didEndDecelerating()
+        model.scrollPhase = .idle
         #expect(loader.takeRecord() == ["load b", "load c", "prefetch d", "prefetch e"])
         #expect(model.counters.deferred == 0)
-    }
-
-    @Test("a list that is caught while it decelerates starts nothing until it rests")
-    func caught() async throws {
-        let (loader, model) = try list("a")
-        model.didEndDragging(willDecelerate: true)
-        model.setVisible(0..<1)
-        model.willBeginDragging()
-        model.didEndDecelerating()
-        #expect(loader.takeRecord() == [])
-        model.didEndDragging(willDecelerate: false)
-        #expect(loader.takeRecord() == ["load a"])
     }
 
     @Test("images in memory show before the call returns, also while the list is dragged")
     func memoryHit() async throws {
         let (loader, model) = try list("a b", memory: ["b"])
-        model.willBeginDragging()
+        model.scrollPhase = .dragging
         model.setVisible(0..<2)
         #expect(loader.takeRecord() == ["pin b"])
         #expect(try model.text(of: "a") == "placeholder")
@@ -239,14 +227,13 @@ struct ImageListModelTests {
         let shown = Tally()
         let observation = model.observe { update in if case .loaded = update.state { shown.add() } }
         model.scrollPhase = .dragging
-        model.visibleRows = 0..<2
+        model.setVisible(0..<2)
         model.scrollPhase = .decelerating
-        model.visibleRows = 2..<3
+        model.setVisible(2..<3)
         #expect(model.scrollPhase == .decelerating && model.visibleRows == 2..<3)
-        #expect(model.isDecelerating && !model.isDragging)
         #expect(loader.takeRecord() == ["pin c"], "nothing loads while the list moves")
         try await shown.wait(for: 1)
-        model.visibleRows = 0..<1
+        model.setVisible(0..<1)
         model.scrollPhase = .idle
         #expect(loader.takeRecord().contains("load a"))
         observation.cancel()
@@ -270,7 +257,7 @@ struct ImageListModelTests {
         let observation = model.observe(on: MainLoop()) { _ in
             (DispatchQueue.getSpecific(key: MainLoop.key) == true ? there : elsewhere).add()
         }
-        model.visibleRows = 0..<1
+        model.setVisible(0..<1)
         try await there.wait(for: 1)
         #expect(elsewhere.count == 0)
         observation.cancel()

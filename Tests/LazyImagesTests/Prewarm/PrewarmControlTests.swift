@@ -50,11 +50,11 @@ struct PrewarmControlTests {
         let (requests, reported) = (try requests(3), Tally())
         let run = Task { await prewarmer.run(requests) { _ in reported.add() } }
         let first = try await held.transfer(0)
-        prewarmer.pause()
+        prewarmer.isPaused = true
         first.answer(SampleImages.png)
         try await reported.wait(for: 1)
         #expect(held.started.count == 1)
-        prewarmer.resume()
+        prewarmer.isPaused = false
         for index in 1..<3 { try await held.transfer(index).answer(SampleImages.png) }
         #expect(await run.value.fetched == 3)
     }
@@ -65,10 +65,10 @@ struct PrewarmControlTests {
         let requests = try requests(10)
         let run = Task { await prewarmer.run(requests) { _ in } }
         let started = try await held.transfers(2)
-        prewarmer.pause()
+        prewarmer.isPaused = true
         started[0].answer(SampleImages.png)
         prewarmer.finish()
-        prewarmer.resume()
+        prewarmer.isPaused = false
         started[1].answer(SampleImages.png)
         let summary = await run.value
         #expect(summary.fetched == 2 && summary.cancelled == 8 && summary.failed == 0)
@@ -79,7 +79,7 @@ struct PrewarmControlTests {
     @Test("cancelled while it is paused, it ends")
     func cancelledWhilePaused() async throws {
         let prewarmer = Prewarmer(FileLoader(disk: disk, transport: held))
-        prewarmer.pause()
+        prewarmer.isPaused = true
         let requests = try requests(50)
         let run = Task { await prewarmer.run(requests) }
         run.cancel()
@@ -114,12 +114,12 @@ struct PrewarmControlTests {
     func stopSomePaused() async throws {
         let prewarmer = Prewarmer(FileLoader(disk: disk, transport: held))
         let requests = try requests(2)
-        prewarmer.pause()
+        prewarmer.isPaused = true
         let run = Task { await prewarmer.run(requests) }
         try await eventually { prewarmer.waitingCount == 2 }
         prewarmer.cancel([requests[0]])
         try await eventually { prewarmer.waitingCount == 1 }
-        prewarmer.resume()
+        prewarmer.isPaused = false
         try await held.transfer(0).answer(SampleImages.png)
         #expect(await run.value.cancelled == 1)
         #expect(held.requests.map(\.url.path) == ["/1"])
