@@ -31,11 +31,14 @@ let package = Package(
         .target(
             name: "ArticleExamples",
             dependencies: dependencies + [
-                .product(name: "PictureService", package: "marquee"), "CGTK4", "Hummingbird", "NIOCore",
+                .product(name: "PictureService", package: "marquee"), "CGTK4", "Hummingbird", "Logging",
+                "Metrics", "NIOCore",
             ],
             swiftSettings: swiftSettings),
         // What the articles use of other libraries. Nobody needs these to build or test.
         .target(name: "CGTK4", path: "Stubs/CGTK4", swiftSettings: swiftSettings),
+        .target(name: "Logging", path: "Stubs/Logging", swiftSettings: swiftSettings),
+        .target(name: "Metrics", path: "Stubs/Metrics", swiftSettings: swiftSettings),
         .target(name: "NIOCore", path: "Stubs/NIOCore", swiftSettings: swiftSettings),
         .target(
             name: "Hummingbird", dependencies: ["NIOCore"], path: "Stubs/Hummingbird",

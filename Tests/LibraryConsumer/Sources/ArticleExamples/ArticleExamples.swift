@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LazyImages
+import Observation
 
 /// The Swift of the other articles, word for word except for the indentation.
 enum ArticleExamples {
@@ -39,17 +40,14 @@ enum ArticleExamples {
     }
 
     static func scroll(_ model: ImageListModel) async {
-        model.willBeginDragging()  // nothing new starts; images in memory are shown at once
+        model.scrollPhase = .dragging  // nothing new starts; images in memory are shown at once
         model.setVisible(40..<50)
-        model.didEndDragging(willDecelerate: true)
+        model.scrollPhase = .decelerating
         model.setVisible(60..<70, focus: 62)
-        model.didEndDecelerating()  // all visible rows load, the focus first
+        model.scrollPhase = .idle  // all visible rows load, the focus first
     }
 
     static func scrollWithoutWaiting(_ model: ImageListModel) -> RowObservation {
-        model.scrollPhase = .dragging
-        model.visibleRows = 40..<50
-        model.scrollPhase = .idle
         let observation = model.observe { update in print(update.rows, update.state) }  // on any thread
         return observation
     }
@@ -61,14 +59,33 @@ enum ArticleExamples {
         model.setRows(films, visible: 0..<10)
     }
 
-    static func fail(_ loader: ImageLoader, _ request: ImageRequest) async {
-        do {
-            print(try await loader.image(for: request).bitmap.size)
-        } catch .cancelled {
-            return
-        } catch {
-            print(error.code, error.isRetryable, error)
+    static func fail(_ loader: ImageLoader, _ request: ImageRequest) {
+        Task {
+            do throws(ImageLoadingError) {
+                print(try await loader.image(for: request).bitmap.size)
+            } catch .cancelled {
+                return
+            } catch {
+                print(error.url ?? "", error.code, error.isRetryable, error)
+            }
         }
+    }
+
+    static func showOne(
+        _ loader: ImageLoader, _ request: ImageRequest, redraw: @escaping @Sendable () -> Void
+    ) {
+        let poster = LazyImage(loader)  // placeholder: grey, failurePicture: broken
+        poster.load(request)
+        withObservationTracking {
+            switch poster.state {
+            case .placeholder, .loading: print("nothing yet", poster.bitmap ?? "no picture")
+            case .loaded(let image): print(image.bitmap)
+            case .failed(let error, let isRetryable): print(error, isRetryable)
+            }
+        } onChange: {
+            redraw()  // on the thread of the change, before it: draw later, on the program's main loop
+        }
+        poster.retry()  // after a failure
     }
 }
 

@@ -56,6 +56,6 @@ final class PosterColumn {
         let top = gtk_adjustment_get_value(adjustment)
         let bottom = top + gtk_adjustment_get_page_size(adjustment)
         let height = Double(Self.size.height)
-        model.visibleRows = Int(top / height)..<min(pictures.count, Int((bottom / height).rounded(.up)))
+        model.setVisible(Int(top / height)..<min(pictures.count, Int((bottom / height).rounded(.up))))
     }
 }

@@ -1,24 +1,40 @@
 import BackgroundTransfers
+import Glibc
 import LazyImages
 
 /// The Swift of the article Getting started, word for word except for the indentation.
 enum GettingStartedExamples {
+    static func load() async throws {
+        let loader = ImageLoader()  // after import LazyImages
+        let image = try await loader.image(for: "https://example.org/posters/1.jpg")
+        print(image.bitmap.size, image.source)
+    }
+
     static func process(_ loader: ImageLoader) async throws {
         var avatar = ImageRequest("https://example.org/posters/1.jpg")
         avatar.processors = [
-            .resize(to: ImageSize(width: 96, height: 96), mode: .fill(.top)), .circle,
+            .resize(size: ImageSize(width: 96, height: 96), contentMode: .fill(.top)), .circle(),
             .border(.white, width: 3, cornerRadius: .infinity),
             ImageProcessor("half 1") { image in image.resized(to: ImageSize(width: 48, height: 48)) },
         ]
-        avatar.storesResult = .png  // or .jpeg(quality: 80)
+        avatar.storesResult = .png  // or .jpeg(quality: 80); .only(.png) keeps no original
         print(try await loader.image(for: avatar).bitmap.size)
+    }
+
+    static func tryMirrors(_ loader: ImageLoader) async throws {
+        let mirrored = ImageRequest(
+            "https://images.example.org/1.jpg",
+            options: .init(
+                timeLimit: .seconds(2),
+                alternatives: ["https://mirror.example.org/1.jpg", "file:///srv/posters/none.png"]))
+        print(try await loader.image(for: mirrored).url)
     }
 
     static func follow(_ loader: ImageLoader) async throws {
         let size = ImageSize(width: 200, height: 300)
         let poster = ImageRequest(
             "https://example.org/posters/2.jpg", targetSize: size, contentMode: .fill(.top))
-        let task = loader.task(for: poster)  // task.priority, task.previews, task.cancel()
+        let task = loader.imageTask(with: poster)  // task.priority, task.previews, task.cancel()
         for await progress in task.progress { print(progress.received) }
         print(try await task.value.bitmap.size)
     }
@@ -30,7 +46,7 @@ enum GettingStartedExamples {
     }
 
     static func loadAhead(_ loader: ImageLoader, _ poster: ImageRequest) async {
-        let prewarmer = Prewarmer(loader, destination: .memory)  // pause(), resume(), cancel([poster])
+        let prewarmer = Prewarmer(loader, destination: .memory)  // isPaused, cancel([poster]), finish()
         await prewarmer.run([poster])
     }
 
@@ -49,6 +65,25 @@ enum GettingStartedExamples {
         let upload = Uploader(loader).task(for: try UploadRequest("http://localhost:8080/films", .post, film))
         for await progress in upload.progress { print(progress.sent, progress.total) }
         print(try await upload.value.status)  // what the loader has cached of the address is gone
+    }
+
+    static func workInBackground() async throws {
+        if CommandLine.arguments.dropFirst().first == "job" {
+            let process = try JobProcess()
+            let requests = process.plan.items.map { ImageRequest($0.url) }
+            exit(await process.run(requests, with: FileLoader()))
+        }
+        let posters = (1...200).map { JobPlan.Item(url: "https://example.org/posters/\($0).jpg") }
+        let jobs = BackgroundJobs()
+        let job = try jobs.start(
+            JobPlan(posters), named: "night",
+            by: JobCommand("/proc/self/exe", [CommandLine.arguments[0], "job"]))
+        for await event in job.events {
+            if case .result(let result) = event {
+                print(result.url, result.outcome, result.error?.message ?? "")
+            }
+        }
+        print(await job.completion() ?? -1)  // 0: all done; 1: some failed; 2: all failed; 130: cancelled
     }
 
     static func watchNetwork() async {

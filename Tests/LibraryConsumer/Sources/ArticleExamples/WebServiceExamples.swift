@@ -1,7 +1,6 @@
 import Hummingbird
 import ImageCodecs
 import LazyImages
-import NIOCore
 import PictureService
 
 let sizes = ["w342", "342x513.fill", "342x513.fill.round12"]
@@ -20,7 +19,7 @@ func addPosters(to router: Router, _ loader: FileLoader) {
             let type = picture.header?.format.mediaType ?? "application/octet-stream"
             return Response(
                 status: .ok, headers: [.contentType: type, .cacheControl: "max-age=600"],
-                body: ResponseBody(byteBuffer: ByteBuffer(bytes: picture.bytes.array)))
+                body: ResponseBody(byteBuffer: picture.bytes.buffer))
         } catch let error as ImageLoadingError {
             throw HTTPError(status(of: error), message: error.code)
         }

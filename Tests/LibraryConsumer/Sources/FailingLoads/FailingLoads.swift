@@ -34,18 +34,18 @@ struct FailingLoads {
         var configuration = ImageDownloader.Configuration()
         configuration.retry = .never
         let loader = ImageLoader.ephemeral(configuration: configuration)
-        var good = [await loader.task(for: try server.request("good.jpg", 1)).outcome]
+        var good = [await loader.imageTask(with: try server.request("good.jpg", 1)).outcome]
         let before = ProcessFigures.now
         var previews = 0
         var outcomes: [String: Int] = [:]
         for number in 0..<120 {
             let name = number.isMultiple(of: 2) ? "long-progressive.jpg" : "long-baseline.jpg"
-            let task = loader.task(for: try server.request(name, number))
+            let task = loader.imageTask(with: try server.request(name, number))
             for await _ in task.previews { previews += 1 }
             outcomes[await task.outcome, default: 0] += 1
         }
         let after = ProcessFigures.now
-        good.append(await loader.task(for: try server.request("good.jpg", 2)).outcome)
+        good.append(await loader.imageTask(with: try server.request("good.jpg", 2)).outcome)
         print("120 truncated pictures of 1.4 MB, \(previews) previews read: \(text(outcomes))")
         print("    memory: \(before.memory) MiB before, \(after.memory) MiB after")
         print("    a good picture before and after them: \(good.joined(separator: ", "))")
@@ -120,7 +120,7 @@ struct FailingLoads {
         let request = try server.request("full.jpg", round)
         // A cancelled transfer ends a little after its caller has left.
         for _ in 0..<300 {
-            if await loader.task(for: request).outcome == "loaded" { return true }
+            if await loader.imageTask(with: request).outcome == "loaded" { return true }
             try await Task.sleep(for: .milliseconds(100))
         }
         return false
@@ -199,7 +199,7 @@ private struct FailingLoad {
     /// Loads, and returns the code of the error.
     func run(_ loader: ImageLoader, _ server: Server) async throws -> String {
         let request = try server.request(failure.path, number, isRefused: failure == .refused)
-        let task = loader.task(for: request)
+        let task = loader.imageTask(with: request)
         async let read: Void = reading.read(task)
         if failure == .cancelledAtOnce { task.cancel() }
         if failure == .cancelledMidway {

@@ -13,7 +13,7 @@ enum FirstGuesses {
         _ = try await loader.image(for: ImageRequest(url))
         _ = try await loader.image(for: ImageRequest(url: url))
         _ = try await loader.image(for: ImageRequest(string))
-        _ = ImageRequest(url: url, processors: [.resize(width: 320), .circle])
+        _ = ImageRequest(url: url, processors: [.resize(width: 320), .circle()])
         _ = ImageRequest(id: "asset") { try Data(contentsOf: url) }
         _ = loader.cachedImage(for: ImageRequest(url))
         await loader.removeAll()
@@ -73,10 +73,10 @@ enum FirstGuesses {
     static func process(_ url: URL, _ badge: Bitmap, _ color: ImageColor) -> [ImageRequest] {
         [
             ImageRequest(url, processors: [MyProcessor()]),
-            ImageRequest(url, processors: [.circle, MyProcessor()]),
+            ImageRequest(url, processors: [.circle(), MyProcessor()]),
             ImageRequest(url, processors: [.padding(4), .rotate(90), .grayscale]),
             ImageRequest(url, processors: [.tint(color), .overlay(badge)]),
-            ImageRequest(url, processors: [.blur(radius: 8), .roundedCorners(radius: 16)]),
+            ImageRequest(url, processors: [.gaussianBlur(radius: 8), .roundedCorners(radius: 16)]),
         ]
     }
 }

@@ -45,7 +45,7 @@ struct EveryTask {
     }
 
     private func watch() async throws {
-        let task = loader("watch").task(for: ImageRequest(slow + "nosferatu.jpg"))
+        let task = loader("watch").imageTask(with: ImageRequest(slow + "nosferatu.jpg"))
         task.priority = .high
         async let received = task.progress.reduce(0) { max($0, $1.received) }
         async let previews = task.previews.reduce(0) { count, _ in count + 1 }
@@ -56,7 +56,7 @@ struct EveryTask {
     }
 
     private func cancel() async throws {
-        let task = loader("cancel").task(for: ImageRequest(slow + "metropolis.jpg"))
+        let task = loader("cancel").imageTask(with: ImageRequest(slow + "metropolis.jpg"))
         task.cancel()
         print("cancel: \(await code { _ = try await task.value })")
     }
@@ -114,7 +114,7 @@ struct EveryTask {
         configuration.partialMinimum = 4096
         let loader = loader("resume", configuration)
         let events = loader.files.downloader.activity.events
-        let task = loader.task(for: ImageRequest(slow + "metropolis.jpg"))
+        let task = loader.imageTask(with: ImageRequest(slow + "metropolis.jpg"))
         for await progress in task.progress where progress.received > 20_000 { task.cancel() }
         // The transfer keeps its partial body before its slot is free.
         for await event in events { if case .failed = event.kind { break } }
@@ -133,11 +133,11 @@ struct EveryTask {
     private func control() async throws {
         let prewarmer = Prewarmer(loader("control"), concurrency: 1)
         let requests = [try request(), try request("nosferatu.jpg")]
-        prewarmer.pause()
+        prewarmer.isPaused = true
         async let run = prewarmer.run(requests) { result in
             if result.index == 0 { prewarmer.cancel([requests[1]]) }
         }
-        prewarmer.resume()
+        prewarmer.isPaused = false
         let summary = await run
         print("prewarmed: \(summary.fetched), stopped: \(summary.cancelled)")
         prewarmer.finish()
@@ -192,7 +192,7 @@ struct EveryTask {
 private struct DotLoader: ImageLoading {
     func cachedImage(for request: ImageRequest) -> LoadedImage? { nil }
 
-    func task(for request: ImageRequest) -> ImageTask {
+    func imageTask(with request: ImageRequest) -> ImageTask {
         ImageTask(request) { request in
             LoadedImage(
                 bitmap: Bitmap(width: 1, height: 1, pixels: [0, 0, 0, 255]),

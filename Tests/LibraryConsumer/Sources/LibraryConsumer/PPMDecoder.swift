@@ -42,7 +42,10 @@ struct PPMDecoder: ImageDecoding {
                 pixels += [bytes[place], bytes[place + 1], bytes[place + 2], 255]
             }
         }
-        return Bitmap(width: result.width, height: result.height, pixels: pixels)
+        guard let bitmap = Bitmap(exactly: pixels, width: result.width, height: result.height) else {
+            throw .corrupt(segment: "pixels", offset: offset)
+        }
+        return bitmap
     }
 
     /// The size, and the offset of the pixels.
