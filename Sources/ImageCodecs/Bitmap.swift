@@ -21,12 +21,29 @@ public struct Bitmap: Sendable, Hashable {
     ///   - pixels: red, green, blue and alpha of each pixel, row by row.
     ///   - damage: what is missing or wrong in the file. Default: nothing.
     public init(width: Int, height: Int, pixels: [UInt8], damage: ImageDecodingError? = nil) {
-        precondition(
-            width > 0 && height > 0 && pixels.count == width * height * 4, "pixels do not fit the sides")
+        guard Self.fits(pixels.count, width, height) else {
+            // Not a precondition: in a release build that has no text.
+            fatalError("a bitmap of \(width) x \(height) pixels cannot have \(pixels.count) bytes")
+        }
         self.width = width
         self.height = height
         self.pixels = pixels
         self.damage = damage
+    }
+
+    /// As above, but nil if the pixels do not fit the sides: for a decoder that reads the sides in a file.
+    /// - Parameters:
+    ///   - pixels: red, green, blue and alpha of each pixel, row by row.
+    ///   - width: the width in pixels.
+    ///   - height: the height in pixels.
+    public init?(exactly pixels: [UInt8], width: Int, height: Int) {
+        guard Self.fits(pixels.count, width, height) else { return nil }
+        self.init(width: width, height: height, pixels: pixels)
+    }
+
+    private static func fits(_ count: Int, _ width: Int, _ height: Int) -> Bool {
+        width > 0 && height > 0 && (count / 4).quotientAndRemainder(dividingBy: width) == (height, 0)
+            && count.isMultiple(of: 4)
     }
 
     /// Changes the pixels in place.
@@ -60,6 +77,11 @@ public struct Bitmap: Sendable, Hashable {
         }
         return true
     }
+}
+
+extension Bitmap: CustomStringConvertible {
+    /// `Bitmap 500 x 750`.
+    public var description: String { "Bitmap \(width) x \(height)" }
 }
 
 extension Bitmap {

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// A decoder of one or more image formats. A program adds formats by implementing it: requests accept the media types
 /// of ``formats``, and files that it recognises are cached and decoded as images.
 ///
@@ -136,7 +138,10 @@ public enum ImageDecodingError: Error, Sendable, Hashable {
     }
 }
 
-extension ImageDecodingError: CustomStringConvertible {
+extension ImageDecodingError: CustomStringConvertible, LocalizedError {
+    /// As `description`.
+    public var errorDescription: String? { description }
+
     /// One lower-case phrase, to follow the file's name and a colon.
     public var description: String {
         switch self {

@@ -223,7 +223,7 @@ extension ImageHeader {
 }
 
 /// The width and height of an image in pixels.
-public struct ImageSize: Sendable, Hashable {
+public struct ImageSize: Sendable, Hashable, CustomStringConvertible {
     /// The width in pixels.
     public var width: Int
     /// The height in pixels.
@@ -237,6 +237,9 @@ public struct ImageSize: Sendable, Hashable {
         self.width = width
         self.height = height
     }
+
+    /// `500 x 750`.
+    public var description: String { "\(width) x \(height)" }
 
     /// The size after a rotation by 90 degrees.
     package var transposed: ImageSize { ImageSize(width: height, height: width) }

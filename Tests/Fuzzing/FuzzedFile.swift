@@ -18,7 +18,7 @@ struct FuzzedFile {
                     size.map { target.map($0.fitted(into:)) ?? $0 } == bitmap.size, "size of the header")
                 guard let target else { continue }
                 // A bitmap that fills a size is at most that large. Its crop depends on the file.
-                let anchors = ContentMode.Anchor.allCases
+                let anchors = ImageContentMode.Anchor.allCases
                 let sizing = ImageSizing(target, mode: .fill(anchors[bytes.count % anchors.count]))
                 let filled = try ImageDecoders.standard.decode(bytes, sizing: sizing, limits: limits)
                 precondition(

@@ -64,7 +64,7 @@ struct RobustnessTests {
                 let bitmap = try ImageDecoders.standard.decode(file, limits: limits)
                 let header = try ImageHeader(parsing: file)
                 #expect(bitmap.size == header.size)
-                let anchor = ContentMode.Anchor.allCases.randomElement(using: &random) ?? .center
+                let anchor = ImageContentMode.Anchor.allCases.randomElement(using: &random) ?? .center
                 let sizing = ImageSizing(ImageSize(width: 9, height: 4), mode: .fill(anchor))
                 let filled = try ImageDecoders.standard.decode(file, sizing: sizing, limits: limits)
                 #expect(filled.width <= 9 && filled.height <= 4 && filled.damage == bitmap.damage)

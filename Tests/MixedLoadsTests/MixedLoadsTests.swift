@@ -96,8 +96,8 @@ private final class Gallery: Sendable {
     static let count = 40
     /// The processors. None of them resizes, so their results are exact.
     static let pipelines: [[any ImageProcessing]] = [
-        [], [.roundedCorners(radius: 6)], [.circle, .border(.white, width: 2, cornerRadius: .infinity)],
-        [.rotate(90), .flip(.vertical)], [.blur(radius: 2)],
+        [], [.roundedCorners(radius: 6)], [.circle(), .border(.white, width: 2, cornerRadius: .infinity)],
+        [.rotate(90), .flip(.vertical)], [.gaussianBlur(radius: 2)],
         [.crop(ImageRect(x: 4, y: 4, width: 30, height: 40)), .padding(ImageInsets(3), background: .black)],
     ]
 
@@ -216,7 +216,7 @@ private struct Operation: Sendable {
 
     /// Begins a load and leaves it, at once or after some of its events.
     private func leave(_ loader: ImageLoader, _ gallery: Gallery) async {
-        let task = loader.task(for: request(gallery))
+        let task = loader.imageTask(with: request(gallery))
         var events = choice % 4
         if events > 0 {
             for await _ in task.events {

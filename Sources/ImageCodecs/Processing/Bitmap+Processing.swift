@@ -65,7 +65,7 @@ extension ImageProcessor {
         case .border(let color, let width, let radius):
             image.drawBorder(color, width: width, radius: radius)
         case .blur(let radius): image.blur(radius: radius)
-        case .flip(let orientation): return image.turned(orientation)
+        case .flip(let axis): return image.turned(axis == .horizontal ? .mirrored : .flipped)
         case .rotate(let degrees):
             let quarters = ((degrees / 90) % 4 + 4) % 4
             return image.turned([.upright, .rotated90, .rotated180, .rotated270][quarters])
@@ -156,30 +156,37 @@ extension Bitmap {
         }
     }
 
-    /// Porter and Duff, Compositing Digital Images, 1984: "over", for colors that are not premultiplied.
-    fileprivate mutating func draw(_ bitmap: Bitmap, at anchor: ContentMode.Anchor) {
+    fileprivate mutating func draw(_ bitmap: Bitmap, at anchor: ImageContentMode.Anchor) {
         let halves = anchor.halvesBefore
         let left = (width - bitmap.width) * halves.columns / 2
         let top = (height - bitmap.height) * halves.rows / 2
-        let (width, height) = (width, height)
+        let (width, height, source) = (width, height, bitmap.pixels)
         change { pixels in
             for row in max(0, -top)..<max(0, -top, min(bitmap.height, height - top)) {
                 for column in max(0, -left)..<max(0, -left, min(bitmap.width, width - left)) {
-                    let source = (row * bitmap.width + column) * 4
-                    let target = ((top + row) * width + left + column) * 4
-                    let (over, under) = (UInt32(bitmap.pixels[source + 3]), UInt32(pixels[target + 3]))
-                    let rest = under * (255 - over)
-                    let alpha = over * 255 + rest
-                    guard alpha > 0 else { continue }
-                    for channel in 0..<3 {
-                        let sum =
-                            UInt32(bitmap.pixels[source + channel]) * over * 255
-                            + UInt32(pixels[target + channel]) * rest
-                        pixels[target + channel] = UInt8((sum + alpha / 2) / alpha)
-                    }
-                    pixels[target + 3] = UInt8((alpha + 127) / 255)
+                    let index = (row * bitmap.width + column) * 4
+                    let color = ImageColor(
+                        red: source[index], green: source[index + 1], blue: source[index + 2])
+                    pixels.draw(
+                        color, cover: Double(source[index + 3]) / 255,
+                        at: ((top + row) * width + left + column) * 4)
                 }
             }
         }
+    }
+}
+
+extension MutableSpan<UInt8> {
+    /// Draws a color over a pixel, neither premultiplied (Porter and Duff, Compositing Digital Images, 1984: "over").
+    /// - Parameter cover: how much it covers, 0 to 1, in place of the color's alpha.
+    mutating func draw(_ color: ImageColor, cover: Double, at index: Int) {
+        let source = SIMD4(Double(color.red), Double(color.green), Double(color.blue), 0)
+        let behind = Double(self[index &+ 3]) / 255 * (1 - cover)
+        let alpha = cover + behind
+        for channel in 0..<3 where alpha > 0 {
+            let level = source[channel] * cover + Double(self[index &+ channel]) * behind
+            self[index &+ channel] = UInt8((level / alpha).rounded())
+        }
+        self[index &+ 3] = UInt8((alpha * 255).rounded())
     }
 }

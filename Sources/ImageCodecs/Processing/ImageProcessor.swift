@@ -1,27 +1,29 @@
+public import FoundationEssentials
+
 /// One step of a pipeline that changes a decoded image.
 ///
-///     request.processors = [.resize(to: size, mode: .fill(.top)), .roundedCorners(radius: 12)]
+///     request.processors = [.resize(size: size, contentMode: .fill(.top)), .roundedCorners(radius: 12)]
 ///
 /// Steps run in their order, on the loader's decoding threads. The parameters are checked before anything is loaded. A
 /// program's own processor stands beside them: see ``ImageProcessing``.
 public struct ImageProcessor: ImageProcessing, Hashable {
     /// The name of the step with its parameters. Two processors are equal if their identifiers are.
     public let identifier: String
-    let step: Step
+    package let step: Step
 
-    enum Step: Sendable {
+    package enum Step: Sendable {
         case resize(ImageSizing)
         case crop(ImageRect)
         case roundedCorners(radius: Double)
         case circle
         case border(ImageColor, width: Int, radius: Double)
         case blur(radius: Double)
-        case flip(ExifOrientation)
+        case flip(ImageAxis)
         case rotate(degrees: Int)
         case padding(ImageInsets, ImageColor)
         case grayscale
         case tint(ImageColor)
-        case overlay(Bitmap, ContentMode.Anchor)
+        case overlay(Bitmap, ImageContentMode.Anchor)
         case custom(any ImageProcessing)
     }
 
@@ -56,22 +58,22 @@ extension ImageProcessing where Self == ImageProcessor {
     /// Resizes the image, without enlarging it. As the first step it is the size to decode to.
     /// - Parameters:
     ///   - size: the size, in pixels.
-    ///   - mode: how to resize an image with other proportions. Default: `fit`.
-    public static func resize(to size: ImageSize, mode: ContentMode = .fit) -> ImageProcessor {
-        let sizing = ImageSizing(size, mode: mode)
+    ///   - contentMode: how to resize an image with other proportions. Default: `fit`.
+    public static func resize(size: ImageSize, contentMode: ImageContentMode = .fit) -> ImageProcessor {
+        let sizing = ImageSizing(size, mode: contentMode)
         return ImageProcessor("resize \(sizing.name)", .resize(sizing))
     }
 
     /// Resizes the image to at most this width, without enlarging it.
     /// - Parameter width: in pixels.
     public static func resize(width: Int) -> ImageProcessor {
-        resize(to: ImageSize(width: width, height: ImageProcessor.longestSide))
+        resize(size: ImageSize(width: width, height: ImageProcessor.longestSide))
     }
 
     /// Resizes the image to at most this height, without enlarging it.
     /// - Parameter height: in pixels.
     public static func resize(height: Int) -> ImageProcessor {
-        resize(to: ImageSize(width: ImageProcessor.longestSide, height: height))
+        resize(size: ImageSize(width: ImageProcessor.longestSide, height: height))
     }
 
     /// Keeps a part of the image: what lies inside it.
@@ -87,7 +89,7 @@ extension ImageProcessing where Self == ImageProcessor {
     }
 
     /// Crops the image to the square in its centre, and keeps the circle in it.
-    public static var circle: ImageProcessor { ImageProcessor("circle", .circle) }
+    public static func circle() -> ImageProcessor { ImageProcessor("circle", .circle) }
 
     /// Draws a border inside the edges.
     /// - Parameters:
@@ -105,14 +107,14 @@ extension ImageProcessing where Self == ImageProcessor {
     /// Gaussian Convolution by Extended Box Filtering, 2011). From a radius of 1 on, a level differs from the Gaussian's
     /// by at most 4. Pixels at the edge continue outside.
     /// - Parameter radius: the standard deviation of the Gaussian, in pixels, at most 10,000.
-    public static func blur(radius: Double) -> ImageProcessor {
+    public static func gaussianBlur(radius: Double) -> ImageProcessor {
         ImageProcessor("blur \(radius)", .blur(radius: radius))
     }
 
     /// Mirrors the image.
     /// - Parameter axis: `horizontal` exchanges left and right.
     public static func flip(_ axis: ImageAxis) -> ImageProcessor {
-        ImageProcessor("flip \(axis)", .flip(axis == .horizontal ? .mirrored : .flipped))
+        ImageProcessor("flip \(axis)", .flip(axis))
     }
 
     /// Rotates the image clockwise.
@@ -145,7 +147,7 @@ extension ImageProcessing where Self == ImageProcessor {
     ///   - bitmap: the bitmap. What does not fit is cut off.
     ///   - anchor: the part of the image where it lies. Default: the center.
     public static func overlay(
-        _ bitmap: Bitmap, at anchor: ContentMode.Anchor = .center
+        _ bitmap: Bitmap, at anchor: ImageContentMode.Anchor = .center
     ) -> ImageProcessor {
         // FNV-1a: the same in every process, because the disk tier may keep the result.
         let hash = bitmap.pixels.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
@@ -310,7 +312,7 @@ extension ImageSizing {
 ///         let identifier = "sepia 1"
 ///         func process(_ image: Bitmap) throws -> Bitmap { … }
 ///     }
-///     request.processors = [.circle, Sepia()]
+///     request.processors = [.circle(), Sepia()]
 public protocol ImageProcessing: Sendable {
     /// The name of the change, with its version and its parameters. It is part of the cache key: processors with equal
     /// identifiers must give equal results.
@@ -333,7 +335,10 @@ public enum ImageProcessingError: Error, Sendable, Hashable {
     case failed(processor: String, reason: String)
 }
 
-extension ImageProcessingError: CustomStringConvertible {
+extension ImageProcessingError: CustomStringConvertible, LocalizedError {
+    /// As `description`.
+    public var errorDescription: String? { description }
+
     /// What is wrong, on one line.
     public var description: String {
         switch self {

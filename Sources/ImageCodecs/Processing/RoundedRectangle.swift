@@ -85,7 +85,6 @@ extension Bitmap {
         let outer = RoundedRectangle(in: size, radius: radius)
         let used = min(radius, Double(min(width, height)) / 2)
         let inner = RoundedRectangle(in: size, inset: border, radius: used - Double(border))
-        let source = SIMD4(Double(color.red), Double(color.green), Double(color.blue), 0)
         let width = width
         changeEnds { y in
             let (outside, inside) = (outer.row(y), inner.row(y))
@@ -94,15 +93,7 @@ extension Bitmap {
                 { outer.coverage($0, outside) - min(inner.coverage($0, inside), outer.coverage($0, outside)) }
             )
         } change: { pixels, index, coverage in
-            // Source over destination, neither premultiplied (Porter and Duff 1984).
-            let cover = Double(color.alpha) / 255 * Double(coverage) / 255
-            let behind = Double(pixels[index &+ 3]) / 255 * (1 - cover)
-            let alpha = cover + behind
-            for channel in 0..<3 where alpha > 0 {
-                let level = source[channel] * cover + Double(pixels[index &+ channel]) * behind
-                pixels[index &+ channel] = UInt8((level / alpha).rounded())
-            }
-            pixels[index &+ 3] = UInt8((alpha * 255).rounded())
+            pixels.draw(color, cover: Double(color.alpha) / 255 * Double(coverage) / 255, at: index)
         }
     }
 

@@ -116,7 +116,7 @@ extension PictureLayout {
     }
 }
 
-extension ContentMode.Anchor {
+extension ImageContentMode.Anchor {
     /// How much of the dropped columns and rows lies before the kept part, in halves.
     var halvesBefore: (columns: Int, rows: Int) {
         switch self {
@@ -138,13 +138,13 @@ public struct ImageSizing: Sendable, Hashable {
     /// The size of the upright image, in pixels.
     public var target: ImageSize
     /// How to resize an image with other proportions.
-    public var mode: ContentMode
+    public var mode: ImageContentMode
 
     /// Creates a request for a size.
     /// - Parameters:
     ///   - target: the size, in pixels.
     ///   - mode: how to resize an image with other proportions. Default: `fit`.
-    public init(_ target: ImageSize, mode: ContentMode = .fit) {
+    public init(_ target: ImageSize, mode: ImageContentMode = .fit) {
         self.target = target
         self.mode = mode
     }
@@ -162,7 +162,7 @@ public struct ImageSizing: Sendable, Hashable {
 }
 
 /// How to resize an image to other proportions. It is never distorted or enlarged.
-public enum ContentMode: Sendable, Hashable {
+public enum ImageContentMode: Sendable, Hashable {
     /// The whole image fits into the size. One side may be shorter than requested.
     case fit
     /// The image covers the size and is cropped to it. The anchor selects the part to keep; default `.center`.

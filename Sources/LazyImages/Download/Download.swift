@@ -145,9 +145,8 @@ final class Download: FetchExchange {
         do {
             sent = try await send(authorization, limit: limit, into: body)
         } catch {
-            let isCancelled = error.code == "cancelled"
             // A cancelled caller may be scrolling fast: a small partial body is not worth a file.
-            await body.interrupt(keepsSmall: !isCancelled)
+            await body.interrupt(keepsSmall: !error.isCancelled)
             flight.emit(.interrupted)
             throw error
         }
@@ -174,7 +173,7 @@ final class Download: FetchExchange {
         do {
             bytes = try await data.bytes()
         } catch {
-            throw ImageLoadingError(ofClosure: error, url)
+            throw ImageLoadingError(error, of: "the request's closure", url)
         }
         return try DownloadedImage(bytes: bytes, of: url, configuration, acceptsDamage: true)
     }
@@ -191,7 +190,7 @@ final class Download: FetchExchange {
             return (try await context.transport.send(request, into: body), isAuthorised)
         } catch {
             // The whole body may have arrived before a cancellation.
-            guard error.code == "cancelled", body.isWhole, let whole = body.head else { throw error }
+            guard error.isCancelled, body.isWhole, let whole = body.head else { throw error }
             return (whole, isAuthorised)
         }
     }
@@ -389,15 +388,15 @@ extension ImageLoadingError {
 }
 
 extension ImageLoadingError {
-    /// The error of a load whose program's closure has failed. An `ImageLoadingError` passes through. But `.cancelled`, from
+    /// The error of a load whose program's closure, of this name, has failed. An `ImageLoadingError` passes through. But `.cancelled`, from
     /// another load inside the closure, is a failure of this one.
-    init(ofClosure error: any Error, _ url: URL) {
+    init(_ error: any Error, of closure: String, _ url: URL) {
         if Task.isCancelled {
             self = .cancelled(url: url.displayText)
-        } else if let error = error as? ImageLoadingError, error.code != "cancelled" {
+        } else if let error = error as? ImageLoadingError, !error.isCancelled {
             self = error
         } else {
-            self = .dataFailed(url: url.displayText, reason: "\(error)")
+            self = .dataFailed(url: url.displayText, reason: "\(closure) failed: \(error)")
         }
     }
 }

@@ -82,12 +82,12 @@ struct Fetch<Exchange: FetchExchange> {
                     (authorization, challenges) = (next, challenges + 1)
                     continue
                 }
-                guard !isAbandoned, let pause = pause(tries, spent, after: answer) else {
+                guard !isAbandoned, let pause = await pause(tries, spent, after: answer) else {
                     return await exchange.value(of: answer)
                 }
                 retryPause = pause
             case .failure(let error):
-                guard !isAbandoned, let pause = pause(tries, spent, after: .error(error)) else {
+                guard !isAbandoned, let pause = await pause(tries, spent, after: .error(error)) else {
                     throw error
                 }
                 retryPause = pause
@@ -168,9 +168,11 @@ struct Fetch<Exchange: FetchExchange> {
 
     /// How long to wait before a retry; nil if the answer is final.
     @inline(never)
-    private func pause(_ tries: Int, _ spent: Duration, after answer: Exchange.Answer) -> Duration? {
+    private func pause(
+        _ tries: Int, _ spent: Duration, after answer: Exchange.Answer
+    ) async -> Duration? {
         guard answer.head.status >= 400 else { return nil }
-        return pause(
+        return await pause(
             tries, spent, after: .status(answer.head.status),
             retryAfter: RetryAfter.seconds(answer.head.fields, now: answer.received))
     }
@@ -179,10 +181,10 @@ struct Fetch<Exchange: FetchExchange> {
     @inline(never)
     private func pause(
         _ tries: Int, _ spent: Duration, after reason: FailedAttempt.Reason, retryAfter: Int? = nil
-    ) -> Duration? {
+    ) async -> Duration? {
         guard spent < timeout, exchange.retries(after: reason) else { return nil }
         if let strategy = configuration.retryStrategy {
-            return strategy.pause(
+            return await strategy.pause(
                 after: FailedAttempt(
                     url: exchange.url.displayText, reason: reason, attempts: tries, elapsed: spent,
                     retryAfter: retryAfter))
@@ -318,7 +320,7 @@ final class FetchContext: Sendable {
     func prepare(_ request: inout TransportRequest) async throws(ImageLoadingError) {
         guard let change = configuration.beforeSending else { return }
         let url = request.url
-        do { try await change(&request) } catch { throw ImageLoadingError(ofClosure: error, url) }
+        do { try await change(&request) } catch { throw ImageLoadingError(error, of: "beforeSending", url) }
         if request.url != url { request.messageURL = url.displayText }
         guard SecurityPolicy.haveSameOrigin(request.url, url) else {
             throw .redirectRefused(

@@ -56,7 +56,7 @@ final class FileTiers: Sendable {
     func stored(for request: ImageRequest) async -> (file: LoadedFile?, mark: ClaimFile.Mark?) {
         if let file = memory(for: request)?.value(for: request.key, countsHit: false),
             isAnswered(request, by: file),
-            request.accepts(file) || !file.isPresent
+            request.accepts(file.content) || !file.isPresent
         {
             return (file.from(.memory), nil)
         }
@@ -110,7 +110,7 @@ final class FileTiers: Sendable {
             url: url, requestedURL: request.url, source: source, response: response)
         guard file.isPresent else { return file }
         let isWanted = file.header != nil || configuration.acceptsAnyContent
-        return isWanted && request.accepts(file) ? file : nil
+        return isWanted && request.accepts(file.content) ? file : nil
     }
 
     /// Stores a file in memory.
@@ -129,7 +129,7 @@ final class FileTiers: Sendable {
         let request = wanted.request
         func answers(_ file: LoadedFile) -> Bool {
             isAnswered(request, by: file) && file.response != wanted.stored?.response
-                && (file.isPresent ? request.accepts(file) : file.status == 404 || file.status == 410)
+                && (file.isPresent ? request.accepts(file.content) : file.status == 404 || file.status == 410)
         }
         if let file = memory(for: request)?.value(for: request.key, countsHit: false), answers(file) {
             return file.from(.memory)
@@ -168,7 +168,7 @@ final class FileTiers: Sendable {
             share(file, head, answer, wanted, from: flight)
             // Nobody is left to make the result.
             let keepsOriginal = request.keepsOriginal || flight.isOver
-            guard file.source == .revalidated || keepsOriginal else {
+            guard keepsOriginal || file.source == .revalidated || !file.isPresent else {
                 remember(file, for: request) { !flight.isCurrent }
                 return file.unstored
             }
@@ -213,7 +213,7 @@ final class FileTiers: Sendable {
         if file.damage != nil, !file.isRepeated { file = file.doubted }
         let isTaken = status == 200 || configuration.acceptsAnyStatus
         // Of other statuses only 404 and 410 are remembered.
-        let isUseful = isTaken ? request.accepts(file) : status == 404 || status == 410
+        let isUseful = isTaken ? request.accepts(file.content) : status == 404 || status == 410
         // A temporary failure of the server does not remove the stored file.
         if !isUseful || wanted.revalidates && HTTPStatus(rawValue: status).isTemporary {
             return (file, answer.head, .nothing)

@@ -4,7 +4,7 @@ public import ImageCodecs
 import Synchronization
 
 /// An image's file: its bytes and their origin. Shared, never copied.
-public final class LoadedFile: Sendable, CachedAddress {
+public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible {
     /// Where a load found its file.
     public enum Source: Sendable, Hashable {
         /// `local` is a `file:` or `data:` URL, or the request's closure.
@@ -86,6 +86,9 @@ public final class LoadedFile: Sendable, CachedAddress {
             bytes: bytes, header: header, damage: damage, status: nil, url: url, requestedURL: url,
             source: source)
     }
+
+    /// `71034 bytes, network, https://example.org/posters/1.jpg`.
+    public var description: String { "\(bytes.count) bytes, \(source), \(url.displayText)" }
 
     /// The same file with another source.
     func from(_ source: Source, head: ResponseHead? = nil) -> LoadedFile {

@@ -264,7 +264,7 @@ extension FileLoader {
         // Of all lookups of a load in memory, only this one is counted.
         if let file = tiers.memory(for: request)?.value(for: request.key), file.isPresent,
             tiers.isAnswered(request, by: file), !configuration.acceptsAnyStatus,
-            isSmallEnough(file), request.accepts(file),
+            isSmallEnough(file), request.accepts(file.content),
             request.accepts(file.response, now: clock.seconds), request.accepts(file.damage)
         {
             return file.from(.memory)
@@ -371,7 +371,7 @@ extension FileLoader {
         }
         // If its file does not match this request's checksum, this caller makes a
         // download of its own.
-        if file.source == .shared { return file.isPresent && !request.accepts(file) ? nil : file }
+        if file.source == .shared { return file.isPresent && !request.accepts(file.content) ? nil : file }
         if [.revalidated, .disk, .memory].contains(file.source) {
             try request.check(file.content)
             return try usable(file, for: request)

@@ -1,4 +1,4 @@
-import CSystem
+import CMarqueeSystem
 import Coalescing
 public import FoundationEssentials
 public import HTTPSemantics
@@ -24,6 +24,8 @@ public final class ImageLoader: Sendable {
     public let files: FileLoader
     /// The disk tier; nil for none.
     public var disk: DiskCache? { files.disk }
+    /// The network activity of the downloads.
+    public var activity: NetworkActivity { files.downloader.activity }
 
     private let loads = FlightTable<LoadKey, LoadedImage, ImageLoadingError, LoadEvent>()
     private let decoder: FileDecoder
@@ -131,10 +133,14 @@ public final class ImageLoader: Sendable {
 
     /// Begins to load an image. Returns at once.
     /// - Parameter request: the image to load.
-    public func task(for request: ImageRequest) -> ImageTask { task(for: request, listener: nil) }
+    public func imageTask(with request: ImageRequest) -> ImageTask { imageTask(with: request, listener: nil) }
+
+    /// Begins to load the image at a URL, at its own size. Returns at once.
+    /// - Parameter url: an https, http, file or data URL.
+    public func imageTask(with url: URL) -> ImageTask { imageTask(with: ImageRequest(url)) }
 
     /// - Parameter listener: receives all events of the load; none if memory has the image.
-    func task(for request: ImageRequest, listener: LoadListener?) -> ImageTask {
+    func imageTask(with request: ImageRequest, listener: LoadListener?) -> ImageTask {
         if let image = usableImage(for: request, isFirstLook: true) { return ImageTask(request, image) }
         return ImageTask(request, join(request, listener))
     }

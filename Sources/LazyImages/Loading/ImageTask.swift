@@ -4,7 +4,7 @@ import SystemSupport
 
 /// One caller's load of one image. The load begins with the task. All tasks for the same image and size share it.
 ///
-///     let task = loader.task(for: request)
+///     let task = loader.imageTask(with: request)
 ///     for await progress in task.progress { show(progress) }
 ///     let image = try await task.value
 ///
@@ -196,7 +196,7 @@ public protocol ImageLoading: Sendable {
 
     /// Begins to load an image. Returns at once, so that loads begin in the order of the calls.
     /// - Parameter request: the image to load.
-    func task(for request: ImageRequest) -> ImageTask
+    func imageTask(with request: ImageRequest) -> ImageTask
 
     /// Keeps an image in memory until the pin is released. Nil if memory does not have the image.
     /// - Parameter request: the request of the image and its size.

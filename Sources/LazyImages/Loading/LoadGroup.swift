@@ -81,8 +81,8 @@ public final class LoadGroup: Sendable {
     private func startWaiting() {
         while let (number, next) = next() {
             // Listens to the progress from the beginning: the load may end before this thread goes on.
-            let task = next.loader.task(
-                for: next.request,
+            let task = next.loader.imageTask(
+                with: next.request,
                 listener: LoadListener { [self] event in
                     guard case .progress(let progress, _) = event else { return }
                     notify { $0.setReceived(progress.received, of: number) }
@@ -209,7 +209,7 @@ extension ImageLoader {
         assert(
             unsafe withUnsafeCurrentTask { unsafe $0 == nil },
             "waitForImage blocks a thread that tasks need: use image(for:) here")
-        let task = task(for: request)
+        let task = imageTask(with: request)
         let ended = DispatchSemaphore(value: 0)
         task.listen(LoadListener { event in if event == nil { ended.signal() } })
         ended.wait()

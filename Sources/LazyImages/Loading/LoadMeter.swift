@@ -86,14 +86,14 @@ extension FileLoader {
 }
 
 extension ImageLoader {
-    /// Loads an image, as `task(for:)` does, and measures the time until its file was loaded.
+    /// Loads an image, as `imageTask(with:)` does, and measures the time until its file was loaded.
     /// - Returns: the image; its file, nil if the load failed or memory had the image; and the time until the file was
     ///   loaded.
     package func timedImage(
         for request: ImageRequest
     ) async -> (image: Result<LoadedImage, ImageLoadingError>, file: LoadedFile?, timing: LoadTiming) {
         let meter = LoadMeter()
-        let task = task(for: request, listener: meter.listener)
+        let task = imageTask(with: request, listener: meter.listener)
         let image = await Result.of { () async throws(ImageLoadingError) in try await task.value }
         return (image, meter.file, meter.timing(of: image))
     }

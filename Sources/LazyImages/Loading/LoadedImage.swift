@@ -3,7 +3,7 @@ public import FoundationEssentials
 public import ImageCodecs
 
 /// A decoded image. Shared, never copied.
-public final class LoadedImage: Sendable, CachedAddress {
+public final class LoadedImage: Sendable, CachedAddress, CustomStringConvertible {
     /// The pixels, at about the wanted size.
     public let bitmap: Bitmap
     /// The size of the bitmap in pixels.
@@ -51,6 +51,9 @@ public final class LoadedImage: Sendable, CachedAddress {
             bitmap: bitmap, header: header, damage: bitmap.damage, url: url, requestedURL: url,
             source: source, response: nil, fileKey: nil)
     }
+
+    /// `500 x 750, network, https://example.org/posters/1.jpg`.
+    public var description: String { "\(size), \(source), \(url.displayText)" }
 
     /// The same image with another source.
     func from(_ source: LoadedFile.Source) -> LoadedImage {

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import ImageCodecs
 internal import SystemSupport
 
@@ -72,7 +73,8 @@ public indirect enum ImageLoadingError: Error, Sendable, Hashable {
     case unreadableFile(path: String, reason: String)
     /// A local file changed while it was uploaded.
     case fileChanged(path: String)
-    /// The request's closure threw an error; `reason` describes it.
+    /// A closure of the program threw an error: the request's, or `beforeSending`. `reason` names it and describes the
+    /// error.
     case dataFailed(url: String, reason: String)
 
     /// A short, stable name for programs: `timed-out`, `http-status`, …
@@ -138,7 +140,10 @@ extension ImageLoadingError {
     }
 }
 
-extension ImageLoadingError: CustomStringConvertible {
+extension ImageLoadingError: CustomStringConvertible, LocalizedError {
+    /// As `description`.
+    public var errorDescription: String? { description }
+
     /// The URL and what happened: one line, lower case, no full stop. A program adds which of its options helps. The
     /// line may contain text from outside (a URL, a Location): escape control characters before you show it on a
     /// terminal.
@@ -189,7 +194,7 @@ extension ImageLoadingError: CustomStringConvertible {
         case .memoryShort(let url): "\(url): memory is about to run out; try again later"
         case .unreadableFile(let path, let reason): "\(path): cannot be read: \(reason)"
         case .fileChanged(let path): "\(path): changed while it was sent; try again"
-        case .dataFailed(let url, let reason): "\(url): the closure of the request failed: \(reason)"
+        case .dataFailed(let url, let reason): "\(url): \(reason)"
         }
     }
 

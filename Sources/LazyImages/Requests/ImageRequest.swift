@@ -109,9 +109,10 @@ public struct ImageRequest: Sendable, Hashable {
     public var id: String? { identity.address.id }
     /// Returns the bytes in place of a transfer; nil for a request with a URL.
     var data: DataClosure? { identity.address.data }
-    /// As in ``Options``, which has them for the caller: a load reads and changes these two often.
-    package var priority: Priority
-    package var cachePolicy: CachePolicy
+    /// As in ``Options``, for an initializer.
+    public var priority: Priority
+    /// As in ``Options``, for an initializer.
+    public var cachePolicy: CachePolicy
     /// Whether to load even while the host's circuit breaker is open: a person asks for another try.
     var overridesCircuitBreaker = false
     /// Whether the load takes its stored result in place of the file: only loads of images do.
@@ -122,7 +123,7 @@ public struct ImageRequest: Sendable, Hashable {
     public var targetSize: ImageSize? { didSet { updateResultKey() } }
     /// How an image of another shape is scaled to ``targetSize``: it fits into it (the default), or fills it and is
     /// cropped. Has no effect without a ``targetSize``.
-    public var contentMode: ContentMode { didSet { updateResultKey() } }
+    public var contentMode: ImageContentMode { didSet { updateResultKey() } }
     /// Changes the decoded image: step by step, after it has its ``targetSize``. Without a `targetSize`, a first step
     /// that resizes is the size to decode to. Requests with equal steps share a load and an image in memory; the disk
     /// has the original file. Default: none.
@@ -159,7 +160,7 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - processors: change the decoded image, in their order. Default: none.
     ///   - options: how to load the image.
     public init(
-        url: URL, id: String? = nil, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
+        url: URL, id: String? = nil, targetSize: ImageSize? = nil, contentMode: ImageContentMode = .fit,
         processors: [any ImageProcessing] = [], options: Options = Options()
     ) {
         self.init(Address(url: url, id: id), targetSize, contentMode, processors, options)
@@ -173,7 +174,7 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - processors: change the decoded image, in their order. Default: none.
     ///   - options: how to load the image.
     public init(
-        _ url: URL, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
+        _ url: URL, targetSize: ImageSize? = nil, contentMode: ImageContentMode = .fit,
         processors: [any ImageProcessing] = [], options: Options = Options()
     ) {
         self.init(Address(url: url, id: nil), targetSize, contentMode, processors, options)
@@ -192,7 +193,8 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - options: how to load the image.
     public init(
         _ text: String, relativeTo base: URL? = nil, id: String? = nil, targetSize: ImageSize? = nil,
-        contentMode: ContentMode = .fit, processors: [any ImageProcessing] = [], options: Options = Options()
+        contentMode: ImageContentMode = .fit, processors: [any ImageProcessing] = [],
+        options: Options = Options()
     ) {
         self.init(Address(text, relativeTo: base, id: id), targetSize, contentMode, processors, options)
     }
@@ -212,7 +214,7 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - options: how to load the image.
     ///   - data: returns the bytes, as `[UInt8]` or `Data`.
     public init<Bytes: Sequence<UInt8> & Sendable>(
-        id: String, targetSize: ImageSize? = nil, contentMode: ContentMode = .fit,
+        id: String, targetSize: ImageSize? = nil, contentMode: ImageContentMode = .fit,
         processors: [any ImageProcessing] = [], options: Options = Options(),
         data: @escaping @Sendable () async throws -> Bytes
     ) {
@@ -221,7 +223,7 @@ public struct ImageRequest: Sendable, Hashable {
     }
 
     private init(
-        _ address: Address, _ targetSize: ImageSize?, _ contentMode: ContentMode,
+        _ address: Address, _ targetSize: ImageSize?, _ contentMode: ImageContentMode,
         _ processors: [any ImageProcessing], _ options: Options
     ) {
         identity = Identity(address, options)
@@ -333,8 +335,8 @@ extension ImageRequest {
     /// Whether it asks only for a range of the file.
     var isPartial: Bool { !fields.isEmpty && fields["range"] != nil }
 
-    /// Whether a file matches the request's checksum. Without a checksum all files do.
-    func accepts(_ file: LoadedFile) -> Bool { checksum == nil || checksum == file.content }
+    /// Whether a file with this SHA-256 matches the request's checksum. Without a checksum all files do.
+    func accepts(_ content: @autoclosure () -> String) -> Bool { checksum.map { $0 == content() } ?? true }
 
     /// Whether an image with this damage answers the request.
     func accepts(_ damage: ImageDecodingError?) -> Bool { damage == nil || acceptsDamage }
@@ -387,6 +389,14 @@ extension ImageRequest {
 
         static func == (one: Self, other: Self) -> Bool { true }
         func hash(into hasher: inout Hasher) {}
+    }
+}
+
+extension ImageRequest: CustomStringConvertible {
+    /// The URL without credentials, the target size and the processors, on one line.
+    public var description: String {
+        ([url.displayText] + [targetSize?.description].compactMap(\.self) + processors.map(\.identifier))
+            .joined(separator: ", ")
     }
 }
 
@@ -481,7 +491,7 @@ struct ImagePipeline: Sendable {
     /// Without a target size, a first step that resizes is the size to decode to. The result is stored only if it is
     /// not the image as it is.
     init(
-        _ targetSize: ImageSize?, _ contentMode: ContentMode, _ processors: [ImageProcessor],
+        _ targetSize: ImageSize?, _ contentMode: ImageContentMode, _ processors: [ImageProcessor],
         storing format: ImageRequest.ResultFormat?
     ) {
         if let targetSize {

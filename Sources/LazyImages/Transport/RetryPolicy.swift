@@ -1,9 +1,9 @@
 /// Decides whether a failed attempt is retried, and when: a program's own rules, in place of those of ``RetryPolicy``.
 public protocol RetryStrategy: Sendable {
-    /// The pause before the next attempt; nil for no more. The total timeout holds all the same, and an upload that may
+    /// The pause before the next attempt; nil for no more. May wait, for a new token for example. The total timeout holds all the same, and an upload that may
     /// have had an effect is not repeated.
     /// - Parameter attempt: the attempt that failed.
-    func pause(after attempt: FailedAttempt) -> Duration?
+    func pause(after attempt: FailedAttempt) async -> Duration?
 }
 
 /// An attempt that failed.

@@ -1,6 +1,5 @@
 import FilmBrowser
 import Films
-import Glibc
 import ImageCodecs
 import LazyImages
 import SystemSupport
@@ -215,7 +214,7 @@ final class BrowserLoop {
 
     private func rows(in cells: CellSize, asCards: Bool = false) -> ListRows {
         let size = graphics.canvas?.pictureSize(for: cells) ?? cells.pictureSize
-        var processors = [ImageProcessor.resize(to: size)]
+        var processors = [ImageProcessor.resize(size: size)]
         if asCards, graphics.appearance.pictureProtocol?.keepsTransparency == true {
             processors.append(.roundedCorners(radius: Double(size.width) / Self.widthsOfCorner))
         }

@@ -68,11 +68,12 @@ struct ImageProcessorTests {
     @Test(
         "a parameter that no image can have is an error before any step",
         arguments: [
-            .resize(to: ImageSize(width: 0, height: 5)), .resize(width: -1), .resize(height: .min),
+            .resize(size: ImageSize(width: 0, height: 5)), .resize(width: -1), .resize(height: .min),
             .crop(ImageRect(x: 0, y: 0, width: 0, height: 1)), .roundedCorners(radius: -1),
             .roundedCorners(radius: .nan), .border(.black, width: -1),
-            .border(.black, width: 1, cornerRadius: .nan), .blur(radius: -0.1), .blur(radius: .nan),
-            .blur(radius: .infinity), .blur(radius: 10_001), .padding(ImageInsets(-1)),
+            .border(.black, width: 1, cornerRadius: .nan), .gaussianBlur(radius: -0.1),
+            .gaussianBlur(radius: .nan),
+            .gaussianBlur(radius: .infinity), .gaussianBlur(radius: 10_001), .padding(ImageInsets(-1)),
             .padding(ImageInsets(left: .max)),
         ] as [ImageProcessor])
     func parameters(_ processor: ImageProcessor) {
@@ -95,8 +96,9 @@ struct ImageProcessorTests {
         for processor in [
             .roundedCorners(radius: .infinity), .roundedCorners(radius: 1e300), .roundedCorners(radius: 0),
             .border(.black, width: .max), .border(.black, width: 0), .border(.clear, width: 2),
-            .border(.black, width: 3, cornerRadius: .infinity), .blur(radius: 10_000), .blur(radius: 1e-9),
-            .resize(to: ImageSize(width: .max, height: .max)), .resize(width: 1), .circle,
+            .border(.black, width: 3, cornerRadius: .infinity), .gaussianBlur(radius: 10_000),
+            .gaussianBlur(radius: 1e-9),
+            .resize(size: ImageSize(width: .max, height: .max)), .resize(width: 1), .circle(),
         ] as [ImageProcessor] {
             for size in [(1, 1), (1, 9), (9, 1), (7, 5)] {
                 let image = Self.bitmap(width: size.0, height: size.1)
@@ -158,7 +160,7 @@ struct ImageProcessorTests {
         #expect(try pixel(processed(Invert()), 1, 0) == [254, 255, 254, 255])
         let same = ImageProcessor("invert 1") { $0 }
         #expect(same == ImageProcessor(Invert()) && same.identifier == "custom invert 1")
-        #expect(ImageProcessor("circle") { $0 } != .circle)
+        #expect(ImageProcessor("circle") { $0 } != .circle())
         struct Fault: Error {}
         #expect(throws: ImageProcessingError.failed(processor: "custom broken", reason: "Fault()")) {
             try processed(ImageProcessor("broken") { _ in throw Fault() })
@@ -169,12 +171,13 @@ struct ImageProcessorTests {
     func identifiers() {
         let size = ImageSize(width: 3, height: 4)
         let steps: [ImageProcessor] = [
-            .resize(to: size), .resize(to: size, mode: .fill()), .resize(to: size, mode: .fill(.top)),
+            .resize(size: size), .resize(size: size, contentMode: .fill()),
+            .resize(size: size, contentMode: .fill(.top)),
             .resize(width: 3), .resize(height: 3), .crop(ImageRect(x: 1, y: 2, width: 3, height: 4)),
             .crop(ImageRect(x: 2, y: 1, width: 3, height: 4)), .roundedCorners(radius: 1),
-            .roundedCorners(radius: 1.5), .circle, .border(.black, width: 1), .border(.white, width: 1),
-            .border(.black, width: 2), .border(.black, width: 1, cornerRadius: 1), .blur(radius: 1),
-            .blur(radius: 1.25), .flip(.horizontal), .flip(.vertical), .rotate(270), .rotate(90),
+            .roundedCorners(radius: 1.5), .circle(), .border(.black, width: 1), .border(.white, width: 1),
+            .border(.black, width: 2), .border(.black, width: 1, cornerRadius: 1), .gaussianBlur(radius: 1),
+            .gaussianBlur(radius: 1.25), .flip(.horizontal), .flip(.vertical), .rotate(270), .rotate(90),
             .rotate(180), .padding(ImageInsets(1)), .padding(ImageInsets(top: 1)),
             .padding(ImageInsets(1), background: .black),
         ]
@@ -191,7 +194,7 @@ struct ImageProcessorTests {
         #expect(pixel(square, 0, 0) == [255, 0, 0, 255] && pixel(square, 1, 10) == [255, 0, 0, 255])
         #expect(pixel(square, 2, 2) == [255, 255, 255, 255])
         let round = try image.processed(
-            by: [.circle, .border(red, width: 2, cornerRadius: .infinity)])
+            by: [.circle(), .border(red, width: 2, cornerRadius: .infinity)])
         #expect(pixel(round, 0, 0) == [0, 0, 0, 0] && pixel(round, 10, 1) == [255, 0, 0, 255])
         #expect(pixel(round, 10, 3) == [255, 255, 255, 255] && pixel(round, 4, 4)[1] < 255)
         let half = try image.processed(

@@ -25,10 +25,10 @@ struct PillowTests {
     @Test(
         "the pixels are Pillow's, within two levels",
         arguments: [
-            (.blur(radius: 0.6), "image.filter(ImageFilter.GaussianBlur(0.6))"),
-            (.blur(radius: 2), "image.filter(ImageFilter.GaussianBlur(2))"),
-            (.blur(radius: 8), "image.filter(ImageFilter.GaussianBlur(8))"),
-            (.blur(radius: 40), "image.filter(ImageFilter.GaussianBlur(40))"),
+            (.gaussianBlur(radius: 0.6), "image.filter(ImageFilter.GaussianBlur(0.6))"),
+            (.gaussianBlur(radius: 2), "image.filter(ImageFilter.GaussianBlur(2))"),
+            (.gaussianBlur(radius: 8), "image.filter(ImageFilter.GaussianBlur(8))"),
+            (.gaussianBlur(radius: 40), "image.filter(ImageFilter.GaussianBlur(40))"),
             (.flip(.horizontal), "image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)"),
             (.flip(.vertical), "image.transpose(Image.Transpose.FLIP_TOP_BOTTOM)"),
             (.rotate(90), "image.transpose(Image.Transpose.ROTATE_270)"),
@@ -67,8 +67,8 @@ extension PillowTests {
     @Test("a smooth picture is resized to Pillow's pixels, within two levels")
     func resizing() throws {
         // Pillow clips what overshoots at sharp edges between its passes.
-        let smooth = try #require(Self.picture).processed(by: [.blur(radius: 2)])
-        let ours = try smooth.processed(by: [.resize(to: ImageSize(width: 31, height: 47))])
+        let smooth = try #require(Self.picture).processed(by: [.gaussianBlur(radius: 2)])
+        let ours = try smooth.processed(by: [.resize(size: ImageSize(width: 31, height: 47))])
         let theirs = try Pillow.image(of: smooth, "image.resize((31, 24), Image.Resampling.LANCZOS)")
         #expect(ours.size == theirs.size)
         let difference = zip(ours.pixels, theirs.pixels).map { abs(Int($0) - Int($1)) }.max() ?? 0

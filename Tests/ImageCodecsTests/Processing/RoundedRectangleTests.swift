@@ -56,7 +56,7 @@ struct RoundedRectangleTests {
     @Test("alpha that was there before is multiplied, and an invisible pixel has no color")
     func translucent() throws {
         let image = Bitmap(width: 8, height: 8, pixels: [UInt8](repeating: 100, count: 256))
-        let round = try image.processed(by: [.circle])
+        let round = try image.processed(by: [.circle()])
         #expect(round.pixels[..<4] == [0, 0, 0, 0])
         let centre = (4 * 8 + 4) * 4
         #expect(round.pixels[centre..<centre + 4] == [100, 100, 100, 100])

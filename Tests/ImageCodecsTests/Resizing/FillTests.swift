@@ -7,7 +7,7 @@ struct FillTests {
     private let decoders = ImageDecoders.standard
 
     private func fill(
-        _ width: Int, _ height: Int, _ anchor: ContentMode.Anchor = .center
+        _ width: Int, _ height: Int, _ anchor: ImageContentMode.Anchor = .center
     ) -> ImageSizing {
         ImageSizing(ImageSize(width: width, height: height), mode: .fill(anchor))
     }
@@ -47,14 +47,14 @@ struct FillTests {
     func anchors() throws {
         let wide = numbered(5, 2)
         let tall = numbered(2, 5)
-        let expected: [ContentMode.Anchor: ([UInt8], [UInt8])] = [
+        let expected: [ImageContentMode.Anchor: ([UInt8], [UInt8])] = [
             .center: ([1, 2, 6, 7], [2, 3, 4, 5]), .top: ([1, 2, 6, 7], [0, 1, 2, 3]),
             .bottom: ([1, 2, 6, 7], [6, 7, 8, 9]), .left: ([0, 1, 5, 6], [2, 3, 4, 5]),
             .right: ([3, 4, 8, 9], [2, 3, 4, 5]), .topLeft: ([0, 1, 5, 6], [0, 1, 2, 3]),
             .topRight: ([3, 4, 8, 9], [0, 1, 2, 3]), .bottomLeft: ([0, 1, 5, 6], [6, 7, 8, 9]),
             .bottomRight: ([3, 4, 8, 9], [6, 7, 8, 9]),
         ]
-        for anchor in ContentMode.Anchor.allCases {
+        for anchor in ImageContentMode.Anchor.allCases {
             let (ofWide, ofTall) = try #require(expected[anchor])
             #expect(try levels(decoders.decode(wide, sizing: fill(2, 2, anchor))) == ofWide, "\(anchor)")
             #expect(try levels(decoders.decode(tall, sizing: fill(2, 2, anchor))) == ofTall, "\(anchor)")
@@ -77,7 +77,7 @@ struct FillTests {
                 ? ImageSize(width: width, height: source.height)
                 : ImageSize(width: source.width, height: height)
             let whole = try decoders.decode(file, fitting: box)
-            for anchor in ContentMode.Anchor.allCases {
+            for anchor in ImageContentMode.Anchor.allCases {
                 #expect(
                     try decoders.decode(file, sizing: fill(width, height, anchor))
                         == crop(whole, width, height, anchor))
@@ -90,7 +90,7 @@ struct FillTests {
         let bytes = try Resources.bytes("JPEG/baseline-420.jpg")
         let file = JPEGWriter.start + JPEGWriter.exif(orientation: orientation) + bytes.dropFirst(2)
         for (width, height) in [(9, 4), (4, 9), (60, 20)] {
-            for anchor in [ContentMode.Anchor.topLeft, .right, .bottom, .center] {
+            for anchor in [ImageContentMode.Anchor.topLeft, .right, .bottom, .center] {
                 let sizing = fill(width, height, anchor)
                 let filled = try decoders.decode(file, sizing: sizing)
                 // A decoder without fill, whose pictures are cropped once they are upright.
@@ -127,7 +127,9 @@ struct FillTests {
         #expect(try decoders.decode(bytes, sizing: fill(20, 2, .top)).damage == nil)
     }
 
-    private func crop(_ bitmap: Bitmap, _ width: Int, _ height: Int, _ anchor: ContentMode.Anchor) -> Bitmap {
+    private func crop(_ bitmap: Bitmap, _ width: Int, _ height: Int, _ anchor: ImageContentMode.Anchor)
+        -> Bitmap
+    {
         let (right, down) = (bitmap.width - width, bitmap.height - height)
         let (left, top) =
             switch anchor {

@@ -94,7 +94,7 @@ extension FileLoader {
 extension ImageLoader {
     /// Starts `count` callers of one request. All wait for its load when this returns.
     func callers(_ count: Int = 1, of request: ImageRequest) -> Callers<LoadedImage> {
-        let tasks = (0..<count).map { _ in task(for: request) }
+        let tasks = (0..<count).map { _ in imageTask(with: request) }
         return Callers(count) { index throws(ImageLoadingError) in try await tasks[index].value }
     }
 }

@@ -22,7 +22,8 @@ struct DownloadHooksTests {
     func strategy() async throws {
         struct OnlyMissing: RetryStrategy {
             let asked: Shared<[String]>
-            func pause(after attempt: FailedAttempt) -> Duration? {
+            func pause(after attempt: FailedAttempt) async -> Duration? {
+                await Task.yield()
                 asked.change { $0.append("\(attempt.attempts) \(attempt.reason) \(attempt.retryAfter ?? 0)") }
                 if case .status(404) = attempt.reason, attempt.attempts < 3 { return .zero }
                 return nil
@@ -63,7 +64,8 @@ struct DownloadHooksTests {
         let transport = HeldTransport { _ in .fresh(SampleImages.png) }
         let failing = loader(transport) { $0.beforeSending = { _ in throw NoKey() } }
         let failure = await #expect(throws: ImageLoadingError.self) { try await failing.file(for: request) }
-        #expect(failure == .dataFailed(url: "https://example.org/a.png", reason: "no key"))
+        #expect(
+            failure == .dataFailed(url: "https://example.org/a.png", reason: "beforeSending failed: no key"))
         let own = ImageLoadingError.notCached(url: "x")
         let typed = loader(transport) { $0.beforeSending = { _ in throw own } }
         #expect(await #expect(throws: ImageLoadingError.self) { try await typed.file(for: request) } == own)

@@ -119,13 +119,13 @@ struct DamagedFileTests {
         let file = Array(SampleImages.jpeg.prefix(2)) + comment + SampleImages.jpeg.dropFirst(2)
         let transport = HeldTransport()
         let loader = loader(transport)
-        let first = loader.task(for: request)
+        let first = loader.imageTask(with: request)
         let begun = try await transport.transfer()
         begun.respond(200, ["ETag": "\"1\"", "Content-Length": "\(file.count)"])
         begun.send(Array(file.prefix(50_000)))
         begun.fail(.connectionLost(url: "", received: 50_000, reason: "lost"))
         await #expect(throws: ImageLoadingError.self) { try await first.value }
-        let second = loader.task(for: request)
+        let second = loader.imageTask(with: request)
         let rest = try await transport.transfer(1)
         #expect(rest.request.fields["range"] == "bytes=50000-")
         rest.answer(

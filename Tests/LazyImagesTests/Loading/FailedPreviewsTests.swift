@@ -109,7 +109,7 @@ private struct PosterServer {
 
     /// Loads a truncated poster and reads its previews. Returns the code of the error.
     func failure(_ number: Int, by loader: ImageLoader) async -> String? {
-        let load = loader.task(for: truncated(number))
+        let load = loader.imageTask(with: truncated(number))
         for await _ in load.previews {}
         return await Result.of { () async throws(ImageLoadingError) in try await load.value }.error?.code
     }

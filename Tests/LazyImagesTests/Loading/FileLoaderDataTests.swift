@@ -140,10 +140,13 @@ struct FileLoaderDataTests {
         }
         let loader = loader()
         let failed = await loader.error(for: request)
-        #expect(failed == .dataFailed(url: "id:asset%207", reason: "the library is locked"))
+        #expect(
+            failed
+                == .dataFailed(
+                    url: "id:asset%207", reason: "the request's closure failed: the library is locked"))
         #expect(failed?.code == "data-failed" && failed?.isRetryable == false)
         #expect(
-            failed.map { "\($0)" } == "id:asset%207: the closure of the request failed: the library is locked"
+            failed.map { "\($0)" } == "id:asset%207: the request's closure failed: the library is locked"
         )
         fails.change { $0 = false }
         #expect(try await loader.file(for: request).source == .local)

@@ -26,7 +26,7 @@ struct FlightRacesTests {
         let transfer = try await transport.transfer()
         // 1. B looks on disk, and will find nothing.
         gate.arm()
-        let second = loader.task(for: try request("a", 2))
+        let second = loader.imageTask(with: try request("a", 2))
         try await gate.reached()
         // 2. A's download stores its file, and ends.
         transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
@@ -90,14 +90,14 @@ struct FlightRacesTests {
             disk: fixture.cache(calls: gate.calls), configuration: .with { $0.transfers = 1 },
             transport: transport, pressure: nil)
         let downloader = loader.files.downloader
-        let x = loader.task(for: try request("x"))
+        let x = loader.imageTask(with: try request("x"))
         _ = try await transport.transfer(0)
-        let z = loader.task(for: try request("z"))
+        let z = loader.imageTask(with: try request("z"))
         try await eventually { downloader.waitingCount == 1 }
         var low = try request("y")
         low.priority = .low
         if isBefore { gate.arm() }
-        let y = loader.task(for: low)
+        let y = loader.imageTask(with: low)
         if isBefore {
             try await gate.reached()
         } else {

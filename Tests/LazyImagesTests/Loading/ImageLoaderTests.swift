@@ -97,11 +97,11 @@ struct ImageLoaderTests {
     @Test("a task keeps its given priority, also for a cached image")
     func taskPriority() async throws {
         let loader = loader(fresh)
-        let first = loader.task(for: request)
+        let first = loader.imageTask(with: request)
         first.priority = .veryHigh
         _ = try await first.value
         #expect(first.priority == .veryHigh)
-        let low = loader.task(for: ImageRequest(request.url, options: .init(priority: .low)))
+        let low = loader.imageTask(with: ImageRequest(request.url, options: .init(priority: .low)))
         #expect(try await low.value.source == .memory && low.priority == .low)
     }
 

@@ -39,7 +39,7 @@ struct ImageTaskEventsTests {
     @Test("a load waits, starts, progresses and finishes, with the metrics of all of it")
     func network() async throws {
         // A sequence has the events from when it is made, however late its reader begins.
-        let task = loader.task(for: request)
+        let task = loader.imageTask(with: request)
         let events = task.events
         #expect(task.metrics == nil)
         async let reading = read(task, events)
@@ -60,7 +60,7 @@ struct ImageTaskEventsTests {
 
     @Test("a late reader gets what came last, and the same metrics")
     func late() async throws {
-        let task = loader.task(for: request)
+        let task = loader.imageTask(with: request)
         let transfer = try await held.transfer()
         transfer.respond()
         transfer.send(Array(SampleImages.png[..<20]))
@@ -81,12 +81,12 @@ struct ImageTaskEventsTests {
 
     @Test("an image in memory, a failure and a cancelled load finish at once")
     func others() async throws {
-        let first = loader.task(for: request)
+        let first = loader.imageTask(with: request)
         try await held.transfer().answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
         _ = try await first.value
-        let hit = await read(loader.task(for: request))
+        let hit = await read(loader.imageTask(with: request))
         #expect(hit.names == ["image"] && hit.metrics == LoadMetrics(source: .memory))
-        let missing = loader.task(for: ImageRequest("http://localhost/b.png"))
+        let missing = loader.imageTask(with: ImageRequest("http://localhost/b.png"))
         try await held.transfer(1).answer([], status: 404)
         let failed = await read(missing)
         #expect(failed.names.last == "http-status" && failed.metrics != nil && failed.metrics?.source == nil)
@@ -95,7 +95,7 @@ struct ImageTaskEventsTests {
             return
         }
         #expect(error.code == "http-status" && error.url == "http://localhost/b.png" && !error.isCancelled)
-        let left = loader.task(for: ImageRequest("http://localhost/c.png"))
+        let left = loader.imageTask(with: ImageRequest("http://localhost/c.png"))
         _ = try await held.transfer(2)
         left.cancel()
         #expect(await read(left).names == ["waiting", "cancelled"])

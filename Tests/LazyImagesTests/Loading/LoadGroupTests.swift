@@ -43,7 +43,7 @@ struct LoadGroupTests {
     func cancelling() async throws {
         let transport = HeldTransport { $0.url.path == "/9.jpg" ? .fresh(SampleImages.png) : nil }
         let loader = loader(transport)
-        let shared = loader.task(for: try request(0))
+        let shared = loader.imageTask(with: try request(0))
         // Before the group's own transfer, which may otherwise start first.
         let transfer = try await transport.transfer()
         let group = LoadGroup(on: queue, concurrency: 2)

@@ -47,7 +47,7 @@ struct MixedReplaceTests {
             ], end: "--cut\r\nContent-Type: image/png\r\n\r\nhalf of the next")
         let loader = loader()
         let request = ImageRequest(origin.url("/camera"))
-        let task = loader.task(for: request)
+        let task = loader.imageTask(with: request)
         var previews = task.previews.makeAsyncIterator()
         let pictures = try [SampleImages.png, SampleImages.jpeg].map { try ImageDecoders.standard.decode($0) }
         for number in 0..<2 {

@@ -55,7 +55,7 @@ struct OutdatedLoadTests {
         let loader = loader(nil, HeldTransport { _ in .fresh(SampleImages.png) })
         for number in 0..<200 {
             let request = ImageRequest("http://localhost/\(number).png")
-            let task = loader.task(for: request)
+            let task = loader.imageTask(with: request)
             await loader.remove(request)
             _ = try await task.value
             await expectNothing(of: request, in: loader)
@@ -90,8 +90,8 @@ struct OutdatedLoadTests {
         // A reload does not look for what is stored; it waits for the first address.
         var again = request
         again.cachePolicy = .reload
-        let old = loader.task(
-            for: ImageRequest("http://localhost/first.png", options: .init(alternatives: [again])))
+        let old = loader.imageTask(
+            with: ImageRequest("http://localhost/first.png", options: .init(alternatives: [again])))
         let transfer = try await transport.transfer(0)
         try await loader.store(SampleImages.jpeg, for: request)
         transfer.answer([], status: 404, fields: fresh)
@@ -111,7 +111,7 @@ struct OutdatedLoadTests {
         let first = ImageRequest(
             "http://localhost/first.png",
             options: .init(cachePolicy: request.cachePolicy, alternatives: [request]))
-        let task = loader.task(for: first)
+        let task = loader.imageTask(with: first)
         let transfer = try await transport.transfer(0)
         await loader.invalidate(request.url)
         transfer.answer([], status: 404, fields: fresh)
@@ -127,7 +127,7 @@ struct OutdatedLoadTests {
             "http://localhost/first.png", processors: [.flip(.vertical)],
             options: .init(alternatives: [request]))
         first.storesResult = .png
-        let task = loader.task(for: first)
+        let task = loader.imageTask(with: first)
         let transfer = try await transport.transfer(0)
         await loader.remove(request)
         transfer.answer([], status: 503, fields: fresh)
@@ -149,7 +149,7 @@ struct OutdatedLoadTests {
         let answering = HeldTransport { _ in .fresh(SampleImages.png) }
         let loader = loader(gate, answering)
         await arm(gate, loader, with: nil)
-        let task = loader.task(for: request)
+        let task = loader.imageTask(with: request)
         try await gate.reached()
         await loader.remove(request)
         gate.open()
@@ -164,7 +164,7 @@ struct OutdatedLoadTests {
         let request = ImageRequest("https://origin.example/a.png")
         let loader = loader(shared: try SharedFixture.tier(store.address))
         await arm(gate, loader)
-        let task = loader.task(for: request)
+        let task = loader.imageTask(with: request)
         try await gate.reached()
         await loader.remove(request)
         gate.open()
@@ -178,7 +178,7 @@ struct OutdatedLoadTests {
     func partial() async throws {
         let loader = loader()
         await arm(gate, loader)
-        let task = loader.task(for: request)
+        let task = loader.imageTask(with: request)
         try await gate.reached()
         await loader.remove(request)
         gate.open()
@@ -198,8 +198,8 @@ struct OutdatedLoadTests {
         try Data(SampleImages.png).write(to: URL(filePath: path))
         let local = ImageRequest(URL(filePath: path))
         let loader = loader()
-        let task = loader.task(
-            for: ImageRequest("http://localhost/first.png", options: .init(alternatives: [local])))
+        let task = loader.imageTask(
+            with: ImageRequest("http://localhost/first.png", options: .init(alternatives: [local])))
         let transfer = try await transport.transfer()
         await loader.remove(local)
         transfer.answer([], status: 404)
@@ -215,7 +215,7 @@ struct OutdatedLoadTests {
             let loader = loader(gate, HeldTransport { _ in .fresh(SampleImages.png) })
             let request = ImageRequest("http://localhost/\(number).png")
             await arm(gate, loader)
-            let task = loader.task(for: request)
+            let task = loader.imageTask(with: request)
             try await gate.reached()
             await loader.remove(ImageRequest("http://localhost/other.png"))
             gate.open()

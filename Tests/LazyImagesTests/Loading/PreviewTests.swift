@@ -68,7 +68,7 @@ struct PreviewTests {
         let origin = try ScriptedOrigin(jpeg.script(gates))
         let loader = loader()
         let request = small(ImageRequest(origin.url("/nosferatu.jpg")))
-        let load = loader.task(for: request)
+        let load = loader.imageTask(with: request)
         var shown: [ImagePreview] = []
         var last = 0
         var nextPreview = load.previews.makeAsyncIterator()
@@ -167,7 +167,7 @@ struct PreviewTests {
         let gates = jpeg.pieces.map { _ in Gate() }
         let origin = try ScriptedOrigin(jpeg.script(gates))
         let loader = loader()
-        let load = loader.task(for: small(ImageRequest(origin.url())))
+        let load = loader.imageTask(with: small(ImageRequest(origin.url())))
         var next = load.previews.makeAsyncIterator()
         gates[0].open()
         #expect(await next.next()?.number == 1)
@@ -177,7 +177,7 @@ struct PreviewTests {
         await #expect(throws: ImageLoadingError.self) { try await load.value }
 
         let broken = try ScriptedOrigin(Array(jpeg.script(gates).prefix(4)) + [.reset])
-        let other = loader.task(for: small(ImageRequest(broken.url())))
+        let other = loader.imageTask(with: small(ImageRequest(broken.url())))
         let others = other.previews
         await #expect(throws: ImageLoadingError.self) { try await other.value }
         #expect(await others.reduce(0) { count, _ in count + 1 } <= 1)
@@ -191,7 +191,7 @@ struct PreviewTests {
         let loader = ImageLoader(disk: nil, transport: transport, pressure: pressure)
         var request = small(ImageRequest("http://localhost/a.jpg"))
         request.priority = .high
-        let load = loader.task(for: request)
+        let load = loader.imageTask(with: request)
         let previews = load.previews
         let transfer = try await transport.transfer()
         transfer.respond()
@@ -213,7 +213,7 @@ struct PreviewTests {
         let transfer = try await transport.transfer()
         transfer.respond(200, ["Cache-Control": "max-age=3600"])
         transfer.send(Array(jpeg.bytes[jpeg.pieces[0]]))
-        let curious = loader.task(for: request)
+        let curious = loader.imageTask(with: request)
         var next = curious.previews.makeAsyncIterator()
         // A caller that joins gets the present progress at once.
         _ = await curious.progress.first { _ in true }
@@ -223,7 +223,7 @@ struct PreviewTests {
         transfer.finish()
         #expect(try await plain === curious.value)
         while let preview = await next.next() { #expect(preview.number > 1) }
-        let cached = loader.task(for: request)
+        let cached = loader.imageTask(with: request)
         #expect(try await cached.value.source == .memory)
         #expect(await cached.previews.first { _ in true } == nil)
     }
@@ -232,7 +232,7 @@ struct PreviewTests {
     func others() async throws {
         let transport = HeldTransport()
         let loader = loader(transport)
-        let load = loader.task(for: ImageRequest("http://localhost/a"))
+        let load = loader.imageTask(with: ImageRequest("http://localhost/a"))
         let previews = load.previews
         let transfer = try await transport.transfer()
         transfer.respond()

@@ -56,7 +56,7 @@ struct ProcessorLoadingTests {
         let loader = loader()
         let tally = Tally()
         let first = try request([counted(tally)], size: size)
-        let second = try request([.resize(to: size), counted(tally)])
+        let second = try request([.resize(size: size), counted(tally)])
         let images = try await withThrowingTaskGroup { group in
             for request in [first, second, first, second] {
                 group.addTask { try await loader.image(for: request) }
@@ -82,7 +82,7 @@ struct ProcessorLoadingTests {
     @Test("an impossible parameter fails the load before a request is sent")
     func parameters() async throws {
         let error = await #expect(throws: ImageLoadingError.self) {
-            try await loader().image(for: request([.blur(radius: .nan)]))
+            try await loader().image(for: request([.gaussianBlur(radius: .nan)]))
         }
         #expect(error?.code == "processing-failed" && error?.isRetryable == false)
         #expect(error.map { "\($0)" }?.contains("blur nan: the radius must be 0 to 10,000") == true)
@@ -105,10 +105,10 @@ struct ProcessorLoadingTests {
     @Test("remove takes the results of all pipelines out of memory")
     func removal() async throws {
         let loader = loader()
-        _ = try await loader.image(for: request([.circle]))
+        _ = try await loader.image(for: request([.circle()]))
         await loader.remove(try request([]))
-        #expect(loader.cachedImage(for: try request([.circle])) == nil)
-        _ = try await loader.image(for: request([.circle]))
+        #expect(loader.cachedImage(for: try request([.circle()])) == nil)
+        _ = try await loader.image(for: request([.circle()]))
         #expect(transport.started.count == 2)
     }
 
@@ -137,7 +137,7 @@ struct ProcessorLoadingTests {
     @Test("a changed file never gives the result of the old one")
     func changed() async throws {
         let first = loader()
-        var request = try request([.circle])
+        var request = try request([.circle()])
         request.storesResult = .jpeg(quality: 90)
         let circle = try await first.image(for: request)
         #expect(!circle.bitmap.isOpaque)

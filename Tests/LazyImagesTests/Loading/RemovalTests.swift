@@ -64,12 +64,12 @@ struct RemovalTests {
     func everything() async throws {
         let loader = ImageLoader(
             disk: DiskCache(folder: folder.file("cache")), transport: transport, pressure: nil)
-        let stored = loader.task(for: request)
+        let stored = loader.imageTask(with: request)
         try await transport.transfer().answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])
         _ = try await stored.value
         await loader.flush()
         let other = ImageRequest("http://localhost/b.png")
-        let running = loader.task(for: other)
+        let running = loader.imageTask(with: other)
         let transfer = try await transport.transfer(1)
         await loader.removeAll()
         transfer.answer(SampleImages.png, fields: ["Cache-Control": "max-age=60"])

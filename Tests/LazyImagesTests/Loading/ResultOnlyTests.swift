@@ -45,7 +45,7 @@ struct ResultOnlyTests {
         _ request: ImageRequest, _ fields: HeaderFields = fresh, transfer: Int = 0
     ) async throws -> LoadedImage {
         let loader = loader()
-        let task = loader.task(for: request)
+        let task = loader.imageTask(with: request)
         try await transport.transfer(transfer).answer(file, fields: fields)
         let image = try await task.value
         await loader.flush()
@@ -84,7 +84,7 @@ struct ResultOnlyTests {
 
     @Test("the disk has fewer bytes than the original has")
     func size() async throws {
-        var small = request([.resize(to: ImageSize(width: 12, height: 18))])
+        var small = request([.resize(size: ImageSize(width: 12, height: 18))])
         _ = try await load(small)
         #expect(DiskCache(folder: folder.file("cache")).counters.bytes < file.count)
         small.storesResult = .png
@@ -106,7 +106,7 @@ struct ResultOnlyTests {
         _ = try await load(request(), Self.stale)
         _ = try await load(request([.rotate(90)]), Self.stale, transfer: 1)
         let loader = loader()
-        let tasks = [loader.task(for: request()), loader.task(for: request([.rotate(90)]))]
+        let tasks = [loader.imageTask(with: request()), loader.imageTask(with: request([.rotate(90)]))]
         let transfer = try await transport.transfer(2)
         #expect(transfer.request.fields["if-none-match"] == "\"1\"")
         for task in tasks { await join(task) }
@@ -124,7 +124,7 @@ struct ResultOnlyTests {
     func changed() async throws {
         _ = try await load(request(), Self.stale)
         let loader = loader()
-        let task = loader.task(for: request())
+        let task = loader.imageTask(with: request())
         try await transport.transfer(1).answer(SampleImages.png, fields: Self.fresh)
         let changed = try await task.value
         #expect(changed.header.format == .png)
@@ -151,9 +151,9 @@ struct ResultOnlyTests {
     @Test("a load of the original that joins the transfer keeps it on disk")
     func joined() async throws {
         let loader = loader()
-        let small = loader.task(for: request())
+        let small = loader.imageTask(with: request())
         let transfer = try await transport.transfer()
-        let whole = loader.task(for: ImageRequest("http://localhost/a.jpg"))
+        let whole = loader.imageTask(with: ImageRequest("http://localhost/a.jpg"))
         await join(whole)
         transfer.answer(file, fields: Self.fresh)
         _ = (try await small.value, try await whole.value)
@@ -166,10 +166,10 @@ struct ResultOnlyTests {
     @Test("a load that joins the transfer of one without a disk tier keeps the file on disk")
     func joinedWithoutDisk() async throws {
         let loader = loader()
-        let passing = loader.task(
-            for: ImageRequest("http://localhost/a.jpg", options: .init(usesDisk: false)))
+        let passing = loader.imageTask(
+            with: ImageRequest("http://localhost/a.jpg", options: .init(usesDisk: false)))
         let transfer = try await transport.transfer()
-        let kept = loader.task(for: request(storing: nil))
+        let kept = loader.imageTask(with: request(storing: nil))
         await join(kept)
         transfer.answer(file, fields: Self.fresh)
         _ = (try await passing.value, try await kept.value)
@@ -198,7 +198,7 @@ struct ResultOnlyTests {
     @Test("a damaged image keeps its original: its result would look whole")
     func damaged() async throws {
         let loader = loader()
-        let task = loader.task(for: request())
+        let task = loader.imageTask(with: request())
         let part = Array(file.dropLast(file.count / 3))
         try await transport.transfer().answer(
             part, fields: ["Cache-Control": "max-age=3600", "Content-Length": "\(part.count)"])
@@ -239,7 +239,7 @@ struct ResultOnlyTests {
     @Test("a closure's bytes are kept as a result only")
     func closure() async throws {
         let tally = Tally()
-        var request = ImageRequest(id: "asset", processors: [.circle]) { [file] in
+        var request = ImageRequest(id: "asset", processors: [.circle()]) { [file] in
             tally.add()
             return file
         }

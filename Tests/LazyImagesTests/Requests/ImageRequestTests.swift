@@ -78,7 +78,7 @@ struct ImageRequestTests {
     @Test("a size and a content mode make an image of their own, from the same file")
     func contentMode() throws {
         let size = ImageSize(width: 30, height: 40)
-        let modes = [ContentMode.fit] + ContentMode.Anchor.allCases.map { .fill($0) }
+        let modes = [ImageContentMode.fit] + ImageContentMode.Anchor.allCases.map { .fill($0) }
         let requests = modes.map {
             ImageRequest("https://example.org/a", targetSize: size, contentMode: $0)
         }
@@ -102,10 +102,11 @@ struct ImageRequestTests {
         let file = LoadedFile(bytes: ImageBytes([1, 2, 3]), header: nil, url: url)
         let sum = "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"
         #expect(
-            ImageRequest("https://example.org/a", options: .init(checksum: sum.uppercased())).accepts(file))
-        #expect(ImageRequest("https://example.org/a").accepts(file))
+            ImageRequest("https://example.org/a", options: .init(checksum: sum.uppercased())).accepts(
+                file.content))
+        #expect(ImageRequest("https://example.org/a").accepts(file.content))
         let wrong = ImageRequest("https://example.org/a", options: .init(checksum: "00"))
-        #expect(!wrong.accepts(file))
+        #expect(!wrong.accepts(file.content))
         let error = ImageLoadingError.checksumMismatch(
             url: "https://example.org/a", expected: "00", found: sum)
         #expect(throws: error) { try wrong.check(file.content) }

@@ -73,7 +73,7 @@ struct RequestOptionsTests {
     func timeLimit() async throws {
         let held = HeldTransport()
         let loader = loader(held)
-        let patient = loader.task(for: ImageRequest("https://example.org/a.png"))
+        let patient = loader.imageTask(with: ImageRequest("https://example.org/a.png"))
         let transfer = try await held.transfer()
         let hurried = ImageRequest(
             "https://example.org/a.png", options: .init(timeLimit: .milliseconds(1)))
@@ -87,7 +87,7 @@ struct RequestOptionsTests {
             }
             #expect(error?.code == "timed-out")
         }
-        let task = loader.task(for: hurried)
+        let task = loader.imageTask(with: hurried)
         await #expect(throws: ImageLoadingError.self) { try await task.value }
         await #expect(throws: ImageLoadingError.self, "the error stays") { try await task.value }
         transfer.answer(SampleImages.png)
@@ -175,14 +175,14 @@ struct RequestOptionsTests {
         let loader = loader(transport)
         let second = ImageRequest(
             "https://example.org/second.png", options: .init(timeLimit: .milliseconds(1)))
-        let task = loader.task(
-            for: ImageRequest(
+        let task = loader.imageTask(
+            with: ImageRequest(
                 "https://example.org/first.png",
                 options: .init(
                     timeLimit: .milliseconds(1), alternatives: [second, "https://example.org/third.png"])))
         #expect(try await task.value.url.lastPathComponent == "third.png")
-        let lost = loader.task(
-            for: ImageRequest(
+        let lost = loader.imageTask(
+            with: ImageRequest(
                 "https://example.org/fourth.png",
                 options: .init(timeLimit: .milliseconds(1), alternatives: [second])))
         guard case .failure(.timedOut(let url, _, _)) = await lost.result else {

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// Encodes JPEG files (ISO 10918-1): baseline JFIF, with Huffman tables optimised for the image. The files are byte for
 /// byte those of libjpeg's `cjpeg -optimize -baseline`.
 public struct JPEGEncoder: Sendable {
@@ -175,7 +177,10 @@ public enum ImageEncodingError: Error, Sendable, Hashable {
     case tooLarge(side: Int, maximum: Int)
 }
 
-extension ImageEncodingError: CustomStringConvertible {
+extension ImageEncodingError: CustomStringConvertible, LocalizedError {
+    /// As `description`.
+    public var errorDescription: String? { description }
+
     /// One lower-case phrase with a remedy.
     public var description: String {
         switch self {

@@ -72,7 +72,7 @@ public final class MemoryCache<Value: AnyObject & Sendable>: Sendable {
     ///   - key: its key.
     ///   - cost: in bytes, not negative.
     public func store(_ value: consuming Value, for key: CacheKey, cost: Int) {
-        precondition(cost >= 0, "a cost is a number of bytes")
+        guard cost >= 0 else { fatalError("a cost of \(cost): it is a number of bytes, 0 or more") }
         // Wraps only after centuries.
         let deadline = timeToLive.map { now() &+ $0 } ?? .max
         // Moved into the closure, not shared with it: that saves reference counting under the lock.

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 import Coalescing
 import Hashing
 import SystemSupport
@@ -386,7 +387,7 @@ extension Timeouts {
 }
 
 /// Why a shared tier cannot be created.
-public enum SharedTierError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum SharedTierError: Hashable, Sendable, CustomStringConvertible, LocalizedError {
     /// Not the address of a store. The text has no password.
     case malformedAddress(text: String)
     /// An S3 store, but no credentials in the environment.
@@ -395,6 +396,9 @@ public enum SharedTierError: Error, Hashable, Sendable, CustomStringConvertible 
     case noKey
     /// A key that is too short.
     case shortKey
+
+    /// As `description`.
+    public var errorDescription: String? { description }
 
     /// One line: what is wrong, and what to do.
     public var description: String {

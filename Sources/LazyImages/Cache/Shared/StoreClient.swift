@@ -42,7 +42,7 @@ struct StoreClient: Sendable {
             let body = buffer.body
             return body.isCut ? .tooLong : .value(body.bytes)
         } catch {
-            return error.code == "cancelled" ? .cancelled : .failed("GET: \(error.code)")
+            return error.isCancelled ? .cancelled : .failed("GET: \(error.code)")
         }
     }
 
