@@ -77,7 +77,7 @@ extension ImageDecoding {
     public func decode(
         _ bytes: Span<UInt8>, sizing: ImageSizing?, limits: DecodingLimits
     ) throws(ImageDecodingError) -> Bitmap {
-        guard let sizing, case .fill = sizing.mode else {
+        guard let sizing, sizing.mode != .fit else {
             return try decode(bytes, fitting: sizing?.target, limits: limits)
         }
         let box = try header(of: bytes).size.map { sizing.box(for: $0) }

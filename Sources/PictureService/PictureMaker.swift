@@ -212,7 +212,7 @@ package struct PictureMaker: Sendable {
         case .width(let width): source.fitted(into: ImageSize(width: width, height: source.height))
         case .height(let height): source.fitted(into: ImageSize(width: source.width, height: height))
         case .box(let box): source.fitted(into: box)
-        case .fill(let box): source.fitted(into: ImageSizing(box, mode: .fill()).box(for: source))
+        case .fill(let box): source.fitted(into: ImageSizing(box, mode: .fill).box(for: source))
         case .original: source
         }
     }

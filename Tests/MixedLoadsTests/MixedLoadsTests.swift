@@ -51,7 +51,7 @@ struct MixedLoadsTests {
         var stored = 0
         for number in 0..<Gallery.count {
             var request = gallery.request(number)
-            request.options.cachePolicy = .cacheOnly
+            request.cachePolicy = .cacheOnly
             // Ignored: what must not be stored, and what was damaged.
             guard let image = try? await later.image(for: request) else { continue }
             stored += 1
@@ -194,10 +194,10 @@ private struct Operation: Sendable {
         let policies: [ImageRequest.CachePolicy] = [
             .useProtocol, .returnCacheElseLoad, .cacheOnly, .reload, .useProtocol, .useProtocol,
         ]
-        request.options.cachePolicy = policies[choice % policies.count]
+        request.cachePolicy = policies[choice % policies.count]
         request.options.usesMemory = !choice.isMultiple(of: 11)
         request.options.usesDisk = !choice.isMultiple(of: 17)
-        request.options.priority = choice.isMultiple(of: 3) ? .normal : .low
+        request.priority = choice.isMultiple(of: 3) ? .normal : .low
         if choice.isMultiple(of: 5) {
             request.storesResult = choice.isMultiple(of: 2) ? .png : .only(.png)
         }

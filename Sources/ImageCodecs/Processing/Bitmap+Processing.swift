@@ -60,7 +60,7 @@ extension ImageProcessor {
         case .roundedCorners(let radius): image.roundCorners(radius: radius)
         case .circle:
             let side = min(image.width, image.height)
-            image = image.resampled(to: ImageSizing(ImageSize(width: side, height: side), mode: .fill()))
+            image = image.resampled(to: ImageSizing(ImageSize(width: side, height: side), mode: .fill))
             image.roundCorners(radius: .infinity)
         case .border(let color, let width, let radius):
             image.drawBorder(color, width: width, radius: radius)

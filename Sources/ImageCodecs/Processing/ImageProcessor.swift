@@ -298,11 +298,7 @@ public struct ImageColor: Sendable, Hashable, CustomStringConvertible {
 extension ImageSizing {
     /// `342x513`, `342x513-fill-top`.
     package var name: String {
-        let size = "\(target.width)x\(target.height)"
-        return switch mode {
-        case .fit: size
-        case .fill(let anchor): "\(size)-fill-\(anchor.rawValue)"
-        }
+        "\(target.width)x\(target.height)" + (mode.anchor.map { "-fill-\($0.rawValue)" } ?? "")
     }
 }
 

@@ -103,7 +103,7 @@ extension PictureLayout {
     /// The layout of an image of size `source` for `sizing`; unchanged if nil.
     init(_ source: ImageSize, to sizing: ImageSizing?) {
         let scaled = sizing.map { source.fitted(into: $0.box(for: source)) } ?? source
-        guard let sizing, case .fill(let anchor) = sizing.mode else {
+        guard let sizing, let anchor = sizing.mode.anchor else {
             self.init(whole: scaled)
             return
         }
@@ -151,7 +151,7 @@ public struct ImageSizing: Sendable, Hashable {
 
     /// The box to fit an image of size `source` into before cropping.
     package func box(for source: ImageSize) -> ImageSize {
-        guard case .fill = mode else { return target }
+        guard mode != .fit else { return target }
         // The side that needs the larger scale decides; the other is unlimited.
         let across = Double(target.width) / Double(source.width)
         let down = Double(target.height) / Double(source.height)
@@ -162,14 +162,21 @@ public struct ImageSizing: Sendable, Hashable {
 }
 
 /// How to resize an image to other proportions. It is never distorted or enlarged.
-public enum ImageContentMode: Sendable, Hashable {
+public struct ImageContentMode: Sendable, Hashable {
+    /// The part to keep when cropping; nil for an image that fits.
+    package let anchor: Anchor?
+
     /// The whole image fits into the size. One side may be shorter than requested.
-    case fit
-    /// The image covers the size and is cropped to it. The anchor selects the part to keep; default `.center`.
+    public static let fit = ImageContentMode(anchor: nil)
+    /// The image covers the size and is cropped to its center: see ``fill(_:)``.
+    public static let fill = fill(.center)
+
+    /// The image covers the size and is cropped to it.
     ///
     /// An image too small to cover the size is cropped to its proportions without scaling: 100 x 40 pixels become 40 x
     /// 40 for 80 x 80.
-    case fill(Anchor = .center)
+    /// - Parameter anchor: the part to keep.
+    public static func fill(_ anchor: Anchor) -> ImageContentMode { ImageContentMode(anchor: anchor) }
 
     /// The part of an image to keep when cropping.
     public enum Anchor: String, Sendable, Hashable, CaseIterable {

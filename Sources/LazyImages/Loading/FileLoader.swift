@@ -6,7 +6,7 @@ import SystemSupport
 /// Loads the files of images, undecoded: from memory, else from disk, else over the network. Equal requests share one
 /// transfer. ``ImageLoader`` uses it; programs that need the bytes use it directly.
 ///
-/// It follows HTTP's rules for a private cache (RFC 9111), unless the ``ImageRequest/Options/cachePolicy`` says otherwise.
+/// It follows HTTP's rules for a private cache (RFC 9111), unless the ``ImageRequest/cachePolicy`` says otherwise.
 /// A fresh file is returned without a question to the server. A stale file is revalidated, or returned while it is
 /// revalidated or because the server fails (RFC 5861). A 404 or 410 is remembered for five minutes.
 ///

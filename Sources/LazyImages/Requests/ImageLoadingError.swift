@@ -58,7 +58,7 @@ public indirect enum ImageLoadingError: Error, Sendable, Hashable {
     case processingFailed(url: String, reason: ImageProcessingError)
     /// The SHA-256 of the bytes is not the expected one.
     case checksumMismatch(url: String, expected: String, found: String)
-    /// The ``ImageRequest/Options/cachePolicy`` allows only the cache, which does not have the image.
+    /// The ``ImageRequest/cachePolicy`` allows only the cache, which does not have the image.
     case notCached(url: String)
     /// There is no room for the body in memory or in the temporary folder.
     case storageFailed(url: String, reason: String)

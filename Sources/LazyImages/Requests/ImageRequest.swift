@@ -5,7 +5,7 @@ public import ImageCodecs
 /// request once and keep it.
 ///
 ///     ImageRequest("https://example.org/posters/1.jpg", targetSize: size, contentMode: .fill(.top))
-///     ImageRequest(url: signedURL, id: "poster-7", options: .init(priority: .high))
+///     ImageRequest(url: signedURL, id: "poster-7", priority: .high)
 ///     ImageRequest(id: "asset-7") { try await library.bytes(of: 7) }
 ///
 /// Two requests are equal if they name the same image, at the same size and with the same processors, to be loaded in
@@ -87,16 +87,11 @@ public struct ImageRequest: Sendable, Hashable {
 
     private var identity: Identity
 
-    /// How to load the image. Setting it computes the cache keys again, unless only priority and cache policy change.
+    /// How to load the image. Setting it computes the cache keys again.
     public var options: Options {
-        get {
-            var options = identity.options
-            (options.priority, options.cachePolicy) = (priority, cachePolicy)
-            return options
-        }
+        get { identity.options }
         set {
-            (priority, cachePolicy) = (newValue.priority, newValue.cachePolicy)
-            if newValue.differs(from: identity.options) { identity = Identity(identity.address, newValue) }
+            identity = Identity(identity.address, newValue)
             updateResultKey()
         }
     }
@@ -109,9 +104,9 @@ public struct ImageRequest: Sendable, Hashable {
     public var id: String? { identity.address.id }
     /// Returns the bytes in place of a transfer; nil for a request with a URL.
     var data: DataClosure? { identity.address.data }
-    /// As in ``Options``, for an initializer.
+    /// How urgent the load is. Default: `.normal`.
     public var priority: Priority
-    /// As in ``Options``, for an initializer.
+    /// Which sources may answer: the caches, the network, or both. Default: `.useProtocol`.
     public var cachePolicy: CachePolicy
     /// Whether to load even while the host's circuit breaker is open: a person asks for another try.
     var overridesCircuitBreaker = false
@@ -158,12 +153,16 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - targetSize: the wanted size in pixels. Default: nil, the image's own size.
     ///   - contentMode: how an image of another shape is scaled to that size. Default: it fits into it.
     ///   - processors: change the decoded image, in their order. Default: none.
+    ///   - priority: how urgent the load is. Default: `.normal`.
+    ///   - cachePolicy: which sources may answer. Default: `.useProtocol`.
     ///   - options: how to load the image.
     public init(
         url: URL, id: String? = nil, targetSize: ImageSize? = nil, contentMode: ImageContentMode = .fit,
-        processors: [any ImageProcessing] = [], options: Options = Options()
+        processors: [any ImageProcessing] = [], priority: Priority = .normal,
+        cachePolicy: CachePolicy = .useProtocol, options: Options = Options()
     ) {
-        self.init(Address(url: url, id: id), targetSize, contentMode, processors, options)
+        self.init(
+            Address(url: url, id: id), targetSize, contentMode, processors, priority, cachePolicy, options)
     }
 
     /// A request for the image at a URL, as `init(url:id:targetSize:contentMode:processors:options:)`.
@@ -172,12 +171,16 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - targetSize: the wanted size in pixels. Default: nil, the image's own size.
     ///   - contentMode: how an image of another shape is scaled to that size. Default: it fits into it.
     ///   - processors: change the decoded image, in their order. Default: none.
+    ///   - priority: how urgent the load is. Default: `.normal`.
+    ///   - cachePolicy: which sources may answer. Default: `.useProtocol`.
     ///   - options: how to load the image.
     public init(
         _ url: URL, targetSize: ImageSize? = nil, contentMode: ImageContentMode = .fit,
-        processors: [any ImageProcessing] = [], options: Options = Options()
+        processors: [any ImageProcessing] = [], priority: Priority = .normal,
+        cachePolicy: CachePolicy = .useProtocol, options: Options = Options()
     ) {
-        self.init(Address(url: url, id: nil), targetSize, contentMode, processors, options)
+        self.init(
+            Address(url: url, id: nil), targetSize, contentMode, processors, priority, cachePolicy, options)
     }
 
     /// A request for the image at a URL as a person types it. Characters that a URL must not contain are
@@ -190,13 +193,17 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - targetSize: the wanted size in pixels. Default: nil, the image's own size.
     ///   - contentMode: how an image of another shape is scaled to that size. Default: it fits into it.
     ///   - processors: change the decoded image, in their order. Default: none.
+    ///   - priority: how urgent the load is. Default: `.normal`.
+    ///   - cachePolicy: which sources may answer. Default: `.useProtocol`.
     ///   - options: how to load the image.
     public init(
         _ text: String, relativeTo base: URL? = nil, id: String? = nil, targetSize: ImageSize? = nil,
         contentMode: ImageContentMode = .fit, processors: [any ImageProcessing] = [],
-        options: Options = Options()
+        priority: Priority = .normal, cachePolicy: CachePolicy = .useProtocol, options: Options = Options()
     ) {
-        self.init(Address(text, relativeTo: base, id: id), targetSize, contentMode, processors, options)
+        self.init(
+            Address(text, relativeTo: base, id: id), targetSize, contentMode, processors, priority,
+            cachePolicy, options)
     }
 
     /// A request for the image whose file a closure returns.
@@ -211,26 +218,30 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - targetSize: the wanted size in pixels. Default: nil, the image's own size.
     ///   - contentMode: how an image of another shape is scaled to that size. Default: it fits into it.
     ///   - processors: change the decoded image, in their order. Default: none.
+    ///   - priority: how urgent the load is. Default: `.normal`.
+    ///   - cachePolicy: which sources may answer. Default: `.useProtocol`.
     ///   - options: how to load the image.
     ///   - data: returns the bytes, as `[UInt8]` or `Data`.
     public init<Bytes: Sequence<UInt8> & Sendable>(
         id: String, targetSize: ImageSize? = nil, contentMode: ImageContentMode = .fit,
-        processors: [any ImageProcessing] = [], options: Options = Options(),
+        processors: [any ImageProcessing] = [], priority: Priority = .normal,
+        cachePolicy: CachePolicy = .useProtocol, options: Options = Options(),
         data: @escaping @Sendable () async throws -> Bytes
     ) {
         let address = Address(id: id, data: DataClosure { [UInt8](try await data()) })
-        self.init(address, targetSize, contentMode, processors, options)
+        self.init(address, targetSize, contentMode, processors, priority, cachePolicy, options)
     }
 
     private init(
         _ address: Address, _ targetSize: ImageSize?, _ contentMode: ImageContentMode,
-        _ processors: [any ImageProcessing], _ options: Options
+        _ processors: [any ImageProcessing], _ priority: Priority, _ cachePolicy: CachePolicy,
+        _ options: Options
     ) {
         identity = Identity(address, options)
         self.targetSize = targetSize
         self.contentMode = contentMode
         self.processors = processors
-        (priority, cachePolicy) = (options.priority, options.cachePolicy)
+        (self.priority, self.cachePolicy) = (priority, cachePolicy)
         resultKey = identity.fieldsKey
         updateResultKey()
     }
@@ -248,7 +259,8 @@ public struct ImageRequest: Sendable, Hashable {
         var options = alternative.options
         options.alternatives = []
         var request = ImageRequest(
-            alternative.identity.address, targetSize, contentMode, processors, options)
+            alternative.identity.address, targetSize, contentMode, processors, alternative.priority,
+            alternative.cachePolicy, options)
         request.storesResult = storesResult
         request.overridesCircuitBreaker = overridesCircuitBreaker
         return request
@@ -266,7 +278,7 @@ public struct ImageRequest: Sendable, Hashable {
             && one.resultKey == other.resultKey
             && (one.identity === other.identity
                 || one.identity.address == other.identity.address
-                    && !one.identity.options.differs(from: other.identity.options))
+                    && one.identity.options == other.identity.options)
     }
 
     /// Hashes the image's key, which differs in nearly all requests that differ.
@@ -404,17 +416,13 @@ extension ImageRequest: ExpressibleByStringInterpolation {
     /// The URL in a literal.
     /// - Parameter text: the URL.
     public init(stringLiteral text: String) {
-        self.init(Address(text, relativeTo: nil, id: nil), nil, .fit, [], Options())
+        self.init(Address(text, relativeTo: nil, id: nil), nil, .fit, [], .normal, .useProtocol, Options())
     }
 }
 
 extension ImageRequest {
     /// How an image is loaded.
     public struct Options: Sendable, Hashable {
-        /// How urgent the load is. Default: `.normal`.
-        public var priority: Priority
-        /// Which sources may answer: the caches, the network, or both. Default: `.useProtocol`.
-        public var cachePolicy: CachePolicy
         /// Whether the memory tiers may answer, and keep the image. Default: true.
         public var usesMemory: Bool
         /// Whether the disk tier and the shared tier may answer, and keep the file. Default: true.
@@ -448,14 +456,12 @@ extension ImageRequest {
 
         /// Options with these values. ``Options`` has the defaults.
         public init(
-            priority: Priority = .normal, cachePolicy: CachePolicy = .useProtocol, usesMemory: Bool = true,
-            usesDisk: Bool = true, timeLimit: Duration? = nil, decoders: ImageDecoders? = nil,
+            usesMemory: Bool = true, usesDisk: Bool = true, timeLimit: Duration? = nil,
+            decoders: ImageDecoders? = nil,
             fields: HeaderFields = HeaderFields(), checksum: String? = nil,
             acceptsDamage: Bool = true, variant: String? = nil,
             ignoredQuery: IgnoredQuery = IgnoredQuery(), alternatives: [ImageRequest] = []
         ) {
-            self.priority = priority
-            self.cachePolicy = cachePolicy
             self.usesMemory = usesMemory
             self.usesDisk = usesDisk
             self.timeLimit = timeLimit
@@ -466,13 +472,6 @@ extension ImageRequest {
             self.variant = variant
             self.ignoredQuery = ignoredQuery
             self.alternatives = alternatives
-        }
-
-        /// Whether more than priority and cache policy differ.
-        func differs(from other: Options) -> Bool {
-            var other = other
-            (other.priority, other.cachePolicy) = (priority, cachePolicy)
-            return self != other
         }
     }
 }

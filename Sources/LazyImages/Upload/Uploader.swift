@@ -29,8 +29,8 @@ public final class Uploader: Sendable {
     private let threads = BlockingThreads(count: 2, name: "LazyImages.upload")
 
     /// An uploader with the configuration, transport, slots and credentials of a loader, whose caches it invalidates.
-    /// - Parameter loader: the image loader.
-    public convenience init(_ loader: ImageLoader) {
+    /// - Parameter loader: the image loader. Default: the shared one.
+    public convenience init(_ loader: ImageLoader = .shared) {
         self.init(loader.files.downloader.context.sibling) { await loader.invalidate($0, fields: $1) }
     }
 

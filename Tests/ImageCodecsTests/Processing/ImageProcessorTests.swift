@@ -171,7 +171,7 @@ struct ImageProcessorTests {
     func identifiers() {
         let size = ImageSize(width: 3, height: 4)
         let steps: [ImageProcessor] = [
-            .resize(size: size), .resize(size: size, contentMode: .fill()),
+            .resize(size: size), .resize(size: size, contentMode: .fill),
             .resize(size: size, contentMode: .fill(.top)),
             .resize(width: 3), .resize(height: 3), .crop(ImageRect(x: 1, y: 2, width: 3, height: 4)),
             .crop(ImageRect(x: 2, y: 1, width: 3, height: 4)), .roundedCorners(radius: 1),

@@ -121,7 +121,7 @@ struct DownloadHooksTests {
                 memory: nil, disk: DiskCache(folder: folder.path),
                 configuration: .with { $0.maximumAge = age },
                 transport: transport, clock: WallClock { now.value })
-            let request = ImageRequest("https://example.org/a.png", options: .init(cachePolicy: policy))
+            let request = ImageRequest("https://example.org/a.png", cachePolicy: policy)
             defer { withExtendedLifetime(loader) {} }
             let source = try await loader.file(for: request).source
             await loader.flush()

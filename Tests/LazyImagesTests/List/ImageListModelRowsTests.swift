@@ -75,7 +75,7 @@ struct ImageListModelRowsTests {
     @Test("rows whose requests differ only in priority share a load and a state")
     func priorities() async throws {
         let loader = HeldLoader()
-        let urgent = ImageRequest("https://example.org/a", options: .init(priority: .veryHigh))
+        let urgent = ImageRequest("https://example.org/a", priority: .veryHigh)
         let model = ImageListModel(loader: loader, rows: [try request("a"), urgent], pressure: nil)
         var updates = model.updates.makeAsyncIterator()
         model.setVisible(0..<2)

@@ -31,7 +31,7 @@ struct FileLoaderDataTests {
         id: String = "asset-7", _ bytes: [UInt8] = SampleImages.png,
         policy: ImageRequest.CachePolicy = .useProtocol, checksum: String? = nil
     ) -> ImageRequest {
-        ImageRequest(id: id, options: .init(cachePolicy: policy, checksum: checksum)) { [calls] in
+        ImageRequest(id: id, cachePolicy: policy, options: .init(checksum: checksum)) { [calls] in
             calls.add()
             return bytes
         }
@@ -68,7 +68,7 @@ struct FileLoaderDataTests {
     func images() async throws {
         let loader = ImageLoader(files: loader(), pressure: nil)
         let small = ImageRequest(
-            id: "asset-7", targetSize: ImageSize(width: 1, height: 1), contentMode: .fill()
+            id: "asset-7", targetSize: ImageSize(width: 1, height: 1), contentMode: .fill
         ) { [calls] in
             calls.add()
             return SampleImages.png

@@ -101,7 +101,7 @@ struct ImageLoaderTests {
         first.priority = .veryHigh
         _ = try await first.value
         #expect(first.priority == .veryHigh)
-        let low = loader.imageTask(with: ImageRequest(request.url, options: .init(priority: .low)))
+        let low = loader.imageTask(with: ImageRequest(request.url, priority: .low))
         #expect(try await low.value.source == .memory && low.priority == .low)
     }
 

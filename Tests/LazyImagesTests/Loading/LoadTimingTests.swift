@@ -55,7 +55,7 @@ struct LoadTimingTests {
     @Test("the timing of an image includes its file's, and the time until the file was there")
     func image() async throws {
         let images = ImageLoader(files: loader, pressure: nil)
-        let request = ImageRequest("http://localhost/1", options: .init(cachePolicy: .returnCacheElseLoad))
+        let request = ImageRequest("http://localhost/1", cachePolicy: .returnCacheElseLoad)
         async let loading = images.timedImage(for: request)
         try await held.transfer().answer(SampleImages.png)
         let (image, file, timing) = await loading

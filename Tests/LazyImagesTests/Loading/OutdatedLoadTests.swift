@@ -110,7 +110,7 @@ struct OutdatedLoadTests {
         // A reload does not look on disk: it waits for the first address instead.
         let first = ImageRequest(
             "http://localhost/first.png",
-            options: .init(cachePolicy: request.cachePolicy, alternatives: [request]))
+            cachePolicy: request.cachePolicy, options: .init(alternatives: [request]))
         let task = loader.imageTask(with: first)
         let transfer = try await transport.transfer(0)
         await loader.invalidate(request.url)

@@ -58,7 +58,7 @@ struct ResultOnlyTests {
     }
 
     private var original: ImageRequest {
-        ImageRequest("http://localhost/a.jpg", options: .init(cachePolicy: .cacheOnly))
+        ImageRequest("http://localhost/a.jpg", cachePolicy: .cacheOnly)
     }
 
     @Test("another loader finds the result without its original, by each cache policy")
@@ -67,7 +67,7 @@ struct ResultOnlyTests {
         #expect(made.source == .network && made.header.size == picture.size)
         for policy in [ImageRequest.CachePolicy.useProtocol, .returnCacheElseLoad, .cacheOnly] {
             var again = request()
-            again.options.cachePolicy = policy
+            again.cachePolicy = policy
             let found = try await loader().image(for: again)
             #expect(found.source == .disk && found.bitmap == made.bitmap && found.damage == nil)
         }
@@ -232,7 +232,7 @@ struct ResultOnlyTests {
         _ = try await load(checked)
         #expect(try await loader().image(for: checked).source == .disk)
         checked.options.checksum = String(repeating: "0", count: 64)
-        checked.options.cachePolicy = .cacheOnly
+        checked.cachePolicy = .cacheOnly
         await #expect(throws: ImageLoadingError.self) { try await loader().image(for: checked) }
     }
 

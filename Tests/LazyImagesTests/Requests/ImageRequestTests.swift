@@ -46,11 +46,17 @@ struct ImageRequestTests {
         let text = "https://example.org/a?id=1&session=2"
         let size = ImageSize(width: 30, height: 40)
         let options = ImageRequest.Options(
-            priority: .high, cachePolicy: .cacheOnly, fields: ["Accept-Language": "de"], checksum: "AB",
+            fields: ["Accept-Language": "de"], checksum: "AB",
             variant: "w342", ignoredQuery: IgnoredQuery(["session"]))
         for request in [
-            ImageRequest(try URL(typed: text), targetSize: size, options: options),
-            try ImageRequest(URL(typed: text), targetSize: size, options: options),
+            ImageRequest(
+                url: try URL(typed: text), targetSize: size, priority: .high, cachePolicy: .cacheOnly,
+                options: options),
+            ImageRequest(
+                try URL(typed: text), targetSize: size, priority: .high, cachePolicy: .cacheOnly,
+                options: options),
+            ImageRequest(
+                text, targetSize: size, priority: .high, cachePolicy: .cacheOnly, options: options),
         ] {
             #expect(request.url.absoluteString == text && request.targetSize == size)
             #expect(request.priority == .high && request.cachePolicy == .cacheOnly)

@@ -220,8 +220,15 @@ struct RequestOptionsTests {
         #expect(request != before && request.key != before.key)
         request.options.variant = "one"
         #expect(request == before && request.hashValue == before.hashValue)
+        for change in [{ $0.priority = .high }, { $0.cachePolicy = .reload }]
+            as [(inout ImageRequest) -> Void]
+        {
+            var other = before
+            change(&other)
+            #expect(other != before && other.key == before.key)
+        }
         let changes: [(inout ImageRequest.Options) -> Void] = [
-            { $0.priority = .high }, { $0.cachePolicy = .reload }, { $0.usesMemory = false },
+            { $0.usesMemory = false },
             { $0.usesDisk = false }, { $0.timeLimit = .seconds(1) }, { $0.fields = ["X-Page": "7"] },
             { $0.checksum = String(repeating: "a", count: 64) }, { $0.ignoredQuery = .tracking },
             { $0.alternatives = ["https://example.org/b.png"] }, { $0.decoders = .standard },

@@ -28,13 +28,13 @@ struct NginxUploadTests {
         for (bytes, status) in [(SampleImages.png, 201), (SampleImages.jpeg, 204)] {
             try Data(bytes).write(to: URL(filePath: path))
             #expect(try await uploader.upload(UploadRequest(url: url, .put, .file(path))).status == status)
-            let cached = ImageRequest(url, options: .init(cachePolicy: .returnCacheElseLoad))
+            let cached = ImageRequest(url, cachePolicy: .returnCacheElseLoad)
             for _ in 0..<2 { #expect(try await loader.file(for: cached).bytes.array == bytes) }
         }
         #expect(try await uploader.upload(UploadRequest(url: url, .delete)).status == 204)
         await #expect(throws: ImageLoadingError.httpStatus(url: url.absoluteString, status: 404)) {
             _ = try await loader.file(
-                for: ImageRequest(url, options: .init(cachePolicy: .returnCacheElseLoad)))
+                for: ImageRequest(url, cachePolicy: .returnCacheElseLoad))
         }
     }
 

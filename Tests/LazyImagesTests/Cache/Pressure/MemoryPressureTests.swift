@@ -160,7 +160,7 @@ struct MemoryPressureTests {
         #expect(memory.counters.bytes == 140)
         pressure.report(.warning)
         try await eventually { memory.counters.bytes == 70 }
-        let unseen = ImageRequest("https://example.org/unseen", options: .init(priority: .low))
+        let unseen = ImageRequest("https://example.org/unseen", priority: .low)
         let caller = try await loader.callers(1, of: unseen)
         pressure.report(.critical)
         #expect(await caller.outcomes[0].error == .memoryShort(url: "https://example.org/unseen"))
@@ -175,8 +175,8 @@ struct MemoryPressureTests {
         let transport = HeldTransport()
         let loader = ImageLoader(disk: nil, transport: transport, pressure: pressure)
         let (seen, unseen) = (
-            ImageRequest("https://example.org/seen", options: .init(priority: .high)),
-            ImageRequest("https://example.org/unseen", options: .init(priority: .low))
+            ImageRequest("https://example.org/seen", priority: .high),
+            ImageRequest("https://example.org/unseen", priority: .low)
         )
         async let first = outcome(loader, seen)
         async let second = outcome(loader, unseen)

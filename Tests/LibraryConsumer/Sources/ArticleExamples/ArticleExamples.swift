@@ -6,7 +6,7 @@ import Observation
 enum ArticleExamples {
     static func cachePolicies(_ signedURL: URL) -> [ImageRequest] {
         let offline = ImageRequest(
-            "https://example.org/posters/1.jpg", options: .init(cachePolicy: .cacheOnly))
+            "https://example.org/posters/1.jpg", cachePolicy: .cacheOnly)
         let signed = ImageRequest(url: signedURL, id: "poster-7")
         let tracked = ImageRequest(
             "https://example.org/a.jpg?utm_source=mail", options: .init(ignoredQuery: .tracking))

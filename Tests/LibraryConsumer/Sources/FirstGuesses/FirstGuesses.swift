@@ -27,8 +27,8 @@ enum FirstGuesses {
         configuration.timeouts.total = .seconds(30)
         _ = ImageLoader(configuration: configuration)
         var request = ImageRequest(url)
-        request.options.priority = .high
-        request.options.cachePolicy = .reload
+        request.priority = .high
+        request.cachePolicy = .reload
         request.targetSize = ImageSize(width: 200, height: 300)
     }
 

@@ -17,7 +17,7 @@ func draw(_ bitmap: Bitmap?, in row: Int) {
 }
 let rows = CommandLine.arguments.dropFirst().map { address in
     ImageRequest(
-        "\(address)", targetSize: size, contentMode: .fill(), processors: [.roundedCorners(radius: 2)])
+        "\(address)", targetSize: size, contentMode: .fill, processors: [.roundedCorners(radius: 2)])
 }
 let model = ImageListModel(
     loader: ImageLoader(), rows: rows, wantsPreviews: true, placeholder: plain(96), failurePicture: plain(32))

@@ -97,7 +97,7 @@ struct EveryTask {
     private func removeAndStore() async throws {
         let loader = loader("remove")
         let cached = ImageRequest(
-            server + "metropolis.jpg", options: .init(cachePolicy: .cacheOnly))
+            server + "metropolis.jpg", cachePolicy: .cacheOnly)
         _ = try await loader.image(for: try request())
         print("cache only: \(try await loader.image(for: cached).source)")
         await loader.remove(cached)

@@ -18,7 +18,7 @@ enum OwnFormat {
         // A second loader, as in a new process, sends no request.
         let later = ImageLoader(disk: DiskCache(folder: folder), configuration: configuration)
         var cached = request
-        cached.options.cachePolicy = .cacheOnly
+        cached.cachePolicy = .cacheOnly
         let found = try await later.image(for: cached)
         print("\(found.source): \(text(found)), \(found.bitmap.pixels.prefix(4))")
 
