@@ -12,6 +12,11 @@ awk '
     isInside && line == "```" {
         isInside = 0
         sub(/\n+$/, "", block)
+        rest = block
+        if (gsub(/{/, "", rest) != gsub(/}/, "", rest)) {
+            printf "%s:%d: this Swift has a brace without its partner:%s\n", FILENAME, begin, block
+            failures++
+        }
         if (index(text "\n", block "\n") == 0) {
             printf "%s:%d: this Swift stands in no source of Tests/LibraryConsumer:%s\n", FILENAME, begin, block
             failures++

@@ -10,9 +10,12 @@ enum ArticleExamples {
         let signed = ImageRequest(url: signedURL, id: "poster-7")
         let tracked = ImageRequest(
             "https://example.org/a.jpg?utm_source=mail", options: .init(ignoredQuery: .tracking))
+        let session = ImageRequest(
+            "https://example.org/a.jpg?session=7&sig_x=1",
+            options: .init(ignoredQuery: IgnoredQuery(["session", "sig_*"])))
         let german = ImageRequest(
             "https://example.org/a.jpg", options: .init(fields: ["Accept-Language": "de"]))
-        return [offline, signed, tracked, german]
+        return [offline, signed, tracked, session, german]
     }
 
     static func tiers() -> [ImageLoader] {
@@ -30,10 +33,10 @@ enum ArticleExamples {
     }
 
     static func transfers() -> ImageLoader {
-        var configuration = ImageDownloader.Configuration()
+        var configuration = ImageLoader.Configuration()
         configuration.transfersPerHost = 12
-        configuration.timeouts = Timeouts(each: .seconds(5))
-        configuration.retry = .never
+        configuration.timeouts = Timeouts(connect: .seconds(5), firstByte: .seconds(10), total: .seconds(60))
+        configuration.retry = RetryPolicy(attempts: 5, firstPause: .milliseconds(500))  // or .never
         configuration.security = SecurityPolicy(insecureHosts: ["nas.local"])
         let strict = ImageLoader(configuration: configuration)
         return strict
@@ -50,6 +53,19 @@ enum ArticleExamples {
     static func scrollWithoutWaiting(_ model: ImageListModel) -> RowObservation {
         let observation = model.observe { update in print(update.rows, update.state) }  // on any thread
         return observation
+    }
+
+    static func show(_ update: RowUpdate, _ model: ImageListModel) {
+        switch update.state {
+        case .placeholder: print("no image yet, or the row is neither visible nor in the page ahead")
+        case .loading(let progress, let preview): print(progress.received, preview?.bitmap ?? "no preview")
+        case .loaded(let image): print(image)
+        case .failed(let error, let isRetryable): print(error, isRetryable)
+        }
+        let counters = model.counters
+        print(
+            counters.visible, counters.running, counters.deferred, counters.prefetching, counters.failed,
+            counters.started)
     }
 
     static func longList(_ model: ImageListModel) async {
@@ -83,7 +99,7 @@ enum ArticleExamples {
             case .failed(let error, let isRetryable): print(error, isRetryable)
             }
         } onChange: {
-            redraw()  // on the thread of the change, before it: draw later, on the program's main loop
+            redraw()  // called before the change, on its thread: ask the program's main loop to draw
         }
         poster.retry()  // after a failure
     }
@@ -94,4 +110,12 @@ struct Household: HTTPAuthenticator {
         // A second challenge means that the first answer was wrong.
         challenge.isRepeated ? nil : .password(user: "anna", password: "s3cret")
     }
+}
+
+struct Member: HTTPAuthenticator {
+    let token: String
+    func credential(for challenge: AuthenticationChallenge) async -> Credential? {
+        challenge.isRepeated ? nil : .token(token)
+    }
+    func tokenToSend(to origin: URL) async -> String? { origin.host == "images.example.org" ? token : nil }
 }

@@ -20,8 +20,9 @@ enum FollowingLoadsExamples {
     static func measure(_ task: ImageTask) async {
         _ = await task.result
         if let metrics = task.metrics {
-            print(metrics.source ?? .local, metrics.total, metrics.queued, metrics.received)
-            print(metrics.firstByte ?? .zero, metrics.file ?? .zero, metrics.decoding ?? .zero)
+            print(metrics.total, metrics.queued, metrics.received)
+            if let source = metrics.source { print(source) }
+            if let file = metrics.file, let decoding = metrics.decoding { print(file, decoding) }
         }
     }
 

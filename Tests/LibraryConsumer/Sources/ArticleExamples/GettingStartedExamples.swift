@@ -1,4 +1,6 @@
 import BackgroundTransfers
+import Dispatch
+import FoundationEssentials
 import Glibc
 import LazyImages
 
@@ -8,6 +10,13 @@ enum GettingStartedExamples {
         let loader = ImageLoader()  // after import LazyImages
         let image = try await loader.image(for: "https://example.org/posters/1.jpg")
         print(image.bitmap.size, image.source)
+    }
+
+    static func save(_ image: LoadedImage) throws {
+        let png = PNGEncoder().encode(image.bitmap)
+        let jpeg = try JPEGEncoder(quality: 85).encode(image.bitmap)
+        try Data(jpeg).write(to: URL(filePath: "small.jpg"))
+        print(png.count, jpeg.count)
     }
 
     static func process(_ loader: ImageLoader) async throws {
@@ -46,12 +55,19 @@ enum GettingStartedExamples {
     }
 
     static func loadAhead(_ loader: ImageLoader, _ poster: ImageRequest) async {
-        let prewarmer = Prewarmer(loader, destination: .memory)  // isPaused, cancel([poster]), finish()
-        await prewarmer.run([poster])
+        let prewarmer = Prewarmer(loader, destination: .memory)
+        let summary = await prewarmer.run([poster]) { result in
+            switch result.outcome {
+            case .fetched(let file), .alreadyCached(let file): print(result.index, file.bytes.count)
+            case .alreadyDecoded(let image): print(result.index, image)
+            case .failed(let error): print(result.index, error)
+            }
+        }
+        print(summary.fetched, summary.alreadyCached, summary.failed, summary.cancelled, summary.bytesFetched)
     }
 
     static func callBack(_ loader: ImageLoader, _ requests: [ImageRequest]) {
-        let group = LoadGroup(concurrency: 8)  // calls back on the main queue
+        let group = LoadGroup(on: .main, concurrency: 8)  // any DispatchQueue (import Dispatch); the main one by default
         for request in requests {
             loader.enqueue(request, group: group) { result in
                 if case .success(let image) = result { print(image.bitmap.size) }
@@ -64,7 +80,7 @@ enum GettingStartedExamples {
         let film = UploadBody.form([.field("title", "Nosferatu"), .file("poster", path: "nosferatu.jpg")])
         let upload = Uploader(loader).task(for: try UploadRequest("http://localhost:8080/films", .post, film))
         for await progress in upload.progress { print(progress.sent, progress.total) }
-        print(try await upload.value.status)  // what the loader has cached of the address is gone
+        print(try await upload.value.status)  // an Int; what the loader has cached of the address is gone
     }
 
     static func workInBackground() async throws {
@@ -84,6 +100,10 @@ enum GettingStartedExamples {
             }
         }
         print(await job.completion() ?? -1)  // 0: all done; 1: some failed; 2: all failed; 130: cancelled
+        for status in try jobs.list() {
+            print(status.name, status.state, status.finished, status.failed, status.total)
+        }
+        try jobs.job("night").cancel()
     }
 
     static func watchNetwork() async {
@@ -95,7 +115,9 @@ enum GettingStartedExamples {
     static func fetchForStrangers() -> ImageLoader {
         var configuration = ImageDownloader.Configuration()
         let sources = ["images.example.org", "http://nas.example.org:8080"].compactMap { FetchSource($0) }
-        configuration.security.fetchGuard = FetchGuard(sources: sources)
+        let house = AddressRange("192.168.7.0/24")  // not public, and allowed all the same
+        configuration.security.fetchGuard = FetchGuard(
+            sources: sources, allowedNetworks: [house].compactMap(\.self))
         let guarded = ImageLoader(configuration: configuration)
         return guarded
     }

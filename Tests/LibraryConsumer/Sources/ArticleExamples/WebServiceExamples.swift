@@ -1,5 +1,4 @@
 import Hummingbird
-import ImageCodecs
 import LazyImages
 import PictureService
 

@@ -1,4 +1,3 @@
-import ImageCodecs
 import LazyImages
 
 // Shows the pictures at the addresses of its command line as lines of coloured cells, ten at a time.

@@ -3,7 +3,7 @@ import LazyImages
 let loader = ImageLoader()
 let size = ImageSize(width: 200, height: 300)  // pixels
 let poster = ImageRequest("https://example.org/posters/1.jpg", targetSize: size, contentMode: .fill(.top))
-let task = loader.imageTask(with: poster)  // task.cancel() leaves the load; others still get the image
+let task = loader.imageTask(with: poster)  // task.cancel() ends it for this caller alone
 for await progress in task.progress { print(progress.fraction ?? 0) }
 do throws(ImageLoadingError) {
     let image = try await task.value  // in short: try await loader.image(for: url)
