@@ -67,7 +67,7 @@ enum GettingStartedExamples {
     }
 
     static func callBack(_ loader: ImageLoader, _ requests: [ImageRequest]) {
-        let group = LoadGroup(on: .main, concurrency: 8)  // any DispatchQueue (import Dispatch); the main one by default
+        let group = LoadGroup(on: .main, concurrency: 8)  // or another DispatchQueue
         for request in requests {
             loader.enqueue(request, group: group) { result in
                 if case .success(let image) = result { print(image.bitmap.size) }
