@@ -15,14 +15,25 @@ enum ArticleExamples {
             options: .init(ignoredQuery: IgnoredQuery(["session", "sig_*"])))
         let german = ImageRequest(
             "https://example.org/a.jpg", options: .init(fields: ["Accept-Language": "de"]))
-        return [offline, signed, tracked, session, german]
+        let all = ImageRequest(
+            url: signedURL, id: "poster-7", targetSize: ImageSize(width: 200, height: 300),
+            contentMode: .fill(.top),
+            processors: [.circle()], priority: .high, cachePolicy: .reload,
+            options: .init(
+                usesMemory: true, usesDisk: true, timeLimit: .seconds(20), decoders: nil,
+                fields: ["Accept-Language": "de"],
+                checksum: nil, acceptsDamage: false, variant: nil, ignoredQuery: .tracking, alternatives: []))
+        return [offline, signed, tracked, session, german, all]
     }
 
     static func tiers() -> [ImageLoader] {
         let shared = ImageLoader(disk: DiskCache(folder: "/var/cache/posters", limit: 2 << 30))
         let small = ImageLoader(memory: MemoryCache(limit: 32 << 20))
         let withoutTrace = ImageLoader.ephemeral()  // nothing touches the disk
-        return [shared, small, withoutTrace]
+        let memory = MemoryCache<LoadedImage>(
+            limit: 64 << 20, entryLimit: 8 << 20, timeToLive: .seconds(3600))
+        let careful = ImageLoader(memory: memory, decodingLimits: DecodingLimits(pixels: 50_000_000))
+        return [shared, small, withoutTrace, careful]
     }
 
     static func team(_ key: [UInt8]) throws -> ImageLoader {

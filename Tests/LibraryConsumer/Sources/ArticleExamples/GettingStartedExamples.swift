@@ -54,6 +54,13 @@ enum GettingStartedExamples {
         await loader.remove(asset)  // from memory and disk, at every size
     }
 
+    static func loadFile(_ poster: ImageRequest) async throws {
+        let (progress, continuation) = AsyncStream.makeStream(of: TransferProgress.self)
+        async let file = FileLoader().file(for: poster, progress: continuation)
+        for await step in progress { print(step.received, step.expected ?? 0) }
+        print(try await file.bytes.count, try await file.bytes.checksum)
+    }
+
     static func loadAhead(_ loader: ImageLoader, _ poster: ImageRequest) async {
         let prewarmer = Prewarmer(loader, destination: .memory)
         let summary = await prewarmer.run([poster]) { result in
@@ -109,6 +116,7 @@ enum GettingStartedExamples {
     static func watchNetwork() async {
         for await path in PathMonitor() {
             print(path)  // internet over wifi (wlan0)
+            if path.reach == .internet, path.link != .cellular { print("load ahead") }
         }
     }
 
