@@ -4,6 +4,7 @@
 #   Tests/FirstGuess/check-guesses.sh BUILD FILE.swift MINIMUM     the folder of a build, such as .build/debug
 # Nuke.swift has the guesses of somebody who knows Nuke, Kingfisher or SDWebImage. From number 25 on they are what the
 # first pages of these libraries teach, with our names of types. Stranger.swift has 30 tasks, guessed without these.
+# Reader.swift has 30 by somebody who had read the README and the names of the types.
 # In the file, a guess begins with a comment that says what it is for. Below are its types, if any, and its function:
 #     // Load an image.
 #     func guess01(_ loader: ImageLoader, _ url: URL) async throws {
