@@ -1,3 +1,4 @@
+import FilmBrowser
 import FilmSources
 import Films
 import FoundationEssentials
@@ -221,13 +222,14 @@ struct Session: Sendable {
         if case .library(let path) = source, let few = try await LibrarySource.few(text, path, output) {
             return few
         }
-        return try await catalogue()
+        return try await catalogue(orCached: true)
     }
 
     /// The catalogue of the settings.
     /// - Parameters:
     ///   - top: only this many of the best films are needed, if the service can select them. Default: all films.
-    ///   - orCached: whether cached films will do if the server does not answer. `outage` then says why.
+    ///   - orCached: whether cached films will do if the server does not answer. `outage` then says why: see
+    ///     `reportOutage`. Default: no.
     ///   - onPage: called with the films as their pages arrive.
     func catalogue(
         top: Int? = nil, orCached: Bool = false,
@@ -240,8 +242,10 @@ struct Session: Sendable {
         let open: OpenCatalogue
         do {
             open = try await read(top: top, onPage: onPage)
-        } catch let error as ImageLoadingError where orCached && error.isSilence {
-            guard let cached = await cachedCatalogue(top: top, because: error) else { throw error }
+        } catch let error as ImageLoadingError where error.isSilence {
+            guard orCached, let cached = await cachedCatalogue(top: top, because: error) else {
+                throw Failure(silence(error), code: error.code)
+            }
             open = cached
         }
         let problems = open.catalogue.problems
@@ -280,6 +284,18 @@ struct Session: Sendable {
         // Ignored: the file has just been read, and its error is reported.
         let beginning = (try? Input.beginning(of: path)).map(Array.init) ?? []
         return ImageFormat(detecting: beginning.span) != nil
+    }
+
+    /// Says that the films are cached ones, because their server does not answer.
+    func reportOutage(of open: OpenCatalogue) {
+        guard let outage = open.outage else { return }
+        let age = open.confirmed.map { Age.text(WallClock.system.seconds - $0) + " old" } ?? "of unknown age"
+        output.failure("\(silence(outage)); showing the cached films, \(age)")
+    }
+
+    /// Why the server of the films does not answer. It names the catalogue, and not the address of a page of it.
+    private func silence(_ error: ImageLoadingError) -> String {
+        "\(source.name): \(ImageLoadingError.withoutAddress(error.advised))"
     }
 
     /// The cached films of the last reading; nil if not all pages are cached.
@@ -369,6 +385,14 @@ struct OpenCatalogue: Sendable {
         all.outage = outage ?? later.outage
         return all
     }
+}
+
+/// A film that a word of the command line names.
+struct FoundFilm: Sendable {
+    let movie: Movie
+    let base: BaseURL
+    /// Whether it is a cached one, because the server does not answer.
+    var isCached = false
 }
 
 /// Why a command failed, in one line that says what to do.
@@ -482,29 +506,40 @@ extension Session {
 }
 
 extension Session {
-    /// The film that `text` names, and the base URL of its poster. A service is first asked for the one film.
-    func find(_ text: String) async throws -> (movie: Movie, base: BaseURL) {
+    /// The film that `text` names: from the service or the server if it has a search, else from all films.
+    /// - Throws: `Failure` with the candidates if there are several or none.
+    func find(_ text: String) async throws -> FoundFilm {
+        let open: OpenCatalogue
+        do {
+            if let found = try await findAtServer(text) { return found }
+            open = try await catalogue(for: text)
+        } catch let error as ImageLoadingError where error.isSilence {
+            guard let cached = await cachedCatalogue(top: nil, because: error) else {
+                throw Failure(silence(error), code: error.code)
+            }
+            open = cached
+        }
+        reportOutage(of: open)
+        // A server that is away is not asked for the film's own page either.
+        let session = open.outage == nil ? self : changed { $0.settings.isOffline = true }
+        let film = await session.whole(try film(text, in: open.catalogue))
+        return FoundFilm(movie: film, base: open.base, isCached: open.outage != nil)
+    }
+
+    /// Nil if no server was asked, or a server with too many films to read has none so called.
+    private func findAtServer(_ text: String) async throws -> FoundFilm? {
         if case .url(let name) = source, let address = FilmsAddress(catalogue: try URL(typed: name)),
             address.isWhole || address.isSoap
         {
-            let found = try await withLoader(reading: text) { opened -> (movie: Movie, base: BaseURL)? in
-                if FilmID.fault(text) == nil, let film = try await one(text, address, opened) {
-                    return film
-                }
+            return try await withLoader(reading: text) { opened in
+                if FilmID.fault(text) == nil, let film = try await one(text, address, opened) { return film }
                 return try await search(text, address, opened)
             }
-            if let found { return found }
         }
-        // A server with too many films to read is asked for this one.
-        if let search = source.server?.searching(text) {
-            let found = try await reading(.server(search)).reading(pages: 0..<1).catalogue()
-            switch found.catalogue.match(text) {
-            case .one, .several: return (await whole(try film(text, in: found.catalogue)), found.base)
-            case .none: break
-            }
-        }
-        let open = try await catalogue(for: text)
-        return (await whole(try film(text, in: open.catalogue)), open.base)
+        guard let search = source.server?.searching(text) else { return nil }
+        let found = try await reading(.server(search)).reading(pages: 0..<1).catalogue()
+        if case .none = found.catalogue.match(text) { return nil }
+        return FoundFilm(movie: await whole(try film(text, in: found.catalogue)), base: found.base)
     }
 
     /// The film with what only its own page at the source has.
@@ -520,17 +555,18 @@ extension Session {
     /// The film with an id; nil if there is none.
     private func one(
         _ id: String, _ address: FilmsAddress, _ opened: OpenLoader
-    ) async throws -> (movie: Movie, base: BaseURL)? {
+    ) async throws -> FoundFilm? {
         if address.isSoap {
             guard let film = try await soap(address, opened).film(id) else { return nil }
-            return (try film.document.movie(), BaseURL(address.soap))
+            return FoundFilm(movie: try film.document.movie(), base: BaseURL(address.soap))
         }
         let url = address.film(id)
         guard let page = try await CataloguePages.readIfThere(url, opened, self)?.pages.first else {
             return nil
         }
         return try Failure.naming("\(url.displayText): the answer is not a film") {
-            (try FilmDocument(json: try JSONText(parsing: page.bytes)).movie(), page.base)
+            FoundFilm(
+                movie: try FilmDocument(json: try JSONText(parsing: page.bytes)).movie(), base: page.base)
         }
     }
 
@@ -538,7 +574,7 @@ extension Session {
     /// films are read, to suggest similar names.
     func search(
         _ text: String, _ address: FilmsAddress, _ opened: OpenLoader
-    ) async throws -> (movie: Movie, base: BaseURL)? {
+    ) async throws -> FoundFilm? {
         guard let found = try await pages(address, searching: text, opened) else { return nil }
         var pages = found
         do {
@@ -547,7 +583,7 @@ extension Session {
                 pages = try await self.pages(address, searching: nil, opened) ?? found
                 open = try pages.catalogue()
             }
-            return (try film(text, in: open.catalogue), open.base)
+            return FoundFilm(movie: try film(text, in: open.catalogue), base: open.base)
         } catch let error as CatalogueError {
             throw Failure("\(address.films.displayText): \(error)")
         }

@@ -39,6 +39,35 @@ struct CatalogueOutageTests {
         }
     }
 
+    @Test(
+        "show and fetch use the cached films too, with the same message, and without any they name the catalogue"
+    )
+    func otherCommands() async throws {
+        let feed = try Feed(Feed.film("a"), Feed.film("b"))
+        func run(_ words: String...) async throws -> Program.Outcome {
+            try await Program.run(
+                words + ["--catalogue", feed.catalogue], environment: ["XDG_CACHE_HOME": home.path])
+        }
+        #expect(try await run("list").status == 0)
+        feed.disconnect()
+        let shown = try await run("show", "a")
+        #expect(shown.status == 1 && shown.text.contains("Film a."), "\(shown.text)")
+        #expect(shown.errorText.hasPrefix("marquee: \(feed.catalogue): "), "\(shown.errorText)")
+        #expect(shown.errorText.contains("; showing the cached films, "))
+        let fetched = try await run("fetch", "a", "--json")
+        #expect(fetched.errorText.contains("; showing the cached films, "), "\(fetched.errorText)")
+        #expect(fetched.text.contains("no-poster"), "\(fetched.text)")
+        try FileManager.default.removeItem(atPath: home.file("marquee"))
+        for command in ["show", "list", "fetch"] {
+            let words = command == "list" ? [command] : [command, "a"]
+            let none = try await Program.run(
+                words + ["--catalogue", feed.catalogue], environment: ["XDG_CACHE_HOME": home.path])
+            #expect(none.status == 2)
+            #expect(
+                none.errorText.hasPrefix("marquee: \(feed.catalogue): "), "\(none.errorText)")
+        }
+    }
+
     @Test("the best of the cached films are listed if the server does not answer")
     func top() async throws {
         let feed = try Feed(Feed.film("a"), Feed.film("b", score: 9))
@@ -93,7 +122,8 @@ struct CatalogueOutageTests {
         for _ in 0..<2 {
             let run = try await list(catalogue, "--plain")
             #expect(run.status == 1 && run.lines.map { $0.prefix { $0 != "\t" } } == ["a", "b"])
-            #expect(run.errorText.contains("films.json?new: the server answered 500"), "\(run.errorText)")
+            // The catalogue's name, not the page's.
+            #expect(run.errorText.contains("films.json: the server answered 500"), "\(run.errorText)")
         }
     }
 

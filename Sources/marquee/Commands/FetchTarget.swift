@@ -164,11 +164,11 @@ extension Session {
     }
 
     /// The same, where a service may be asked for the one film.
-    func findUnlessFile(_ word: String) async throws -> (movie: Movie, base: BaseURL)? {
+    func findUnlessFile(_ word: String) async throws -> FoundFilm? {
         let isFile = FetchTarget.isFile(word)
         do {
-            let (movie, base) = try await find(word)
-            return choose(movie, word, isFile).map { ($0, base) }
+            let found = try await find(word)
+            return choose(found.movie, word, isFile) == nil ? nil : found
         } catch let error as Failure {
             _ = try fileInstead(of: word, isFile, because: error)
             return nil
@@ -221,7 +221,13 @@ actor FetchTargets {
         if let target = FetchTarget(word) { return .item(try await target.readingPipe(session)) }
         if catalogue == nil {
             let opened: Result<OpenCatalogue, any Error>
-            do { opened = .success(try await session.catalogue()) } catch { opened = .failure(error) }
+            do {
+                let open = try await session.catalogue(orCached: true)
+                session.reportOutage(of: open)
+                opened = .success(open)
+            } catch {
+                opened = .failure(error)
+            }
             if !Task.isCancelled { catalogue = opened }
         }
         return item(film: word)
@@ -243,6 +249,8 @@ actor FetchTargets {
         case nil: .failure(FetchRecord(.cancelled(url: word), of: word))
         case .failure where FetchTarget.isFile(word): .item(FetchTarget(file: word))
         case .failure(let error as ImageLoadingError): .failure(FetchRecord(error, of: word))
+        case .failure(let error as Failure) where error.code != "failure":
+            .failure(FetchRecord(error, of: word))
         case .failure(let error):
             .failure(FetchRecord(Failure("\(error)", code: "unreadable-catalogue"), of: word))
         case .success(let open): item(film: word, in: open)

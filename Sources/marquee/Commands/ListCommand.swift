@@ -55,11 +55,7 @@ enum ListCommand: Command {
         let (open, chosen) = try await chosen(
             words, (markWords, marks), top: top, order: order, session)
         let movies = Array(chosen.prefix(limit ?? .max))
-        if let outage = open.outage {
-            let age = open.confirmed.map { Age.text(WallClock.system.seconds - $0) + " old" }
-            session.output.failure(
-                "\(outage.advised); showing the cached films, \(age ?? "of unknown age")")
-        }
+        session.reportOutage(of: open)
         if movies.isEmpty { session.output.notice(lack(arguments)) }
         if session.settings.wantsJSON {
             session.output.jsonArray(count: movies.count) { index in

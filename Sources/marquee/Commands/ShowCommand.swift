@@ -45,9 +45,16 @@ enum ShowCommand: Command {
     private static func show(_ word: String, _ session: Session) async throws -> ExitStatus {
         if word == "-" { return await show(try await FetchTarget.standardInput(session), session) }
         if let target = FetchTarget(word) { return try await show(file: target, named: word, session) }
-        guard let (movie, base) = try await session.findUnlessFile(word) else {
+        guard let found = try await session.findUnlessFile(word) else {
             return try await show(file: FetchTarget(file: word), named: word, session)
         }
+        let status = try await show(found.movie, found.base, session)
+        return found.isCached && status == .done ? .someFailed : status
+    }
+
+    private static func show(
+        _ movie: Movie, _ base: BaseURL, _ session: Session
+    ) async throws -> ExitStatus {
         if session.settings.wantsJSON {
             let (poster, _) = await loadPoster(of: movie, base, nil, session)
             // A film's poster is shown by its address, wherever a film is printed.
