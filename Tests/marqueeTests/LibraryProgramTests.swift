@@ -51,6 +51,35 @@ struct LibraryProgramTests {
         #expect(try second.film("a")?.document.json().contains("\"price\":1.50") == true)
     }
 
+    @Test("the films of a file, a folder and the sample are exported as those of a library are")
+    func exportOfOtherSources() async throws {
+        let text =
+            #"{"name":"Mine","movies":[{"id":"a","title":"A","shelf":7},{"id":"b","title":"B","poster":"posters/1.png"}]}"#
+        let file = try fixture.folder.write(text, to: "films.json")
+        let exported = try await run("export", file)
+        #expect(exported.status == 0 && exported.errors.isEmpty, "\(exported.errorText)")
+        let films = try #require(JSON.object(exported.text)["movies"] as? [[String: Any]])
+        #expect(films.map { $0["id"] as? String } == ["a", "b"] && films[0]["shelf"] as? Int == 7)
+        #expect(films[0]["created_at"] == nil && (films[1]["poster"] as? String)?.hasPrefix("data:") == true)
+        let pictures = try await run("export", fixture.folder.file("posters"), "--no-posters")
+        let names = try #require(JSON.object(pictures.text)["movies"] as? [[String: Any]])
+        #expect(pictures.status == 0 && !names.isEmpty && names.allSatisfy { $0["poster"] == nil })
+        let sample = try await run("export", "sample", "--format", "xml", "--no-posters")
+        #expect(sample.status == 0 && sample.text.components(separatedBy: "<movie ").count == 37)
+    }
+
+    @Test("an export that leaves out a film says so, and the status is 1; without a source it is an error")
+    func exportOfWrongSources() async throws {
+        let file = try fixture.folder.write(
+            #"[{"id":"a","title":"A"},{"id":"b"},{"id":"c","title":"C"}]"#, to: "films.json")
+        let part = try await run("export", file)
+        #expect(part.status == 1 && part.errorText.contains("it is left out"), "\(part.errorText)")
+        let films = try #require(JSON.object(part.text)["movies"] as? [[String: Any]])
+        #expect(films.count == 2)
+        let nothing = try await run("export", fixture.folder.file("none.json"))
+        #expect(nothing.status == 2 && nothing.text.isEmpty && nothing.errorLines.count == 1)
+    }
+
     @Test("an import that would replace a film imports nothing without --replace or --skip")
     func conflicts() async throws {
         _ = try await run(

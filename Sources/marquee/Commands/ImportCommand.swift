@@ -64,16 +64,8 @@ enum ImportCommand: Command {
         do {
             report = try await LibraryWork.run("importing", total: films.count, session.output) { progress in
                 let library = try FilmLibrary(path: path, access: .creating)
-                return try library.importFilms { importing in
-                    var intake = FilmImporter(importing, policy, base: films.base, library: path)
-                    if let name = films.name { try importing.setNameIfNone(name) }
-                    try films.forEach { position, film, poster in
-                        try intake.add(film.map { join?.completed($0) ?? $0 }, poster, position: position)
-                        try progress.step()
-                    }
-                    let report = try intake.finish()
+                return try films.add(to: library, policy, join, progress) { report in
                     if isRehearsal { throw Rehearsal(report: report) }
-                    return report
                 }
             }
         } catch let rehearsal as Rehearsal {
@@ -85,21 +77,12 @@ enum ImportCommand: Command {
             throw error is CancellationError ? Failure("interrupted; nothing was imported") : error
         }
         report.leftOut += films.problems.count(where: \.leavesOut)
-        let warnings =
-            films.problems.map { "\($0)" + ($0.leavesOut ? "; it is left out" : "") } + report.warnings
-        // With --quiet too: the exit status is theirs.
-        let isFailure = report.leftOut > 0 || report.failedPosters > 0
-        let tell = isFailure ? session.output.failure(_:) as (String) -> Void : session.output.notice
-        for warning in warnings.prefix(warningsShown) { tell("\(films.label): \(warning)") }
-        let more = warnings.count - warningsShown
-        if more > 0 { tell("\(films.label): and \(more) more of the kind") }
+        let isFailure = films.warn(of: report, session.output)
         session.print(
             report,
             orLine: "\(path): " + (isRehearsal ? report.plan + "; --dry-run wrote nothing" : report.summary))
         return isFailure ? .someFailed : .done
     }
-
-    private static let warningsShown = 20
 
     private static func removeLibrary(_ path: String) {
         for file in ["", "-wal", "-shm", "-journal"] {
@@ -109,8 +92,8 @@ enum ImportCommand: Command {
     }
 }
 
-/// The source of imported films: a file, the network, or another library.
-private struct ImportedFilms: Sendable {
+/// The films of a source that are copied: of a file, a folder, the network, or another library.
+struct ImportedFilms: Sendable {
     /// Its name in messages.
     let label: String
     let name: String?
@@ -155,6 +138,41 @@ private struct ImportedFilms: Sendable {
         let areOwn = if case .sample(.program) = source { true } else { false }
         films = .documents(documents, areOwn: areOwn)
     }
+
+    /// Adds the films to a library, in one transaction.
+    /// - Parameter check: called before its end; an error undoes it.
+    func add(
+        to library: FilmLibrary, _ policy: FilmImporter.Policy, _ join: FilmJoin?,
+        _ progress: LibraryWork.Progress, check: (FilmImporter.Report) throws -> Void = { _ in }
+    ) throws -> FilmImporter.Report {
+        try library.importFilms { importing in
+            var intake = FilmImporter(importing, policy, base: base, library: library.path)
+            if let name { try importing.setNameIfNone(name) }
+            try forEach { position, film, poster in
+                try intake.add(film.map { join?.completed($0) ?? $0 }, poster, position: position)
+                try progress.step()
+            }
+            let report = try intake.finish()
+            try check(report)
+            return report
+        }
+    }
+
+    /// Prints what is wrong with the films, the first of many. With --quiet too, if films are left out: the exit status
+    /// is theirs.
+    /// - Returns: whether films are left out or posters failed.
+    func warn(of report: FilmImporter.Report, _ output: Output) -> Bool {
+        let isFailure =
+            report.leftOut > 0 || report.failedPosters > 0 || problems.contains(where: \.leavesOut)
+        let warnings = problems.map { "\($0)" + ($0.leavesOut ? "; it is left out" : "") } + report.warnings
+        let tell = isFailure ? output.failure(_:) as (String) -> Void : output.notice
+        for warning in warnings.prefix(Self.warningsShown) { tell("\(label): \(warning)") }
+        let more = warnings.count - Self.warningsShown
+        if more > 0 { tell("\(label): and \(more) more of the kind") }
+        return isFailure
+    }
+
+    private static let warningsShown = 20
 
     /// These films as those that complete others. Their addresses are made absolute.
     var join: FilmJoin {
