@@ -2,6 +2,7 @@ import FilmSources
 import Films
 import FoundationEssentials
 import LazyImages
+import SystemSupport
 
 /// The source of the films: the sample catalogue, a file, a library or the network.
 enum CatalogueSource: Sendable {
@@ -120,22 +121,22 @@ enum CatalogueSource: Sendable {
     /// - Parameters:
     ///   - top: only this many of the best films are needed, if the service can select them. Default: all films.
     ///   - limit: the most bytes of a file.
-    ///   - onPage: called with each page.
+    ///   - take: called with each page, at least one.
     func read(
         with session: Session, top: Int? = nil, limit: Int = Input.limit,
-        onPage: CataloguePages.Listener? = nil
-    ) async throws -> CataloguePages {
+        take: @escaping CataloguePage.Taker
+    ) async throws {
         switch self {
         case .missing: throw Failure("no catalogue is named; use --catalogue FILE or --catalogue URL")
         case .sample(let sample):
-            return try await Self.onePage(try await sample.films(), BaseURL(Self.sampleBase), onPage)
+            try await take(CataloguePage(bytes: try await sample.films(), base: BaseURL(Self.sampleBase)))
         case .folder(let path):
             let folder = try PictureFolder(path)
-            return try await Self.onePage(try folder.catalogue(), folder.base, onPage)
-        case .films(let folder): return try await SourceReader.pages(of: folder, onPage: onPage)
+            try await take(CataloguePage(bytes: try folder.catalogue(), base: folder.base))
+        case .films(let folder): try await SourceReader.read(folder, take: take)
         case .server(let source):
-            return try await session.withLoader(reading: source.name) { opened in
-                try await SourceReader(source, opened, session).pages(onPage: onPage)
+            try await session.withLoader(reading: source.name) { opened in
+                try await SourceReader(source, opened, session).read(take: take)
             }
         case .invalid(let failure): throw failure
         case .file(let path), .library(let path):
@@ -145,8 +146,8 @@ enum CatalogueSource: Sendable {
                     "\(name): only this page is read; the feed goes on at \(next); name its address for all pages"
                 )
             }
-            return try await Self.onePage(bytes, BaseURL(Self.base(ofCatalogue: path)), onPage)
-        case .url(let text): return try await Self.read(url: text, with: session, top: top, onPage: onPage)
+            try await take(CataloguePage(bytes: bytes, base: BaseURL(Self.base(ofCatalogue: path))))
+        case .url(let text): try await Self.read(url: text, with: session, top: top, take: take)
         }
     }
 
@@ -155,32 +156,30 @@ enum CatalogueSource: Sendable {
         URL(filePath: path == standardInput ? FileManager.default.currentDirectoryPath + "/" : path)
     }
 
-    private static func onePage(
-        _ bytes: [UInt8], _ base: BaseURL, _ onPage: CataloguePages.Listener?
-    ) async throws -> CataloguePages {
-        var pages = CataloguePages(onPage: onPage)
-        try await pages.append(CataloguePages.Page(bytes: bytes, base: base))
-        return pages
+    /// All pages.
+    /// - Parameter limit: the most bytes of a file.
+    func pages(with session: Session, limit: Int = Input.limit) async throws -> [CataloguePage] {
+        let pages = Lock<[CataloguePage]>([])
+        try await read(with: session, limit: limit) { page in pages.withLock { $0.append(page) } }
+        return pages.withLock { $0 }
     }
 
     /// Reads from the network, or from the cache when offline.
     static func read(
-        url text: String, with session: Session, top: Int? = nil, onPage: CataloguePages.Listener? = nil
-    ) async throws -> CataloguePages {
+        url text: String, with session: Session, top: Int? = nil, take: @escaping CataloguePage.Taker
+    ) async throws {
         let url = try URL(typed: text)
-        return try await session.withLoader(reading: URL(filePath: url.path).lastPathComponent) { opened in
+        try await session.withLoader(reading: URL(filePath: url.path).lastPathComponent) { opened in
             let address = FilmsAddress(catalogue: url)
             if let address, address.isSoap {
-                return try await session.soap(address, opened).pages(top: top, onPage: onPage)
+                return try await session.soap(address, opened).readPages(top: top, take: take)
             }
             if let address, address.isWhole {
                 let addresses = [top.map(address.top), address.isNamed ? address.pages() : nil]
-                for url in addresses.compactMap(\.self) {
-                    let pages = try await CataloguePages.readIfThere(url, opened, session, onPage: onPage)
-                    if let pages { return pages }
-                }
+                for url in addresses.compactMap(\.self)
+                where try await CataloguePages.readIfThere(url, opened, session, take: take) { return }
             }
-            return try await CataloguePages.read(url, opened, session, onPage: onPage)
+            try await CataloguePages.read(url, opened, session, take: take)
         }
     }
 }

@@ -260,16 +260,12 @@ struct Session: Sendable {
     private func read(
         top: Int?, onPage: @escaping @Sendable (CatalogueParts) -> Void
     ) async throws -> OpenCatalogue {
-        let parts = Lock<CatalogueParts?>(nil)
         do {
-            let pages = try await source.read(with: self, top: top) { page in
-                let soFar = try parts.withLock { parts throws(CatalogueError) in
-                    if parts == nil { parts = try CatalogueParts(page) } else { try parts?.append(page) }
-                    return parts
-                }
-                if let soFar { onPage(soFar) }
+            let open = try await CatalogueParts.all(onPage: onPage) { take in
+                try await source.read(with: self, top: top, take: take)
             }
-            return try parts.withLock { $0 }?.open ?? pages.catalogue()
+            guard let open else { throw Failure("\(source.name): there are no more films") }
+            return open
         } catch let error as CatalogueError {
             guard let path = source.path, Self.isPicture(path) else {
                 throw Failure("\(source.name): \(error)")
@@ -561,9 +557,11 @@ extension Session {
             return FoundFilm(movie: try film.document.movie(), base: BaseURL(address.soap))
         }
         let url = address.film(id)
-        guard let page = try await CataloguePages.readIfThere(url, opened, self)?.pages.first else {
-            return nil
+        let first = Lock<CataloguePage?>(nil)
+        _ = try await CataloguePages.readIfThere(url, opened, self) { page in
+            first.withLock { $0 = $0 ?? page }
         }
+        guard let page = first.withLock({ $0 }) else { return nil }
         return try Failure.naming("\(url.displayText): the answer is not a film") {
             FoundFilm(
                 movie: try FilmDocument(json: try JSONText(parsing: page.bytes)).movie(), base: page.base)
@@ -575,13 +573,10 @@ extension Session {
     func search(
         _ text: String, _ address: FilmsAddress, _ opened: OpenLoader
     ) async throws -> FoundFilm? {
-        guard let found = try await pages(address, searching: text, opened) else { return nil }
-        var pages = found
         do {
-            var open = try pages.catalogue()
+            guard var open = try await films(address, searching: text, opened) else { return nil }
             if case .none = open.catalogue.match(text) {
-                pages = try await self.pages(address, searching: nil, opened) ?? found
-                open = try pages.catalogue()
+                open = try await films(address, searching: nil, opened) ?? open
             }
             return FoundFilm(movie: try film(text, in: open.catalogue), base: open.base)
         } catch let error as CatalogueError {
@@ -589,11 +584,16 @@ extension Session {
         }
     }
 
-    private func pages(
+    private func films(
         _ address: FilmsAddress, searching text: String?, _ opened: OpenLoader
-    ) async throws -> CataloguePages? {
-        if address.isSoap { return try await soap(address, opened).pages(searching: text) }
-        return try await CataloguePages.readIfThere(address.pages(searching: text), opened, self)
+    ) async throws -> OpenCatalogue? {
+        try await CatalogueParts.all { take in
+            if address.isSoap {
+                return try await soap(address, opened).readPages(searching: text, take: take)
+            }
+            _ = try await CataloguePages.readIfThere(
+                address.pages(searching: text), opened, self, take: take)
+        }
     }
 
     /// The caller for a service in SOAP.

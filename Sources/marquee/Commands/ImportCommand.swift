@@ -120,7 +120,7 @@ struct ImportedFilms: Sendable {
         }
         let source = CatalogueSource(name)
         let reading = source.server == nil ? session : session.reading(source)
-        let pages = try await source.read(with: reading, limit: CatalogueDocuments.maximumBytes).pages
+        let pages = try await source.pages(with: reading, limit: CatalogueDocuments.maximumBytes)
         let documents = try Failure.naming(source.name) {
             try pages.map { try CatalogueDocuments(parsing: $0.bytes) }
         }

@@ -143,7 +143,7 @@ enum PrewarmCommand: Command {
             case "-": [(try await Input.standard(), nil)]
             case let name? where !name.contains("://"):
                 [(try await Input.file(name), session.source.base(ofFile: name))]
-            default: try await source.read(with: session).pages.map { ($0.bytes, $0.base) }
+            default: try await source.pages(with: session).map { ($0.bytes, $0.base) }
             }
         return try Failure.naming(source.name) {
             try pages.map { (try Manifest(parsing: $0.bytes), $0.base) }
@@ -202,13 +202,19 @@ extension PrewarmCommand {
                 "posters of a service's own films are not signed; name a manifest, or leave out --sign-key-file"
             )
         }
-        let pages = try await CatalogueSource.read(url: service + "/films", with: session)
-        let catalogue = try Failure.naming("\(service)/films") { try pages.catalogue().catalogue }
+        let open: OpenCatalogue?
+        do {
+            open = try await CatalogueParts.all { take in
+                try await CatalogueSource.read(url: service + "/films", with: session, take: take)
+            }
+        } catch let error as CatalogueError {
+            throw Failure("\(service)/films: \(error)")
+        }
         guard let address = FilmsAddress(catalogue: try URL(typed: service + "/films")) else {
             throw Failure("\(service) has no films; name a manifest")
         }
         var list = List()
-        for movie in catalogue.movies where movie.poster != nil {
+        for movie in open?.catalogue.movies ?? [] where movie.poster != nil {
             for recipe in recipes {
                 let url = address.poster(of: movie.id).absoluteString + "/\(recipe)"
                 list.requests.append((try session.request(for: url, relativeTo: nil), true))

@@ -5,102 +5,90 @@ import HTTPSemantics
 import LazyImages
 import SystemSupport
 
-/// A catalogue from the network, in one or more pages. Each links to the next at the same server: in its Link field
-/// (RFC 8288), or in a feed by its element `link` (RFC 5005, section 3).
-struct CataloguePages: Sendable {
-    struct Page: Sendable {
-        /// What a page is.
-        enum Content: Sendable {
-            /// A document with films.
-            case document([UInt8])
-            /// The films of a source, read already.
-            case films(SourcePage)
-        }
+/// A page of films.
+struct CataloguePage: Sendable {
+    /// What a page is.
+    enum Content: Sendable {
+        /// A document with films.
+        case document([UInt8])
+        /// The films of a source, read already.
+        case films(SourcePage)
+    }
 
-        let content: Content
-        let base: BaseURL
-        /// When the server last confirmed the page, in seconds since 1970; nil if that is unknown.
-        var confirmed: Int?
-        /// Whether it is the last page that is read.
-        var isLast = true
-        /// Whether the server has more pages.
-        private(set) var hasMore = false
+    let content: Content
+    let base: BaseURL
+    /// When the server last confirmed the page, in seconds since 1970; nil if that is unknown.
+    var confirmed: Int?
+    /// Whether it is the last page that is read.
+    var isLast = true
+    /// Whether the server has more pages.
+    private(set) var hasMore = false
 
-        init(bytes: [UInt8], base: BaseURL, confirmed: Int? = nil, isLast: Bool = true) {
-            (content, self.base, self.confirmed, self.isLast) = (.document(bytes), base, confirmed, isLast)
-        }
+    init(bytes: [UInt8], base: BaseURL, confirmed: Int? = nil, isLast: Bool = true) {
+        (content, self.base, self.confirmed, self.isLast) = (.document(bytes), base, confirmed, isLast)
+    }
 
-        /// A page of a source.
-        /// - Parameter isEnough: whether no page after it is read.
-        init(_ page: SourcePage, base: BaseURL, isEnough: Bool = false) {
-            (content, self.base, confirmed) = (.films(page), base, page.confirmed)
-            isLast = page.isLast || isEnough
-            hasMore = isEnough && !page.isLast
-        }
+    /// A page of a source.
+    /// - Parameter isEnough: whether no page after it is read.
+    init(_ page: SourcePage, base: BaseURL, isEnough: Bool = false) {
+        (content, self.base, confirmed) = (.films(page), base, page.confirmed)
+        isLast = page.isLast || isEnough
+        hasMore = isEnough && !page.isLast
+    }
 
-        /// What is wrong with films of a source.
-        var problems: [CatalogueError] {
-            if case .films(let page) = content { page.problems } else { [] }
-        }
+    /// What is wrong with films of a source.
+    var problems: [CatalogueError] {
+        if case .films(let page) = content { page.problems } else { [] }
+    }
 
-        /// The document; for films of a source a catalogue of them in JSON, with all that is known of each.
-        var bytes: [UInt8] {
-            switch content {
-            case .document(let bytes): bytes
-            case .films(let page):
-                Array("{\"movies\":[\(page.films.map { $0.document.json() }.joined(separator: ","))]}".utf8)
-            }
+    /// The document; for films of a source a catalogue of them in JSON, with all that is known of each.
+    var bytes: [UInt8] {
+        switch content {
+        case .document(let bytes): bytes
+        case .films(let page):
+            Array("{\"movies\":[\(page.films.map { $0.document.json() }.joined(separator: ","))]}".utf8)
         }
     }
 
     /// Called with each page before the next one is requested. An error that it throws ends the reading.
-    typealias Listener = @Sendable (Page) async throws -> Void
+    typealias Taker = @Sendable (CataloguePage) async throws -> Void
+}
 
-    /// The pages, at least one.
-    private(set) var pages: [Page] = []
-
+/// Reads a catalogue from the network, in one or more pages. Each links to the next at the same server: in its Link field
+/// (RFC 8288), or in a feed by its element `link` (RFC 5005, section 3).
+enum CataloguePages {
     /// The most pages and bytes of a catalogue.
     static let (maximumPages, maximumBytes) = (10_000, 512 << 20)
 
-    private let onPage: Listener?
-
-    /// No pages yet.
-    /// - Parameter onPage: called with each page that is appended.
-    init(onPage: Listener?) { self.onPage = onPage }
-
-    mutating func append(_ page: Page) async throws {
-        pages.append(page)
-        try await onPage?(page)
-    }
-
-    /// Like `read`; nil if there is no such address, or if it is not cached while offline.
+    /// Like `read`; false if there is no such address, or if it is not cached while offline.
     static func readIfThere(
-        _ url: URL, _ opened: OpenLoader, _ session: Session, onPage: Listener? = nil
-    ) async throws -> CataloguePages? {
+        _ url: URL, _ opened: OpenLoader, _ session: Session, take: @escaping CataloguePage.Taker
+    ) async throws -> Bool {
         let replaced = ReplacedFiles(opened, session)
         let first: LoadedFile
         do {
             first = try await answer(url, replaced, session)
         } catch ImageLoadingError.httpStatus(_, status: 404), ImageLoadingError.notCached {
-            return nil
+            return false
         }
-        return try await read(first, from: url, replaced, session, onPage: onPage)
+        try await read(first, from: url, replaced, session, take: take)
+        return true
     }
 
     /// Reads the page at an address and all pages after it.
     static func read(
-        _ url: URL, _ opened: OpenLoader, _ session: Session, onPage: Listener? = nil
-    ) async throws -> CataloguePages {
+        _ url: URL, _ opened: OpenLoader, _ session: Session, take: @escaping CataloguePage.Taker
+    ) async throws {
         let replaced = ReplacedFiles(opened, session)
-        return try await read(
-            try await answer(url, replaced, session), from: url, replaced, session, onPage: onPage)
+        try await read(
+            try await answer(url, replaced, session), from: url, replaced, session, take: take)
     }
 
     /// Reads the pages after the first one. If that fails, the disk tier keeps its old pages.
     private static func read(
-        _ first: LoadedFile, from url: URL, _ replaced: ReplacedFiles, _ session: Session, onPage: Listener?
-    ) async throws -> CataloguePages {
-        var result = CataloguePages(onPage: onPage)
+        _ first: LoadedFile, from url: URL, _ replaced: ReplacedFiles, _ session: Session,
+        take: @escaping CataloguePage.Taker
+    ) async throws {
         var visited: Set<String> = [CacheKey(url: url).text]
         var (url, file) = (url, first)
         var bytes = 0
@@ -108,15 +96,15 @@ struct CataloguePages: Sendable {
             while true {
                 let base = BaseURL(origin: url, redirectedTo: file.url)
                 let next = try following(file, base.url, visited, session)
-                try await result.append(
-                    Page(
+                try await take(
+                    CataloguePage(
                         bytes: file.bytes.array, base: base,
                         confirmed: file.freshness.map { $0.received - $0.initialAge }, isLast: next == nil))
                 bytes += file.bytes.count
-                guard result.pages.count <= maximumPages, bytes <= maximumBytes else {
+                guard visited.count <= maximumPages, bytes <= maximumBytes else {
                     throw Failure("\(url.displayText): the catalogue is too large; name a smaller one")
                 }
-                guard let next else { return result }
+                guard let next else { return }
                 guard visited.insert(CacheKey(url: next).text).inserted else {
                     throw Failure("\(next.displayText): the links of the catalogue's pages form a loop")
                 }
@@ -163,13 +151,6 @@ struct CataloguePages: Sendable {
         }
         return url
     }
-
-    /// The films of all pages.
-    func catalogue() throws(CatalogueError) -> OpenCatalogue {
-        var parts = try CatalogueParts(pages[0])
-        for page in pages.dropFirst() { try parts.append(page) }
-        return parts.open
-    }
 }
 
 /// Loads the pages of a catalogue, and keeps those that they replace in the disk tier. If the reading fails, the old ones
@@ -203,6 +184,23 @@ final class ReplacedFiles: Sendable {
 
 /// The films of the pages that have arrived. Each page is parsed once.
 struct CatalogueParts: Sendable {
+    /// The films of all pages that `read` takes; nil if it takes none.
+    /// - Parameter onPage: called with the films so far.
+    static func all(
+        onPage: @escaping @Sendable (CatalogueParts) -> Void = { _ in },
+        _ read: (@escaping CataloguePage.Taker) async throws -> Void
+    ) async throws -> OpenCatalogue? {
+        let parts = Lock<CatalogueParts?>(nil)
+        try await read { page in
+            let soFar = try parts.withLock { parts throws(CatalogueError) in
+                if parts == nil { parts = try CatalogueParts(page) } else { try parts?.append(page) }
+                return parts
+            }
+            if let soFar { onPage(soFar) }
+        }
+        return parts.withLock { $0 }?.open
+    }
+
     private var first: OpenCatalogue
     private var rest: [Catalogue] = []
     /// The number of films so far. A film on two pages counts twice.
@@ -211,7 +209,7 @@ struct CatalogueParts: Sendable {
     private(set) var isWhole: Bool
 
     /// The films of the first page.
-    init(_ page: CataloguePages.Page) throws(CatalogueError) {
+    init(_ page: CataloguePage) throws(CatalogueError) {
         first = OpenCatalogue(
             catalogue: try Self.catalogue(page), base: page.base, confirmed: page.confirmed)
         films = first.catalogue.movies.count
@@ -220,7 +218,7 @@ struct CatalogueParts: Sendable {
     }
 
     /// Adds the films of the next page.
-    mutating func append(_ page: CataloguePages.Page) throws(CatalogueError) {
+    mutating func append(_ page: CataloguePage) throws(CatalogueError) {
         let catalogue = try Self.catalogue(page)
         // Addresses are relative to their own page.
         let isBeside =
@@ -233,7 +231,7 @@ struct CatalogueParts: Sendable {
         note(page)
     }
 
-    private mutating func note(_ page: CataloguePages.Page) {
+    private mutating func note(_ page: CataloguePage) {
         first.hasMore = page.hasMore
         guard case .films(let films) = page.content else { return }
         for film in films.films {
@@ -243,7 +241,7 @@ struct CatalogueParts: Sendable {
     }
 
     /// The films of a page. Their web pages and files are shown as they are, so a relative address would lead nowhere.
-    private static func catalogue(_ page: CataloguePages.Page) throws(CatalogueError) -> Catalogue {
+    private static func catalogue(_ page: CataloguePage) throws(CatalogueError) -> Catalogue {
         let bytes: [UInt8]
         switch page.content {
         case .document(let document): bytes = document

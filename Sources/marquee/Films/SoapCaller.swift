@@ -76,16 +76,12 @@ struct SoapCaller: Sendable {
             .rate, Self.message(.rate, parameters), expecting: value == nil ? [404] : [])
     }
 
-    /// The films, or those with all words of a text.
+    /// Reads the films, or those with all words of a text.
     /// - Parameter top: only this many of the best films are needed. Default: all films.
-    func pages(
-        searching text: String? = nil, top: Int? = nil, onPage: CataloguePages.Listener? = nil
-    ) async throws -> CataloguePages {
-        var pages = CataloguePages(onPage: onPage)
-        if top == 3 {
-            try await pages.append(try page(try await result(.top3AsXml, ""), .top3AsXml))
-            return pages
-        }
+    func readPages(
+        searching text: String? = nil, top: Int? = nil, take: CataloguePage.Taker
+    ) async throws {
+        if top == 3 { return try await take(try page(try await result(.top3AsXml, ""), .top3AsXml)) }
         let isOnePage = top.map { $0 <= Self.pageLimit } ?? false
         var parameters = Self.element("limit", "\(isOnePage ? top ?? 0 : Self.pageLimit)")
         let rest =
@@ -97,9 +93,9 @@ struct SoapCaller: Sendable {
             var page = try page(result, .filmsAsXml)
             let next = isOnePage ? "" : result.child("next")?.text ?? ""
             page.isLast = next.isEmpty
-            try await pages.append(page)
-            if page.isLast { return pages }
-            guard visited.insert(next).inserted, pages.pages.count < CataloguePages.maximumPages else {
+            try await take(page)
+            if page.isLast { return }
+            guard visited.insert(next).inserted, visited.count < CataloguePages.maximumPages else {
                 throw Failure("\(name): the pages of the catalogue do not end")
             }
             parameters = Self.element("limit", "\(Self.pageLimit)")
@@ -163,9 +159,9 @@ struct SoapCaller: Sendable {
 
     private func page(
         _ result: XMLElement, _ operation: SoapOperation
-    ) throws(Failure) -> CataloguePages.Page {
+    ) throws(Failure) -> CataloguePage {
         guard let text = result.child(operation.resultName)?.text else { throw noAnswer() }
-        return CataloguePages.Page(bytes: Array(text.utf8), base: BaseURL(url))
+        return CataloguePage(bytes: Array(text.utf8), base: BaseURL(url))
     }
 
     private static func element(_ name: String, _ text: String) -> String {

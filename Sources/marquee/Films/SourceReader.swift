@@ -21,34 +21,33 @@ struct SourceReader: SourceAnswers {
         (settings.downloads.authenticator as? NamedCredentials)?.token(for: source.server)
     }
 
-    /// All pages; of an endless source those of the session. If the reading fails, the disk tier keeps its old pages.
-    /// - Parameter onPage: called with each page.
-    func pages(onPage: CataloguePages.Listener?) async throws -> CataloguePages {
+    /// Reads all pages; of an endless source those of the session. If the reading fails, the disk tier keeps its old pages.
+    func read(take: CataloguePage.Taker) async throws {
         do {
-            return try await readPages(onPage)
+            try await readPages(take)
         } catch {
             await replaced.restore()
             throw error
         }
     }
 
-    private func readPages(_ onPage: CataloguePages.Listener?) async throws -> CataloguePages {
+    private func readPages(_ take: CataloguePage.Taker) async throws {
         let base = BaseURL(source.server)
-        var result = CataloguePages(onPage: onPage)
+        var count = 0
         let (first, most) = source.isEndless ? (session.pages.lowerBound, session.pages.count) : (0, .max)
         do {
             try await source.readPages(after: first, self) { page in
-                let isEnough = result.pages.count + 1 >= most
-                try await result.append(CataloguePages.Page(page, base: base, isEnough: isEnough))
+                count += 1
+                let isEnough = count >= most
+                try await take(CataloguePage(page, base: base, isEnough: isEnough))
                 if isEnough { throw Enough() }
             }
         } catch is Enough {
         } catch let error as FilmSourceError {
             throw Failure("\(source.name): \(error)", code: error.code)
         } catch let error as CatalogueError {
-            throw Failure("\(source.name): page \(first + result.pages.count + 1): \(error)")
+            throw Failure("\(source.name): page \(first + count + 1): \(error)")
         }
-        return result
     }
 
     /// Ends the reading of an endless source.
@@ -90,10 +89,8 @@ struct SourceReader: SourceAnswers {
 
     // MARK: Folders
 
-    /// The pages of a folder of films. The folder is read on a thread of its own.
-    static func pages(
-        of folder: FilmFolder, onPage: CataloguePages.Listener?
-    ) async throws -> CataloguePages {
+    /// Reads a folder of films, on a thread of its own.
+    static func read(_ folder: FilmFolder, take: CataloguePage.Taker) async throws {
         let base = BaseURL(URL(filePath: folder.path, directoryHint: .isDirectory))
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: SourcePage.self)
         try BlockingThreads.startThread(name: "marquee-folder") {
@@ -106,13 +103,11 @@ struct SourceReader: SourceAnswers {
                 continuation.finish(throwing: error)
             }
         }
-        var result = CataloguePages(onPage: onPage)
         do {
-            for try await page in stream { try await result.append(CataloguePages.Page(page, base: base)) }
+            for try await page in stream { try await take(CataloguePage(page, base: base)) }
         } catch let fault as FileFault {
             throw Failure("\(folder.path): the folder cannot be read: \(fault)")
         }
-        return result
     }
 }
 
