@@ -32,7 +32,10 @@ struct BadInputTests {
         Case("list --sort size", "one of score, year, title"),
         Case("list --top 0", "whole number from 1 on"),
         Case("list --plain --json", "exclude each other"),
-        Case("list extra", "does not take \"extra\""),
+        Case(
+            "list extra",
+            "list does not take \"extra\"; to find it, write marquee list --search extra; to see a film, marquee show extra"
+        ),
         Case("list --catalogue FILE", "it is empty"),
         Case(
             "list --catalogue FILE", "line 2: a DOCTYPE is not accepted",

@@ -75,7 +75,7 @@ struct DocumentedMembersTests {
             try await documented().keys.sorted() == [
                 "cache info", "cache path", "cache verify", "doctor", "fetch", "film", "import", "jobs",
                 "serve", "sign",
-                "status", "token", "upload",
+                "status", "token", "upload", "version",
             ])
     }
 
@@ -122,6 +122,7 @@ struct DocumentedMembersTests {
 
     @Test("status, on a machine with or without a network, and doctor with advice")
     func machine() async throws {
+        try await expect("version", members(of: "version"))
         try await expect("status", members(of: "status"), ["link", "interface"])
         // A folder below a file cannot be created, which causes advice.
         let cache = fixture.folder.file("movies.json") + "/cache"

@@ -6,12 +6,15 @@ import Testing
 /// Lists and help that are longer than the terminal.
 @Suite("The pager", .bounded, .ownThread)
 struct PagerTests {
-    private func terminal(_ words: [String], pager: String, rows: Int = 24) throws -> PseudoTerminal {
+    private func terminal(
+        _ words: [String], pager: String, rows: Int = 24, kind: String = "xterm"
+    ) throws -> PseudoTerminal {
         let folder = try TemporaryFolder()
         return try PseudoTerminal(
             BuiltProgram.path("marquee"), words,
             environment: [
                 "PAGER": pager, "HOME": folder.path, "XDG_CACHE_HOME": folder.path, "PATH": "/usr/bin:/bin",
+                "TERM": kind,
             ], rows: rows)
     }
 
@@ -35,6 +38,14 @@ struct PagerTests {
         #expect(terminal.waitForEnd() == .exited(0))
         let output = String(decoding: terminal.output, as: UTF8.self)
         #expect(output.contains("Metropolis") || output.contains("marquee 0"), "\(output)")
+    }
+
+    @Test(
+        "a terminal that moves no cursor, such as an editor's, gets the text itself", arguments: ["dumb", ""])
+    func plainTerminal(kind: String) throws {
+        let terminal = try terminal(["list"], pager: "false", kind: kind)
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(String(decoding: terminal.output, as: UTF8.self).contains("Metropolis"))
     }
 
     @Test("a pager that is not there does not lose the text; one that ends early is no error")

@@ -320,7 +320,9 @@ struct Arguments: Sendable {
                 "\(command.name) does not take \"\(word)\"; "
                     + (isFile
                         ? "for the file, write marquee \(command.name) --catalogue \(word), or marquee \(word)"
-                        : "see marquee \(command.name) --help"))
+                        : command.name == "list"
+                            ? "to find it, write marquee list --search \(word); to see a film, marquee show \(word)"
+                            : "see marquee \(command.name) --help"))
         }
     }
 }

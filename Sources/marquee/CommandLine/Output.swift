@@ -326,7 +326,8 @@ enum ExitStatus {
     }
 }
 
-/// The user's program for text that is longer than the terminal: `$PAGER`, else `less` if there is one.
+/// The user's program for text that is longer than the terminal: `$PAGER`, else `less` if there is one. A terminal that
+/// moves no cursor (`TERM` is unset or `dumb`), such as an editor's, has none.
 enum Pager {
     /// Shows text, and waits until the person leaves the pager. Meanwhile Ctrl-C belongs to it.
     /// - Returns: false if there is no pager; then nothing was shown.
@@ -334,7 +335,8 @@ enum Pager {
         let environment = ProcessInfo.processInfo.environment
         let command = environment["PAGER"] ?? "less"
         let blank = command.allSatisfy { $0.isWhitespace }
-        guard !blank, command != "cat", environment["PAGER"] != nil || isInstalled(command, environment)
+        guard !blank, command != "cat", !["", "dumb"].contains(environment["TERM"] ?? ""),
+            environment["PAGER"] != nil || isInstalled(command, environment)
         else { return false }
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { return false }

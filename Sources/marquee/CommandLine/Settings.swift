@@ -113,11 +113,13 @@ struct Settings: Sendable {
             return CellSize(columns: min(sides[0], mostCells), rows: max(1, min(sides[1] - 3, mostCells)))
         }
         let sides = text.lowercased().split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
-        guard sides.count == 2, let columns = sides[0], let rows = sides[1],
+        // Columns alone: as many rows as the picture needs.
+        guard sides.count <= 2, let columns = sides[0], let rows = sides.count == 1 ? mostCells : sides[1],
             (1...mostCells).contains(columns), (1...mostCells).contains(rows)
         else {
             throw UsageError(
-                "--size needs columns and rows such as 40x20, each from 1 to \(mostCells), not \"\(text)\"")
+                "--size needs columns, or columns and rows, such as 40 or 40x20, each from 1 to \(mostCells), not \"\(text)\""
+            )
         }
         return CellSize(columns: columns, rows: rows)
     }

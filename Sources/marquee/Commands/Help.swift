@@ -156,7 +156,7 @@ enum VersionCommand: Command {
         examples: [("marquee version", "as marquee --version does")], worksWithoutFile: true)
 
     static func run(_ session: Session) async throws -> ExitStatus {
-        session.output.line("marquee \(Marquee.version)")
+        session.print(["version": Marquee.version], orLine: "marquee \(Marquee.version)")
         return .done
     }
 }

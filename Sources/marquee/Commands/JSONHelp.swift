@@ -137,6 +137,9 @@ enum JSONHelp {
 
         sign: one object
           url           the signed address, or its path without --base
+
+        version: one object
+          version       the program's
         """
 
     /// The members of a film, a line each.
