@@ -315,13 +315,14 @@ struct Arguments: Sendable {
         if operands.count > command.operandCount.upperBound {
             let word = operands[command.operandCount.upperBound]
             let readsFilms = ["list", "browse", "doctor"].contains(command.name)
+            let quoted = word.contains(" ") ? "'\(word)'" : word
             let isFile = readsFilms && !has("catalogue") && Self.isCatalogue(word)
             throw UsageError(
                 "\(command.name) does not take \"\(word)\"; "
                     + (isFile
                         ? "for the file, write marquee \(command.name) --catalogue \(word), or marquee \(word)"
                         : command.name == "list"
-                            ? "to find it, write marquee list --search \(word); to see a film, marquee show \(word)"
+                            ? "to find it, write marquee list --search \(quoted); to see a film, marquee show \(quoted)"
                             : "see marquee \(command.name) --help"))
         }
     }
