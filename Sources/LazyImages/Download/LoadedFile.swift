@@ -93,10 +93,22 @@ public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible 
     /// The same file with another source.
     func from(_ source: Source, head: ResponseHead? = nil) -> LoadedFile {
         if self.source == source, head == nil, self.head == nil { return self }
+        return copy(source: source, head: head, response, isRepeated: isRepeated)
+    }
+
+    /// The same answer with these changes.
+    /// - Parameters:
+    ///   - file: has the bytes. Default: nil, this one.
+    ///   - source: where the file was found. Default: nil, as here.
+    private func copy(
+        _ file: LoadedFile? = nil, source: Source? = nil, head: ResponseHead?, _ response: StoredResponse?,
+        isRepeated: Bool = false, storedLater: StoredLater? = nil
+    ) -> LoadedFile {
+        let file = file ?? self
         return LoadedFile(
-            bytes: bytes, header: header, damage: damage, status: status, url: url,
-            requestedURL: requestedURL, source: source, head: head, response: response,
-            mayBeKept: mayBeKept, isRepeated: isRepeated)
+            bytes: file.bytes, header: file.header, damage: file.damage, status: status, url: url,
+            requestedURL: requestedURL, source: source ?? self.source, head: head, response: response,
+            mayBeKept: mayBeKept, isRepeated: isRepeated, storedLater: storedLater)
     }
 
     /// Whether damage that decoding finds may be the transfer's: the file came just now, for the first time, and is not
@@ -106,12 +118,7 @@ public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible 
     }
 
     /// The same file, to be stored as one in doubt: fresh for at most a minute, and then requested whole.
-    package var doubted: LoadedFile {
-        LoadedFile(
-            bytes: bytes, header: header, damage: damage, status: status, url: url,
-            requestedURL: requestedURL, source: source, head: head, response: response?.doubted,
-            mayBeKept: mayBeKept)
-    }
+    package var doubted: LoadedFile { copy(head: head, response?.doubted) }
 
     /// The fields of the answer that a cache keeps; nil for `file:` and `data:`.
     package var fields: HeaderFields? { response?.fields }
@@ -135,10 +142,7 @@ public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible 
 
     /// The same, not stored on disk.
     var unstored: LoadedFile {
-        LoadedFile(
-            bytes: bytes, header: header, damage: damage, status: status, url: url,
-            requestedURL: requestedURL, source: source, head: head, response: response,
-            mayBeKept: mayBeKept, isRepeated: isRepeated, storedLater: StoredLater())
+        copy(head: head, response, isRepeated: isRepeated, storedLater: StoredLater())
     }
 
     /// The answer with other bytes: a stored file that it confirms as well, or the results of a file.
@@ -146,9 +150,7 @@ public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible 
     func with(_ stored: LoadedFile, resultOf content: String?) -> LoadedFile {
         var response = response
         response?.content = content
-        return LoadedFile(
-            bytes: stored.bytes, header: stored.header, damage: stored.damage, status: status, url: url,
-            requestedURL: requestedURL, source: source, head: head, response: response, mayBeKept: mayBeKept)
+        return copy(stored, head: head, response)
     }
 
     /// Whether it is the image itself, and not a remembered 404 or 410.
