@@ -243,10 +243,7 @@ struct Session: Sendable {
         do {
             open = try await read(top: top, onPage: onPage)
         } catch let error as ImageLoadingError where error.isSilence {
-            guard orCached, let cached = await cachedCatalogue(top: top, because: error) else {
-                throw Failure(silence(error), code: error.code)
-            }
-            open = cached
+            open = try await cachedCatalogue(top: top, isWanted: orCached, because: error)
         }
         let problems = open.catalogue.problems
         let named = output.isVerbose ? problems.count : 5
@@ -294,12 +291,17 @@ struct Session: Sendable {
         "\(source.name): \(ImageLoadingError.withoutAddress(error.advised))"
     }
 
-    /// The cached films of the last reading; nil if not all pages are cached.
-    private func cachedCatalogue(top: Int?, because outage: ImageLoadingError) async -> OpenCatalogue? {
+    /// The cached films of the last reading.
+    /// - Throws: the outage, if they are not wanted, or not all pages are cached.
+    private func cachedCatalogue(
+        top: Int?, isWanted: Bool = true, because outage: ImageLoadingError
+    ) async throws(Failure) -> OpenCatalogue {
         let offline = changed { $0.settings.isOffline = true }
         // Ignored: the server's own error says more.
-        var cached = try? await offline.read(top: top) { _ in }
-        cached?.outage = outage
+        guard isWanted, var cached = try? await offline.read(top: top, onPage: { _ in }) else {
+            throw Failure(silence(outage), code: outage.code)
+        }
+        cached.outage = outage
         return cached
     }
 
@@ -510,10 +512,7 @@ extension Session {
             if let found = try await findAtServer(text) { return found }
             open = try await catalogue(for: text)
         } catch let error as ImageLoadingError where error.isSilence {
-            guard let cached = await cachedCatalogue(top: nil, because: error) else {
-                throw Failure(silence(error), code: error.code)
-            }
-            open = cached
+            open = try await cachedCatalogue(top: nil, because: error)
         }
         reportOutage(of: open)
         // A server that is away is not asked for the film's own page either.
