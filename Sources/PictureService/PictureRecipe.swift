@@ -102,8 +102,9 @@ extension PictureRecipe {
         let recipe = Self(size: size, steps: steps, encoding: encoding, expiry: expiry, tag: tag)
         // The text is refused for what is out of range. So the ranges are written once, where a text is read.
         let parsed = try Self(parsing: recipe.description)
-        if let step = zip(steps, parsed.steps).first(where: { $0 != $1 })?.0 {
-            throw .malformedRecipe(recipe.description, part: step.identifier)
+        guard parsed == recipe else {
+            let step = zip(steps, parsed.steps).first { $0 != $1 }?.0
+            throw .malformedRecipe(recipe.description, part: step?.identifier ?? recipe.description)
         }
         self = recipe
     }
@@ -112,9 +113,11 @@ extension PictureRecipe {
     /// - Throws: `.malformedRecipe` for any other text.
     public init(_ text: String) throws(PictureError) {
         try self.init(parsing: text)
-        // Another spelling of the recipe's own text is refused.
-        let parts = zip(text.split(separator: "."), description.split(separator: "."))
-        if let part = parts.first(where: { $0 != $1 })?.0 { throw .malformedRecipe(text, part: String(part)) }
+        guard description == text else {
+            // Another spelling of the recipe's own text is refused.
+            let parts = zip(text.split(separator: "."), description.split(separator: "."))
+            throw .malformedRecipe(text, part: String(parts.first { $0 != $1 }?.0 ?? text[...]))
+        }
     }
 
     /// The same recipe of a PNG.
