@@ -90,9 +90,8 @@ struct Marquee {
         } catch {
             return usual
         }
-        let quoted = word.contains(" ") ? "'\(word)'" : word
-        return UsageError(
-            "there is no command \"\(word)\"; to see the film, write marquee show \(quoted)")
+        let film = CommandLineWords.quoted(word)
+        return UsageError("there is no command \"\(word)\"; to see the film, write marquee show \(film)")
     }
 
     /// The settings. A command that works without the configuration file does so if a value in it is wrong.

@@ -315,15 +315,18 @@ struct Arguments: Sendable {
         if operands.count > command.operandCount.upperBound {
             let word = operands[command.operandCount.upperBound]
             let readsFilms = ["list", "browse", "doctor"].contains(command.name)
-            let quoted = word.contains(" ") ? "'\(word)'" : word
-            let isFile = readsFilms && !has("catalogue") && Self.isCatalogue(word)
-            throw UsageError(
-                "\(command.name) does not take \"\(word)\"; "
-                    + (isFile
-                        ? "for the file, write marquee \(command.name) --catalogue \(word), or marquee \(word)"
-                        : command.name == "list"
-                            ? "to find it, write marquee list --search \(quoted); to see a film, marquee show \(quoted)"
-                            : "see marquee \(command.name) --help"))
+            let advice: String
+            if readsFilms, !has("catalogue"), Self.isCatalogue(word) {
+                advice =
+                    "for the file, write marquee \(command.name) --catalogue \(word), or marquee \(word)"
+            } else if command.name == "list" {
+                let film = CommandLineWords.quoted(word)
+                advice =
+                    "to find it, write marquee list --search \(film); to see a film, marquee show \(film)"
+            } else {
+                advice = "see marquee \(command.name) --help"
+            }
+            throw UsageError("\(command.name) does not take \"\(word)\"; " + advice)
         }
     }
 }
@@ -331,6 +334,9 @@ struct Arguments: Sendable {
 /// The words of the command line. A word that is not UTF-8 is the path of a file, and becomes its `file:` URL, which
 /// keeps all bytes; Swift's own list of arguments replaces the wrong ones.
 enum CommandLineWords {
+    /// A word as a person writes it in a command of a message.
+    static func quoted(_ word: String) -> String { word.contains(" ") ? "'\(word)'" : word }
+
     /// The words after the program's name.
     static var all: [String] {
         CommandLine.arguments.indices.dropFirst().map { index in
