@@ -388,8 +388,8 @@ extension ImageLoadingError {
 }
 
 extension ImageLoadingError {
-    /// The error of a load whose program's closure, of this name, has failed. An `ImageLoadingError` passes through. But `.cancelled`, from
-    /// another load inside the closure, is a failure of this one.
+    /// The error of a load whose program's closure, of this name, has failed. An `ImageLoadingError` passes through. But
+    /// `.cancelled`, from another load inside the closure, is a failure of this one.
     init(_ error: any Error, of closure: String, _ url: URL) {
         if Task.isCancelled {
             self = .cancelled(url: url.displayText)

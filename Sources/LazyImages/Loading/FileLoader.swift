@@ -369,8 +369,7 @@ extension FileLoader {
         if file.source == .revalidated, let stored = wanted.stored, stored.isResult || file.isResult {
             file = file.with(stored, resultOf: stored.response?.content)
         }
-        // If its file does not match this request's checksum, this caller makes a
-        // download of its own.
+        // If its file does not match this request's checksum, this caller makes a download of its own.
         if file.source == .shared { return file.isPresent && !request.accepts(file.content) ? nil : file }
         if [.revalidated, .disk, .memory].contains(file.source) {
             try request.check(file.content)

@@ -457,8 +457,7 @@ extension ImageRequest {
         /// Options with these values. ``Options`` has the defaults.
         public init(
             usesMemory: Bool = true, usesDisk: Bool = true, timeLimit: Duration? = nil,
-            decoders: ImageDecoders? = nil,
-            fields: HeaderFields = HeaderFields(), checksum: String? = nil,
+            decoders: ImageDecoders? = nil, fields: HeaderFields = HeaderFields(), checksum: String? = nil,
             acceptsDamage: Bool = true, variant: String? = nil,
             ignoredQuery: IgnoredQuery = IgnoredQuery(), alternatives: [ImageRequest] = []
         ) {

@@ -13,8 +13,8 @@ import Hashing
 /// The first line has the status, the time of arrival (seconds since 1970), the age at that time and the freshness
 /// lifetime (seconds), and the URL after redirects. Lines that begin with `<` are about the request: a field that Vary
 /// names, and the target of permanent redirects with their expiry. `content` stands in an entry without a body: of the
-/// file with this SHA-256 the disk tier has only results. Earlier versions do not read such an entry. The fields follow, one a line, without those that
-/// concern only the connection (RFC 9111 section 3.1).
+/// file with this SHA-256 the disk tier has only results. Earlier versions do not read such an entry. The fields follow,
+/// one a line, without those that concern only the connection (RFC 9111 section 3.1).
 ///
 /// The text of the fields is written and parsed lazily: memory needs no text, and a fresh entry only the first lines.
 struct StoredResponse: Equatable, Sendable {

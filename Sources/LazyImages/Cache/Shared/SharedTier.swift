@@ -1,5 +1,5 @@
-public import FoundationEssentials
 import Coalescing
+public import FoundationEssentials
 import Hashing
 import SystemSupport
 
