@@ -123,29 +123,31 @@ private final class TestRun: Sendable {
             return state.running.values.sorted()
         }
         guard let still else { return }
+        write([
+            "gdb", "-p", "\(getpid())", "-batch", "-ex", "set pagination off", "-ex",
+            "thread apply all backtrace 30",
+        ])
+        // Behind the stacks: a log that keeps only its end has them.
+        write(["ps", "-o", "pid,etimes,stat,wchan:24,args", "--ppid", "\(getpid())"])
         let text =
-            "No test has finished for \(patience) s. These run, and here are the stacks:\n"
+            "No test has finished for \(patience) s. Above are the stacks and the programs. These tests run:\n"
             + still.map { "    \($0)\n" }.joined()
         FileHandle.standardError.write(Data(text.utf8))
-        printStacks()
         _exit(EXIT_FAILURE)
     }
 
-    /// Writes the stacks of all threads to standard error.
-    private func printStacks() {
-        let debugger = Process()
-        debugger.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        debugger.arguments = [
-            "gdb", "-p", "\(getpid())", "-batch", "-ex", "set pagination off", "-ex",
-            "thread apply all backtrace 30",
-        ]
-        debugger.standardInput = FileHandle.nullDevice
-        debugger.standardOutput = FileHandle.standardError
+    /// Writes what a program prints to standard error.
+    private func write(_ command: [String]) {
+        let program = Process()
+        program.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        program.arguments = command
+        program.standardInput = FileHandle.nullDevice
+        program.standardOutput = FileHandle.standardError
         do {
-            try debugger.run()
-            debugger.waitUntilExit()
+            try program.run()
+            program.waitUntilExit()
         } catch {
-            FileHandle.standardError.write(Data("gdb cannot be started: \(error)\n".utf8))
+            FileHandle.standardError.write(Data("\(command[0]) cannot be started: \(error)\n".utf8))
         }
     }
 }
