@@ -89,7 +89,9 @@ let package = Package(
             swiftSettings: optimised),
         .target(
             name: "FilmSources",
-            dependencies: ["Hashing", "SystemSupport", "HTTPSemantics", "Films", "CMarqueeSQLite"],
+            dependencies: [
+                "Hashing", "SystemSupport", "HTTPSemantics", "LazyImages", "Films", "CMarqueeSQLite",
+            ],
             swiftSettings: swiftSettings),
         .target(
             name: "TerminalGraphics",

@@ -37,7 +37,7 @@ final class EmbeddedOrigin: Transport {
             let service = try CatalogueService(.folder(path: folder))
             try service.start()
             var configuration = configuration
-            configuration.connectTo["\(CatalogueSource.sampleHost):80"] = "127.0.0.1:\(service.port)"
+            configuration.connectTo["\(SampleCatalogue.host):80"] = "127.0.0.1:\(service.port)"
             let network = CurlTransport(configuration: configuration)
             running = (service, network)
             return network

@@ -82,10 +82,7 @@ struct Marquee {
                 arguments: arguments, settings: try Settings(arguments, environment: environment),
                 output: Output(isQuiet: true), interruption: interruption)
             // A mistyped word must not wait for a server.
-            switch session.source {
-            case .url, .server: return usual
-            default: break
-            }
+            if session.provider.abilities.isRemote { return usual }
             _ = try await session.find(word)
         } catch {
             return usual

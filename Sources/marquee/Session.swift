@@ -16,32 +16,28 @@ struct Session: Sendable {
     let disk: DiskCache?
     /// The network of all loaders, which so share their connections.
     private let network: CurlTransport
-    private(set) var source: CatalogueSource
+    /// Where the films come from.
+    private(set) var provider: any FilmProvider
     /// The signals that ask the program to end.
     let interruption: Interruption
     /// How to open a catalogue of one's own: for the first start, which shows the sample. Nil later.
     let welcome: String?
-    /// The pages that are read of a source that has too many.
-    private(set) var pages = 0..<25
 
-    /// - Parameter source: the source of the films. Default: from the settings.
+    /// - Parameter provider: where the films come from. Default: from the settings.
     init(
         arguments: Arguments, settings: Settings, output: Output, interruption: Interruption,
-        source: CatalogueSource? = nil
+        provider: (any FilmProvider)? = nil
     ) {
         self.interruption = interruption
         self.arguments = arguments
         self.settings = settings
         self.output = output
-        let source = source ?? CatalogueSource(settings.catalogue)
-        if case .sample = source, settings.catalogue == nil,
-            !FileManager.default.fileExists(atPath: settings.cacheFolder)
-        {
+        if settings.catalogue == nil, !FileManager.default.fileExists(atPath: settings.cacheFolder) {
             welcome = "this is the sample; marquee FILE, FOLDER or URL opens your own films"
         } else {
             welcome = nil
         }
-        self.source = source
+        self.provider = provider ?? FilmProviders.provider(named: settings.catalogue)
         network = CurlTransport(configuration: settings.transport)
         disk = settings.usesDisk ? DiskCache(folder: settings.cacheFolder, limit: settings.cacheLimit) : nil
     }
@@ -49,11 +45,8 @@ struct Session: Sendable {
     /// The same session while the program uses the whole screen.
     func besideScreen() -> Session { changed { $0.output = output.besideScreen() } }
 
-    /// The same session with another source, to which its credential goes.
-    func reading(_ source: CatalogueSource) -> Session { changed { $0.source = source } }
-
-    /// The same session for these pages of a source that has too many.
-    func reading(pages: Range<Int>) -> Session { changed { $0.pages = pages } }
+    /// The same session with other films. The user's credential for their server goes there.
+    func reading(_ provider: any FilmProvider) -> Session { changed { $0.provider = provider } }
 
     /// The same session for requests that write: it authenticates at the user's own services too.
     func writing() -> Session {
@@ -124,33 +117,22 @@ struct Session: Sendable {
     /// Adds the user's credential to requests for the source's own server: last of all, so that it is in no cache key, no
     /// message and no redirect.
     private var authorization: (@Sendable (inout TransportRequest) async throws -> Void)? {
-        guard let source = source.server, let token = SourceReader.token(for: source, settings) else {
-            return nil
-        }
+        guard let server = provider.server, let token = token(for: server) else { return nil }
         return { request in
-            guard SecurityPolicy.haveSameOrigin(request.url, source.server) else { return }
-            source.authorize(&request.url, &request.fields, with: token)
+            guard SecurityPolicy.haveSameOrigin(request.url, server.address) else { return }
+            server.authorize(&request.url, &request.fields, with: token)
         }
     }
 
     private func open(
         _ makeLoader: (inout ImageDownloader.Configuration, any Transport) -> FileLoader
     ) -> OpenLoader {
-        var origin: EmbeddedOrigin?
-        var network: any Transport = network
-        switch source {
-        case .sample(.folder(let folder)) where !settings.isOffline:
-            let embedded = EmbeddedOrigin(folder: folder, transport: settings.transport)
-            (origin, network) = (embedded, embedded)
-        case .sample(.program) where !settings.isOffline: network = SampleTransport(network: network)
-        case .library(let path): network = LibraryTransport(path: path, network: network)
-        default: break
-        }
+        let films = provider.network(network, settings.transport, isOffline: settings.isOffline)
         var configuration = settings.downloads
         configuration.beforeSending = authorization
-        let loader = makeLoader(&configuration, network)
+        let loader = makeLoader(&configuration, films.transport)
         let log = output.isVerbose ? TransferLog.follow(loader.downloader.activity, output) : nil
-        return OpenLoader(loader: loader, origin: origin, log: log, output: output)
+        return OpenLoader(loader: loader, films: films, log: log, output: output)
     }
 
     /// A loader of displayed pictures, over a loader of files.
@@ -172,7 +154,7 @@ struct Session: Sendable {
         adding fields: HeaderFields = HeaderFields(), decodedAt size: ImageSize? = nil
     ) throws(ImageLoadingError) -> ImageRequest {
         var url = if let base { try base.resolve(text) } else { try URL(typed: text) }
-        if let size { url = SourceKinds.poster(url, atLeast: size.width / 2) }
+        if let size { url = FilmServers.poster(url, atLeast: size.width / 2) }
         var fields = fields
         if base?.sharesFields(with: url) ?? true { fields.replace(with: settings.fields) }
         return request(for: url, fields, checksum)
@@ -193,7 +175,7 @@ struct Session: Sendable {
         for text: String, relativeTo base: BaseURL?, decodedAt size: ImageSize?
     ) throws(ImageLoadingError) -> ImageRequest {
         var request = try request(for: text, relativeTo: base, decodedAt: size)
-        if request.cachePolicy == .useProtocol, SourceKinds.isImmutable(request.url) {
+        if request.cachePolicy == .useProtocol, FilmServers.isImmutable(request.url) {
             request.cachePolicy = .returnCacheElseLoad
         }
         return request
@@ -216,38 +198,30 @@ struct Session: Sendable {
         return true
     }
 
-    /// The catalogue of the settings. From a library, only the films that `text` may mean, or all films if there are
-    /// none.
-    func catalogue(for text: String) async throws -> OpenCatalogue {
-        if case .library(let path) = source, let few = try await LibrarySource.few(text, path, output) {
-            return few
-        }
-        return try await catalogue(orCached: true)
-    }
-
-    /// The catalogue of the settings.
+    /// The films of the settings' catalogue.
     /// - Parameters:
-    ///   - top: only this many of the best films are needed, if the service can select them. Default: all films.
+    ///   - selection: the films that are needed. Default: all.
+    ///   - before: the films of the pages before these. Default: none.
     ///   - orCached: whether cached films will do if the server does not answer. `outage` then says why: see
     ///     `reportOutage`. Default: no.
     ///   - onPage: called with the films as their pages arrive.
     func catalogue(
-        top: Int? = nil, orCached: Bool = false,
-        onPage: @escaping @Sendable (CatalogueParts) -> Void = { _ in }
+        _ selection: FilmSelection = FilmSelection(), after before: OpenCatalogue? = nil,
+        orCached: Bool = false, onPage: @escaping @Sendable (ArrivedFilms) -> Void = { _ in }
     ) async throws -> OpenCatalogue {
-        let name = "reading " + URL(filePath: source.name).lastPathComponent
+        let name = "reading " + URL(filePath: provider.name).lastPathComponent
         let work = output.progress.begin { JobProgress(label: name, total: 0) }
         defer { output.progress.end(work) }
-        if case .library(let path) = source { return try await LibrarySource.all(path, output) }
         let open: OpenCatalogue
         do {
-            open = try await read(top: top, onPage: onPage)
+            open = try await read(selection, after: before, onPage: onPage)
         } catch let error as ImageLoadingError where error.isSilence {
-            open = try await cachedCatalogue(top: top, isWanted: orCached, because: error)
+            open = try await cachedCatalogue(selection, after: before, isWanted: orCached, because: error)
         }
         let problems = open.catalogue.problems
         let named = output.isVerbose ? problems.count : 5
-        for line in CatalogueError.warnings(of: problems, in: source.name, named: named, advice: "--verbose")
+        for line in CatalogueError.warnings(
+            of: problems, in: provider.name, named: named, advice: "--verbose")
         {
             output.notice(line)
         }
@@ -255,20 +229,60 @@ struct Session: Sendable {
     }
 
     private func read(
-        top: Int?, onPage: @escaping @Sendable (CatalogueParts) -> Void
+        _ selection: FilmSelection, after before: OpenCatalogue? = nil,
+        onPage: @escaping @Sendable (ArrivedFilms) -> Void = { _ in }
     ) async throws -> OpenCatalogue {
+        let arrived = ArrivedFilms(after: before)
         do {
-            let open = try await CatalogueParts.all(onPage: onPage) { take in
-                try await source.read(with: self, top: top, take: take)
+            try await readPages(selection) { page in
+                try arrived.take(page)
+                onPage(arrived)
             }
-            guard let open else { throw Failure("\(source.name): there are no more films") }
-            return open
         } catch let error as CatalogueError {
-            guard let path = source.path, Self.isPicture(path) else {
-                throw Failure("\(source.name): \(error)")
+            guard let path = provider.abilities.file, Self.isPicture(path) else {
+                throw Failure("\(provider.name): \(error)")
             }
             throw Failure(
                 "\(path): it is a picture, not a list of films; to see it, write marquee show \(path)")
+        }
+        guard let open = arrived.open else { throw Failure("\(provider.name): there are no more films") }
+        return open
+    }
+
+    /// The pages of the settings' catalogue, as they are written.
+    func pages(_ selection: FilmSelection = FilmSelection()) async throws -> [CataloguePage] {
+        let pages = Lock<[CataloguePage]>([])
+        try await readPages(selection) { page in pages.withLock { $0.append(page) } }
+        return pages.withLock { $0 }
+    }
+
+    /// Reads the pages of the settings' catalogue; of an endless list only those of the selection.
+    /// - Parameter take: called with each page.
+    func readPages(
+        _ selection: FilmSelection, _ take: @escaping @Sendable (CataloguePage) throws -> Void
+    ) async throws {
+        let isEndless = provider.abilities.isEndless
+        let count = Lock(0)
+        do {
+            try await withReader(reading: URL(filePath: provider.name).lastPathComponent) { reader in
+                try await provider.readPages(selection, reader) { page in
+                    let number = count.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    let isEnough = isEndless && number >= selection.pages.count
+                    var page = page
+                    page.isCut = isEnough && !page.isLast
+                    try take(page)
+                    return !isEnough
+                }
+            }
+        } catch let fault as FilmFault {
+            let place = provider.server == nil ? "" : "\(provider.name): "
+            throw Failure(place + fault.description, code: fault.code)
+        } catch let error as CatalogueError where provider.server != nil {
+            let number = (isEndless ? selection.pages.lowerBound : 0) + count.withLock { $0 } + 1
+            throw Failure("\(provider.name): page \(number): \(error)")
         }
     }
 
@@ -288,17 +302,18 @@ struct Session: Sendable {
 
     /// Why the server of the films does not answer. It names the catalogue, and not the address of a page of it.
     private func silence(_ error: ImageLoadingError) -> String {
-        "\(source.name): \(ImageLoadingError.withoutAddress(error.advised))"
+        "\(provider.name): \(ImageLoadingError.withoutAddress(error.advised))"
     }
 
     /// The cached films of the last reading.
     /// - Throws: the outage, if they are not wanted, or not all pages are cached.
     private func cachedCatalogue(
-        top: Int?, isWanted: Bool = true, because outage: ImageLoadingError
+        _ selection: FilmSelection = FilmSelection(), after before: OpenCatalogue? = nil,
+        isWanted: Bool = true, because outage: ImageLoadingError
     ) async throws(Failure) -> OpenCatalogue {
         let offline = changed { $0.settings.isOffline = true }
         // Ignored: the server's own error says more.
-        guard isWanted, var cached = try? await offline.read(top: top, onPage: { _ in }) else {
+        guard isWanted, var cached = try? await offline.read(selection, after: before) else {
             throw Failure(silence(outage), code: outage.code)
         }
         cached.outage = outage
@@ -333,10 +348,10 @@ struct Session: Sendable {
     }
 }
 
-/// A loader with the origin of the sample posters and the log of transfers, which live as long as it.
+/// A loader with the films' own posters and the log of transfers, which live as long as it.
 struct OpenLoader: Sendable {
     let loader: FileLoader
-    let origin: EmbeddedOrigin?
+    fileprivate let films: FilmNetwork
     let log: Task<Void, Never>?
     let output: Output
 
@@ -353,44 +368,8 @@ struct OpenLoader: Sendable {
         }
         log?.cancel()
         await log?.value
-        await origin?.stop()
+        await films.stop()
     }
-}
-
-/// A catalogue and the base URL of its posters.
-struct OpenCatalogue: Sendable {
-    var catalogue: Catalogue
-    let base: BaseURL
-    /// The marks that the films' server has for the user, by the film's id.
-    var served: [String: FilmMarks] = [:]
-    /// The ids that databases of films have for a film of a source, by the film's own.
-    var ids: [String: [String: String]] = [:]
-    /// Whether the server has more films than were read.
-    var hasMore = false
-    /// When the server last confirmed the films, in seconds since 1970; nil if that is unknown.
-    var confirmed: Int?
-    /// Why these are cached films: the server did not answer. Nil if they are current.
-    var outage: ImageLoadingError?
-
-    /// These films, and behind them those of later pages.
-    func appending(_ later: OpenCatalogue) -> OpenCatalogue {
-        var all = self
-        all.catalogue = catalogue.appending([later.catalogue])
-        all.served.merge(later.served) { first, _ in first }
-        all.ids.merge(later.ids) { first, _ in first }
-        all.hasMore = later.hasMore
-        all.confirmed = [confirmed, later.confirmed].compactMap(\.self).min()
-        all.outage = outage ?? later.outage
-        return all
-    }
-}
-
-/// A film that a word of the command line names.
-struct FoundFilm: Sendable {
-    let movie: Movie
-    let base: BaseURL
-    /// Whether it is a cached one, because the server does not answer.
-    var isCached = false
 }
 
 /// Why a command failed, in one line that says what to do.
@@ -421,55 +400,37 @@ struct Failure: Error, CustomStringConvertible {
 }
 
 extension Session {
-    /// The service of the catalogue, for changes.
+    /// Calls `body` with the films, for changes, and closes them.
     /// - Parameter wire: REST or SOAP. Default: SOAP if the catalogue's address is the SOAP one.
     /// - Throws: `Failure` for a catalogue that cannot be changed.
-    private func filmClient(_ wire: FilmWire?) throws -> FilmClient {
-        if settings.isOffline { throw UsageError("leave out --offline: changes go to the service at once") }
-        let url: URL
-        var local: LocalFilms?
-        switch source {
-        case .url(let text): url = try URL(typed: text).withOwnLoopback
-        case .library(let path):
-            local = try LocalFilms(path: path)
-            url = try URL(typed: LibraryTransport.base(path))
-        case .sample:
-            throw Failure(
-                "the sample is read-only; make a library with marquee import \(SampleCatalogue.word) films.db, "
-                    + "and name it with --catalogue films.db")
-        case .invalid(let failure): throw failure
-        case .file, .folder, .films, .server, .missing:
-            throw Failure(
-                "\(source.name): a catalogue file is read-only; make a library with "
-                    + "marquee import \(source.name) films.db, and name it with --catalogue films.db")
-        }
-        guard var address = FilmsAddress(catalogue: url) else {
-            throw Failure(
-                "\(source.name): this is a file, not a film service; "
-                    + "name a service with --catalogue http://HOST:PORT/films, or a library with --catalogue films.db"
-            )
-        }
-        if let wire { address.isSoap = wire == .soap }
-        let opened = writing().makeLoader(keepsFiles: false, acceptsAnyContent: true)
-        return FilmClient(
-            address, opened, fields: local == nil ? settings.fields : HeaderFields(), local: local)
-    }
-
-    /// Opens the service of the catalogue, calls `body`, and closes the service.
     func withFilms(
         _ wire: FilmWire? = nil, _ body: (FilmClient) async throws -> ExitStatus
     ) async throws -> ExitStatus {
-        let client = try filmClient(wire)
-        return try await Self.closing(client.close) { try await body(client) }
-    }
-
-    /// Calls `body`, and then `close`, also if `body` has thrown an error.
-    private static func closing<Value>(
-        _ close: () async -> Void, after body: () async throws -> Value
-    ) async throws -> Value {
-        let result = await Result<Value, any Error>.of(body)
-        await close()
-        return try result.get()
+        if settings.isOffline { throw UsageError("leave out --offline: changes go to the service at once") }
+        let name = provider.name
+        switch provider.abilities.writing {
+        case .refused(let reason): throw Failure(reason)
+        case nil:
+            throw Failure(
+                "\(name): a catalogue file is read-only; make a library with "
+                    + "marquee import \(name) films.db, and name it with --catalogue films.db")
+        case .library(let path):
+            let films = try LocalFilms(path: path)
+            return try await writing().withReader(reading: name) { reader in
+                try await body(FilmClient(provider, .library(films, path: path), reader))
+            }
+        case .service(let url):
+            guard var address = FilmsAddress(catalogue: url.withOwnLoopback) else {
+                throw Failure("\(name): this is no film service")
+            }
+            if let wire { address.isSoap = wire == .soap }
+            let place = address.films.absoluteString
+            let provider: any FilmProvider =
+                address.isSoap ? SoapFilms(address, name: place) : WebFilms(place)
+            return try await writing().reading(provider).withReader(reading: name) { reader in
+                try await body(FilmClient(provider, .service(address), reader))
+            }
+        }
     }
 
     /// Reports a change of a film: the film for programs, or a line for people.
@@ -482,20 +443,11 @@ extension Session {
         return .done
     }
 
-    /// The film that `text` names in a service: by id, else by title.
+    /// The film that `text` names in the films that are changed: by id, else by title.
     /// - Throws: `Failure` with the candidates if there are several or none.
     func film(_ text: String, of client: FilmClient) async throws -> FilmClient.Film {
         if FilmID.fault(text) == nil, let film = try await client.film(text) { return film }
-        let movie: Movie
-        if case .library = source {
-            movie = try self.film(text, in: try await catalogue(for: text).catalogue)
-        } else if let found = try await search(text, client.address, client.opened) {
-            movie = found.movie
-        } else {
-            throw Failure(
-                "\(client.address.films.displayText): no film service answers; "
-                    + "name one with --catalogue http://HOST:PORT/films")
-        }
+        let movie = try await reading(client.provider).findNow(text).movie
         guard let film = try await client.film(movie.id) else {
             throw Failure("\(movie.title) has just been removed", code: "no-such-film")
         }
@@ -507,111 +459,50 @@ extension Session {
     /// The film that `text` names: from the service or the server if it has a search, else from all films.
     /// - Throws: `Failure` with the candidates if there are several or none.
     func find(_ text: String) async throws -> FoundFilm {
-        let open: OpenCatalogue
+        var found: FoundFilm
         do {
-            if let found = try await findAtServer(text) { return found }
-            open = try await catalogue(for: text)
+            found = try await findNow(text, orCached: true)
         } catch let error as ImageLoadingError where error.isSilence {
-            open = try await cachedCatalogue(top: nil, because: error)
+            found = try self.found(text, in: try await cachedCatalogue(because: error))
         }
-        reportOutage(of: open)
         // A server that is away is not asked for the film's own page either.
-        let session = open.outage == nil ? self : changed { $0.settings.isOffline = true }
-        let film = await session.whole(try film(text, in: open.catalogue))
-        return FoundFilm(movie: film, base: open.base, isCached: open.outage != nil)
+        let session = found.isCached ? changed { $0.settings.isOffline = true } : self
+        found.movie = await session.whole(found.movie)
+        return found
     }
 
-    /// Nil if no server was asked, or a server with too many films to read has none so called.
-    private func findAtServer(_ text: String) async throws -> FoundFilm? {
-        if case .url(let name) = source, let address = FilmsAddress(catalogue: try URL(typed: name)),
-            address.isWhole || address.isSoap
-        {
-            return try await withLoader(reading: text) { opened in
-                if FilmID.fault(text) == nil, let film = try await one(text, address, opened) { return film }
-                return try await search(text, address, opened)
+    /// The same. If the server does not answer, its silence is thrown.
+    /// - Parameter orCached: whether cached films will do if all films are read. Default: no.
+    private func findNow(_ text: String, orCached: Bool = false) async throws -> FoundFilm {
+        if provider.abilities.searches {
+            let film = try await withReader(reading: text) { reader in
+                FilmID.fault(text) == nil ? try await provider.film(text, reader) : nil
+            }
+            if let film { return film }
+            var selection = FilmSelection()
+            selection.words = text
+            let some = ArrivedFilms()
+            try await readPages(selection) { try some.take($0) }
+            if let open = some.open {
+                if case .none = open.catalogue.match(text) {} else { return try found(text, in: open) }
             }
         }
-        guard let search = source.server?.searching(text) else { return nil }
-        let found = try await reading(.server(search)).reading(pages: 0..<1).catalogue()
-        if case .none = found.catalogue.match(text) { return nil }
-        return FoundFilm(movie: await whole(try film(text, in: found.catalogue)), base: found.base)
+        return try found(text, in: try await catalogue(orCached: orCached))
     }
 
-    /// The film with what only its own page at the source has.
+    private func found(_ text: String, in open: OpenCatalogue) throws(Failure) -> FoundFilm {
+        reportOutage(of: open)
+        var found = FoundFilm(try film(text, in: open.catalogue), base: open.base)
+        found.isCached = open.outage != nil
+        return found
+    }
+
+    /// The film with what only its own page at the server has.
     func whole(_ film: Movie) async -> Movie {
-        guard let source = source.server else { return film }
         // Ignored: the film stays as its list has it.
-        let whole = try? await withLoader(reading: film.title) { opened in
-            try await source.complete(film, SourceReader(source, opened, self))
+        let whole = try? await withReader(reading: film.title) { reader in
+            try await provider.complete(film, reader)
         }
-        return whole ?? film
-    }
-
-    /// The film with an id; nil if there is none.
-    private func one(
-        _ id: String, _ address: FilmsAddress, _ opened: OpenLoader
-    ) async throws -> FoundFilm? {
-        if address.isSoap {
-            guard let film = try await soap(address, opened).film(id) else { return nil }
-            return FoundFilm(movie: try film.document.movie(), base: BaseURL(address.soap))
-        }
-        let url = address.film(id)
-        let first = Lock<CataloguePage?>(nil)
-        _ = try await CataloguePages.readIfThere(url, opened, self) { page in
-            first.withLock { $0 = $0 ?? page }
-        }
-        guard let page = first.withLock({ $0 }) else { return nil }
-        return try Failure.naming("\(url.displayText): the answer is not a film") {
-            FoundFilm(
-                movie: try FilmDocument(json: try JSONText(parsing: page.bytes)).movie(), base: page.base)
-        }
-    }
-
-    /// The film that a title names, from the service's search; nil without a service. If the search finds none, all
-    /// films are read, to suggest similar names.
-    func search(
-        _ text: String, _ address: FilmsAddress, _ opened: OpenLoader
-    ) async throws -> FoundFilm? {
-        do {
-            guard var open = try await films(address, searching: text, opened) else { return nil }
-            if case .none = open.catalogue.match(text) {
-                open = try await films(address, searching: nil, opened) ?? open
-            }
-            return FoundFilm(movie: try film(text, in: open.catalogue), base: open.base)
-        } catch let error as CatalogueError {
-            throw Failure("\(address.films.displayText): \(error)")
-        }
-    }
-
-    private func films(
-        _ address: FilmsAddress, searching text: String?, _ opened: OpenLoader
-    ) async throws -> OpenCatalogue? {
-        try await CatalogueParts.all { take in
-            if address.isSoap {
-                return try await soap(address, opened).readPages(searching: text, take: take)
-            }
-            _ = try await CataloguePages.readIfThere(
-                address.pages(searching: text), opened, self, take: take)
-        }
-    }
-
-    /// The caller for a service in SOAP.
-    func soap(_ address: FilmsAddress, _ opened: OpenLoader) throws -> SoapCaller {
-        if settings.isOffline {
-            throw UsageError("leave out --offline: answers in SOAP are not cached")
-        }
-        return SoapCaller(url: address.soap, uploader: Uploader(opened.loader), fields: settings.fields)
-    }
-
-    /// Opens a loader for catalogues, calls `body`, and closes the loader.
-    func withLoader<Value: Sendable>(
-        reading name: String, _ body: (OpenLoader) async throws -> Value
-    ) async throws -> Value {
-        let opened = makeLoader(keepsFiles: false, acceptsAnyContent: true)
-        let work = output.progress.begin {
-            JobProgress(label: name, bytes: opened.traffic)
-        }
-        defer { output.progress.end(work) }
-        return try await Self.closing(opened.close) { try await body(opened) }
+        return (whole ?? nil) ?? film
     }
 }

@@ -1,6 +1,7 @@
 package import Films
 package import FoundationEssentials
 package import HTTPSemantics
+import LazyImages
 
 /// The films of a Jellyfin server, versions 10.9 to 12:
 ///
@@ -16,8 +17,8 @@ package import HTTPSemantics
 ///
 /// Every version takes the header field `Authorization: MediaBrowser Token="…"`. `X-Emby-Token` and `api_key` are refused
 /// from version 12 on.
-package struct JellyfinSource: FilmSource {
-    package let server: URL
+package struct JellyfinSource: FilmServer {
+    package let address: URL
     /// Whose marks the films have; nil for those of the token's user.
     private let user: String?
 
@@ -29,13 +30,13 @@ package struct JellyfinSource: FilmSource {
 
     package static let example = "jellyfin+https://HOST"
 
-    package init?(name: String) throws(FilmSourceError) {
+    package init?(name: String) throws(FilmFault) {
         guard name.lowercased().hasPrefix(Self.prefix) else {
             if !name.lowercased().hasPrefix("jellyfin:") { return nil }
             throw .invalidName("a Jellyfin server has an address such as jellyfin+https://nas:8920")
         }
-        let address = String(name.dropFirst(Self.prefix.count))
-        guard var parts = URLComponents(string: address),
+        let text = String(name.dropFirst(Self.prefix.count))
+        guard var parts = URLComponents(string: text),
             ["http", "https"].contains(parts.scheme?.lowercased()),
             let host = parts.host, !host.isEmpty
         else {
@@ -55,11 +56,13 @@ package struct JellyfinSource: FilmSource {
         while parts.path.hasSuffix("/") { parts.path.removeLast() }
         // The address of its web pages, as a browser shows it.
         if parts.path.hasSuffix("/web") { parts.path.removeLast(4) }
-        guard let url = parts.url else { throw .invalidName("\(address): this is not an address") }
-        server = url
+        guard let url = parts.url else { throw .invalidName("\(text): this is not an address") }
+        address = url
     }
 
-    package var name: String { Self.prefix + server.absoluteString }
+    package var name: String { Self.prefix + address.absoluteString }
+
+    package var abilities: FilmAbilities { FilmAbilities().with { $0.isRemote = true } }
 
     package var account: String { user.map { "\(name)?userId=\($0)" } ?? name }
 
@@ -87,13 +90,13 @@ package struct JellyfinSource: FilmSource {
     ]
 
     package func readPages(
-        after first: Int, _ answers: any SourceAnswers, _ take: (SourcePage) async throws -> Void
+        _ selection: FilmSelection, _ access: any FilmAccess, _ take: CataloguePage.Taker
     ) async throws {
         var start = 0
         var seen: Set<String> = []
         for number in 1...Self.maximumPages {
-            let answer = try await answers.answer(to: page(from: start))
-            var (page, entries, total) = try Self.page(answer.bytes, from: start, of: server)
+            let answer = try await answer(to: page(from: start), access)
+            var (page, entries, total) = try Self.page(answer.node, from: start, of: address)
             page.confirmed = answer.confirmed
             let before = seen.count
             for film in page.films { seen.insert(film.movie.id) }
@@ -107,8 +110,7 @@ package struct JellyfinSource: FilmSource {
             if page.isLast, !isWhole || repeats && !page.films.isEmpty, let total, total > seen.count {
                 page.problems.append(.incomplete(films: seen.count, total: total))
             }
-            try await take(page)
-            if page.isLast { return }
+            if try await !take(page) || page.isLast { return }
         }
     }
 
@@ -116,9 +118,8 @@ package struct JellyfinSource: FilmSource {
     /// - Parameter start: the number of its first film, from 0.
     /// - Returns: the page; how many entries it has, films or not; and how many films there are in all, if that is said.
     static func page(
-        _ bytes: [UInt8], from start: Int, of server: URL
-    ) throws(CatalogueError) -> (page: SourcePage, entries: Int, total: Int?) {
-        let root = try JSONNode(parsing: bytes)
+        _ root: JSONNode, from start: Int, of server: URL
+    ) throws(CatalogueError) -> (page: CataloguePage, entries: Int, total: Int?) {
         // Some routes of some versions answer with the array alone.
         var items = root.kind == .array ? root : nil
         var total: Int?
@@ -133,7 +134,8 @@ package struct JellyfinSource: FilmSource {
             throw .wrongShape(expected: "an object with an array \"Items\"", line: nil)
         }
         let entries = items.elements
-        let page = SourcePage(entries, after: start) { item, position throws(CatalogueError) in
+        let page = CataloguePage(entries, after: start, base: BaseURL(server)) {
+            item, position throws(CatalogueError) in
             try film(item, position: position, of: server)
         }
         return (page, entries.count, total)
@@ -190,7 +192,7 @@ package struct JellyfinSource: FilmSource {
             if let tag, !tag.isEmpty {
                 let poster =
                     "\(address)/Items/\(escaped)/Images/Primary?tag=\(PercentEncoding.encoded(tag))"
-                    + "&maxWidth=\(SourceKinds.widths.last ?? 0)&quality=90&format=Webp"
+                    + "&maxWidth=\(FilmServers.widths.last ?? 0)&quality=90&format=Webp"
                 values.set(.poster, poster)
             }
             // Needs no token in any version so far (jellyfin/jellyfin issue 13984), so a player gets none.
@@ -219,13 +221,12 @@ package struct JellyfinSource: FilmSource {
     /// A tick is 100 ns.
     private static let ticksOfMinute = 600_000_000.0
 
-    package func check(_ answers: any SourceAnswers) async throws -> String {
-        let answer = try await answers.answer(to: url("/System/Info/Public"))
-        let system = try JSONNode(parsing: answer.bytes)
+    package func check(_ access: any FilmAccess) async throws -> String {
+        let system = try await answer(to: url("/System/Info/Public"), access).node
         let product = system["ProductName"]?.string ?? "a server"
         let version = system["Version"]?.string ?? "of unknown version"
-        _ = try await answers.answer(
-            to: url("/Items", Self.films + [URLQueryItem(name: "Limit", value: "1")]))
+        _ = try await answer(
+            to: url("/Items", Self.films + [URLQueryItem(name: "Limit", value: "1")]), access)
         return "\(product) \(version)"
     }
 
@@ -237,7 +238,7 @@ package struct JellyfinSource: FilmSource {
         }
         parts.queryItems = parts.queryItems?.map { item in
             item.name == "maxWidth"
-                ? URLQueryItem(name: item.name, value: "\(SourceKinds.width(atLeast: width))") : item
+                ? URLQueryItem(name: item.name, value: "\(FilmServers.width(atLeast: width))") : item
         }
         return parts.url
     }

@@ -1,5 +1,6 @@
 import Films
 import FoundationEssentials
+import LazyImages
 import SystemSupport
 
 /// A folder of films, as people keep them for Kodi and Jellyfin:
@@ -82,10 +83,12 @@ package final class FilmFolder: Sendable {
     /// Whether a file is a video, by its name.
     package static func isVideo(_ name: String) -> Bool { FolderFilms.isVideo(name) }
 
+    private var base: BaseURL { BaseURL(URL(filePath: path, directoryHint: .isDirectory)) }
+
     /// Reads the films, page by page, in the order of the names of their folders and files.
     /// - Parameter take: called with each page.
     /// - Throws: `FileFault` if the folder cannot be read; errors of `take`.
-    package func readPages(_ take: (SourcePage) throws -> Void) throws {
+    package func readPages(_ take: (CataloguePage) throws -> Void) throws {
         let top = try read("")
         var places = top.films.map { (name: $0.name, films: [$0]) }
         places += top.folders.map { (name: $0, films: []) }
@@ -95,16 +98,18 @@ package final class FilmFolder: Sendable {
         for start in stride(from: 0, to: max(1, order.count), by: Self.pageSize) {
             let end = min(start + Self.pageSize, order.count)
             let round = order[start..<max(start, end)].map { places[$0] }
-            let found = round.isEmpty ? [] : Parallel.map(round.count) { films(at: round[$0]) }
-            var page = SourcePage()
-            if start == 0, let problem = top.problem { page.problems.append(problem) }
+            let found = round.isEmpty ? [] : Parallel.map(round.count) { self.films(at: round[$0]) }
+            var films: [SourceFilm] = []
+            var problems = start == 0 ? [top.problem].compactMap(\.self) : []
             for place in found {
                 for film in place.films {
-                    page.films.append(film.film(notIn: &taken))
-                    if let problem = film.problem { page.problems.append(problem) }
+                    films.append(film.film(notIn: &taken))
+                    if let problem = film.problem { problems.append(problem) }
                 }
-                if let problem = place.problem { page.problems.append(problem) }
+                if let problem = place.problem { problems.append(problem) }
             }
+            var page = CataloguePage(films, base: base)
+            page.problems = problems
             page.isLast = end == order.count
             if page.isLast || !page.films.isEmpty { try take(page) }
         }
@@ -211,5 +216,35 @@ package final class FilmFolder: Sendable {
             status = real
         }
         return status.isFile || status.isFolder ? Entry(name: name, isFolder: status.isFolder) : nil
+    }
+}
+
+extension FilmFolder: FilmProvider {
+    package var name: String { path }
+
+    package var abilities: FilmAbilities {
+        FilmAbilities().with { ($0.serving, $0.watchedFolder) = (.folder(path: path), path) }
+    }
+
+    /// Reads the folder on a thread of its own.
+    package func readPages(
+        _ selection: FilmSelection, _ access: any FilmAccess, _ take: CataloguePage.Taker
+    ) async throws {
+        let (pages, continuation) = AsyncThrowingStream.makeStream(of: CataloguePage.self)
+        try BlockingThreads.startThread(name: "marquee-folder") { [self] in
+            do {
+                try readPages { page in
+                    if case .terminated = continuation.yield(page) { throw CancellationError() }
+                }
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+        do {
+            for try await page in pages where try await !take(page) { return }
+        } catch let fault as FileFault {
+            throw FilmFault("\(path): the folder cannot be read: \(fault)")
+        }
     }
 }

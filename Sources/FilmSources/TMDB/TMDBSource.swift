@@ -1,6 +1,7 @@
 package import Films
 package import FoundationEssentials
 package import HTTPSemantics
+import LazyImages
 
 /// Lists of The Movie Database, by version 3 of its interface:
 ///
@@ -14,16 +15,18 @@ package import HTTPSemantics
 ///       "vote_count": 1900, "overview": "…"}], "total_pages": 500, "total_results": 10000}
 ///
 /// Genres have names in a list of their own. Director, length and countries are only in a film's own page.
-package struct TMDBSource: FilmSource {
-    package let server: URL
+package struct TMDBSource: FilmServer {
+    package let address: URL
     package let name: String
     /// The list's path below the server's, such as `/movie/popular`.
     private let list: String
     private let parameters: [URLQueryItem]
 
-    package var isEndless: Bool { true }
-    package var attribution: String? {
-        "This product uses the TMDB API but is not endorsed or certified by TMDB."
+    package var abilities: FilmAbilities {
+        FilmAbilities().with {
+            ($0.isRemote, $0.isEndless, $0.searches) = (true, true, true)
+            $0.attribution = "This product uses the TMDB API but is not endorsed or certified by TMDB."
+        }
     }
 
     private static let standardServer = "https://api.themoviedb.org/3"
@@ -38,18 +41,18 @@ package struct TMDBSource: FilmSource {
 
     package static let example = "tmdb:popular"
 
-    package init?(name: String) throws(FilmSourceError) {
+    package init?(name: String) throws(FilmFault) {
         let isStandard = name.lowercased().hasPrefix("tmdb:")
         guard isStandard || name.lowercased().hasPrefix("tmdb+") else { return nil }
         let usage = "name a list of TMDB: tmdb:popular, tmdb:top-rated or tmdb:search?q=TITLE"
         // The list follows the last colon before the parameters.
         let end = name.firstIndex(of: "?") ?? name.endIndex
         guard let colon = name[..<end].lastIndex(of: ":") else { throw .invalidName(usage) }
-        let address = isStandard ? Self.standardServer : String(name[..<colon].dropFirst("tmdb+".count))
+        let server = isStandard ? Self.standardServer : String(name[..<colon].dropFirst("tmdb+".count))
         let word = name[name.index(after: colon)..<end].lowercased().replacing("_", with: "-")
-        guard let list = Self.lists[word], let parts = URLComponents(string: address),
+        guard let list = Self.lists[word], let parts = URLComponents(string: server),
             ["http", "https"].contains(parts.scheme?.lowercased()), parts.host?.isEmpty == false,
-            parts.user == nil, parts.query == nil, let server = parts.url
+            parts.user == nil, parts.query == nil, let address = parts.url
         else { throw .invalidName(usage) }
         let form: FormFields
         do {
@@ -68,7 +71,7 @@ package struct TMDBSource: FilmSource {
         if word == "search", items.first(where: { $0.name == "query" })?.value?.trimmed.isEmpty ?? true {
             throw .invalidName("a search in TMDB needs words: tmdb:search?q=TITLE")
         }
-        (self.list, self.server, parameters) = (list, server, items.filter { $0.name != "page" })
+        (self.list, self.address, parameters) = (list, address, items.filter { $0.name != "page" })
         self.name = name
     }
 
@@ -84,44 +87,31 @@ package struct TMDBSource: FilmSource {
         url = parts.url ?? url
     }
 
-    package func searching(_ words: String) -> (any FilmSource)? {
-        // Ignored: a search without words is none.
-        try? TMDBSource(
-            name: place + "search?" + Self.query([("q", words)] + language.map { ($0.name, $0.value ?? "") }))
-    }
-
-    private static func query(_ parameters: [(name: String, value: String)]) -> String {
-        parameters.map { "\($0.name)=\(PercentEncoding.encoded($0.value))" }.joined(separator: "&")
-    }
-
-    /// The name's beginning, up to the list's own.
-    private var place: String {
-        let isStandard = server.absoluteString == Self.standardServer
-        return isStandard ? "tmdb:" : "tmdb+\(server.absoluteString):"
-    }
-
     /// The parameters that choose a language.
     private var language: [URLQueryItem] { parameters.filter { $0.name == "language" } }
 
     /// The address of a page, from 1.
-    func page(_ number: Int) -> URL {
-        url(list, parameters + [URLQueryItem(name: "page", value: "\(number)")])
+    /// - Parameter words: what its films have instead of those of the list.
+    func page(_ number: Int, searching words: String? = nil) -> URL {
+        let items = words.map { [URLQueryItem(name: "query", value: $0)] + language } ?? parameters
+        let list = words == nil ? list : Self.lists["search"] ?? list
+        return url(list, items + [URLQueryItem(name: "page", value: "\(number)")])
     }
 
     package func readPages(
-        after first: Int, _ answers: any SourceAnswers, _ take: (SourcePage) async throws -> Void
+        _ selection: FilmSelection, _ access: any FilmAccess, _ take: CataloguePage.Taker
     ) async throws {
-        guard first < Self.lastPage else { return }
-        let words = try await words(answers)
+        let first = selection.pages.lowerBound
+        guard first < Self.lastPage, selection.words?.trimmed.isEmpty != true else { return }
+        let words = try await words(access)
         var position = 0
         for number in first + 1...Self.lastPage {
-            let answer = try await answers.answer(to: page(number))
-            var (page, entries, pages) = try Self.page(answer.bytes, from: position, words)
+            let answer = try await answer(to: page(number, searching: selection.words), access)
+            var (page, entries, pages) = try Self.page(answer.node, from: position, words, of: address)
             position += entries
             page.confirmed = answer.confirmed
             page.isLast = entries == 0 || number >= min(pages ?? .max, Self.lastPage)
-            try await take(page)
-            if page.isLast { return }
+            if try await !take(page) || page.isLast { return }
         }
     }
 
@@ -134,17 +124,16 @@ package struct TMDBSource: FilmSource {
     }
 
     /// Reads the address of the pictures and the names of the genres, at once.
-    private func words(_ answers: any SourceAnswers) async throws -> Words {
-        async let configuration = answers.answer(to: url("/configuration"))
-        async let genres = answers.answer(to: url("/genre/movie/list", language))
+    private func words(_ access: any FilmAccess) async throws -> Words {
+        async let configuration = answer(to: url("/configuration"), access)
+        async let genres = answer(to: url("/genre/movie/list", language), access)
         var words = Words()
-        if let base = try JSONNode(parsing: try await configuration.bytes)["images"]?["secure_base_url"]?
-            .string,
+        if let base = try await configuration.node["images"]?["secure_base_url"]?.string,
             URL(string: base)?.host()?.isEmpty == false
         {
             words.pictures = base.hasSuffix("/") ? base : base + "/"
         }
-        for genre in try JSONNode(parsing: try await genres.bytes)["genres"]?.elements ?? [] {
+        for genre in try await genres.node["genres"]?.elements ?? [] {
             if let id = genre["id"]?.whole { words.genres[id] = genre["name"]?.string }
         }
         return words
@@ -154,14 +143,14 @@ package struct TMDBSource: FilmSource {
     /// - Parameter position: how many films came before it.
     /// - Returns: the page; how many entries it has; and how many pages there are, if that is said.
     static func page(
-        _ bytes: [UInt8], from position: Int, _ words: Words
-    ) throws(CatalogueError) -> (page: SourcePage, entries: Int, pages: Int?) {
-        let root = try JSONNode(parsing: bytes)
+        _ root: JSONNode, from position: Int, _ words: Words, of server: URL
+    ) throws(CatalogueError) -> (page: CataloguePage, entries: Int, pages: Int?) {
         guard let results = root["results"], results.kind == .array else {
             throw .wrongShape(expected: "an object with an array \"results\"", line: nil)
         }
         let entries = results.elements
-        let page = SourcePage(entries, after: position) { result, position throws(CatalogueError) in
+        let page = CataloguePage(entries, after: position, base: BaseURL(server)) {
+            result, position throws(CatalogueError) in
             try film(result, position: position, words)
         }
         return (page, entries.count, root["total_pages"]?.whole)
@@ -183,7 +172,7 @@ package struct TMDBSource: FilmSource {
             case "overview": values.set(.overview, value.string)
             case "poster_path":
                 if let path = value.string, path.hasPrefix("/"), !path.contains("..") {
-                    let width = SourceKinds.widths.last ?? 0
+                    let width = FilmServers.widths.last ?? 0
                     values.set(.poster, "\(words.pictures)w\(width)\(PercentEncoding.visible(path))")
                 }
             case "genre_ids":
@@ -215,12 +204,11 @@ package struct TMDBSource: FilmSource {
         return try SourceFilm(values, ids: ids, position: position)
     }
 
-    package func complete(_ film: Movie, _ answers: any SourceAnswers) async throws -> Movie? {
+    package func complete(_ film: Movie, _ access: any FilmAccess) async throws -> Movie? {
         guard Int(film.id) != nil else { return nil }
         let address = url(
             "/movie/\(film.id)", language + [URLQueryItem(name: "append_to_response", value: "credits")])
-        let answer = try await answers.answer(to: address)
-        let whole = try Self.film(try JSONNode(parsing: answer.bytes), position: 1, Words()).movie
+        let whole = try Self.film(try await answer(to: address, access).node, position: 1, Words()).movie
         var film = film
         for member in FilmMember.allCases where film[member] == nil || film[member] == .texts([]) {
             film[member] = whole[member]
@@ -228,8 +216,8 @@ package struct TMDBSource: FilmSource {
         return film
     }
 
-    package func check(_ answers: any SourceAnswers) async throws -> String {
-        _ = try await answers.answer(to: url("/configuration"))
+    package func check(_ access: any FilmAccess) async throws -> String {
+        _ = try await answer(to: url("/configuration"), access)
         return "TMDB"
     }
 
@@ -242,7 +230,7 @@ package struct TMDBSource: FilmSource {
         guard segments.count == 5, segments[0].isEmpty, segments[1] == "t", segments[2] == "p",
             segments[3] == "original" || segments[3].hasPrefix("w") && Int(segments[3].dropFirst()) != nil
         else { return nil }
-        segments[3] = "w\(SourceKinds.width(atLeast: width))"
+        segments[3] = "w\(FilmServers.width(atLeast: width))"
         parts.percentEncodedPath = segments.joined(separator: "/")
         return parts.url
     }

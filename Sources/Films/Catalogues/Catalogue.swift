@@ -5,9 +5,9 @@ public struct Catalogue: Sendable, Hashable {
     /// The catalogue's title, if it has one.
     public let name: String?
     /// The films in the order of the catalogue.
-    public let movies: [Movie]
+    public private(set) var movies: [Movie]
     /// The errors of the films that were skipped, in catalogue order.
-    public let problems: [CatalogueError]
+    public private(set) var problems: [CatalogueError]
 
     /// Creates a catalogue without checking the films.
     public init(name: String?, movies: [Movie], problems: [CatalogueError] = []) {
@@ -208,14 +208,12 @@ extension Catalogue {
 }
 
 extension Catalogue {
-    /// Joins this page and the following ones. A film that moved between pages during the reading keeps its first
-    /// position.
-    public func appending(_ pages: [Catalogue]) -> Catalogue {
-        if pages.isEmpty { return self }
-        var identifiers = Set(movies.map(\.id))
-        let more = pages.flatMap(\.movies).filter { identifiers.insert($0.id).inserted }
-        return Catalogue(
-            name: name, movies: movies + more, problems: problems + pages.flatMap(\.problems))
+    /// Adds the films of the following page.
+    /// - Parameter known: the ids of the films that are there already. A film that moved between pages during the reading
+    ///   keeps its first position.
+    package mutating func append(_ page: Catalogue, known: inout Set<String>) {
+        for movie in page.movies where known.insert(movie.id).inserted { movies.append(movie) }
+        problems += page.problems
     }
 
     /// Replaces the film with the same id.

@@ -86,9 +86,9 @@ final class Browser: Sendable {
 
     /// Reports changes of a folder of films until the result is released; nil if they are not noticed.
     private func watchFolder() -> FolderWatch? {
-        guard case .films(let folder) = environment.session.source else { return nil }
+        guard let folder = environment.session.provider.abilities.watchedFolder else { return nil }
         // Ignored: without a thread or a descriptor, R reads the folder again.
-        return try? FolderWatch(folder.path) { [mailbox] in mailbox.send(.changed) }
+        return try? FolderWatch(folder) { [mailbox] in mailbox.send(.changed) }
     }
 
     /// Shows the films with the parts that `run` has started.

@@ -51,8 +51,9 @@ final class BrowserLoop {
         state = BrowserState(
             size: CellSize(columns: 80, rows: 24), hasPosters: session.settings.graphics != .none)
         state.notice = session.welcome
-        state.attribution = session.source.attribution
-        state.canSearch = session.source.server?.searching("film") != nil
+        let abilities = session.provider.abilities
+        state.attribution = abilities.attribution
+        state.canSearch = abilities.isEndless && abilities.searches
         state.hasPlayer = environment.player != nil
         state.keys = session.arguments.keys
         state.colours = session.arguments.colours
@@ -279,7 +280,7 @@ final class BrowserLoop {
     private func draw() {
         state.failure = failure
         if state.catalogue.isReading || state.isOpening { turns += 1 }
-        var screen = BrowserScreen(state, status, source: environment.session.source.name)
+        var screen = BrowserScreen(state, status, source: environment.session.provider.name)
         (screen.accent, screen.poster, screen.openedPicture) = (accent, view, picture)
         screen.progress = environment.session.output.progress.present
         let bytes = encoder.frame(

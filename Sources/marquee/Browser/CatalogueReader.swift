@@ -26,8 +26,8 @@ final class CatalogueReader: Sendable {
         /// The films that were read last, and how many pages of an endless source they are.
         var open: OpenCatalogue?
         var pages = 0
-        /// The source of a search at the server; nil for the session's own.
-        var found: (any FilmSource)?
+        /// The words of a search at the server; nil for all films.
+        var words: String?
     }
 
     /// The pages of an endless source that are read first.
@@ -47,8 +47,7 @@ final class CatalogueReader: Sendable {
         case .search(let words):
             let before = state.withLock { state in
                 let before = state
-                state = State()
-                state.found = words.flatMap { session.source.server?.searching($0) }
+                state = State(words: words)
                 return before
             }
             // The films of before stay if it fails.
@@ -56,10 +55,11 @@ final class CatalogueReader: Sendable {
         }
     }
 
-    /// The session that reads pages of the present source.
-    private func session(_ pages: Range<Int>) -> Session {
-        let session = session.reading(pages: pages)
-        return state.withLock { $0.found }.map { session.reading(.server($0)) } ?? session
+    /// These pages of the present films.
+    private func selection(_ pages: Range<Int>) -> FilmSelection {
+        var selection = FilmSelection()
+        (selection.pages, selection.words) = (pages, state.withLock { $0.words })
+        return selection
     }
 
     /// Reads the whole catalogue. The first reading gives the cached films if the server does not answer.
@@ -72,25 +72,26 @@ final class CatalogueReader: Sendable {
         let showsParts = showsParts && shown == nil
         let began = clock.seconds
         let published = Lock(0)
-        let newest = Lock<CatalogueParts?>(nil)
+        let newest = Lock<ArrivedFilms?>(nil)
         let pages = max(Self.firstPages, shown == nil ? 0 : state.withLock { $0.pages })
         do {
-            let open = try await session(0..<pages).catalogue(orCached: shown == nil) { parts in
-                guard !parts.isWhole else { return }
-                onNews(.came(films: parts.films))
-                newest.withLock { $0 = parts }
-                guard showsParts, published.withLock({ Self.publishes(parts.films, after: &$0) }) else {
-                    return
-                }
-                onNews(.part(FilmSet(Self.shown(parts.open, began: began))))
+            let open = try await session.catalogue(selection(0..<pages), orCached: shown == nil) { films in
+                guard !films.isWhole else { return }
+                let count = films.count
+                onNews(.came(films: count))
+                newest.withLock { $0 = films }
+                guard showsParts, published.withLock({ Self.publishes(count, after: &$0) }),
+                    let open = films.open
+                else { return }
+                onNews(.part(FilmSet(Self.shown(open, began: began))))
             }
             state.withLock { ($0.open, $0.pages) = (open, pages) }
             onNews(whole(open, replacing: shown, began: began))
             return true
         } catch {
             // The first reading shows the films it has, even if it fails.
-            if showsParts, let parts = newest.withLock({ $0 }) {
-                onNews(.part(FilmSet(Self.shown(parts.open, began: began))))
+            if showsParts, let open = newest.withLock({ $0 })?.open {
+                onNews(.part(FilmSet(Self.shown(open, began: began))))
             }
             onNews(.failed(error))
             return false
@@ -100,25 +101,24 @@ final class CatalogueReader: Sendable {
     /// Reads the next pages behind those that were read.
     private func readMore(_ onNews: @escaping @Sendable (CatalogueNews) -> Void) async {
         let (before, pages) = state.withLock { ($0.open, $0.pages) }
-        guard var open = before, open.hasMore else {
+        guard let before, before.hasMore else {
             return onNews(.failed(Failure("there are no more films")))
         }
         let began = clock.seconds
-        let came = Lock<(films: CatalogueParts?, pages: Int)>((nil, 0))
+        let came = Lock<(films: ArrivedFilms?, pages: Int)>((nil, 0))
         var end = pages + min(max(Self.firstPages, pages / 4), Self.mostPages)
+        var open: OpenCatalogue
         do {
-            let more = try await session(pages..<end).catalogue(orCached: true) { parts in
-                came.withLock { $0 = (parts, $0.pages + 1) }
+            open = try await session.catalogue(selection(pages..<end), after: before, orCached: true) {
+                films in came.withLock { $0 = (films, $0.pages + 1) }
             }
-            let count = open.catalogue.movies.count
-            open = open.appending(more)
             // A server that repeats its films would be asked for ever.
-            if open.catalogue.movies.count == count { open.hasMore = false }
+            if open.catalogue.movies.count == before.catalogue.movies.count { open.hasMore = false }
         } catch {
             // The pages before the one that failed are kept. The next reading asks for that one again.
             let came = came.withLock { $0 }
-            guard let films = came.films else { return onNews(.failed(error)) }
-            open = open.appending(films.open)
+            guard let films = came.films?.open else { return onNews(.failed(error)) }
+            open = films
             open.hasMore = true
             end = pages + came.pages
         }

@@ -28,7 +28,7 @@ struct SelectedPoster {
     /// - Throws: why there is nothing to copy: the address is too long, or has a meaning only within this program.
     func copying(_ keys: BrowserKeys) throws(Failure) -> (bytes: [UInt8], notice: String) {
         let url = request.url
-        let isOfSample = url.lowercasedHost == CatalogueSource.sampleHost
+        let isOfSample = url.lowercasedHost == SampleCatalogue.host
         if isOfSample || LibraryTransport.serves(url) {
             throw Failure(
                 "Nothing is copied: this poster's address works only within marquee; "
@@ -111,6 +111,6 @@ enum SavedFilms {
     /// Whether an address works only within this program.
     private static func hasOnlyInnerMeaning(_ address: String) -> Bool {
         guard let url = URL(string: address) else { return false }
-        return url.lowercasedHost == CatalogueSource.sampleHost || LibraryTransport.serves(url)
+        return url.lowercasedHost == SampleCatalogue.host || LibraryTransport.serves(url)
     }
 }

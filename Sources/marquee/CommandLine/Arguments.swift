@@ -215,7 +215,7 @@ struct Arguments: Sendable {
         let name = word.lowercased()
         return unsafe word == "-" || word == SampleCatalogue.word || word.contains("/")
             || name.hasSuffix(".json") || name.hasSuffix(".xml")
-            || name.hasSuffix(".db") || SourceKinds.areNamed(by: word) || access(word, F_OK) == 0
+            || name.hasSuffix(".db") || FilmServers.areNamed(by: word) || access(word, F_OK) == 0
     }
 
     /// Whether the option `word` takes the next word as its value: `--output DIR` and `-o DIR`, but not `-oDIR`.

@@ -37,9 +37,8 @@ enum AddCommand: Command {
             }
         }
         let named: FilmWire? = try arguments.choice("wire")
-        let usual: FilmWire = poster == nil ? .json : .multipart
         return try await session.withFilms(named) { client in
-            let wire = named ?? (client.address.isSoap ? .soap : usual)
+            let wire = named ?? client.usualWire(hasPoster: poster != nil)
             let added = try await add(film, id: id, poster, wire, client)
             return session.report(added, "added \(added.name) as \(added.id)")
         }

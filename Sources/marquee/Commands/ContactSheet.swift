@@ -1,3 +1,4 @@
+import FilmSources
 import LazyImages
 import TerminalGraphics
 
@@ -10,18 +11,19 @@ enum ContactSheet {
     /// - Parameter room: the size of one picture in cells. Default: 18 columns and 9 rows.
     static func print(_ folder: PictureFolder, room: CellSize?, _ session: Session) async throws -> ExitStatus
     {
-        guard !folder.pictures.isEmpty else {
+        let pictures = try folder.pictures()
+        guard !pictures.isEmpty else {
             throw Failure(
                 "\(folder.path): there is no picture in this folder; name a picture or another folder")
         }
         guard !session.settings.wantsJSON, var inline = await InlinePoster.make(session.settings) else {
-            return try await list(folder, session)
+            return try await list(pictures, of: folder, session)
         }
         let width = Terminal.width ?? 80
         let wanted = room ?? usual
         let cells = inline.room(CellSize(columns: min(wanted.columns, width), rows: wanted.rows))
         let columns = max(1, (width + gap) / (cells.columns + gap))
-        let (pictures, size) = (folder.pictures, inline.pictureSize(in: cells))
+        let size = inline.pictureSize(in: cells)
         let opened = session.makeLoader(keepsFiles: false)
         let loader = session.imageLoader(over: opened)
         var failures = SheetFailures(state: "cannot be shown")
@@ -77,10 +79,12 @@ enum ContactSheet {
     }
 
     /// One line for each picture, where none can be drawn.
-    private static func list(_ folder: PictureFolder, _ session: Session) async throws -> ExitStatus {
+    private static func list(
+        _ pictures: [PictureFolder.Picture], of folder: PictureFolder, _ session: Session
+    ) async throws -> ExitStatus {
         let report = BatchReport(session)
         let opened = session.makeLoader(keepsFiles: false)
-        for picture in folder.pictures where !Task.isCancelled {
+        for picture in pictures where !Task.isCancelled {
             let target = FetchTarget(address: picture.address, base: folder.base, name: picture.name)
             report.add(await FetchCommand.job(target, nil, opened.loader, session)())
         }

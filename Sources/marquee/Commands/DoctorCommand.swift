@@ -30,7 +30,7 @@ enum DoctorCommand: Command {
         }
         report([configuration(session.arguments)])
         report(await TerminalCheck.findings(quiet.settings))
-        report([curl, sqlite(quiet.source)])
+        report([curl, sqlite(quiet.provider)])
         report(await CacheCheck.findings(quiet))
         report(await SharedStoreCheck.findings(quiet.settings.shared?.tier))
         report([pressure, network(), proxy(quiet.settings)])
@@ -56,8 +56,8 @@ enum DoctorCommand: Command {
     private static var curl: Finding { Finding("libcurl") { try CurlTransport.libraryVersion() } }
 
     /// A problem only for a library, which needs SQLite.
-    private static func sqlite(_ source: CatalogueSource) -> Finding {
-        Finding("sqlite", failing: source.isLibrary ? .problem : .warning) {
+    private static func sqlite(_ films: any FilmProvider) -> Finding {
+        Finding("sqlite", failing: films.abilities.isLibrary ? .problem : .warning) {
             "SQLite \(try FilmLibrary.engineVersion())"
         }
     }
@@ -146,12 +146,10 @@ private enum CatalogueCheck {
 
     /// The server of a source, and the user's token for it.
     private static func server(_ session: Session) async -> [Finding] {
-        guard let source = session.source.server else { return [] }
+        guard let server = session.provider.server else { return [] }
         do {
-            let name = try await session.withLoader(reading: source.name) { opened in
-                try await source.check(SourceReader(source, opened, session))
-            }
-            let hasToken = SourceReader.token(for: source, session.settings) != nil
+            let name = try await session.withReader(reading: server.name) { try await server.check($0) }
+            let hasToken = session.token(for: server) != nil
             return [Finding("server", "\(name) answers" + (hasToken ? ", and accepts the token" : ""))]
         } catch {
             return [Finding("server", .problem, ImageLoadingError.advised(error))]
@@ -161,7 +159,7 @@ private enum CatalogueCheck {
     private static func catalogue(_ session: Session) async -> Finding {
         do {
             let films = try await session.catalogue().catalogue
-            let text = "\(session.source.name): \(films.movies.count) films"
+            let text = "\(session.provider.name): \(films.movies.count) films"
             guard films.problems.isEmpty else {
                 return Finding(
                     "catalogue", .warning, "\(text), and \(films.problems.count) are left out",
@@ -187,7 +185,7 @@ private enum CatalogueCheck {
 
     /// Whether the credential is for the source's server, which `server` has checked.
     private static func isOfSource(_ host: String, _ session: Session) -> Bool {
-        guard let server = session.source.server?.server, let name = server.host() else { return false }
+        guard let server = session.provider.server?.address, let name = server.host() else { return false }
         return host == name || host == server.port.map { "\(name):\($0)" }
     }
 

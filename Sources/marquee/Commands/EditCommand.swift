@@ -36,7 +36,7 @@ enum EditCommand: Command {
             switch poster {
             case .file(let file)?: film = try await client.setPoster(of: film, file)
             case .address?, PosterArgument.none?:
-                await client.opened.loader.invalidate(client.address.poster(of: film.id))
+                await client.forgetPoster(of: film)
             case nil: break
             }
             return session.report(film, "changed \(film.name)")

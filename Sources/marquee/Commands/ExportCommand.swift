@@ -40,7 +40,7 @@ enum ExportCommand: Command {
             throw Failure(
                 "\(path): this file belongs to the library \(arguments.operands[0]); name another with -o")
         }
-        let isLibrary = CatalogueSource(arguments.operands[0]).isLibrary
+        let isLibrary = FilmProviders.provider(named: arguments.operands[0]).abilities.isLibrary
         let (library, isWhole) = try await library(arguments.operands[0], isLibrary, session)
         let hasPosters = !arguments.has("no-posters")
         // When the films of another source were made is not known.

@@ -1,3 +1,4 @@
+import FilmSources
 import Films
 import FoundationEssentials
 import HTTPSemantics

@@ -45,10 +45,10 @@ enum ImportCommand: Command {
         }
         let (name, path) = (arguments.operands[0], arguments.operands[1])
         try CommandLineWords.requireUTF8(path)
-        if let source = CatalogueSource(name).path, let number = FileNumber(path),
-            FileNumber(source) == number
+        if let file = FilmProviders.provider(named: name).abilities.file, let number = FileNumber(path),
+            FileNumber(file) == number
         {
-            throw Failure("\(path): this is \(source) itself; name another library")
+            throw Failure("\(path): this is \(file) itself; name another library")
         }
         // A log without its library is another library's.
         let isNew = ["", "-wal"].allSatisfy { !FileManager.default.fileExists(atPath: path + $0) }
@@ -111,31 +111,29 @@ struct ImportedFilms: Sendable {
     }
 
     init(_ name: String, _ session: Session) async throws {
-        if case .library(let path) = CatalogueSource(name) {
+        let provider = FilmProviders.provider(named: name)
+        if provider.abilities.isLibrary, let path = provider.abilities.file {
             let library = try FilmLibrary(path: path, access: .reading)
             label = path
             (self.name, count, base) = (try library.name, try library.count, BaseURL(URL(filePath: path)))
             films = .library(library)
             return
         }
-        let source = CatalogueSource(name)
-        let reading = source.server == nil ? session : session.reading(source)
-        let pages = try await source.pages(with: reading, limit: CatalogueDocuments.maximumBytes)
-        let documents = try Failure.naming(source.name) {
+        var selection = FilmSelection()
+        selection.fileBytes = CatalogueDocuments.maximumBytes
+        let pages = try await session.reading(provider).pages(selection)
+        let documents = try Failure.naming(provider.name) {
             try pages.map { try CatalogueDocuments(parsing: $0.bytes) }
         }
-        label = source.name
+        label = provider.name
         problems = pages.flatMap(\.problems)
         self.name = documents[0].name
         count = documents.reduce(0) { $0 + $1.count }
-        if case .sample(.folder) = source {
-            // The posters are read from the folder. The address of its embedded origin works in this run only.
-            base = BaseURL(URL(filePath: source.name))
-        } else {
-            // The pages of a service have the same path and differ in their queries.
-            base = pages[0].base
-        }
-        let areOwn = if case .sample(.program) = source { true } else { false }
+        // The posters of the sample's folder are read there: the address of its origin works in this run only. The pages
+        // of a service have the same path and differ in their queries.
+        let sample = provider.abilities.sample
+        let areOwn = sample == SampleCatalogue.word
+        base = sample.isEmpty || areOwn ? pages[0].base : BaseURL(URL(filePath: provider.name))
         films = .documents(documents, areOwn: areOwn)
     }
 

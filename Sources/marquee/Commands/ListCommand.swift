@@ -81,7 +81,7 @@ enum ListCommand: Command {
                     table(rows, session.output)
                 }
             }
-            if let attribution = session.source.attribution { session.output.notice(attribution) }
+            if let attribution = session.provider.abilities.attribution { session.output.notice(attribution) }
             if Output.isTerminal, let welcome = session.welcome { session.output.notice(welcome) }
         }
         return open.outage == nil ? .done : .someFailed
@@ -103,7 +103,7 @@ enum ListCommand: Command {
     private static func storedMarks(_ words: MarkWords, _ session: Session) throws(Failure) -> MarkBook {
         guard !words.isEmpty || session.settings.wantsJSON else { return MarkBook() }
         do throws(FilmLibraryError) {
-            return try MarkBook(storedFor: session.source)
+            return try MarkBook(storedFor: session.provider)
         } catch {
             let failure = Failure("your marks cannot be read: \(error)")
             guard words.isEmpty else { throw failure }
@@ -152,12 +152,9 @@ enum ListCommand: Command {
             let found = (hits.areSimilar ? numbers : numbers.sorted()).map { all[$0] }
             return (open, ordered(Catalogue(name: open.catalogue.name, movies: found)))
         }
-        if let top, case .library(let path) = session.source {
-            let open = try await LibrarySource.first(top, by: order ?? .score, path, session.output)
-            return (open, open.catalogue.movies)
-        }
-        let open = try await session.catalogue(
-            top: order ?? .score == .score ? top : nil, orCached: true)
+        var selection = FilmSelection()
+        selection.first = top.map { ($0, order ?? .score) }
+        let open = try await session.catalogue(selection, orCached: true)
         return (open, ordered(open.catalogue))
     }
 

@@ -1,4 +1,5 @@
 import FilmBrowser
+import FilmSources
 import Films
 import ImageCodecs
 import LazyImages

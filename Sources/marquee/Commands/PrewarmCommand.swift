@@ -55,11 +55,11 @@ enum PrewarmCommand: Command {
     }
 
     /// The operand, if it is a library of another program or a folder.
-    private static func namedSource(_ session: Session) -> CatalogueSource? {
+    private static func namedSource(_ session: Session) -> (any FilmProvider)? {
         guard let name = session.arguments.operands.first,
-            SourceKinds.areNamed(by: name) || FileKind(name) == .folder
+            FilmServers.areNamed(by: name) || FileKind(name) == .folder
         else { return nil }
-        return CatalogueSource(name)
+        return FilmProviders.provider(named: name)
     }
 
     /// Loads everything of the list, reports it, and closes the loader.
@@ -109,7 +109,7 @@ enum PrewarmCommand: Command {
         }
         if list.requests.isEmpty {
             throw Failure(
-                "there is nothing to prewarm: \(session.source.isLibrary ? "every poster is in the library" : "the manifest names no image")"
+                "there is nothing to prewarm: \(session.provider.abilities.isLibrary ? "every poster is in the library" : "the manifest names no image")"
             )
         }
         return list
@@ -122,9 +122,9 @@ enum PrewarmCommand: Command {
 
     /// The posters of a library that are not stored in it.
     private static func libraryManifest(
-        _ path: String, _ output: Output
+        _ session: Session
     ) async throws -> (manifest: Manifest, base: BaseURL?) {
-        let open = try await LibrarySource.all(path, output)
+        let open = try await session.catalogue()
         let elsewhere = open.catalogue.movies.compactMap(\.poster).filter { address in
             URL(string: address).map { !LibraryTransport.serves($0) } ?? true
         }
@@ -136,16 +136,17 @@ enum PrewarmCommand: Command {
         _ session: Session
     ) async throws -> [(manifest: Manifest, base: BaseURL?)] {
         let name = namedSource(session) == nil ? session.arguments.operands.first : nil
-        let source = name.map { CatalogueSource($0) } ?? session.source
-        if case .library(let path) = source { return [try await libraryManifest(path, session.output)] }
+        let catalogue = session.provider
+        let session = name.map { session.reading(FilmProviders.provider(named: $0)) } ?? session
+        if session.provider.abilities.isLibrary { return [try await libraryManifest(session)] }
         let pages: [(bytes: [UInt8], base: BaseURL?)] =
             switch name {
             case "-": [(try await Input.standard(), nil)]
             case let name? where !name.contains("://"):
-                [(try await Input.file(name), session.source.base(ofFile: name))]
-            default: try await source.pages(with: session).map { ($0.bytes, $0.base) }
+                [(try await Input.file(name), catalogue.base(ofFile: name))]
+            default: try await session.pages().map { ($0.bytes, $0.base) }
             }
-        return try Failure.naming(source.name) {
+        return try Failure.naming(session.provider.name) {
             try pages.map { (try Manifest(parsing: $0.bytes), $0.base) }
         }
     }
@@ -202,19 +203,12 @@ extension PrewarmCommand {
                 "posters of a service's own films are not signed; name a manifest, or leave out --sign-key-file"
             )
         }
-        let open: OpenCatalogue?
-        do {
-            open = try await CatalogueParts.all { take in
-                try await CatalogueSource.read(url: service + "/films", with: session, take: take)
-            }
-        } catch let error as CatalogueError {
-            throw Failure("\(service)/films: \(error)")
-        }
+        let open = try await session.reading(WebFilms(service + "/films")).catalogue()
         guard let address = FilmsAddress(catalogue: try URL(typed: service + "/films")) else {
             throw Failure("\(service) has no films; name a manifest")
         }
         var list = List()
-        for movie in open?.catalogue.movies ?? [] where movie.poster != nil {
+        for movie in open.catalogue.movies where movie.poster != nil {
             for recipe in recipes {
                 let url = address.poster(of: movie.id).absoluteString + "/\(recipe)"
                 list.requests.append((try session.request(for: url, relativeTo: nil), true))

@@ -1,4 +1,5 @@
 import CatalogueService
+import FilmSources
 import FoundationEssentials
 import HTTPSemantics
 import HTTPServer
@@ -263,20 +264,20 @@ enum ServeCommand: Command {
     private static func content(
         _ session: Session, _ unpacked: TemporarySample
     ) async throws -> (content: CatalogueService.Content, source: ServedSource?) {
-        var source = session.source
+        var provider = session.provider
         if let path = session.arguments.operands.first {
             if FileKind(path) == .folder { return (.folder(path: path), nil) }
-            source = CatalogueSource(path)
+            provider = FilmProviders.provider(named: path)
         }
-        switch source {
-        case .server(let server):
-            let served = try await ServedSource(server, session)
+        switch provider.abilities.serving {
+        case .copy where provider.abilities.sample == SampleCatalogue.word:
+            return (.folder(path: try unpacked.folder()), nil)
+        case .copy:
+            let served = try await ServedSource(session.reading(provider))
             return (.films(served.library), served)
-        case .sample(.folder(let path)), .folder(let path): return (.folder(path: path), nil)
-        case .sample(.program): return (.folder(path: try unpacked.folder()), nil)
-        case .films(let folder): return (.folder(path: folder.path), nil)
+        case .folder(let path): return (.folder(path: path), nil)
         case .library(let path): return (.library(path: path), nil)
-        case .file(let path):
+        case .catalogue(let path):
             guard FileManager.default.fileExists(atPath: path) else {
                 throw Failure("there is no \(path); name a folder, a catalogue or a library")
             }
@@ -286,10 +287,7 @@ enum ServeCommand: Command {
                 "{[<".utf8.contains(first)
             else { throw Failure("\(path) is not a catalogue; name JSON, XML, a library or a folder") }
             return (.catalogue(path: path), nil)
-        case .url(let text):
-            throw Failure("\(text) is on the network; import it: marquee import \(text) LIBRARY.db")
-        case .invalid(let failure): throw failure
-        case .missing: throw Failure("no catalogue is named; name the folder to serve")
+        case .refused(let reason): throw Failure(reason)
         }
     }
 

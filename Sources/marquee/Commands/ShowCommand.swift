@@ -1,3 +1,4 @@
+import FilmSources
 import Films
 import LazyImages
 import TerminalGraphics
@@ -90,7 +91,7 @@ enum ShowCommand: Command {
         guard let path = target.filePath else { return await show(target, session) }
         if FileKind(path) == .folder {
             let room = session.settings.pictureSize
-            return try await ContactSheet.print(try PictureFolder(path), room: room, session)
+            return try await ContactSheet.print(PictureFolder(path), room: room, session)
         }
         return await show(try await target.readingPipe(session), session)
     }

@@ -1,4 +1,5 @@
 import CatalogueService
+import FilmSources
 import Films
 import FoundationEssentials
 import HTTPSemantics
@@ -31,41 +32,37 @@ struct FilmClient: Sendable {
         case taken(isRepeated: Bool)
     }
 
-    let address: FilmsAddress
-    let opened: OpenLoader
+    /// Where the films are.
+    enum Place: Sendable {
+        case library(LocalFilms, path: String)
+        case service(FilmsAddress)
+    }
+
+    /// Reads the films.
+    let provider: any FilmProvider
+    /// The addresses of the service; those of a library's posters.
+    private let address: FilmsAddress
     /// Nil for the films of a service.
     private let local: LocalFilms?
-    private let uploader: Uploader
-    private let fields: HeaderFields
     /// Nil for a service that is used by REST, and for a library.
     private let soap: SoapCaller?
-    private let log: Task<Void, Never>?
+    private let reader: FilmReader
 
-    /// - Parameters:
-    ///   - address: the service, or the addresses of the library's posters.
-    ///   - opened: the loader that reaches them. `close` closes it.
-    ///   - fields: the user's own header fields.
-    ///   - local: the library, if the films are those of a file.
-    init(_ address: FilmsAddress, _ opened: OpenLoader, fields: HeaderFields, local: LocalFilms?) {
-        self.address = address
-        self.opened = opened
-        self.local = local
-        uploader = Uploader(opened.loader)
-        var fields = fields
-        if fields["accept"] == nil { fields["Accept"] = "application/json, application/problem+json" }
-        self.fields = fields
-        soap =
-            address.isSoap && local == nil
-            ? SoapCaller(url: address.soap, uploader: uploader, fields: fields) : nil
-        log = opened.output.isVerbose ? TransferLog.follow(uploader.activity, opened.output) : nil
+    init(_ provider: any FilmProvider, _ place: Place, _ reader: FilmReader) throws {
+        (self.provider, self.reader) = (provider, reader)
+        switch place {
+        case .library(let films, let path):
+            let url = try URL(typed: LibraryTransport.base(path))
+            guard let address = FilmsAddress(catalogue: url) else { throw Failure("\(path): no library") }
+            (self.address, local, soap) = (address, films, nil)
+        case .service(let address):
+            (self.address, local) = (address, nil)
+            soap = address.isSoap ? SoapCaller(url: address.soap, access: reader) : nil
+        }
     }
 
-    /// Closes the loader.
-    func close() async {
-        log?.cancel()
-        await log?.value
-        await opened.close()
-    }
+    /// The format of a film that is sent without a choice.
+    func usualWire(hasPoster: Bool) -> FilmWire { soap != nil ? .soap : hasPoster ? .multipart : .json }
 
     // MARK: Requests
 
@@ -116,9 +113,12 @@ struct FilmClient: Sendable {
             if response.status == 412 { return false }
             if response.status != 404 { try check(response) }
         }
-        await opened.loader.invalidate(address.poster(of: film.id), fields: fields)
+        await forgetPoster(of: film)
         return true
     }
+
+    /// Lets the next load of a film's poster ask whether it has changed.
+    func forgetPoster(of film: Film) async { await reader.forget(address.poster(of: film.id)) }
 
     /// Sets a film's poster.
     /// - Returns: the film as it is then.
@@ -152,14 +152,12 @@ struct FilmClient: Sendable {
     }
 
     private func send(
-        _ url: URL, _ method: RequestMethod, _ body: UploadBody? = nil, _ more: HeaderFields = HeaderFields(),
-        mayBeRepeated: Bool = false
+        _ url: URL, _ method: RequestMethod, _ body: UploadBody? = nil,
+        _ fields: HeaderFields = HeaderFields(), mayBeRepeated: Bool = false
     ) async throws(ImageLoadingError) -> UploadResponse {
-        var fields = fields
-        for field in more.fields { fields[field.name] = field.value }
         var request = UploadRequest(url: url, method, body, fields: fields)
         if mayBeRepeated { request.mayBeRepeated = true }
-        return try await uploader.upload(request)
+        return try await reader.send(request)
     }
 
     // MARK: Answers
@@ -226,93 +224,6 @@ enum FilmWire: String, Sendable {
             }
             return [("film[\(member.name)]", member.value.string ?? member.value.text)]
         }
-    }
-}
-
-/// The addresses of a film service, found from the address of a catalogue that it serves:
-///
-///     http://nas:8080/                     http://nas:8080/films
-///     http://nas:8080/films?sort=year      http://nas:8080/films
-///     http://nas:8080/library/films/top3   http://nas:8080/library/films
-///     http://nas:8080/soap?wsdl            http://nas:8080/films, with SOAP beside it
-struct FilmsAddress: Sendable {
-    /// The list of all films, without a slash at its end.
-    let films: URL
-    /// Whether the catalogue's address is the list itself or the service's root, without a query.
-    let isWhole: Bool
-    /// Whether the address names the list, not only the server, which may have only plain files.
-    let isNamed: Bool
-    /// Whether the service is used by SOAP. Default: yes if the address is the SOAP one.
-    var isSoap = false
-
-    /// Nil if the address names another file: `https://example.org/movies.json`.
-    init?(catalogue url: URL) {
-        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
-        let path = components.percentEncodedPath
-        var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        if let index = segments.firstIndex(where: Self.isList) {
-            isNamed = true
-            isWhole =
-                components.percentEncodedQuery == nil
-                && segments[(index + 1)...].allSatisfy(\.isEmpty) && segments[index] == "films"
-            segments = Array(segments[..<index])
-        } else if segments.last == "soap",
-            ["", "wsdl"].contains(components.percentEncodedQuery?.lowercased() ?? "")
-        {
-            (isNamed, isWhole, isSoap) = (true, false, true)
-            segments.removeLast()
-        } else if path.isEmpty || path.hasSuffix("/") {
-            isNamed = false
-            isWhole = components.percentEncodedQuery == nil
-            if segments.last?.isEmpty == true { segments.removeLast() }
-        } else {
-            return nil
-        }
-        components.percentEncodedPath = (segments + ["films"]).joined(separator: "/")
-        if !components.percentEncodedPath.hasPrefix("/") {
-            components.percentEncodedPath = "/" + components.percentEncodedPath
-        }
-        components.percentEncodedQuery = nil
-        components.fragment = nil
-        guard let films = components.url else { return nil }
-        self.films = films
-    }
-
-    private static func isList(_ segment: String) -> Bool {
-        ["films", "films.json", "films.xml", "films.html"].contains(segment)
-    }
-
-    /// The address for SOAP.
-    var soap: URL { url(films.absoluteString.dropLast("films".count) + "soap") }
-
-    /// One film.
-    func film(_ id: String) -> URL { below(PercentEncoding.encoded(id)) }
-
-    /// A film's poster.
-    func poster(of id: String) -> URL { below(PercentEncoding.encoded(id) + "/poster") }
-
-    /// One person's vote on a film.
-    func rating(of id: String, by rater: String) -> URL {
-        below(PercentEncoding.encoded(id) + "/ratings/" + PercentEncoding.encoded(rater))
-    }
-
-    /// The best films.
-    func top(_ count: Int) -> URL { below("top/\(count)") }
-
-    /// The list, in the largest pages that the service gives.
-    func pages(searching text: String? = nil) -> URL {
-        let search = text.map { "&q=" + PercentEncoding.encoded($0) } ?? ""
-        return url(films.absoluteString + "?limit=\(Self.pageLimit)" + search)
-    }
-
-    /// The films of a page. A service with smaller pages links to the next one.
-    private static let pageLimit = 1000
-
-    private func below(_ path: String) -> URL { url(films.absoluteString + "/" + path) }
-
-    private func url(_ text: String) -> URL {
-        // A URL followed by a path of unreserved characters is always a URL.
-        URL(string: text) ?? films
     }
 }
 

@@ -41,7 +41,7 @@ final class MarkKeeper: Sendable {
     /// The name of the films' server, and of its user, in the store; nil for other sources.
     private var server: String? { source?.account }
 
-    private var source: (any FilmSource)? { session.source.server }
+    private var source: (any FilmServer)? { session.provider.server }
 
     /// Reads the marks that are new, if there are any, and sends what waits.
     func refresh() {
@@ -162,7 +162,7 @@ final class MarkKeeper: Sendable {
     /// Sends what waits for the films' server. If that does not answer, the marks wait for the next call.
     func send() { wake.yield() }
 
-    private func sendAll(to source: any FilmSource) async {
+    private func sendAll(to source: any FilmServer) async {
         await done()
         guard let store = state.withLock({ $0.store }) else { return }
         let name = source.account
@@ -263,11 +263,11 @@ extension MarkNews {
 extension MarkBook {
     /// The marks that are stored now.
     /// - Parameter source: whose films they are for.
-    init(storedFor source: CatalogueSource) throws(FilmLibraryError) {
+    init(storedFor films: any FilmProvider) throws(FilmLibraryError) {
         self.init()
         guard FileKind(MarkStore.standardPath) == .file else { return }
         let store = try MarkStore()
-        take(try MarkNews(try store.marks(), of: store, for: source.server?.account))
+        take(try MarkNews(try store.marks(), of: store, for: films.server?.account))
     }
 
     /// The marks of a film that was just read.

@@ -21,21 +21,12 @@ enum SampleCatalogue: Sendable {
     /// The folder, if it can be found, else the program's own copy.
     init() { self = Self.folder().map { .folder($0) } ?? .program }
 
-    /// The name in messages.
-    var name: String {
-        switch self {
-        case .folder(let folder): folder + "/" + Self.films
-        case .program: "the sample catalogue"
-        }
-    }
+    /// The constant name of the sample's origin. The embedded origin's port changes with each run, but the cache keys
+    /// must not.
+    static let host = "sample.localhost"
 
-    /// The bytes of the catalogue.
-    func films() async throws(Failure) -> [UInt8] {
-        switch self {
-        case .folder: try await Input.file(name)
-        case .program: Self.file(Self.films) ?? []
-        }
-    }
+    /// The address of the origin.
+    private static let base = BaseURL(URL(string: "http://\(host)/") ?? URL(filePath: "/"))
 
     /// One of the program's own posters; nil if there is no such file.
     static func poster(_ path: String) -> PosterBytes? {
@@ -72,6 +63,60 @@ enum SampleCatalogue: Sendable {
     }
 }
 
+extension SampleCatalogue: FilmProvider {
+    var name: String {
+        switch self {
+        case .folder(let folder): folder + "/" + Self.films
+        case .program: "the sample catalogue"
+        }
+    }
+
+    var abilities: FilmAbilities {
+        FilmAbilities().with {
+            $0.writing = .refused(
+                "the sample is read-only; make a library with marquee import \(Self.word) films.db, "
+                    + "and name it with --catalogue films.db")
+            switch self {
+            case .folder(let folder): ($0.serving, $0.sample) = (.folder(path: folder), folder)
+            case .program: $0.sample = Self.word
+            }
+        }
+    }
+
+    func readPages(
+        _ selection: FilmSelection, _ access: any FilmAccess, _ take: CataloguePage.Taker
+    ) async throws {
+        let bytes: [UInt8] =
+            switch self {
+            case .folder: try await access.contents(ofFile: name, limit: selection.fileBytes)
+            case .program: Self.file(Self.films) ?? []
+            }
+        _ = try await take(CataloguePage(bytes, base: Self.base))
+    }
+
+    func network(
+        _ network: any Transport, _ configuration: CurlTransport.Configuration, isOffline: Bool
+    ) -> FilmNetwork {
+        if isOffline { return FilmNetwork(network) }
+        switch self {
+        case .folder(let folder):
+            let origin = EmbeddedOrigin(folder: folder, transport: configuration)
+            return FilmNetwork(origin) { await origin.stop() }
+        case .program: return FilmNetwork(SampleTransport(network: network))
+        }
+    }
+
+    /// The base URL of a file of the sample's folder is the embedded origin's.
+    func base(ofFile path: String) -> BaseURL {
+        let file = URL(filePath: path)
+        guard case .folder(let folder) = self,
+            file.deletingLastPathComponent().resolvingSymlinksInPath().path
+                == URL(filePath: folder).resolvingSymlinksInPath().path
+        else { return BaseURL(file) }
+        return Self.base
+    }
+}
+
 /// The network with the program's own copy of the sample in it. Nothing listens: a request for the sample's name is
 /// answered here.
 struct SampleTransport: Transport {
@@ -80,7 +125,7 @@ struct SampleTransport: Transport {
     func perform(
         _ request: TransportRequest, into receiver: any BodyReceiver
     ) async throws(ImageLoadingError) -> ResponseHead {
-        guard request.url.lowercasedHost == CatalogueSource.sampleHost else {
+        guard request.url.lowercasedHost == SampleCatalogue.host else {
             return try await network.perform(request, into: receiver)
         }
         let (head, body) = Self.answer(to: request)

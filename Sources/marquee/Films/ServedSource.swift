@@ -12,9 +12,9 @@ struct ServedSource: Sendable {
     private static let interval = Duration.seconds(600)
 
     /// Reads the films, or those that were cached if the server does not answer.
-    init(_ source: any FilmSource, _ session: Session) async throws {
-        self.session = session.reading(.server(source))
-        library = try FilmLibrary(inMemoryFor: source.name)
+    init(_ session: Session) async throws {
+        self.session = session
+        library = try FilmLibrary(inMemoryFor: session.provider.name)
         try await read()
     }
 

@@ -1,4 +1,5 @@
 import CatalogueService
+import FilmSources
 import Films
 import FoundationEssentials
 import HTTPSemantics
@@ -7,9 +8,7 @@ import LazyImages
 /// A film service, used by SOAP 1.1.
 struct SoapCaller: Sendable {
     let url: URL
-    let uploader: Uploader
-    /// The user's own header fields.
-    let fields: HeaderFields
+    let access: any FilmAccess
 
     /// The service's name in messages.
     private var name: String { url.displayText }
@@ -76,16 +75,18 @@ struct SoapCaller: Sendable {
             .rate, Self.message(.rate, parameters), expecting: value == nil ? [404] : [])
     }
 
-    /// Reads the films, or those with all words of a text.
-    /// - Parameter top: only this many of the best films are needed. Default: all films.
-    func readPages(
-        searching text: String? = nil, top: Int? = nil, take: CataloguePage.Taker
-    ) async throws {
-        if top == 3 { return try await take(try page(try await result(.top3AsXml, ""), .top3AsXml)) }
-        let isOnePage = top.map { $0 <= Self.pageLimit } ?? false
-        var parameters = Self.element("limit", "\(isOnePage ? top ?? 0 : Self.pageLimit)")
+    /// Reads the films.
+    func readPages(_ selection: FilmSelection, _ take: CataloguePage.Taker) async throws {
+        let best = selection.words == nil && selection.first?.order == .score ? selection.first?.count : nil
+        if best == 3 {
+            _ = try await take(try page(try await result(.top3AsXml, ""), .top3AsXml))
+            return
+        }
+        let isOnePage = best.map { $0 <= Self.pageLimit } ?? false
+        var parameters = Self.element("limit", "\(isOnePage ? best ?? 0 : Self.pageLimit)")
         let rest =
-            (text.map { Self.element("q", $0) } ?? "") + (isOnePage ? Self.element("sort", "score") : "")
+            (selection.words.map { Self.element("q", $0) } ?? "")
+            + (isOnePage ? Self.element("sort", "score") : "")
         var visited: Set<String> = []
         var after = ""
         while true {
@@ -93,9 +94,8 @@ struct SoapCaller: Sendable {
             var page = try page(result, .filmsAsXml)
             let next = isOnePage ? "" : result.child("next")?.text ?? ""
             page.isLast = next.isEmpty
-            try await take(page)
-            if page.isLast { return }
-            guard visited.insert(next).inserted, visited.count < CataloguePages.maximumPages else {
+            if try await !take(page) || page.isLast { return }
+            guard visited.insert(next).inserted, visited.count < WebFilms.maximumPages else {
                 throw Failure("\(name): the pages of the catalogue do not end")
             }
             parameters = Self.element("limit", "\(Self.pageLimit)")
@@ -119,13 +119,12 @@ struct SoapCaller: Sendable {
         _ operation: SoapOperation, _ message: UploadBody, expecting: Set<Int> = [],
         mayBeRepeated: Bool = true
     ) async throws -> Reply {
-        var fields = fields
-        fields["SOAPAction"] = "\"\(operation.action)\""
-        var request = UploadRequest(url: url, .post, message, fields: fields)
+        var request = UploadRequest(
+            url: url, .post, message, fields: ["SOAPAction": "\"\(operation.action)\""])
         request.mayBeRepeated = mayBeRepeated
         request.isAnsweredBy500 = true
         request.answerLimit = Self.answerLimit
-        let response = try await uploader.upload(request)
+        let response = try await access.send(request)
         let content: XMLElement
         do throws(SoapFault) {
             content = try SoapEnvelope(parsing: response.body).content
@@ -161,10 +160,45 @@ struct SoapCaller: Sendable {
         _ result: XMLElement, _ operation: SoapOperation
     ) throws(Failure) -> CataloguePage {
         guard let text = result.child(operation.resultName)?.text else { throw noAnswer() }
-        return CataloguePage(bytes: Array(text.utf8), base: BaseURL(url))
+        return CataloguePage(Array(text.utf8), base: BaseURL(url))
     }
 
     private static func element(_ name: String, _ text: String) -> String {
         "<\(name)>\(XMLText.escaped(text))</\(name)>"
+    }
+}
+
+/// The films of a service that is used by SOAP.
+struct SoapFilms: FilmProvider {
+    private let address: FilmsAddress
+    let name: String
+
+    /// - Parameter name: the address as typed.
+    init(_ address: FilmsAddress, name: String) {
+        // Hides credentials. Ignored: the address could be read.
+        (self.address, self.name) = (address, (try? URL(typed: name))?.displayText ?? name)
+    }
+
+    var abilities: FilmAbilities {
+        FilmAbilities().with {
+            ($0.isRemote, $0.searches, $0.writing) = (true, true, .service(address.soap))
+            $0.serving = .refused("\(name) is on the network; import it: marquee import \(name) LIBRARY.db")
+        }
+    }
+
+    func readPages(
+        _ selection: FilmSelection, _ access: any FilmAccess, _ take: CataloguePage.Taker
+    ) async throws {
+        try await caller(access).readPages(selection, take)
+    }
+
+    func film(_ id: String, _ access: any FilmAccess) async throws -> FoundFilm? {
+        guard let film = try await caller(access).film(id) else { return nil }
+        return FoundFilm(try film.document.movie(), base: BaseURL(address.soap))
+    }
+
+    private func caller(_ access: any FilmAccess) throws(UsageError) -> SoapCaller {
+        if access.isOffline { throw UsageError("leave out --offline: answers in SOAP are not cached") }
+        return SoapCaller(url: address.soap, access: access)
     }
 }

@@ -1,4 +1,5 @@
 import BackgroundTransfers
+import FilmSources
 import FoundationEssentials
 import LazyImages
 import SystemSupport
@@ -109,12 +110,9 @@ struct JobSettings: Sendable {
         var secrets = try Self.secrets(session.arguments, environment)
         if let store = session.settings.shared { secrets.add(store, environment) }
         self.secrets = secrets
-        var sample = ""
-        switch session.source {
-        case .sample(.folder(let folder)): sample = Self.absolute(folder)
-        case .sample(.program): sample = SampleCatalogue.word
-        default: break
-        }
+        let abilities = session.provider.abilities
+        let isFolder = !abilities.sample.isEmpty && abilities.sample != SampleCatalogue.word
+        let sample = isFolder ? Self.absolute(abilities.sample) : abilities.sample
         var words = [
             sample, PrewarmCommand.specification.name,
             "--cache-dir=" + Self.absolute(session.settings.cacheFolder),
@@ -124,7 +122,9 @@ struct JobSettings: Sendable {
             if secrets.shared == nil { words.append("--shared=" + store.text) }
         }
         // The list has been read, and its address may contain a password. Only a library is needed beyond its list.
-        if case .library(let path) = session.source { words.append("--catalogue=" + Self.absolute(path)) }
+        if abilities.isLibrary, let path = abilities.file {
+            words.append("--catalogue=" + Self.absolute(path))
+        }
         for option in PrewarmCommand.specification.options + CommandSpecification.global
         where !Self.left.contains(option.name) && !(option.name == "proxy" && secrets.proxy != nil) {
             for value in session.arguments.values(option.name) {
@@ -174,16 +174,16 @@ struct JobSettings: Sendable {
         environment["MARQUEE_CREDENTIALS"] = secrets.credentials
         if let variables = secrets.storeVariables { environment.merge(variables) { _, own in own } }
         let arguments = try Arguments(words)
-        let source: CatalogueSource?
+        let provider: (any FilmProvider)?
         switch process.plan.settings.first ?? "" {
-        case "": source = arguments.has("catalogue") ? nil : .missing
-        case SampleCatalogue.word: source = .sample(.program)
-        case let folder: source = .sample(.folder(folder))
+        case "": provider = arguments.has("catalogue") ? nil : FilmProviders.none
+        case SampleCatalogue.word: provider = SampleCatalogue.program
+        case let folder: provider = SampleCatalogue.folder(folder)
         }
         return Session(
             arguments: arguments, settings: try Settings(arguments, environment: environment),
             output: Output(isQuiet: true), interruption: interruption,
-            source: source)
+            provider: provider)
     }
 
     /// This program as a job's process. Its environment has only what is needed to find folders and libraries.

@@ -267,7 +267,7 @@ struct FilmFolderTests {
     @Test("pages come in the order of the names, and the last one says so")
     func pages() throws {
         for number in 100..<350 { try write("", "Film \(number)/film.mkv") }
-        var pages: [SourcePage] = []
+        var pages: [CataloguePage] = []
         try FilmFolder(home.path).readPages { pages.append($0) }
         #expect(pages.map(\.films.count) == [100, 100, 50] && pages.map(\.isLast) == [false, false, true])
         #expect(pages[0].films[0].movie.title == "film" || pages[0].films[0].movie.title == "Film 100")

@@ -37,7 +37,8 @@ struct JellyfinSourceTests {
     @Test("a film has what the server knows of it, and a bad one is left out with its reason")
     func page() throws {
         let server = try #require(URL(string: "https://nas:8920"))
-        let (page, entries, total) = try JellyfinSource.page(Array(Self.page.utf8), from: 0, of: server)
+        let (page, entries, total) = try JellyfinSource.page(
+            try JSONNode(parsing: Array(Self.page.utf8)), from: 0, of: server)
         #expect((entries, total) == (5, 5))
         let movie = try #require(page.films.first?.movie)
         #expect(movie.id == "a1b2c3d4e5f60718293a4b5c6d7e8f90" && movie.title == "Nosferatu")
@@ -63,15 +64,15 @@ struct JellyfinSourceTests {
         #expect(try JellyfinSource(name: "https://nas:8920") == nil)
         #expect(try source("jellyfin+http://NAS:8096/").name == "jellyfin+http://NAS:8096")
         let path = try source("jellyfin+https://example.org/media/web/?userId=8f2c")
-        #expect(path.server.absoluteString == "https://example.org/media")
+        #expect(path.address.absoluteString == "https://example.org/media")
         #expect(path.page(from: 0).parameter("userId") == "8f2c")
         for name in [
             "jellyfin+", "jellyfin+ftp://nas", "jellyfin+https://", "jellyfin+https://anna:secret@nas",
             "jellyfin+https://nas?api_key=1", "jellyfin+nas:8920", "jellyfin:nas", "jellyfin://nas:8096",
         ] {
-            #expect(throws: FilmSourceError.self, "\(name)") { try JellyfinSource(name: name) }
+            #expect(throws: FilmFault.self, "\(name)") { try JellyfinSource(name: name) }
         }
-        let error = #expect(throws: FilmSourceError.self) {
+        let error = #expect(throws: FilmFault.self) {
             try JellyfinSource(name: "jellyfin+https://anna:secret@nas")
         }
         #expect(error.map { "\($0)".contains("secret") } == false)
@@ -90,9 +91,9 @@ struct JellyfinSourceTests {
         let pages = try await source().pages(answers)
         #expect(pages.count == 3 && pages.map(\.isLast) == [false, false, true])
         #expect(answers.requests.map { $0.parameter("StartIndex") } == ["0", "200", "400"])
-        let catalogue = pages[0].catalogue(name: nil).appending(
-            pages.dropFirst().map { $0.catalogue(name: nil) })
-        #expect(catalogue.movies.count == 450)
+        var films = try OpenCatalogue(pages[0])
+        for page in pages.dropFirst() { try films.append(page) }
+        #expect(films.catalogue.movies.count == 450 && films.isWhole)
         #expect(pages[0].confirmed == 1_000)
     }
 
@@ -163,11 +164,11 @@ struct JellyfinSourceTests {
 
     @Test("a kind of library that nobody reads is named")
     func otherKinds() throws {
-        let error = #expect(throws: FilmSourceError.self) {
-            try SourceKinds.source(named: "plex+https://nas:32400")
+        let error = #expect(throws: FilmFault.self) {
+            try FilmServers.server(named: "plex+https://nas:32400")
         }
         #expect(error.map { "\($0)".contains("films of plex") } == true)
-        #expect(try SourceKinds.source(named: "https://nas/a+http://b") == nil)
+        #expect(try FilmServers.server(named: "https://nas/a+http://b") == nil)
     }
 
     @Test("the token goes into a field that every version takes")
@@ -186,10 +187,10 @@ struct JellyfinSourceTests {
         for (wanted, width) in [
             (1, "92"), (92, "92"), (93, "154"), (200, "342"), (780, "780"), (4000, "780"),
         ] {
-            #expect(SourceKinds.poster(poster, atLeast: wanted).parameter("maxWidth") == width)
+            #expect(FilmServers.poster(poster, atLeast: wanted).parameter("maxWidth") == width)
         }
-        #expect(SourceKinds.isImmutable(poster))
+        #expect(FilmServers.isImmutable(poster))
         let other = try #require(URL(string: "https://nas/posters/a.jpg?maxWidth=1"))
-        #expect(SourceKinds.poster(other, atLeast: 92) == other && !SourceKinds.isImmutable(other))
+        #expect(FilmServers.poster(other, atLeast: 92) == other && !FilmServers.isImmutable(other))
     }
 }

@@ -1,10 +1,12 @@
 import FoundationEssentials
+import HTTPSemantics
+import LazyImages
 import SystemSupport
 
 @testable import FilmSources
 
-/// Answers the requests of a source by a closure, and records them.
-final class ScriptedAnswers: SourceAnswers {
+/// Answers the requests of a provider by a closure, and records them.
+final class ScriptedAnswers: FilmAccess {
     private let asked = Lock<[URL]>([])
     private let answer: @Sendable (URL) throws -> String
 
@@ -13,10 +15,24 @@ final class ScriptedAnswers: SourceAnswers {
     /// The addresses, in order.
     var requests: [URL] { asked.withLock { $0 } }
 
-    func answer(to url: URL) async throws -> SourceAnswer {
+    var isOffline: Bool { false }
+
+    func answer(to url: URL, _ fields: HeaderFields) async throws -> FilmAnswer {
         asked.withLock { $0.append(url) }
-        return SourceAnswer(Array(try answer(url).utf8), confirmed: 1_000)
+        return FilmAnswer(Array(try answer(url).utf8), base: BaseURL(url), confirmed: 1_000)
     }
+
+    func send(_ request: UploadRequest) async throws(ImageLoadingError) -> UploadResponse {
+        throw .cancelled(url: "\(request.url)")
+    }
+
+    func contents(ofFile path: String, limit: Int) async throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(filePath: path)))
+    }
+
+    func refusal(by server: URL) -> FilmFault { FilmFault("\(server) refuses", code: "credential-refused") }
+
+    func notice(_ text: String) {}
 }
 
 extension URL {
@@ -26,11 +42,19 @@ extension URL {
     }
 }
 
-extension FilmSource {
+extension FilmProvider {
     /// All pages.
-    func pages(after first: Int = 0, _ answers: ScriptedAnswers) async throws -> [SourcePage] {
-        var pages: [SourcePage] = []
-        try await readPages(after: first, answers) { pages.append($0) }
-        return pages
+    /// - Parameter words: what the films have.
+    func pages(
+        after first: Int = 0, searching words: String? = nil, _ answers: ScriptedAnswers
+    ) async throws -> [CataloguePage] {
+        var selection = FilmSelection()
+        (selection.pages, selection.words) = (first..<1_000, words)
+        let pages = Lock<[CataloguePage]>([])
+        try await readPages(selection, answers) { page in
+            pages.withLock { $0.append(page) }
+            return true
+        }
+        return pages.withLock { $0 }
     }
 }

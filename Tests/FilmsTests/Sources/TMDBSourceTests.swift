@@ -50,7 +50,9 @@ struct TMDBSourceTests {
     func page() throws {
         let words = TMDBSource.Words(
             pictures: "https://img.example/t/p/", genres: [27: "Horror", 14: "Fantasy"])
-        let (page, entries, pages) = try TMDBSource.page(Array(Self.page.utf8), from: 0, words)
+        let server = try source().address
+        let (page, entries, pages) = try TMDBSource.page(
+            try JSONNode(parsing: Array(Self.page.utf8)), from: 0, words, of: server)
         #expect((entries, pages) == (5, 40000))
         let movie = try #require(page.films.first?.movie)
         #expect(movie.id == "653" && movie.title == "Nosferatu" && movie.year == 1922)
@@ -80,18 +82,22 @@ struct TMDBSourceTests {
         for name in [
             "tmdb:", "tmdb:best", "tmdb:search", "tmdb:search?q=", "tmdb:popular?api_key=1", "tmdb+x:popular",
         ] {
-            #expect(throws: FilmSourceError.self, "\(name)") { try TMDBSource(name: name) }
+            #expect(throws: FilmFault.self, "\(name)") { try TMDBSource(name: name) }
         }
     }
 
     @Test("a search at the server keeps the server and the language")
-    func searching() throws {
-        let found = try #require(try source("tmdb:popular?language=de-DE").searching("El Caminó & more"))
-        #expect(found.name == "tmdb:search?q=El%20Camin%C3%B3%20%26%20more&language=de-DE")
-        let own = try #require(
-            try source("tmdb+http://127.0.0.1:8080/3:popular").searching("a") as? TMDBSource)
-        #expect(own.page(1).absoluteString == "http://127.0.0.1:8080/3/search/movie?query=a&page=1")
-        #expect(try source().searching(" ") == nil)
+    func searching() async throws {
+        let found = try source("tmdb:popular?language=de-DE&region=DE").page(2, searching: "El Caminó & more")
+        #expect(found.path() == "/3/search/movie" && found.parameter("query") == "El Caminó & more")
+        #expect(found.parameter("language") == "de-DE" && found.parameter("region") == nil)
+        #expect(found.parameter("page") == "2")
+        let own = try source("tmdb+http://127.0.0.1:8080/3:popular").page(1, searching: "a")
+        #expect(own.absoluteString == "http://127.0.0.1:8080/3/search/movie?query=a&page=1")
+        let answers = answers({ [$0] }, pages: 1)
+        #expect(try await source().pages(searching: "a", answers).count == 1)
+        #expect(answers.requests.last?.path() == "/3/search/movie")
+        #expect(try await source().pages(searching: " ", answers).isEmpty)
     }
 
     @Test("later pages are read without those before them")
@@ -147,10 +153,10 @@ struct TMDBSourceTests {
     func posters() throws {
         let poster = try #require(URL(string: "https://image.tmdb.org/t/p/w780/zv7J.jpg"))
         #expect(
-            SourceKinds.poster(poster, atLeast: 100).absoluteString
+            FilmServers.poster(poster, atLeast: 100).absoluteString
                 == "https://image.tmdb.org/t/p/w154/zv7J.jpg")
         let original = try #require(URL(string: "https://image.tmdb.org/t/p/original/zv7J.jpg"))
-        #expect(SourceKinds.poster(original, atLeast: 500).path() == "/t/p/w500/zv7J.jpg")
-        #expect(SourceKinds.isImmutable(poster))
+        #expect(FilmServers.poster(original, atLeast: 500).path() == "/t/p/w500/zv7J.jpg")
+        #expect(FilmServers.isImmutable(poster))
     }
 }

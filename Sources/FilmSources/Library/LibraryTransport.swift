@@ -1,14 +1,13 @@
-import FilmSources
-import FoundationEssentials
+package import FoundationEssentials
 import HTTPSemantics
 import Hashing
-import LazyImages
+package import LazyImages
 import SystemSupport
 
 /// The network with the stored posters of a library in it, under a constant name:
 /// `http://library-4f0c….localhost/films/faust/poster`. Nothing listens: such a request reads the library directly, so no
 /// other program can reach it.
-final class LibraryTransport: Transport {
+package final class LibraryTransport: Transport {
     private let path: String
     private let host: String
     private let network: any Transport
@@ -33,10 +32,10 @@ final class LibraryTransport: Transport {
     }
 
     /// The base URL of the library's posters.
-    static func base(_ path: String) -> String { "http://\(host(path))/films/" }
+    package static func base(_ path: String) -> String { "http://\(host(path))/films/" }
 
     /// Whether a URL belongs to a library.
-    static func serves(_ url: URL) -> Bool {
+    package static func serves(_ url: URL) -> Bool {
         let host = url.lowercasedHost
         return host.hasPrefix(hostPrefix) && host.hasSuffix(hostSuffix)
     }
@@ -48,7 +47,7 @@ final class LibraryTransport: Transport {
         return base + PercentEncoding.encoded(film.id) + "/poster"
     }
 
-    func perform(
+    package func perform(
         _ request: TransportRequest, into receiver: any BodyReceiver
     ) async throws(ImageLoadingError) -> ResponseHead {
         guard request.url.lowercasedHost == host else {

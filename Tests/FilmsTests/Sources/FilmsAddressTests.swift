@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestTraits
 import Testing
 
-@testable import marquee
+@testable import FilmSources
 
 @Suite("Addresses of film services", .bounded)
 struct FilmsAddressTests {
