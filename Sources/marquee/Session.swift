@@ -415,9 +415,8 @@ extension Session {
                 "\(name): a catalogue file is read-only; make a library with "
                     + "marquee import \(name) films.db, and name it with --catalogue films.db")
         case .library(let path):
-            let films = try LocalFilms(path: path)
             return try await writing().withReader(reading: name) { reader in
-                try await body(FilmClient(provider, .library(films, path: path), reader))
+                try await body(FilmClient(provider, library: path, reader))
             }
         case .service(let url):
             guard var address = FilmsAddress(catalogue: url.withOwnLoopback) else {
@@ -428,7 +427,7 @@ extension Session {
             let provider: any FilmProvider =
                 address.isSoap ? SoapFilms(address, name: place) : WebFilms(place)
             return try await writing().reading(provider).withReader(reading: name) { reader in
-                try await body(FilmClient(provider, .service(address), reader))
+                try await body(FilmClient(provider, address, reader))
             }
         }
     }
@@ -447,7 +446,7 @@ extension Session {
     /// - Throws: `Failure` with the candidates if there are several or none.
     func film(_ text: String, of client: FilmClient) async throws -> FilmClient.Film {
         if FilmID.fault(text) == nil, let film = try await client.film(text) { return film }
-        let movie = try await reading(client.provider).findNow(text).movie
+        let movie = try await reading(client.provider).findNow(text, byID: false).movie
         guard let film = try await client.film(movie.id) else {
             throw Failure("\(movie.title) has just been removed", code: "no-such-film")
         }
@@ -472,11 +471,15 @@ extension Session {
     }
 
     /// The same. If the server does not answer, its silence is thrown.
-    /// - Parameter orCached: whether cached films will do if all films are read. Default: no.
-    private func findNow(_ text: String, orCached: Bool = false) async throws -> FoundFilm {
+    /// - Parameters:
+    ///   - byID: whether the text may be an id. Default: yes.
+    ///   - orCached: whether cached films will do if all films are read. Default: no.
+    private func findNow(
+        _ text: String, byID: Bool = true, orCached: Bool = false
+    ) async throws -> FoundFilm {
         if provider.abilities.searches {
             let film = try await withReader(reading: text) { reader in
-                FilmID.fault(text) == nil ? try await provider.film(text, reader) : nil
+                byID && FilmID.fault(text) == nil ? try await provider.film(text, reader) : nil
             }
             if let film { return film }
             var selection = FilmSelection()

@@ -5,9 +5,40 @@ import FoundationEssentials
 import HTTPSemantics
 import LazyImages
 
-/// The films that a user can change: those of a service, by REST or by SOAP, or those of a library file.
+/// A request about one film.
+enum FilmChange: Sendable {
+    case read(id: String)
+    /// The film has an id. So a request whose answer was lost can be sent again: the id prevents a second film.
+    case add(FilmDocument, PosterFile?, FilmWire)
+    /// Merges a patch into a film, unless the film has changed since it was read.
+    case merge(FilmDocument, into: FilmClient.Film)
+    /// Removes a film, unless it has changed since it was read.
+    case remove(FilmClient.Film)
+    case setPoster(PosterFile, of: FilmClient.Film)
+    /// Sets a vote, or removes it if the value is nil.
+    case rate(FilmClient.Film, by: String, Double?)
+}
+
+/// What has come of a request about a film.
+enum FilmOutcome: Sendable {
+    /// It is done. The film as it is then, where the answer has it.
+    case done(FilmClient.Film?)
+    /// It was refused with one of the statuses that the caller expected.
+    /// - Parameter isRepeated: whether it was sent more than once, and may have refused itself.
+    case refused(Int, isRepeated: Bool)
+
+    var film: FilmClient.Film? { if case .done(let film) = self { film } else { nil } }
+}
+
+/// Where films can be changed: a service by REST or by SOAP, or a library file.
+protocol ChangeableFilms: Sendable {
+    /// - Parameter expected: the statuses of refusals that are not failures.
+    func perform(_ change: FilmChange, expecting expected: Set<Int>) async throws -> FilmOutcome
+}
+
+/// The films that a user can change.
 struct FilmClient: Sendable {
-    /// A film in the service's answer.
+    /// A film in the answer.
     struct Film: Sendable {
         let document: FilmDocument
         /// Its entity tag; nil if the service gives none.
@@ -32,86 +63,60 @@ struct FilmClient: Sendable {
         case taken(isRepeated: Bool)
     }
 
-    /// Where the films are.
-    enum Place: Sendable {
-        case library(LocalFilms, path: String)
-        case service(FilmsAddress)
-    }
-
     /// Reads the films.
     let provider: any FilmProvider
+    private let films: any ChangeableFilms
+    private let reader: FilmReader
     /// The addresses of the service; those of a library's posters.
     private let address: FilmsAddress
-    /// Nil for the films of a service.
-    private let local: LocalFilms?
-    /// Nil for a service that is used by REST, and for a library.
-    private let soap: SoapCaller?
-    private let reader: FilmReader
 
-    init(_ provider: any FilmProvider, _ place: Place, _ reader: FilmReader) throws {
-        (self.provider, self.reader) = (provider, reader)
-        switch place {
-        case .library(let films, let path):
-            let url = try URL(typed: LibraryTransport.base(path))
-            guard let address = FilmsAddress(catalogue: url) else { throw Failure("\(path): no library") }
-            (self.address, local, soap) = (address, films, nil)
-        case .service(let address):
-            (self.address, local) = (address, nil)
-            soap = address.isSoap ? SoapCaller(url: address.soap, access: reader) : nil
+    /// The films of a library.
+    init(_ provider: any FilmProvider, library path: String, _ reader: FilmReader) throws {
+        guard let address = FilmsAddress(catalogue: try URL(typed: LibraryTransport.base(path))) else {
+            throw Failure("\(path): this is no library")
         }
+        (self.provider, self.reader, self.address) = (provider, reader, address)
+        films = try LocalFilms(path: path)
+    }
+
+    /// The films of a service.
+    init(_ provider: any FilmProvider, _ address: FilmsAddress, _ reader: FilmReader) {
+        (self.provider, self.reader, self.address) = (provider, reader, address)
+        films =
+            address.isSoap
+            ? SoapCaller(address: address, access: reader) : RestFilms(address: address, access: reader)
     }
 
     /// The format of a film that is sent without a choice.
-    func usualWire(hasPoster: Bool) -> FilmWire { soap != nil ? .soap : hasPoster ? .multipart : .json }
+    func usualWire(hasPoster: Bool) -> FilmWire { address.isSoap ? .soap : hasPoster ? .multipart : .json }
 
-    // MARK: Requests
+    /// Whether a poster is sent with its film in this format.
+    func sendsPoster(with wire: FilmWire) -> Bool { films is LocalFilms || wire == .multipart }
 
     /// The film with an id; nil if there is none.
     func film(_ id: String) async throws -> Film? {
-        if let local { return try await local.film(id) }
-        if let soap { return try await soap.film(id) }
-        let response = try await send(address.film(id), .get)
-        if response.status == 404, isService(response) { return nil }
-        return try film(in: response)
+        try await films.perform(.read(id: id), expecting: [404]).film
     }
 
-    /// Whether a poster is sent with its film in this format.
-    func sendsPoster(with wire: FilmWire) -> Bool { local != nil || wire == .multipart }
-
-    /// Adds a film that has an id. If the answer is lost, the request is sent again: the id prevents a second film.
+    /// Adds a film that has an id.
     /// - Parameter poster: its poster, if that is sent with it.
     func create(_ film: FilmDocument, _ poster: PosterFile?, _ wire: FilmWire) async throws -> Creation {
-        if let local { return try await local.create(film, poster) }
-        let body = wire.body(of: film, poster: poster)
-        if let soap { return try await soap.create(body) }
-        let response = try await send(address.films, .post, body, mayBeRepeated: true)
-        if response.status == 409 { return .taken(isRepeated: response.isRepeated) }
-        return .added(try self.film(in: response))
+        switch try await films.perform(.add(film, poster, wire), expecting: [409]) {
+        case .done(let added): .added(added ?? Film(document: film, tag: nil))
+        case .refused(_, let isRepeated): .taken(isRepeated: isRepeated)
+        }
     }
 
-    /// Merges a patch into a film, unless the film has changed since it was read.
-    /// - Returns: nil if it has changed.
+    /// Merges a patch into a film; nil if the film has changed since it was read.
     func change(_ film: Film, _ patch: JSONText) async throws -> Film? {
-        if let local { return try await local.change(film, try FilmDocument(json: patch)) }
-        if let soap { return try await soap.change(film, patch) }
-        let body = UploadBody.bytes(Array(patch.text.utf8), mediaType: "application/merge-patch+json")
-        let response = try await send(
-            address.film(film.id), .patch, body, condition(film), mayBeRepeated: film.tag != nil)
-        if response.status == 412 { return nil }
-        return try self.film(in: response)
+        try await films.perform(.merge(try FilmDocument(json: patch), into: film), expecting: [412]).film
     }
 
-    /// Removes a film, unless it has changed since it was read. A missing film counts as removed.
-    /// - Returns: false if it has changed.
+    /// Removes a film. A missing one counts as removed.
+    /// - Returns: false if it has changed since it was read.
     func remove(_ film: Film) async throws -> Bool {
-        if let local {
-            guard try await local.remove(film) else { return false }
-        } else if let soap {
-            guard try await soap.remove(film) else { return false }
-        } else {
-            let response = try await send(address.film(film.id), .delete, nil, condition(film))
-            if response.status == 412 { return false }
-            if response.status != 404 { try check(response) }
+        if case .refused(412, _) = try await films.perform(.remove(film), expecting: [404, 412]) {
+            return false
         }
         await forgetPoster(of: film)
         return true
@@ -123,51 +128,73 @@ struct FilmClient: Sendable {
     /// Sets a film's poster.
     /// - Returns: the film as it is then.
     func setPoster(of film: Film, _ poster: PosterFile) async throws -> Film {
-        if let local {
-            try await local.setPoster(of: film, poster)
-        } else {
-            let body = UploadBody.file(poster.path, mediaType: poster.mediaType)
-            try check(try await send(address.poster(of: film.id), .put, body))
-        }
+        _ = try await films.perform(.setPoster(poster, of: film), expecting: [])
         return try await self.film(film.id) ?? film
     }
 
     /// Sets a vote, or removes it if the value is nil. A missing vote counts as removed.
     func rate(_ film: Film, by rater: String, _ value: Double?) async throws {
-        if let local { return try await local.rate(film, by: rater, value) }
-        if let soap { return try await soap.rate(film, by: rater, value) }
-        let url = address.rating(of: film.id, by: rater)
-        guard let value else {
-            let response = try await send(url, .delete)
-            if response.status != 404 { try check(response) }
-            return
+        _ = try await films.perform(.rate(film, by: rater, value), expecting: value == nil ? [404] : [])
+    }
+}
+
+/// The films of a service that is used by REST.
+struct RestFilms: ChangeableFilms {
+    let address: FilmsAddress
+    let access: any FilmAccess
+
+    func perform(_ change: FilmChange, expecting expected: Set<Int>) async throws -> FilmOutcome {
+        let (request, hasFilm) = request(for: change)
+        let response = try await access.send(request)
+        var isRefused = expected.contains(response.status)
+        // A server without films answers 404 too.
+        if case .read = change { isRefused = isRefused && isService(response) }
+        if isRefused { return .refused(response.status, isRepeated: response.isRepeated) }
+        guard (200..<300).contains(response.status) else {
+            throw ServiceProblem(response.status, response.body, from: response.url.displayText).failure
         }
-        let vote = JSONText(members: [JSONText.Member(name: "value", value: JSONText(value))])
-        try check(
-            try await send(url, .put, .bytes(Array(vote.text.utf8), mediaType: "application/json")))
+        return .done(hasFilm ? try film(in: response) : nil)
     }
 
-    private func condition(_ film: Film) -> HeaderFields {
-        film.tag.map { ["If-Match": $0] } ?? HeaderFields()
+    /// The request, and whether its answer is a film.
+    private func request(for change: FilmChange) -> (UploadRequest, hasFilm: Bool) {
+        func request(
+            _ url: URL, _ method: RequestMethod, _ body: UploadBody? = nil,
+            ifUnchanged film: FilmClient.Film? = nil
+        ) -> UploadRequest {
+            UploadRequest(
+                url: url, method, body, fields: film?.tag.map { ["If-Match": $0] } ?? HeaderFields())
+        }
+        switch change {
+        case .read(let id): return (request(address.film(id), .get), true)
+        case .add(let film, let poster, let wire):
+            var adding = request(address.films, .post, wire.body(of: film, poster: poster))
+            adding.mayBeRepeated = true
+            return (adding, true)
+        case .merge(let patch, let film):
+            let body = UploadBody.bytes(
+                Array(patch.json().utf8), mediaType: "application/merge-patch+json")
+            var merging = request(address.film(film.id), .patch, body, ifUnchanged: film)
+            if film.tag != nil { merging.mayBeRepeated = true }
+            return (merging, true)
+        case .remove(let film): return (request(address.film(film.id), .delete, ifUnchanged: film), false)
+        case .setPoster(let poster, let film):
+            let body = UploadBody.file(poster.path, mediaType: poster.mediaType)
+            return (request(address.poster(of: film.id), .put, body), false)
+        case .rate(let film, let rater, let value):
+            let url = address.rating(of: film.id, by: rater)
+            guard let value else { return (request(url, .delete), false) }
+            let vote = JSONText(members: [JSONText.Member(name: "value", value: JSONText(value))])
+            let body = UploadBody.bytes(Array(vote.text.utf8), mediaType: "application/json")
+            return (request(url, .put, body), false)
+        }
     }
 
-    private func send(
-        _ url: URL, _ method: RequestMethod, _ body: UploadBody? = nil,
-        _ fields: HeaderFields = HeaderFields(), mayBeRepeated: Bool = false
-    ) async throws(ImageLoadingError) -> UploadResponse {
-        var request = UploadRequest(url: url, method, body, fields: fields)
-        if mayBeRepeated { request.mayBeRepeated = true }
-        return try await reader.send(request)
-    }
-
-    // MARK: Answers
-
-    private func film(in response: UploadResponse) throws -> Film {
-        try check(response)
+    private func film(in response: UploadResponse) throws(Failure) -> FilmClient.Film {
         do throws(CatalogueError) {
             let document = try FilmDocument(
                 json: try JSONText(parsing: response.body), allowsDuplicates: true)
-            return Film(document: document, tag: response.fields["etag"])
+            return FilmClient.Film(document: document, tag: response.fields["etag"])
         } catch {
             throw Failure(
                 "\(response.url.displayText): the answer is not a film: \(error); "
@@ -178,12 +205,6 @@ struct FilmClient: Sendable {
     /// Whether a film service has answered, and not a server without films.
     private func isService(_ response: UploadResponse) -> Bool {
         response.fields["content-type"]?.lowercased().hasPrefix("application/") == true
-    }
-
-    private func check(_ response: UploadResponse) throws(Failure) {
-        guard (200..<300).contains(response.status) else {
-            throw ServiceProblem(response.status, response.body, from: response.url.displayText).failure
-        }
     }
 }
 
@@ -200,7 +221,7 @@ enum FilmWire: String, Sendable {
     /// - Parameter poster: sent only in a multipart form.
     func body(of film: FilmDocument, poster: PosterFile?) -> UploadBody {
         switch self {
-        case .json: return .bytes(Array(film.json().utf8), mediaType: "application/json")
+        case .json, .soap: return .bytes(Array(film.json().utf8), mediaType: "application/json")
         case .xml:
             let text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + film.xml()
             return .bytes(Array(text.utf8), mediaType: "application/xml")
@@ -212,7 +233,6 @@ enum FilmWire: String, Sendable {
                 parts.append(.file("poster", path: poster.path, mediaType: poster.mediaType))
             }
             return .form(parts)
-        case .soap: return SoapCaller.message(.add, SoapFilm.xml(film, as: "film"))
         }
     }
 

@@ -6,9 +6,11 @@ import HTTPSemantics
 import LazyImages
 
 /// A film service, used by SOAP 1.1.
-struct SoapCaller: Sendable {
-    let url: URL
+struct SoapCaller: ChangeableFilms {
+    let address: FilmsAddress
     let access: any FilmAccess
+
+    private var url: URL { address.soap }
 
     /// The service's name in messages.
     private var name: String { url.displayText }
@@ -25,54 +27,45 @@ struct SoapCaller: Sendable {
     /// The films of a page. A service with smaller pages gives a cursor.
     private static let pageLimit = 1000
 
-    /// The message for an operation.
-    /// - Parameter parameters: elements without a prefix.
-    static func message(_ operation: SoapOperation, _ parameters: String) -> UploadBody {
-        let element =
-            "<\(operation.rawValue) xmlns=\"\(SoapOperation.namespace)\">\(parameters)</\(operation.rawValue)>"
-        return .bytes(SoapEnvelope.message(element), mediaType: SoapEnvelope.contentType)
-    }
-
     // MARK: Operations
 
-    /// The film with an id; nil if there is none.
-    func film(_ id: String) async throws -> FilmClient.Film? {
-        let parameters = Self.element("id", id)
-        return film(in: try await ask(.film, Self.message(.film, parameters), expecting: [404]), .film)
-    }
-
-    /// Adds a film.
-    /// - Parameter message: the message that adds it.
-    func create(_ message: UploadBody) async throws -> FilmClient.Creation {
-        let reply = try await ask(.add, message, expecting: [409])
-        if case .refused(_, let isRepeated) = reply { return .taken(isRepeated: isRepeated) }
-        guard let film = film(in: reply, .add) else { throw noAnswer() }
-        return .added(film)
-    }
-
-    /// Merges a patch into a film; nil if the film has changed since it was read.
-    func change(_ film: FilmClient.Film, _ patch: JSONText) async throws -> FilmClient.Film? {
-        let change = SoapFilm.xml(try FilmDocument(json: patch), tag: film.tag, as: "film")
-        let message = Self.message(.edit, Self.element("id", film.id) + change)
-        let reply = try await ask(.edit, message, expecting: [412], mayBeRepeated: film.tag != nil)
-        return self.film(in: reply, .edit)
-    }
-
-    /// Removes a film. A missing film counts as removed.
-    /// - Returns: false if it has changed since it was read.
-    func remove(_ film: FilmClient.Film) async throws -> Bool {
-        let tag = film.tag.map { Self.element("tag", $0) } ?? ""
-        let message = Self.message(.remove, Self.element("id", film.id) + tag)
-        if case .refused(412, _) = try await ask(.remove, message, expecting: [404, 412]) { return false }
-        return true
-    }
-
-    /// Sets a vote, or removes it if the value is nil. A missing vote counts as removed.
-    func rate(_ film: FilmClient.Film, by rater: String, _ value: Double?) async throws {
-        let vote = value.map { Self.element("value", "\($0)") } ?? "<value xsi:nil=\"true\"/>"
-        let parameters = Self.element("id", film.id) + Self.element("rater", rater) + vote
-        _ = try await ask(
-            .rate, Self.message(.rate, parameters), expecting: value == nil ? [404] : [])
+    func perform(_ change: FilmChange, expecting expected: Set<Int>) async throws -> FilmOutcome {
+        let operation: SoapOperation
+        var parameters = ""
+        var mayBeRepeated = true
+        switch change {
+        case .setPoster:
+            // A picture goes by REST.
+            return try await RestFilms(address: address, access: access).perform(
+                change, expecting: expected)
+        case .read(let id): (operation, parameters) = (.film, Self.element("id", id))
+        case .add(let film, _, _): (operation, parameters) = (.add, SoapFilm.xml(film, as: "film"))
+        case .merge(let patch, let film):
+            operation = .edit
+            parameters =
+                Self.element("id", film.id)
+                + SoapFilm.xml(patch, tag: film.tag, as: "film")
+            mayBeRepeated = film.tag != nil
+        case .remove(let film):
+            operation = .remove
+            parameters =
+                Self.element("id", film.id) + (film.tag.map { Self.element("tag", $0) } ?? "")
+        case .rate(let film, let rater, let value):
+            operation = .rate
+            parameters =
+                Self.element("id", film.id) + Self.element("rater", rater)
+                + (value.map { Self.element("value", "\($0)") } ?? "<value xsi:nil=\"true\"/>")
+        }
+        switch try await ask(operation, parameters, expecting: expected, mayBeRepeated: mayBeRepeated) {
+        case .refused(let status, let isRepeated): return .refused(status, isRepeated: isRepeated)
+        case .result(let result):
+            let film = result.child(operation.resultName).map {
+                FilmClient.Film(
+                    document: SoapFilm.document($0, keepsNull: false), tag: $0.attribute("tag"))
+            }
+            if film == nil, case .add = change { throw noAnswer() }
+            return .done(film)
+        }
     }
 
     /// Reads the films.
@@ -106,7 +99,7 @@ struct SoapCaller: Sendable {
     // MARK: Messages
 
     private func result(_ operation: SoapOperation, _ parameters: String) async throws -> XMLElement {
-        guard case .result(let result) = try await ask(operation, Self.message(operation, parameters)) else {
+        guard case .result(let result) = try await ask(operation, parameters) else {
             throw noAnswer()
         }
         return result
@@ -116,11 +109,15 @@ struct SoapCaller: Sendable {
     ///   - expecting: the statuses of refusals that are not failures.
     ///   - mayBeRepeated: whether sending the message twice does no harm.
     private func ask(
-        _ operation: SoapOperation, _ message: UploadBody, expecting: Set<Int> = [],
+        _ operation: SoapOperation, _ parameters: String, expecting: Set<Int> = [],
         mayBeRepeated: Bool = true
     ) async throws -> Reply {
+        let element = operation.rawValue
+        let message = SoapEnvelope.message(
+            "<\(element) xmlns=\"\(SoapOperation.namespace)\">\(parameters)</\(element)>")
         var request = UploadRequest(
-            url: url, .post, message, fields: ["SOAPAction": "\"\(operation.action)\""])
+            url: url, .post, .bytes(message, mediaType: SoapEnvelope.contentType),
+            fields: ["SOAPAction": "\"\(operation.action)\""])
         request.mayBeRepeated = mayBeRepeated
         request.isAnsweredBy500 = true
         request.answerLimit = Self.answerLimit
@@ -146,14 +143,6 @@ struct SoapCaller: Sendable {
 
     private func noAnswer() -> Failure {
         Failure("\(name): this is not a film service in SOAP; check the address")
-    }
-
-    private func film(in reply: Reply, _ operation: SoapOperation) -> FilmClient.Film? {
-        guard case .result(let result) = reply, let film = result.child(operation.resultName) else {
-            return nil
-        }
-        return FilmClient.Film(
-            document: SoapFilm.document(film, keepsNull: false), tag: film.attribute("tag"))
     }
 
     private func page(
@@ -193,12 +182,14 @@ struct SoapFilms: FilmProvider {
     }
 
     func film(_ id: String, _ access: any FilmAccess) async throws -> FoundFilm? {
-        guard let film = try await caller(access).film(id) else { return nil }
+        guard
+            let film = try await caller(access).perform(.read(id: id), expecting: [404]).film
+        else { return nil }
         return FoundFilm(try film.document.movie(), base: BaseURL(address.soap))
     }
 
     private func caller(_ access: any FilmAccess) throws(UsageError) -> SoapCaller {
         if access.isOffline { throw UsageError("leave out --offline: answers in SOAP are not cached") }
-        return SoapCaller(url: address.soap, access: access)
+        return SoapCaller(address: address, access: access)
     }
 }
