@@ -110,9 +110,9 @@ package final class CatalogueService: Sendable {
     private static func handler(
         _ path: String, catalogue: String?, _ configuration: Configuration
     ) throws(CatalogueServiceError) -> CatalogueHandler {
-        let folder = try CatalogueFolder(path: path)
+        let folder = try CatalogueFolder(path: path, followsLinks: configuration.followsLinks)
         let hasFilms = catalogue == nil && folder.catalogueName() == nil && FilmFolder.hasFilms(path)
-        let films = hasFilms ? FilmFolder(path) : nil
+        let films = hasFilms ? FilmFolder(path, followsLinks: configuration.followsLinks) : nil
         let pictures = pictures(configuration) { body in
             // The site below reports the faults of the catalogue.
             var quiet = configuration
@@ -204,6 +204,8 @@ extension CatalogueService {
         package var failureRate = 0.0
         /// The seed that decides which requests fail. The same seed and order of requests give the same failures.
         package var failureSeed: UInt64 = 1
+        /// Whether links that lead out of a served folder are followed. Default: no.
+        package var followsLinks = false
         /// The freshness lifetime of files in seconds (`Cache-Control: max-age`), default one hour.
         package var cacheSeconds = 3600
 

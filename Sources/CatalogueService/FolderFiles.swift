@@ -136,8 +136,8 @@ final class FolderFiles: Sendable {
     }
 }
 
-/// The served folder. Files are opened from its descriptor, name by name, and links are never followed. So no request
-/// can reach a file outside it, even while someone changes the folder.
+/// The served folder. Files are opened from its descriptor, name by name, and links are followed only if the operator says
+/// so. Otherwise no request can reach a file outside it, even while someone changes the folder.
 final class CatalogueFolder: Sendable {
     enum Failure: Error {
         /// No such file, or a file that is not served: a folder, a link, a pipe, an unreadable file.
@@ -147,9 +147,11 @@ final class CatalogueFolder: Sendable {
     }
 
     private let root: Descriptor
+    private let followsLinks: Bool
 
     /// Opens a folder; the path itself may contain links.
-    init(path: String) throws(CatalogueServiceError) {
+    init(path: String, followsLinks: Bool = false) throws(CatalogueServiceError) {
+        self.followsLinks = followsLinks
         let number = unsafe csystem_open(path, O_RDONLY | O_DIRECTORY, 0)
         guard number >= 0 else {
             switch errno {
@@ -168,13 +170,13 @@ final class CatalogueFolder: Sendable {
         var folder = root.number
         defer { if folder != root.number { close(folder) } }
         for name in names.dropLast() {
-            let next = Self.openEntry(of: folder, name, O_RDONLY | O_DIRECTORY)
+            let next = openEntry(of: folder, name, O_RDONLY | O_DIRECTORY)
             guard next >= 0 else { throw Self.failure(errno) }
             if folder != root.number { close(folder) }
             folder = next
         }
         // Without it, opening a pipe would wait for a writer.
-        let descriptor = Self.openEntry(of: folder, last, O_RDONLY | O_NONBLOCK)
+        let descriptor = openEntry(of: folder, last, O_RDONLY | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(errno) }
         guard let file = ServedFile(owning: Descriptor(descriptor)) else { throw .notFound }
         return file
@@ -203,9 +205,9 @@ final class CatalogueFolder: Sendable {
         return names.count == 1 ? names[0] : nil
     }
 
-    private static func openEntry(of folder: Int32, _ name: [UInt8], _ flags: Int32) -> Int32 {
+    private func openEntry(of folder: Int32, _ name: [UInt8], _ flags: Int32) -> Int32 {
         let terminated = name.map(CChar.init(bitPattern:)) + [0]
-        return unsafe openat(folder, terminated, flags | O_NOFOLLOW | O_CLOEXEC)
+        return unsafe openat(folder, terminated, flags | (followsLinks ? 0 : O_NOFOLLOW) | O_CLOEXEC)
     }
 
     private static func failure(_ errno: Int32) -> Failure {

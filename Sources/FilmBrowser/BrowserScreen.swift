@@ -141,7 +141,7 @@ package struct BrowserScreen {
         case .address(let editor): typed(editor, width: width)
         case .opening(let address): [StyledText(TerminalText.visible(address), .dim)]
         case .picture(_, let address): [StyledText(TerminalText.visible(address))]
-        case .help, .answer, .question, nil: nil
+        case .help, .answer, .question, .versions, nil: nil
         }
     }
 

@@ -1,5 +1,5 @@
 package import BackgroundTransfers
-import Films
+package import Films
 package import LazyImages
 package import TerminalGraphics
 
@@ -23,8 +23,10 @@ package struct BrowserState {
         case refresh, readMore
         /// Search the films at the server; nil shows those of before.
         case search(String?)
-        /// Play the selected film, copy its poster's address.
-        case play, copyAddress
+        /// Play an address of the selected film.
+        case play(String)
+        /// Copy the address of the selected film's poster.
+        case copyAddress
         /// Save the posters of the films that commands are for, or the films as a catalogue.
         case savePosters, export
         /// Store marks; keep the answer whether marks are sent to the films' server.
@@ -68,6 +70,8 @@ package struct BrowserState {
     private var awaited: (words: String?, before: CatalogueState)?
     /// Whether films can be played.
     package var hasPlayer = true
+    /// The address that was played last.
+    private var played: String?
     /// The marks that were set, the last ones last.
     private var undoable: [[MarkBook.Change]] = []
     /// The network's reach; nil until it is known.
@@ -115,7 +119,7 @@ package struct BrowserState {
         case .help: HelpPage.lines(width: layout.size.columns, keys)
         case .answer(let paragraphs):
             paragraphs.flatMap { $0.lines(width: max(1, layout.size.columns - 2 * BrowserLayout.margin)) }
-        case .address, .opening, .picture, .question, nil: nil
+        case .address, .opening, .picture, .question, .versions, nil: nil
         }
     }
 
@@ -135,6 +139,7 @@ package struct BrowserState {
         context.keys = presentKeys
         guard let movie = list.selectedMovie else { return context }
         context.marks = list.marks(of: movie)
+        context.seenParts = list.marks.seenParts(of: movie)
         context.change = list.change(inRow: list.selected)
         context.sameDirector = list.sameDirector(first: FilmPage.mostOfDirector)
         // Beside the film, the list shows its neighbours.
@@ -152,7 +157,13 @@ package struct BrowserState {
     /// The message to show; nil if there is none.
     package var message: String? {
         if overlay?.hidesFilms == true { return notice }
-        if case .question(let question) = overlay { return question }
+        switch overlay {
+        case .question(let question, _): return question
+        case .versions(let versions):
+            let names = versions.enumerated().map { "\($0 + 1) \($1.title)" }
+            return "Play " + names.joined(separator: ", ") + "?"
+        default: break
+        }
         // A film in full explains itself why it has no poster, and lines have no posters.
         let failure = filmPage == nil && layout.style != .lines ? failure?.line(keys) : nil
         return notice ?? searchNote ?? failure ?? catalogue.explanation(keys)
@@ -271,6 +282,11 @@ extension BrowserState {
         }
     }
 
+    /// The keys that answer a question.
+    private static let answers: Set<TerminalKey.Code> = [
+        .character("y"), .character("Y"), .character("n"), .character("N"), .escape,
+    ]
+
     /// - Parameter typed: the key, which may stand for another one where no text is typed.
     mutating func handle(_ typed: TerminalKey, now: Double) -> [Effect] {
         guard let key = presentKeys.meaning(of: typed) else { return [] }
@@ -282,6 +298,8 @@ extension BrowserState {
             default: break
             }
         }
+        // A person who goes on has not answered, and need not.
+        if case .question(_, .isSeen) = overlay, !Self.answers.contains(key.code) { overlay = nil }
         if let overlay { return handleOverlayKey(key, overlay) }
         if editor != nil, let effects = handleFilterKey(key, now: now) { return effects }
         if let movement = Movement(key) { return perform(movement, now: now) }
@@ -297,7 +315,7 @@ extension BrowserState {
     /// The keys that act now: the person's own, or the usual ones where a text is typed or a question is answered.
     package var presentKeys: BrowserKeys {
         switch overlay {
-        case .address, .question: BrowserKeys()
+        case .address, .question, .versions: BrowserKeys()
         case .help, .opening, .picture, .answer: keys
         case nil: editor == nil ? keys : BrowserKeys()
         }
@@ -370,7 +388,7 @@ extension BrowserState {
         switch key.code {
         case .character("q"), .escape, .backspace: return closeFilm()
         case .enter:
-            guard list.selectedMovie?.media == nil else { return [.play] }
+            if let movie = list.selectedMovie, movie.media != nil { return play(movie) }
             notice = "this film has no media to play; the catalogue names a film's file as media"
             return []
         case .right, .character("n"), .character("l"): return turn(1, now: now)
@@ -502,7 +520,8 @@ extension BrowserState {
         if let problem = news.problem { notice = problem }
         if news.isSending == nil, let waiting = news.unsent.first, overlay == nil, editor == nil {
             let marks = waiting.mark == .favourite ? "favourite" : "seen"
-            overlay = .question("Send your marks (\(marks), and those to come) to the films' server too?")
+            overlay = .question(
+                "Send your marks (\(marks), and those to come) to the films' server too?", .sendsMarks)
         }
     }
 }
@@ -722,13 +741,23 @@ package enum Overlay: Sendable {
     /// The paragraphs of an answer without a picture.
     case answer([StyledText])
     /// A question, which y or n answers.
-    case question(String)
+    case question(String, Question)
+    /// Which version of the selected film is played; its digit answers.
+    case versions([FilmPart])
+
+    /// What a question is about.
+    package enum Question: Sendable {
+        /// Whether marks are sent to the films' server.
+        case sendsMarks
+        /// Whether the film that was played is seen, or this episode of it.
+        case isSeen(Movie, FilmPart?)
+    }
 
     /// Whether it hides the films.
     fileprivate var hidesFilms: Bool {
         switch self {
         case .help, .picture, .answer: true
-        case .address, .opening, .question: false
+        case .address, .opening, .question, .versions: false
         }
     }
 }
@@ -754,18 +783,65 @@ extension BrowserState {
             self.overlay = nil
             return [.stopOpening]
         case .address(let editor): return handleAddressKey(key, editor)
-        case .question:
+        case .question(_, let question):
             switch key.code {
             case .character("y"), .character("Y"), .character("n"), .character("N"):
                 self.overlay = nil
-                let isYes = [.character("y"), .character("Y")].contains(key.code)
-                notice = isYes ? "Marks are sent to the server" : "Marks stay here"
-                return [.sendMarks(isYes)]
+                return answer(question, [.character("y"), .character("Y")].contains(key.code))
             case .escape: self.overlay = nil
             default: break
             }
+        case .versions(let versions):
+            if case .character(let letter) = key.code, let number = letter.wholeNumberValue,
+                versions.indices.contains(number - 1)
+            {
+                self.overlay = nil
+                return play(versions[number - 1].media)
+            }
+            if [.escape, .character("q")].contains(key.code) { self.overlay = nil }
         }
         return []
+    }
+
+    private mutating func answer(_ question: Overlay.Question, _ isYes: Bool) -> [Effect] {
+        switch question {
+        case .sendsMarks:
+            notice = isYes ? "Marks are sent to the server" : "Marks stay here"
+            return [.sendMarks(isYes)]
+        case .isSeen(let movie, let part):
+            guard isYes else { return [] }
+            let changes = list.seen(movie, part)
+            undoable.append(changes.map(\.undone))
+            notice = "Seen: " + (part?.title ?? movie.title)
+            return store(changes)
+        }
+    }
+
+    /// Plays a film: of a series the first episode that is unseen; of versions the one that is chosen.
+    private mutating func play(_ movie: Movie) -> [Effect] {
+        if movie.isSeries {
+            let seen = list.marks.seenParts(of: movie)
+            let next = movie.parts.first { !seen.contains($0) } ?? movie.parts[0]
+            return play(next.media)
+        }
+        guard movie.parts.isEmpty else {
+            show(.versions(Array(movie.parts.prefix(9))))
+            return []
+        }
+        return movie.media.map { play($0) } ?? []
+    }
+
+    private mutating func play(_ media: String) -> [Effect] {
+        played = media
+        return [.play(media)]
+    }
+
+    /// Asks whether the film is seen that has just been played to its end.
+    package mutating func offerSeen() {
+        guard let movie = list.selectedMovie, let played else { return }
+        let part = movie.isSeries ? movie.parts.first { $0.media == played } : nil
+        let isSeen = part.map { list.marks.seenParts(of: movie).contains($0) } ?? list.marks(of: movie).isSeen
+        if !isSeen { show(.question("Seen: \(part?.title ?? movie.title)?", .isSeen(movie, part))) }
     }
 
     private mutating func handleAddressKey(_ key: TerminalKey, _ editor: LineEditor) -> [Effect] {

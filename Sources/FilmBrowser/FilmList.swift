@@ -201,6 +201,15 @@ extension FilmList {
 
     mutating func endSelection() { selection = [] }
 
+    /// The change that marks a film as seen, or an episode of it.
+    func seen(_ movie: Movie, _ part: FilmPart?) -> [MarkBook.Change] {
+        guard let part else { return changes(.seen, to: 1, of: [movie]) }
+        return [
+            MarkBook.Change(
+                movie: movie, key: FilmMarks.key(of: part, in: movie), mark: .seen, value: 1, before: 0)
+        ]
+    }
+
     /// The changes that set a mark of films to a value. A mark that all of them have is removed, except a rating.
     func changes(_ mark: FilmMark, to value: Int, of movies: [Movie]) -> [MarkBook.Change] {
         let before = movies.map { marks(of: $0)[mark] }

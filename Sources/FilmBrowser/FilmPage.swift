@@ -53,9 +53,15 @@ extension FilmPage {
         let upper =
             title(movie, context, accent) + facts(movie, context.hits, accent) + own(context.marks, accent)
         let overview = movie.overview.map { [[]] + wrapped($0).marked(context.hits, .overview) }
-        var lines = upper + (overview ?? [])
+        var lines = upper + (overview ?? []) + episodes(movie, context)
         if movie.media != nil, context.isPlayedByEnter, let key = context.keys.shown("Enter") {
-            lines += [[], [StyledText(key, .bold), StyledText(" plays it", .dim)]]
+            lines += [
+                [],
+                [
+                    StyledText(key, .bold),
+                    StyledText(movie.isSeries ? " plays the next one" : " plays it", .dim),
+                ],
+            ]
         }
         if let failure = context.failure {
             lines += [[]] + wrapped(failure.line(context.keys), .dim)
@@ -66,6 +72,29 @@ extension FilmPage {
         guard !lower.isEmpty else { return lines }
         let space = max(1, poster.size.rows - lines.count - lower.count)
         return lines + Array(repeating: [], count: space) + lower
+    }
+
+    /// The episodes of a series, each with its number and whether it is seen:
+    ///
+    ///     Season 1
+    ///       1  Fantômas à l'ombre de la guillotine  ✓
+    private func episodes(_ movie: Movie, _ context: FilmContext) -> [Line] {
+        guard movie.isSeries else { return [] }
+        var lines: [Line] = []
+        var season: Int?
+        for part in movie.parts {
+            if part.season != season {
+                season = part.season
+                lines += [[]] + wrapped(season == 0 ? "Specials" : "Season \(season ?? 1)", .bold)
+            }
+            let number = TerminalText.padded(
+                part.number.map(String.init) ?? "", toWidth: 4, alignment: .trailing)
+            let sign = context.seenParts.contains(part) ? "  ✓" : ""
+            let room = max(0, text.size.columns - number.count - 2 - TerminalText.width(sign))
+            let title = TerminalText.truncated(TerminalText.visible(part.title), toWidth: room)
+            lines.append([StyledText(number + "  ", .dim), StyledText(title), StyledText(sign)])
+        }
+        return lines
     }
 
     private func wrapped(_ text: String, _ style: CellStyle = CellStyle()) -> [Line] {
@@ -172,6 +201,8 @@ struct FilmContext {
     var failure: PosterFailure?
     /// The person's marks.
     var marks = FilmMarks()
+    /// The episodes that are seen.
+    var seenParts: Set<FilmPart> = []
     /// Some other films by its director, and how many there are in all.
     var sameDirector: (films: [Movie], count: Int) = ([], 0)
     /// Its neighbours in the present order; nil at the ends, and where the list shows them.

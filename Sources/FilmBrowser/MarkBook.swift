@@ -55,6 +55,13 @@ package struct MarkBook {
         return marks
     }
 
+    /// The episodes of a series that are seen.
+    func seenParts(of movie: Movie) -> Set<FilmPart> {
+        guard movie.isSeries, !stored.isEmpty else { return [] }
+        return Set(
+            movie.parts.filter { stored[FilmMarks.key(of: $0, in: movie)]?[.seen]?.value ?? 0 > 0 })
+    }
+
     /// What a mark of a film is stored under.
     /// - Parameter isUnique: whether no other film of the catalogue has its title and year.
     func key(of movie: Movie, isUnique: Bool) -> String {

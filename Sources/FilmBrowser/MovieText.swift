@@ -1,4 +1,5 @@
 package import Films
+import FoundationEssentials
 import TerminalGraphics
 
 /// A film as text that is safe for a terminal.
@@ -24,15 +25,27 @@ package enum MovieText {
 
     /// The facts besides titles, overview and score: a name, the text and the member.
     static func namedFacts(_ movie: Movie) -> [(name: String, value: String, member: FilmMember)] {
-        ([.director] + FilmMember.facts.filter { $0 != .director } + [.genres]).compactMap { member in
-            movie.text(member).map { text in
-                switch member {
-                case .minutes: ("Length", text == "1" ? "1 minute" : "\(text) minutes", member)
-                case .genres: ("Genre", TerminalText.visible(text), member)
-                default: (member.definition.label, TerminalText.visible(text), member)
+        let parts = movie.isSeries ? ("Episodes", "\(movie.parts.count)", FilmMember.title) : nil
+        let facts = [.director] + FilmMember.facts.filter { $0 != .director } + [.genres, .media]
+        return [parts].compactMap(\.self)
+            + facts.compactMap { member in
+                movie.text(member).map { text in
+                    switch member {
+                    case .minutes: ("Length", text == "1" ? "1 minute" : "\(text) minutes", member)
+                    case .genres: ("Genre", TerminalText.visible(text), member)
+                    case .media: ("File", TerminalText.visible(path(of: text)), member)
+                    default: (member.definition.label, TerminalText.visible(text), member)
+                    }
                 }
             }
+    }
+
+    /// The path of a file's address; any other address as it is.
+    package static func path(of media: String) -> String {
+        guard let url = URL(string: media), ["file", nil].contains(url.scheme?.lowercased()) else {
+            return media
         }
+        return url.path(percentEncoded: false)
     }
 
     /// `8.3 of 10 by 2 votes`; nil without votes.

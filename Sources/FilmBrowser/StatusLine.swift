@@ -180,6 +180,7 @@ extension BrowserState {
         case .help, .picture, .answer: return [KeyHint("Esc", "back")]
         case .address: return [KeyHint("Enter", "open"), KeyHint("Esc", "back")]
         case .opening: return [KeyHint("Esc", "stop")]
+        case .versions: return [KeyHint("1-9", "play it"), KeyHint("Esc", "none")]
         case .question: return [KeyHint("y", "yes"), KeyHint("n", "no"), KeyHint("Esc", "not now")]
         case nil: break
         }

@@ -118,7 +118,9 @@ package struct SourceFilm: Sendable {
         (self.ids, self.marks) = (ids, marks)
     }
 
-    package init(_ movie: Movie, ids: [String: String] = [:]) { (self.movie, self.ids) = (movie, ids) }
+    package init(_ movie: Movie, ids: [String: String] = [:], marks: FilmMarks = FilmMarks()) {
+        (self.movie, self.ids, self.marks) = (movie, ids, marks)
+    }
 
     /// All members with their values, and the ids as the member `ids`.
     package var document: FilmDocument {
@@ -139,6 +141,15 @@ package struct SourceFilm: Sendable {
                 members: members.map { JSONText.Member(name: $0.key, value: JSONText($0.value)) })
         }
         return document
+    }
+}
+
+extension BaseURL {
+    /// An address of a folder's film as other programs take it, from anywhere: whole. The addresses of a list are as they
+    /// are written there.
+    package func media(_ address: String) -> String {
+        guard url.isFileURL, url.hasDirectoryPath else { return address }
+        return URL(string: address, relativeTo: url)?.absoluteString ?? address
     }
 }
 

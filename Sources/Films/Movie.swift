@@ -25,6 +25,16 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     public internal(set) var score: Double?
     /// The poster's address as written: relative to the catalogue, or absolute. Nil without a poster.
     public internal(set) var poster: String?
+    /// The line that advertises it.
+    public internal(set) var tagline: String?
+    /// The names of actors, the leading ones first; may be empty.
+    public internal(set) var cast: [String] = []
+    /// The series of films that it belongs to.
+    public internal(set) var collection: String?
+    /// The address of a trailer.
+    public internal(set) var trailer: String?
+    /// What can be played of it, if that is a choice: its versions, or the episodes of a series. Known of folders only.
+    public package(set) var parts: [FilmPart] = []
     /// The film itself, a file or address as written: relative to the catalogue, or absolute. Nil if unknown.
     public internal(set) var media: String?
     /// A web page about the film, an address as written: relative to the catalogue, or absolute. Nil if unknown.
@@ -40,6 +50,9 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
 
     /// The range of scores and votes.
     public static let scores: ClosedRange<Double> = 0...10
+
+    /// Whether it is a series, whose parts are its episodes.
+    public var isSeries: Bool { parts.first?.season != nil }
 
     /// The rating if there are votes, otherwise the score. Lists are sorted by it.
     public var rankingScore: Double? { votes > 0 ? rating ?? score : score }
@@ -74,6 +87,10 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
             case .score: score.map(FilmMember.Value.number)
             case .poster: poster.map(FilmMember.Value.text)
             case .media: media.map(FilmMember.Value.text)
+            case .tagline: tagline.map(FilmMember.Value.text)
+            case .cast: cast.isEmpty ? nil : .texts(cast)
+            case .collection: collection.map(FilmMember.Value.text)
+            case .trailer: trailer.map(FilmMember.Value.text)
             case .page: page.map(FilmMember.Value.text)
             case .rating: rating.map(FilmMember.Value.number)
             case .votes: votes > 0 ? .whole(votes) : nil
@@ -95,6 +112,10 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
             case (.score, .number(let number)): score = number
             case (.poster, .text(let text)): poster = text
             case (.media, .text(let text)): media = text
+            case (.tagline, .text(let text)): tagline = text
+            case (.cast, .texts(let texts)): cast = texts
+            case (.collection, .text(let text)): collection = text
+            case (.trailer, .text(let text)): trailer = text
             case (.page, .text(let text)): page = text
             case (.rating, .number(let number)): rating = number
             case (.votes, .whole(let number)): votes = number
@@ -117,12 +138,28 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     }
 }
 
+/// Something that can be played of a film: one of its versions, or an episode of a series.
+public struct FilmPart: Sendable, Hashable, Encodable {
+    /// The season, from 1; 0 for specials, nil for a version.
+    public let season: Int?
+    /// The episode's number in its season; nil for a version, and where it is unknown.
+    public let number: Int?
+    /// `4K`, or the title of an episode.
+    public let title: String
+    /// Its address, as that of the film's `media`.
+    public let media: String
+
+    package init(season: Int? = nil, number: Int? = nil, title: String, media: String) {
+        (self.season, self.number, self.title, self.media) = (season, number, title, media)
+    }
+}
+
 /// The members of a film, in their order: the schema. JSON, XML, SOAP and the forms of the service, the options of `add`
 /// and `edit`, `help json` and the search all read it. A new member needs a case, its definition, and a property of
 /// `Movie` with its place in the subscript.
 public enum FilmMember: Int, CaseIterable, Sendable {
     case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster, media
-    case page, rating, votes, createdAt, updatedAt
+    case page, tagline, cast, collection, trailer, rating, votes, createdAt, updatedAt
 
     /// A value of a member.
     public enum Value: Sendable, Hashable {
@@ -262,6 +299,18 @@ public enum FilmMember: Int, CaseIterable, Sendable {
         Definition(
             name: "page", kind: .address, rule: .lenient, label: "Page",
             help: "a web page about it, as in the catalogue"),
+        Definition(
+            name: "tagline", kind: .text, rule: .lenient, label: "Tagline", isFact: true,
+            help: "the line that advertises it"),
+        Definition(
+            name: "cast", kind: .texts(element: "actor"), rule: .lenient, label: "Cast", search: .browser,
+            isFact: true, help: "an array of names"),
+        Definition(
+            name: "collection", kind: .text, rule: .lenient, label: "Part of", isFact: true,
+            help: "the series of films that it belongs to"),
+        Definition(
+            name: "trailer", kind: .address, rule: .lenient, label: "Trailer", isFact: true,
+            help: "the address of its trailer"),
         Definition(
             name: "rating", kind: .number(Movie.scores), rule: .library, label: "Rating",
             help: "the mean of the votes, if there are any"),

@@ -1,4 +1,4 @@
-/// Observes a folder and the folders in it (inotify(7)): calls back when files or folders were added, removed, renamed or
+/// Observes a folder and the folders below it, eight levels deep (inotify(7)): calls back when files or folders were added, removed, renamed or
 /// written. Several changes in a row count once (debounced).
 ///
 /// A system watches a limited number of folders. Beyond it the callback comes once a minute, changed or not.
@@ -11,6 +11,7 @@ package final class FolderWatch: Sendable {
     private static let longestDelay = Duration.seconds(5)
     /// The time between two callbacks for what cannot be watched.
     private static let interval = Duration.seconds(60)
+    private static let deepest = 8
     private static let events = UInt32(
         IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF
             | IN_ONLYDIR)
@@ -66,21 +67,22 @@ package final class FolderWatch: Sendable {
             }
         }
 
-        /// Watches the root and the folders in it.
+        /// Watches the root and the folders below it.
         /// - Returns: whether all of them are watched.
-        func add() -> Bool {
-            guard add(root) else { return false }
-            let calls = FileCalls()
-            // Ignored: a root that is gone has no folders to watch.
-            guard let folder = try? calls.openFolder(root), let names = try? calls.names(in: folder) else {
-                return true
-            }
-            return names.allSatisfy { add(root + "/" + $0) }
-        }
+        func add() -> Bool { add(root, depth: 0) }
 
         /// - Returns: false if the system has no room for another folder.
-        private func add(_ path: String) -> Bool {
-            unsafe inotify_add_watch(descriptor, path, FolderWatch.events) >= 0 || errno != ENOSPC
+        private func add(_ path: String, depth: Int) -> Bool {
+            guard unsafe inotify_add_watch(descriptor, path, FolderWatch.events) >= 0 else {
+                return errno != ENOSPC
+            }
+            let calls = FileCalls()
+            // Ignored: a folder that is gone has no folders to watch. A link is watched, and may lead round.
+            guard depth < FolderWatch.deepest,
+                (try? calls.status(ofPath: path))?.isFolder == true || depth == 0,
+                let folder = try? calls.openFolder(path), let names = try? calls.names(in: folder)
+            else { return true }
+            return names.allSatisfy { add(path + "/" + $0, depth: depth + 1) }
         }
 
         /// Reads the events, which say only that something has changed.

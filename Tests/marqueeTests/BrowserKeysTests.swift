@@ -162,7 +162,14 @@ struct BrowserKeysTests {
         #expect(state.page == .films && state.message == nil)
         for _ in 0..<9 { state.type("n") }
         state.press(.enter)
-        #expect(state.press(.enter) == [.play] && state.page == .film)
+        #expect(state.press(.enter) == [.play("films/9.mkv")] && state.page == .film)
+        state.offerSeen()
+        #expect(state.message == "Seen: Film 9?")
+        #expect(state.press(.character("y")).contains { if case .mark = $0 { true } else { false } })
+        #expect(state.message == "Seen: Film 9")
+        state.press(.enter)
+        state.offerSeen()
+        #expect(state.message != "Seen: Film 9?", "it is seen already")
     }
 
     @Test("without posters there is no wall, also after a change of the size")

@@ -47,7 +47,8 @@ struct BrowserPlayingTests {
     }
 
     private func isBack(_ screen: VirtualScreen) -> Bool {
-        screen.row(containing: "Esc back") != nil && screen.row(containing: "1926") != nil
+        ["Esc back", "Seen: "].contains { screen.row(containing: $0) != nil }
+            && screen.row(containing: "1926") != nil
     }
 
     @Test("a player gets the terminal as a shell gives it, and the page returns when it ends")
@@ -60,6 +61,7 @@ struct BrowserPlayingTests {
         #expect(!terminal.settings.isCooked)
         #expect(String(decoding: terminal.output, as: UTF8.self).contains("heard 0"))
         #expect(terminal.screen.row(containing: "failed") == nil)
+        #expect(terminal.screen.row(containing: "Seen: ") != nil, "it was played to its end")
         terminal.quit("qq")
         #expect(terminal.settings == terminal.settingsBefore)
     }

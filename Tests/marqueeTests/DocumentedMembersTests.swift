@@ -11,6 +11,7 @@ struct DocumentedMembersTests {
     private static let films = """
         [{"id":"a","title":"A","originalTitle":"O","year":1920,"director":"D","country":"C","minutes":9,
           "genres":["G"],"overview":"W","score":7,"poster":"posters/1.png","media":"a.mkv","page":"a.html",
+          "tagline":"T","cast":["X"],"collection":"S","trailer":"t.mp4",
           "rating":8.5,"votes":2,"created_at":"2026-01-01T00:00:00.000Z",
           "updated_at":"2026-01-01T00:00:00.000Z"},
          {"id":"b","title":"B","year":1921,"director":"D","poster":"posters/none.png"}]
@@ -105,7 +106,13 @@ struct DocumentedMembersTests {
             now: 1)
         let shown = try await members(of: "show", "a")
         let outcome = shown.filter { $0.hasPrefix("fetch.") }
-        try await expect("film", members(of: "list"), shown.subtracting(outcome))
+        for name in [
+            "Show/Season 1/S01E01 One.mkv", "F (1926)/F (1926) - 4K.mkv", "F (1926)/F (1926) - HD.mkv",
+        ] {
+            try fixture.home.write("", to: "Films/" + name)
+        }
+        let inFolder = try await members(of: "list", "--catalogue", fixture.home.file("Films"))
+        try await expect("film", members(of: "list"), inFolder, shown.subtracting(outcome))
         let ofFetch = try #require(try await documented()["fetch"])
         #expect(!outcome.isEmpty && ofFetch.isSuperset(of: outcome.map { String($0.dropFirst(6)) }))
     }

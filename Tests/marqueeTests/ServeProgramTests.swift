@@ -27,7 +27,7 @@ struct ServeProgramTests {
     func warnings() async throws {
         let home = try TemporaryFolder()
         try home.write("", to: "Films/Faust (1926)/faust.mkv")
-        try home.write("<movie><title>", to: "Films/Faust (1926)/faust.nfo")
+        try home.write("<album/>", to: "Films/Faust (1926)/faust.nfo")
         func list(_ catalogue: String) async throws -> Program.Outcome {
             try await Program.run(["list", "--plain", "--no-disk-cache", "--catalogue", catalogue])
         }

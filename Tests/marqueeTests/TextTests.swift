@@ -1,4 +1,6 @@
 @testable import Films
+import FoundationEssentials
+import LazyImages
 import TestTraits
 import Testing
 
@@ -56,7 +58,7 @@ struct ColumnsTests {
     func fit(width: Int) {
         let (title, director) = (String(repeating: "t", count: 30), String(repeating: "d", count: 20))
         let movie = Movie(id: "id", title: title, year: 1920, director: director)
-        let row = FilmRecord(movie: movie, poster: nil, isCached: false)
+        let row = FilmRecord(movie: movie, base: BaseURL(URL(filePath: "/")), poster: nil, isCached: false)
         let widths = FilmTable.columnWidths([row], in: width)
         #expect(widths.title >= 0 && widths.director >= 0)
         #expect(16 + widths.title + 2 + widths.director <= max(width, 18))

@@ -80,7 +80,7 @@ extension FilmRefusal {
         case .notUTF8, .webPage: self.init(.badRequest, error.description)
         case .tooLarge: self.init(.contentTooLarge, error.description)
         case .missingField, .wrongType, .wrongShape, .duplicateIdentifier, .unreadableFacts,
-            .unreadableFolder, .unreadableNames, .incomplete:
+            .unreadableFolder, .unreadableNames, .skippedLinks, .incomplete:
             // An empty pointer means the whole content (RFC 6901 section 5).
             self.init(
                 .unprocessableContent, error.description,

@@ -7,14 +7,15 @@ import SystemSupport
 ///
 ///     Films/
 ///       Nosferatu (1922)/nosferatu.mkv, nosferatu.nfo, poster.jpg
-///       Faust (1926)/Faust (1926).mkv, movie.nfo, folder.jpg
+///       F/Faust (1926)/Faust (1926) - 4K.mkv, Faust (1926) - 1080p.mkv, movie.nfo, folder.jpg
+///       Fantômas/tvshow.nfo, poster.jpg, Season 1/Fantômas S01E01.mkv
 ///       Metropolis.1927.mkv, Metropolis.1927-poster.jpg
 ///
 /// A film is a video, the copy of a disc (`VIDEO_TS`, `BDMV`), or a file of facts (`.nfo`) without one, in the folder
-/// itself or in a folder there. Its facts come from `<video>.nfo`, else from `movie.nfo` if its folder has no other film,
-/// else from its name. Its poster is the first of `<video>.jpg`, `<video>-poster.jpg` and the like, and, if its folder
-/// has no other film, `poster.jpg` and the like; else the address in the facts. Links that lead out of the folder are
-/// ignored. Names that are not UTF-8 are left out, with a warning.
+/// itself or in a folder below it. Its facts come from `<video>.nfo`, else from `movie.nfo` if its folder has no other
+/// film, else from its name. Its poster is the first of `<video>.jpg`, `<video>-poster.jpg` and the like, and, if its
+/// folder has no other film, `poster.jpg` and the like; else the address in the facts. A folder with `tvshow.nfo` or with
+/// seasons is one series. Names that are not UTF-8 are left out, with a warning. `FolderNames` has the rules of names.
 ///
 /// Reads again only what has changed. Safe for concurrent use. Calls block.
 package final class FilmFolder: Sendable {
@@ -24,198 +25,314 @@ package final class FilmFolder: Sendable {
     private let calls = FileCalls()
     /// The path without links.
     private let root: String
-    /// What was found in each folder inside, by its name; in the root itself by "".
+    /// Whether links that lead out of the folder are followed.
+    private let followsLinks: Bool
+    /// What was found in each folder inside, by its path; in the root itself by "".
     private let known = Lock<[String: Known]>([:])
 
-    /// The films of one folder, as they were read.
+    /// What one folder has, as it was read.
     private struct Known: Sendable {
-        let folder: FileIdentity
-        /// The files of facts. An editor may change one without changing the folder.
-        let facts: [String: FileIdentity]
+        /// The folder, and the files of facts and seasons whose change does not change the folder, by path.
+        let versions: [String: FileIdentity]
         let films: [FolderFilm]
+        let pictures: [FolderFilm]
         /// The folders in it that may have films.
         let folders: [String]
         /// What is wrong with names in it.
         let problem: CatalogueError?
+        /// The links that are not followed.
+        let links: Int
     }
 
-    private struct Entry {
-        let name: String
-        let isFolder: Bool
+    /// What a folder and the folders in it have.
+    private struct Found: Sendable {
+        var films: [FolderFilm] = []
+        var pictures: [FolderFilm] = []
+        var problems: [CatalogueError] = []
+        var links = 0
+        /// The folders themselves.
+        var folders: [String] = []
+
+        mutating func add(_ other: Found) {
+            films += other.films
+            pictures += other.pictures
+            problems += other.problems
+            links += other.links
+            folders += other.folders
+        }
     }
 
-    /// The folders, and films of the root, of a page: more than a large window shows.
+    private struct Listing {
+        var files: [String] = []
+        var folders: [String] = []
+        /// The names that are not UTF-8.
+        var unreadable: [String] = []
+        var links = 0
+
+        /// The folders that may have films. At the top of a library `Shorts` may be a folder of films, unless films stand
+        /// beside it.
+        func searched(isTop: Bool) -> [String] {
+            let isTop = isTop && !files.contains(where: FolderNames.isVideo)
+            return folders.filter { !FolderNames.isSkipped(folder: $0, isTop: isTop) }
+        }
+    }
+
+    /// The films of a page: more than a large window shows.
     private static let pageSize = 100
+    /// How deep folders are read: `Genre/Letter/Saga/Film` takes four. The whole machine is no library.
+    private var deepest: Int { root == "/" ? 0 : 8 }
     /// The most folders that are looked into to learn whether there are films.
     private static let mostLooks = 200
+    /// The most bytes of a `.strm` or `.ignore` file.
+    private static let smallFile = 4096
 
-    /// - Parameter path: an existing folder.
-    package init(_ path: String) {
-        self.path = path
+    /// - Parameters:
+    ///   - path: an existing folder.
+    ///   - followsLinks: whether links that lead out of the folder are followed, as for one's own screen. Default: yes.
+    package init(_ path: String, followsLinks: Bool = true) {
+        (self.path, self.followsLinks) = (path, followsLinks)
         root = URL(filePath: path).resolvingSymlinksInPath().path
     }
 
-    /// Whether a folder has films: a video or a file of facts in it, or in a folder there.
+    /// Whether a folder has films: a video or a file of facts in it, or in a folder below it.
     package static func hasFilms(_ path: String) -> Bool {
         let folder = FilmFolder(path)
-        // Ignored: a folder that cannot be read has no films here. Reading its pictures reports it.
-        guard let names = try? folder.names(in: "").read else { return false }
-        var looks = 0
-        for entry in names.lazy.compactMap({ folder.entry($0, in: "") }) {
-            if !entry.isFolder {
-                if FolderFilms.isFilm(entry.name) { return true }
-            } else if FolderFilms.isDisc(folder: entry.name) {
+        var (waiting, looks) = ([("", 0)][...], 0)
+        while let (place, depth) = waiting.popFirst(), looks < mostLooks {
+            looks += 1
+            // Ignored: a folder that cannot be read has no films to be seen. Reading its pictures reports it.
+            guard let listing = try? folder.listing(of: place) else { continue }
+            if listing.files.contains(where: FolderNames.isFilm)
+                || listing.folders.contains(where: FolderNames.isDisc)
+            {
                 return true
-            } else if looks < mostLooks {
-                looks += 1
-                // Ignored: a folder that cannot be read has no films to be seen.
-                let inside = (try? folder.entries(in: entry.name).read) ?? []
-                if inside.contains(where: {
-                    $0.isFolder ? FolderFilms.isDisc(folder: $0.name) : FolderFilms.isFilm($0.name)
-                }) {
-                    return true
-                }
             }
+            guard depth < folder.deepest else { continue }
+            waiting += listing.searched(isTop: place.isEmpty).map { (inside(place, $0), depth + 1) }
         }
         return false
     }
 
     /// Whether a file is a video, by its name.
-    package static func isVideo(_ name: String) -> Bool { FolderFilms.isVideo(name) }
+    package static func isVideo(_ name: String) -> Bool { FolderNames.isVideo(name) }
 
     private var base: BaseURL { BaseURL(URL(filePath: path, directoryHint: .isDirectory)) }
 
-    /// Reads the films, page by page, in the order of the names of their folders and files.
+    /// Reads the films, page by page, in the order of the names of their folders and files. Pictures come last.
     /// - Parameter take: called with each page.
     /// - Throws: `FileFault` if the folder cannot be read; errors of `take`.
     package func readPages(_ take: (CataloguePage) throws -> Void) throws {
         let top = try read("")
-        var places = top.films.map { (name: $0.name, films: [$0]) }
-        places += top.folders.map { (name: $0, films: []) }
+        let above: Set = Set([FileNumber(root)].compactMap(\.self))
+        let places =
+            top.films.map { (name: $0.name, film: Optional($0)) }
+            + top.folders.map { (name: $0, film: nil) }
         let keys = places.map { FoldedText.sortKey($0.name) }
         let order = places.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
         var taken: Set<String> = []
-        for start in stride(from: 0, to: max(1, order.count), by: Self.pageSize) {
-            let end = min(start + Self.pageSize, order.count)
-            let round = order[start..<max(start, end)].map { places[$0] }
-            let found = round.isEmpty ? [] : Parallel.map(round.count) { self.films(at: round[$0]) }
-            var films: [SourceFilm] = []
-            var problems = start == 0 ? [top.problem].compactMap(\.self) : []
-            for place in found {
-                for film in place.films {
-                    films.append(film.film(notIn: &taken))
-                    if let problem = film.problem { problems.append(problem) }
+        var found = Found(
+            pictures: top.pictures, problems: [top.problem].compactMap(\.self), links: top.links)
+        var (start, round) = (0, 1)
+        var present: Set = [""]
+        var isFirst = true
+        while start < order.count || isFirst {
+            isFirst = false
+            let numbers = order[start..<min(start + round, order.count)]
+            (start, round) = (start + numbers.count, min(round * 2, Self.pageSize))
+            let parts =
+                numbers.isEmpty
+                ? []
+                : Parallel.map(numbers.count) { number -> Found in
+                    let place = places[numbers[numbers.startIndex + number]]
+                    return place.film.map { Found(films: [$0]) }
+                        ?? self.films(below: place.name, depth: 1, above)
                 }
-                if let problem = place.problem { problems.append(problem) }
-            }
-            var page = CataloguePage(films, base: base)
-            page.problems = problems
-            page.isLast = end == order.count
-            if page.isLast || !page.films.isEmpty { try take(page) }
+            for part in parts { found.add(part) }
+            present.formUnion(found.folders)
+            let isLast = start == order.count
+            guard isLast || found.films.count >= Self.pageSize else { continue }
+            if isLast, found.links > 0 { found.problems.append(.skippedLinks(count: found.links)) }
+            let films = found.films + (isLast ? found.pictures : [])
+            var page = CataloguePage(films.map { $0.film(notIn: &taken) }, base: base)
+            page.problems = found.problems + films.compactMap(\.problem)
+            page.isLast = isLast
+            try take(page)
+            found = Found(pictures: found.pictures, links: found.links)
         }
-        let present = Set(top.folders)
-        known.withLock { known in known = known.filter { $0.key.isEmpty || present.contains($0.key) } }
+        known.withLock { [present] known in known = known.filter { present.contains($0.key) } }
     }
 
-    private func films(
-        at place: (name: String, films: [FolderFilm])
-    ) -> (films: [FolderFilm], problem: CatalogueError?) {
-        if !place.films.isEmpty { return (place.films, nil) }
+    /// The films of a folder and of those in it.
+    /// - Parameter above: the folders around it. A link to one of them would lead round for ever.
+    private func films(below place: String, depth: Int, _ above: Set<FileNumber>) -> Found {
+        guard let number = FileNumber(path(place)), !above.contains(number) else { return Found() }
         do throws(FileFault) {
-            let found = try read(place.name)
-            return (found.films, found.problem)
+            let here = try read(place)
+            var found = Found(
+                films: here.films, pictures: here.pictures, problems: [here.problem].compactMap(\.self),
+                links: here.links, folders: [place])
+            guard depth < deepest, !here.folders.isEmpty else { return found }
+            let folders = here.folders.sorted { FoldedText.sortKey($0) < FoldedText.sortKey($1) }
+            let inside = Parallel.map(folders.count) { index in
+                self.films(below: Self.inside(place, folders[index]), depth: depth + 1, above.union([number]))
+            }
+            for part in inside { found.add(part) }
+            return found
         } catch {
             let reason = error.detail ?? SystemError.text(error.code)
-            return ([], error.isAbsence ? nil : .unreadableFolder(name: place.name, reason: reason))
+            return Found(
+                problems: error.isAbsence ? [] : [.unreadableFolder(name: place, reason: reason)])
         }
     }
 
     /// What is in a folder, read again only if the folder or one of its files of facts has changed.
-    private func read(_ name: String) throws(FileFault) -> Known {
+    private func read(_ place: String) throws(FileFault) -> Known {
         // Before the list: a change after it is seen by the next reading.
-        let folder = try calls.status(ofPath: path(name)).identity
-        if let before = known.withLock({ $0[name] }), before.folder == folder,
-            before.facts.allSatisfy({ identity(of: $0, in: name) == $1 })
+        let identity = try calls.status(ofPath: path(place), followsLinks: true).identity
+        if let before = known.withLock({ $0[place] }), before.versions[place] == identity,
+            before.versions.allSatisfy({ $0.key == place || self.identity(of: $0.key) == $0.value })
         {
             return before
         }
-        let (entries, unreadable) = try entries(in: name)
-        var versions: [String: FileIdentity] = [:]
-        let inside = entries.filter(\.isFolder).map(\.name)
-        let found = FolderFilms(
-            folder: name, ownName: URL(filePath: path(name)).lastPathComponent,
-            files: entries.filter { !$0.isFolder }.map(\.name), folders: inside)
-        let films = found.films { file in
-            versions[file] = identity(of: file, in: name)
-            return facts(path(name) + "/" + file)
+        let listing = try listing(of: place)
+        var versions = [place: identity]
+        let reader = FolderFilms.Reader(
+            facts: { [self] root, path in
+                versions[path] = self.identity(of: path)
+                return facts(path, root)
+            }, address: { [self] in address(in: $0) })
+        let ownName = URL(filePath: path(place)).lastPathComponent
+        let finder = FolderFilms(
+            folder: place, ownName: ownName, files: listing.files, folders: listing.folders)
+        let folders = listing.searched(isTop: place.isEmpty)
+        let seasons = folders.filter { FolderNames.season(folder: $0) != nil }
+        let isSeries =
+            listing.files.contains { $0.lowercased() == "tvshow.nfo" } || !place.isEmpty && !seasons.isEmpty
+        let read: Known
+        if isSeries {
+            var episodes = [(folder: place, number: Int?.none, files: listing.files)]
+            for folder in folders {
+                let inner = Self.inside(place, folder)
+                versions[inner] = self.identity(of: inner)
+                // Ignored: a season that cannot be read has no episodes here.
+                let files = (try? self.listing(of: inner))?.files ?? []
+                episodes.append((inner, FolderNames.season(folder: folder), files))
+            }
+            let series = finder.series(episodes, reader)
+            read = Known(
+                versions: versions, films: [series], pictures: [], folders: [], problem: nil,
+                links: listing.links)
+        } else {
+            let (films, pictures) = finder.films(reader)
+            let problem = listing.unreadable.first.map { first in
+                CatalogueError.unreadableNames(folder: place, first: first, count: listing.unreadable.count)
+            }
+            read = Known(
+                versions: versions, films: films, pictures: pictures, folders: folders, problem: problem,
+                links: listing.links)
         }
-        let folders = inside.filter { !FolderFilms.isExtra(folder: $0) }
-        let problem = unreadable.first.map { first in
-            CatalogueError.unreadableNames(folder: name, first: first, count: unreadable.count)
-        }
-        let read = Known(folder: folder, facts: versions, films: films, folders: folders, problem: problem)
-        known.withLock { $0[name] = read }
+        known.withLock { $0[place] = read }
         return read
     }
 
-    private func facts(_ path: String) -> (file: NFOFile?, problem: String?) {
-        var bytes: [UInt8]
+    private func facts(_ place: String, _ root: String) -> (file: NFOFile?, problem: String?) {
+        let bytes: [UInt8]
         do throws(FileFault) {
-            let file = try calls.openForReading(path: path)
             // One byte more than a file may have, so that a larger one is refused and not cut.
-            bytes = [UInt8](
-                repeating: 0, count: min(try calls.status(of: file).size, NFOFile.maximumBytes + 1))
-            let count = try calls.read(file, into: &bytes)
-            bytes.removeLast(bytes.count - count)
+            bytes = try beginning(of: place, most: NFOFile.maximumBytes + 1)
         } catch {
             return (nil, "it cannot be read: \(error.detail ?? SystemError.text(error.code))")
         }
         do throws(CatalogueError) {
-            return (try NFOFile(bytes), nil)
+            return (try NFOFile(bytes, root: root), nil)
         } catch {
             return (nil, NFOFile.explanation(error))
         }
     }
 
+    /// The address in a `.strm` file: its first line that is no comment. Nil if that is none on the network.
+    private func address(in place: String) -> String? {
+        // Ignored: the player will say that the file cannot be read.
+        guard let bytes = try? beginning(of: place, most: Self.smallFile) else { return nil }
+        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+        let address = lines.lazy.map { String($0).trimmed }.first { !$0.isEmpty && !$0.hasPrefix("#") }
+        return address.flatMap { $0.contains("://") && !$0.lowercased().hasPrefix("file:") ? $0 : nil }
+    }
+
+    private func beginning(of place: String, most: Int) throws(FileFault) -> [UInt8] {
+        let file = try calls.openForReading(path: path(place))
+        var bytes = [UInt8](repeating: 0, count: min(try calls.status(of: file).size, most))
+        let count = try calls.read(file, into: &bytes)
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+
     /// - Returns: nil for a file that has gone, which is a change too.
-    private func identity(of file: String, in folder: String) -> FileIdentity? {
-        try? calls.status(ofPath: path(folder) + "/" + file, followsLinks: true).identity
+    private func identity(of place: String) -> FileIdentity? {
+        try? calls.status(ofPath: path(place), followsLinks: true).identity
     }
 
-    /// The path of a folder inside; "" is the root.
-    private func path(_ folder: String) -> String { folder.isEmpty ? root : root + "/" + folder }
+    /// The path of a place inside; "" is the root.
+    private func path(_ place: String) -> String { Self.inside(root, place) }
 
-    /// The files and folders in a folder, sorted by name, and the names that cannot be read.
-    private func entries(in folder: String) throws(FileFault) -> (read: [Entry], unreadable: [String]) {
-        let names = try names(in: folder)
-        return (names.read.compactMap { entry($0, in: folder) }, names.unreadable)
+    private static func inside(_ folder: String, _ name: String) -> String {
+        folder.isEmpty || name.isEmpty ? folder + name : folder + "/" + name
     }
 
-    /// The names in a folder, sorted, without hidden ones. Those that are not UTF-8 stand apart, for messages.
-    private func names(in folder: String) throws(FileFault) -> (read: [String], unreadable: [String]) {
-        var (read, unreadable): ([String], [String]) = ([], [])
-        for bytes in try calls.nameBytes(in: try calls.openFolder(path(folder))) where bytes.first != 0x2E {
-            if let name = String(validating: bytes, as: UTF8.self) {
-                read.append(name)
-            } else {
-                unreadable.append(String(decoding: bytes, as: UTF8.self))
+    /// The files and folders in a folder, sorted by name, without hidden ones, and without what its file `.ignore` names:
+    /// an empty one names all.
+    private func listing(of place: String) throws(FileFault) -> Listing {
+        var listing = Listing()
+        var ignored: [String]?
+        // The last name is never that of a link.
+        for bytes in try calls.nameBytes(in: try calls.openFolder(path(place) + "/.")) {
+            guard let name = String(validating: bytes, as: UTF8.self) else {
+                if bytes.first != 0x2E { listing.unreadable.append(String(decoding: bytes, as: UTF8.self)) }
+                continue
             }
+            if name == ".ignore" {
+                // Ignored: a file that cannot be read ignores nothing.
+                let text = try? beginning(of: Self.inside(place, name), most: Self.smallFile)
+                ignored = text.map { String(decoding: $0, as: UTF8.self).split(whereSeparator: \.isNewline) }?
+                    .map { String($0).trimmed }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+            }
+            if name.hasPrefix(".") { continue }
+            add(name, in: place, to: &listing)
         }
-        return (read.sorted(), unreadable.sorted())
+        if let ignored {
+            let isIgnored = { (name: String) in
+                ignored.isEmpty
+                    || ignored.contains {
+                        unsafe fnmatch($0.hasSuffix("/") ? String($0.dropLast()) : $0, name, 0) == 0
+                    }
+            }
+            listing.files.removeAll(where: isIgnored)
+            listing.folders.removeAll(where: isIgnored)
+        }
+        listing.files.sort()
+        listing.folders.sort()
+        listing.unreadable.sort()
+        return listing
     }
 
-    /// Nil for what is neither a file nor a folder, for a link that leads out of the root, and for what has just gone.
-    private func entry(_ name: String, in folder: String) -> Entry? {
-        let place = path(folder) + "/" + name
-        guard var status = try? calls.status(ofPath: place) else { return nil }
+    /// Adds a file or a folder; nothing for what is neither, and for what has just gone.
+    private func add(_ name: String, in place: String, to listing: inout Listing) {
+        let whole = path(Self.inside(place, name))
+        guard var status = try? calls.status(ofPath: whole) else { return }
         if !status.isFile, !status.isFolder {
-            let target = URL(filePath: place).resolvingSymlinksInPath().path
-            guard target.hasPrefix(root + "/"), let real = try? calls.status(ofPath: target) else {
-                return nil
+            let isInside = URL(filePath: whole).resolvingSymlinksInPath().path.hasPrefix(root + "/")
+            guard let real = try? calls.status(ofPath: whole, followsLinks: true) else { return }
+            guard isInside || followsLinks else {
+                listing.links += 1
+                return
             }
             status = real
         }
-        return status.isFile || status.isFolder ? Entry(name: name, isFolder: status.isFolder) : nil
+        if status.isFolder {
+            listing.folders.append(name)
+        } else if status.isFile, status.size > 0 || !FolderNames.pictures.contains(FolderNames.suffix(name)) {
+            listing.files.append(name)
+        }
     }
 }
 

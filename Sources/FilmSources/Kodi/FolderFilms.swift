@@ -3,7 +3,7 @@ import HTTPSemantics
 
 /// Finds the films among the files of one folder, by their names. Pure: whoever has the folder reads the files of facts.
 struct FolderFilms {
-    /// The name of the folder in the library; empty for the library itself.
+    /// The path of the folder in the library; empty for the library itself.
     let folder: String
     /// The folder's own name.
     private let ownName: String
@@ -14,105 +14,118 @@ struct FolderFilms {
     /// The files by their names in lower case.
     private let named: [String: String]
 
-    /// The suffixes of videos.
-    private static let videos: Set = [
-        "mkv", "mp4", "m4v", "avi", "mov", "wmv", "mpg", "mpeg", "ts", "m2ts", "webm", "ogv", "flv", "iso",
-        "vob", "3gp", "divx",
-    ]
-    /// The suffixes of pictures, the best first.
-    private static let pictures = ["jpg", "jpeg", "png", "webp", "tbn"]
-    /// The names of posters, the best first.
-    private static let posters = ["poster", "folder", "cover", "default", "movie"]
-    /// The folders of DVDs and Blu-rays, and the file that a player opens.
-    private static let discs = ["VIDEO_TS": "VIDEO_TS.IFO", "BDMV": "index.bdmv"]
-    /// Files of facts about something else, by their names.
-    private static let otherFacts: Set = ["tvshow", "season", "artist", "album"]
-    /// Folders with what belongs to films, and is none.
-    private static let extras: Set = [
-        "extras", "featurettes", "behind the scenes", "deleted scenes", "interviews", "trailers", "samples",
-        "sample", "shorts", "subs", "subtitles",
-    ]
+    /// Reads a file of facts, or the address in a `.strm` file, by the file's path in the library.
+    struct Reader {
+        /// The element with the facts, and the file; or why it cannot be read.
+        let facts: (_ root: String, _ path: String) -> (file: NFOFile?, problem: String?)
+        /// Nil for a file that has none.
+        let address: (_ path: String) -> String?
+    }
 
     /// - Parameters:
     ///   - folders: the names of the folders in it.
     ///   - ownName: the folder's own name.
     init(folder: String, ownName: String, files: [String], folders: [String]) {
         // A copy of a disc is a folder that a player opens by one of its files.
-        let discs = folders.compactMap { name in Self.discs[name.uppercased()].map { "\(name)/\($0)" } }
-        isOfOne = !folder.isEmpty || folders.allSatisfy { Self.isExtra(folder: $0) }
-        (self.folder, self.ownName, self.files) = (folder, ownName, files + (isOfOne ? discs : []))
+        let discs = folders.compactMap { name in
+            FolderNames.discs[name.uppercased()].map { "\(name)/\($0)" }
+        }
+        let isOfOne =
+            !folder.isEmpty || folders.allSatisfy { FolderNames.isSkipped(folder: $0, isTop: false) }
+        (self.isOfOne, self.folder, self.ownName, self.files) = (
+            isOfOne, folder, ownName, files + (isOfOne ? discs : [])
+        )
         named = Dictionary(files.map { ($0.lowercased(), $0) }) { first, _ in first }
     }
 
-    /// Whether a file is a film or the facts of one.
-    static func isFilm(_ file: String) -> Bool { isVideo(file) || isFacts(file) }
-
-    /// Whether a file may have the facts of a film.
-    private static func isFacts(_ file: String) -> Bool {
-        suffix(file) == "nfo" && !otherFacts.contains(stem(file).lowercased())
-    }
-
-    /// Whether a folder has what belongs to films, and is none.
-    static func isExtra(folder: String) -> Bool {
-        extras.contains(folder.lowercased()) || isDisc(folder: folder)
-    }
-
-    /// Whether a folder is the copy of a disc.
-    static func isDisc(folder: String) -> Bool { discs[folder.uppercased()] != nil }
-
-    /// Whether a file is a video that is no sample and no trailer.
-    static func isVideo(_ file: String) -> Bool {
-        if discs.values.contains(where: { file.hasSuffix("/" + $0) }) { return true }
-        guard videos.contains(suffix(file)) else { return false }
-        let stem = stem(file).lowercased()
-        return stem != "sample" && stem != "trailer"
-            && !["-sample", "-trailer", ".sample", "_trailer"].contains {
-                stem.hasSuffix($0)
-            }
-    }
-
-    private static func suffix(_ file: String) -> String {
-        file.lastIndex(of: ".").map { file[file.index(after: $0)...].lowercased() } ?? ""
-    }
-
-    private static func stem(_ file: String) -> String {
-        file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
-    }
-
-    /// A video, or the files of one film in several parts.
+    /// A video, the files of one film in several parts, or the versions of one film.
     private struct Group {
         /// The first part; nil for a film without a video.
         var video: String?
         /// The names that other files of the film may begin with.
         var stems: [String]
+        /// The versions, the best first; empty for a film with one.
+        var versions: [(label: String, video: String)] = []
     }
 
-    /// The films of the folder.
-    /// - Parameter facts: reads a file of facts, or says why it cannot be read.
-    func films(_ facts: (String) -> (file: NFOFile?, problem: String?)) -> [FolderFilm] {
+    /// The films of the folder, and the pictures that belong to none of them.
+    func films(_ reader: Reader) -> (films: [FolderFilm], pictures: [FolderFilm]) {
         let groups = groups
-        return groups.map { group in
+        let films = groups.map { group in
             let isAlone = groups.count == 1 && isOfOne
             var (file, problem): (NFOFile?, CatalogueError?)
-            if let name = self.facts(of: group, isAlone: isAlone) {
-                let read = facts(name)
-                file = read.file
-                problem = read.problem.map { .unreadableFacts(file: address(name).path, reason: $0) }
+            if let name = facts(of: group, isAlone: isAlone) {
+                (file, problem) = facts("movie", name, reader)
             }
             return FolderFilm(
                 folder: folder, name: group.stems[0], ownFolder: isAlone ? ownName : nil, facts: file,
-                problem: problem,
-                media: group.video.map { address($0).text },
-                poster: poster(of: group, isAlone: isAlone).map { address($0).text })
+                problem: problem, media: group.video.map { media($0, reader) },
+                poster: poster(of: group.stems, isAlone: isAlone).map { address($0).text },
+                parts: group.versions.map {
+                    FilmPart(title: $0.label.isEmpty ? "usual" : $0.label, media: media($0.video, reader))
+                })
         }
+        // The pictures of a phone's folder stand beside its films. A film's own folder has artwork.
+        let isMixed = groups.contains { $0.video != nil } && (groups.count > 1 || folder.isEmpty)
+        return (films, isMixed ? pictures(beside: groups) : [])
+    }
+
+    private func pictures(beside groups: [Group]) -> [FolderFilm] {
+        let stems = Set(groups.flatMap(\.stems).map { $0.lowercased() })
+        return files.filter { file in
+            FolderNames.pictures.contains(FolderNames.suffix(file)) && !FolderNames.isArtwork(file)
+                && !stems.contains(FolderNames.stem(file).lowercased())
+        }.map { FolderFilm(picture: $0, in: folder, address: address($0).text) }
+    }
+
+    /// The series of the folder.
+    /// - Parameter seasons: the files of each folder with episodes, by its path in the library, and its season.
+    func series(_ seasons: [(folder: String, number: Int?, files: [String])], _ reader: Reader) -> FolderFilm
+    {
+        var (file, problem): (NFOFile?, CatalogueError?)
+        if let name = named["tvshow.nfo"] { (file, problem) = facts("tvshow", name, reader) }
+        let episodes = seasons.flatMap { season in
+            season.files.filter(FolderNames.isVideo).map { video -> FilmPart in
+                let stem = FolderNames.stem(video)
+                let own =
+                    season.files.contains(stem + ".nfo")
+                    ? reader.facts("episodedetails", Self.path(stem + ".nfo", in: season.folder)).file : nil
+                let read = FolderNames.episode(
+                    stem.hasPrefix(ownName) ? String(stem.dropFirst(ownName.count)) : stem)
+                var title = read?.title ?? stem
+                if case .text(let text) = own?.values[.title] { title = text }
+                return FilmPart(
+                    season: read?.season ?? season.number ?? 1, number: read?.number, title: title,
+                    media: media(video, in: season.folder, reader))
+            }
+        }.sorted { one, other in
+            // Specials come last.
+            func key(_ part: FilmPart) -> (Int, Int) {
+                (part.season == 0 ? .max : part.season ?? 1, part.number ?? .max)
+            }
+            return key(one) == key(other) ? one.media < other.media : key(one) < key(other)
+        }
+        return FolderFilm(
+            folder: folder, name: ownName, ownFolder: ownName, facts: file, problem: problem,
+            media: episodes.first?.media,
+            poster: poster(of: [], isAlone: true).map { address($0).text }, parts: episodes)
+    }
+
+    private func facts(
+        _ root: String, _ name: String, _ reader: Reader
+    ) -> (NFOFile?, CatalogueError?) {
+        let read = reader.facts(root, Self.path(name, in: folder))
+        return (
+            read.file, read.problem.map { .unreadableFacts(file: Self.path(name, in: folder), reason: $0) }
+        )
     }
 
     private var groups: [Group] {
-        let videos = files.filter(Self.isVideo)
+        let videos = files.filter(FolderNames.isVideo)
         var groups: [Group] = []
         var byBase: [String: Int] = [:]
         for video in videos {
-            let stem = Self.stem(video)
+            let stem = FolderNames.stem(video)
             // The copy of a disc has the name of its folder.
             if video.contains("/") {
                 groups.append(Group(video: video, stems: [ownName]))
@@ -132,48 +145,81 @@ struct FolderFilms {
         // Facts without a video: a film on a shelf, or on a disk that is not there now.
         if videos.isEmpty || folder.isEmpty {
             let stems = Set(groups.flatMap(\.stems).map { $0.lowercased() })
-            var others = files.filter { Self.isFacts($0) && !stems.contains(Self.stem($0).lowercased()) }
+            var others = files.filter {
+                FolderNames.isFacts($0) && !stems.contains(FolderNames.stem($0).lowercased())
+            }
             // The folder of one film, which is the library.
             if groups.count == 1, isOfOne { others.removeAll { $0.lowercased() == "movie.nfo" } }
             if !folder.isEmpty,
                 let only = others.first(where: { $0.lowercased() == "movie.nfo" }) ?? others.first
             {
-                groups.append(Group(stems: [Self.stem(only)]))
+                groups.append(Group(stems: [FolderNames.stem(only)]))
             } else {
-                groups += others.map { Group(stems: [Self.stem($0)]) }
+                groups += others.map { Group(stems: [FolderNames.stem($0)]) }
             }
         }
-        return groups
+        return versions(of: groups).map { [$0] } ?? groups
+    }
+
+    /// The one film whose versions all videos are; nil if they are films of their own.
+    private func versions(of groups: [Group]) -> Group? {
+        guard !folder.isEmpty, groups.count > 1 else { return nil }
+        let versions = groups.compactMap { group in
+            group.video.flatMap { video in
+                FolderNames.version(group.stems[0], in: ownName).map { (label: $0, video: video) }
+            }
+        }
+        guard versions.count == groups.count else { return nil }
+        let sorted = versions.sorted { one, other in
+            let lines = (FolderNames.lines(ofVersion: one.label), FolderNames.lines(ofVersion: other.label))
+            return lines.0 == lines.1 ? one.label < other.label : lines.0 > lines.1
+        }
+        let main = sorted.first { $0.label.isEmpty } ?? sorted[0]
+        return Group(video: main.video, stems: [ownName] + groups.flatMap(\.stems), versions: sorted)
     }
 
     private func facts(of group: Group, isAlone: Bool) -> String? {
         for stem in group.stems { if let own = named[stem.lowercased() + ".nfo"] { return own } }
         guard isAlone else { return nil }
-        let all = files.filter(Self.isFacts)
+        let all = files.filter(FolderNames.isFacts)
         return named["movie.nfo"] ?? (all.count == 1 ? all[0] : nil)
     }
 
     /// The film's picture: one with the video's name, then one with the name of a poster behind it, then, in a folder of
     /// its own, one with the name of a poster.
-    private func poster(of group: Group, isAlone: Bool) -> String? {
+    private func poster(of stems: [String], isAlone: Bool) -> String? {
+        let posters = FolderNames.posters
+        let stems = stems + (isAlone ? ["movie"] : [])
         let names =
-            group.stems + group.stems.flatMap { stem in Self.posters.map { "\(stem)-\($0)" } }
-            + (isAlone ? Self.posters : [])
+            stems + stems.flatMap { stem in posters.map { "\(stem)-\($0)" } } + (isAlone ? posters : [])
         for name in names {
-            for suffix in Self.pictures {
+            for suffix in FolderNames.pictures {
                 if let found = named["\(name.lowercased()).\(suffix)"] { return found }
             }
         }
         return nil
     }
 
-    /// The address of a file, relative to the library.
+    /// The address of a video, or the one in its `.strm` file.
+    private func media(_ file: String, in folder: String? = nil, _ reader: Reader) -> String {
+        let folder = folder ?? self.folder
+        let path = Self.path(file, in: folder)
+        if FolderNames.suffix(file) == "strm", let address = reader.address(path) { return address }
+        return Self.address(path)
+    }
+
     private func address(_ file: String) -> (text: String, path: String) {
-        let names = (folder.isEmpty ? [] : [folder]) + file.split(separator: "/").map(String.init)
-        return (
-            names.map { PercentEncoding.encoded($0) }.joined(separator: "/"),
-            names.joined(separator: "/")
-        )
+        let path = Self.path(file, in: folder)
+        return (Self.address(path), path)
+    }
+
+    private static func path(_ file: String, in folder: String) -> String {
+        folder.isEmpty ? file : folder + "/" + file
+    }
+
+    /// The address of a path in the library, relative to the library.
+    private static func address(_ path: String) -> String {
+        path.split(separator: "/").map { PercentEncoding.encoded(String($0)) }.joined(separator: "/")
     }
 }
 
@@ -186,11 +232,12 @@ struct FolderFilm: Sendable {
     private let path: String
     private let movie: Movie
     private let ids: [String: String]
+    private let marks: FilmMarks
 
     /// - Parameter ownFolder: the name of the folder, if it has no other film.
     init(
         folder: String, name: String, ownFolder: String?, facts: NFOFile?, problem: CatalogueError?,
-        media: String?, poster: String?
+        media: String?, poster: String?, parts: [FilmPart] = []
     ) {
         self.name = name
         self.problem = problem
@@ -204,9 +251,20 @@ struct FolderFilm: Sendable {
         if values[.year] == nil { values.set(.year, written.year) }
         values.set(.poster, poster ?? facts?.thumb.flatMap(Self.remote))
         values.set(.media, media)
-        ids = facts?.ids ?? [:]
+        (ids, marks) = (facts?.ids ?? [:], facts?.marks ?? FilmMarks())
         // Ignored: such a film has an id and a title, which is all that a film needs.
-        movie = (try? SourceFilm(values, position: 1).movie) ?? Movie(id: "film", title: written.title)
+        var movie = (try? SourceFilm(values, position: 1).movie) ?? Movie(id: "film", title: written.title)
+        movie.parts = parts
+        self.movie = movie
+    }
+
+    /// A picture, which is its own poster.
+    init(picture file: String, in folder: String, address: String) {
+        (name, problem, path, ids, marks) = (file, nil, folder + "/" + file, [:], FilmMarks())
+        var movie = Movie(id: "film", title: FolderNames.stem(file))
+        movie[.poster] = .text(address)
+        movie[.genres] = .texts(["Pictures"])
+        self.movie = movie
     }
 
     /// An address on the network. A path on the machine that wrote the facts says nothing here.
@@ -222,6 +280,6 @@ struct FolderFilm: Sendable {
             movie.id = FilmID.make(title: movie.title, year: movie.year, from: path)
             taken.insert(movie.id)
         }
-        return SourceFilm(movie, ids: ids)
+        return SourceFilm(movie, ids: ids, marks: marks)
     }
 }

@@ -9,7 +9,8 @@ import Films
 ///       <thumb aspect="poster">https://example.org/nosferatu.jpg</thumb></movie>
 ///     https://www.imdb.com/title/tt0013442/
 ///
-/// Such files come from many programs. The address behind the XML may be missing, or be all there is.
+/// Such files come from many programs. The address behind the XML may be missing, or be all there is. They are read as Kodi
+/// reads them: what is wrong in one place spoils nothing else.
 struct NFOFile {
     /// The members that the file has, without an id.
     private(set) var values = MovieFields.Values()
@@ -17,6 +18,8 @@ struct NFOFile {
     private(set) var ids: [String: String] = [:]
     /// The poster as written: an address, or a path on some machine.
     private(set) var thumb: String?
+    /// The marks of whoever has written the file.
+    private(set) var marks = FilmMarks()
     /// Whether there is an address of a web page outside the XML.
     private var hasAddress = false
 
@@ -25,21 +28,24 @@ struct NFOFile {
     /// The most elements: more would take longer than all other films of a folder.
     private static let maximumElements = 20_000
 
+    /// - Parameter root: the name of the element with the facts. Default: that of a film.
     /// - Throws: why the file cannot be read. Its film is still a film, with the name of its file.
-    init(_ bytes: [UInt8]) throws(CatalogueError) {
-        let (text, start, _) = try Document.text(bytes, limit: Self.maximumBytes)
-        try Document.requireUTF8(text)
-        let (xml, rest) = Self.split(text[start...])
-        if !rest.isEmpty { readAddresses(String(decoding: rest, as: UTF8.self)) }
-        guard !xml.isEmpty else {
-            if !hasAddress { throw .unrecognized }
-            return
+    init(_ bytes: [UInt8], root: String = "movie") throws(CatalogueError) {
+        var (text, start, _) = try Document.text(bytes, limit: Self.maximumBytes)
+        // Old programs write the encoding of Windows, and do not say so.
+        if String(validating: text, as: UTF8.self) == nil {
+            (text, start) = (XMLEncoding.windows1252(text[start...]), 0)
         }
-        let root = try XMLReader.read(xml, maximumElements: Self.maximumElements)
-        guard root.localName == "movie" else {
-            throw .wrongShape(expected: "<movie>, not <\(root.name)>", line: root.line)
+        let (roots, outside) = try XMLReader.readLeniently(
+            text[start...], maximumElements: Self.maximumElements)
+        readAddresses(outside)
+        if let facts = roots.first(where: { $0.localName == root }) {
+            read(facts)
+        } else if let other = roots.first {
+            throw .wrongShape(expected: "<\(root)>, not <\(other.name)>", line: other.line)
+        } else if !hasAddress {
+            throw .unrecognized
         }
-        read(root)
     }
 
     /// An error of a file of facts, for people.
@@ -50,26 +56,6 @@ struct NFOFile {
         case .tooLarge(let limit, "bytes"): "it has more than \(limit >> 10) KiB"
         default: "\(error)"
         }
-    }
-
-    /// The XML, up to the end of its root, and the text behind it.
-    private static func split(
-        _ document: ArraySlice<UInt8>
-    ) -> (xml: ArraySlice<UInt8>, rest: ArraySlice<UInt8>) {
-        guard let first = document.first(where: { !$0.isWhitespace }), first == UInt8(ascii: "<") else {
-            return ([], document)
-        }
-        for text in ["</movie>", "<movie/>", "<movie />"] {
-            let end = Array(text.utf8)
-            var index = document.endIndex - end.count
-            while index >= document.startIndex {
-                if document[index] == end[0], document[index...].starts(with: end) {
-                    return (document[..<(index + end.count)], document[(index + end.count)...])
-                }
-                index -= 1
-            }
-        }
-        return (document, [])
     }
 
     /// Finds the ids in the addresses of web pages: `https://www.imdb.com/title/tt0013442/`,
@@ -108,8 +94,7 @@ struct NFOFile {
             return digits.count == 4 ? Int(digits) : nil
         }.first { $0 > 0 }
         values.set(.year, year)
-        // Some programs write "94 min".
-        values.set(.minutes, texts("runtime").first.flatMap { Int($0.prefix { $0.isASCII && $0.isNumber }) })
+        values.set(.minutes, texts("runtime").lazy.compactMap(Self.minutes).first)
         /// Older programs write several names in one element, and some end each one with a comma.
         func names(_ element: String) -> [String] {
             texts(element).flatMap { $0.split(separator: " / ") }
@@ -119,7 +104,13 @@ struct NFOFile {
         values.set(.country, line: names("country"))
         values.set(.genres, names("genre"))
         values.set(.overview, texts("plot").first ?? texts("outline").first)
+        values.set(.tagline, texts("tagline").first)
+        let actors = root.children.filter { $0.localName == "actor" }
+        values.set(.cast, actors.compactMap { $0.child("name")?.text.trimmed }.filter { !$0.isEmpty })
+        values.set(.collection, root.child("set").map { $0.child("name")?.text ?? $0.text }?.trimmed)
+        values.set(.trailer, texts("trailer").first.flatMap(Self.trailer))
         readRating(root)
+        readMarks(root)
         readIDs(root)
         let thumbs = root.children + (root.child("art")?.children ?? [])
         thumb = thumbs.first { element in
@@ -133,15 +124,67 @@ struct NFOFile {
 
     private mutating func readRating(_ root: XMLElement) {
         let all = root.child("ratings")?.children.filter { $0.localName == "rating" } ?? []
-        let chosen = all.first { $0.attribute("default")?.lowercased() == "true" } ?? all.first
-        let best = chosen?.attribute("max").flatMap(Self.number) ?? 10
-        let written =
-            chosen?.child("value")?.text ?? root.child("rating")?.text ?? root.child("communityrating")?.text
-        guard let written, let value = Self.number(written), best > 0 else { return }
-        let score = (value * 10 / best * 10).rounded() / 10
-        // Programs write 0 for a film without a rating.
-        guard score > 0 else { return }
-        values.set(.score, score)
+        let isDefault = { (rating: XMLElement) in rating.attribute("default")?.lowercased() == "true" }
+        let chosen = all.filter(isDefault) + all.filter { !isDefault($0) }
+        let scores =
+            chosen.map { ($0.child("value")?.text, $0.attribute("max").flatMap(Self.number) ?? 10) }
+            + ["rating", "communityrating"].map { (root.child($0)?.text, 10) }
+        // Programs write 0 for a film without a rating, and 87 of 10.
+        values.set(
+            .score,
+            tenths: scores.lazy.compactMap { text, best in
+                text.flatMap(Self.number).map { $0 * 10 / best }
+            }.first { $0 > 0 && $0 <= 10 })
+    }
+
+    private mutating func readMarks(_ root: XMLElement) {
+        func text(_ name: String) -> String { root.child(name)?.text.trimmed ?? "" }
+        // `1601-01-01` is a day on which nothing was played.
+        let lastYear = Int(text("lastplayed").prefix(4)) ?? 0
+        if Self.number(text("playcount")) ?? 0 > 0 || text("watched").lowercased() == "true"
+            || lastYear > 1900
+        {
+            marks[.seen] = 1
+        }
+        if let rating = Self.number(text("userrating")), (1...10).contains(rating) {
+            marks[.rating] = Int(rating.rounded())
+        }
+    }
+
+    /// The minutes of a running time: `94`, `94 min`, `1h 32m`, `1:32:00`, `PT92M`, `5520s`. Nil for any other text.
+    static func minutes(_ text: String) -> Int? {
+        let text = text.lowercased()
+        if text.contains(":") {
+            let parts = text.split(separator: ":", omittingEmptySubsequences: false).map {
+                Int(String($0).trimmed)
+            }
+            guard (2...3).contains(parts.count), let hours = parts[0], let minutes = parts[1] else {
+                return nil
+            }
+            return hours * 60 + minutes
+        }
+        var rest = text.drop { $0.isWhitespace }
+        if rest.hasPrefix("pt") { rest.removeFirst(2) }
+        var seconds = 0.0
+        while !rest.isEmpty {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber || $0 == "." }
+            rest = rest.dropFirst(digits.count).drop { $0.isWhitespace }
+            let unit = rest.prefix(while: \.isLetter)
+            rest = rest.dropFirst(unit.count).drop { !$0.isLetter && !$0.isNumber }
+            guard let number = Double(digits),
+                let length = ["h": 3600.0, "m": 60, "s": 1][unit.first ?? "m"]
+            else { return nil }
+            seconds += number * length
+        }
+        return seconds > 0 ? Int((seconds / 60).rounded()) : nil
+    }
+
+    /// The address of a trailer. Kodi names one of YouTube by its plugin.
+    private static func trailer(_ text: String) -> String? {
+        guard text.hasPrefix("plugin://plugin.video.youtube") else { return text }
+        let words = text.replacing("video_id=", with: "videoid=").split(separator: "videoid=")
+        guard words.count == 2 else { return nil }
+        return "https://www.youtube.com/watch?v=" + words[1].prefix { $0 != "&" }
     }
 
     /// A number with a point or a comma.
@@ -199,7 +242,7 @@ struct FilmFileName {
                 return
             }
         }
-        let whole = Self.spaced(name)
+        let whole = Self.spaced(FolderNames.withoutTags(name))
         (title, self.year) = (whole.isEmpty ? name : whole, nil)
     }
 

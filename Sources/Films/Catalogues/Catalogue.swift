@@ -285,13 +285,15 @@ public enum CatalogueError: Error, Sendable, Hashable {
     case unreadableFolder(name: String, reason: String)
     /// Names in a folder of films that are not UTF-8; `first` is one of them.
     case unreadableNames(folder: String, first: String, count: Int)
+    /// Links that lead out of a folder of films, and are not followed.
+    case skippedLinks(count: Int)
     /// The server has more films than it sends.
     case incomplete(films: Int, total: Int)
 
     /// Whether the film is left out for this reason.
     package var leavesOut: Bool {
         switch self {
-        case .unreadableFacts, .unreadableFolder, .unreadableNames, .incomplete: false
+        case .unreadableFacts, .unreadableFolder, .unreadableNames, .skippedLinks, .incomplete: false
         default: true
         }
     }
@@ -349,6 +351,9 @@ extension CatalogueError: CustomStringConvertible {
             (folder.isEmpty ? "" : "\(folder): ")
                 + (count == 1 ? "the name \"\(first)\" is" : "\(count) names such as \"\(first)\" are")
                 + " not UTF-8; rename \(count == 1 ? "it" : "them") to see what is missing"
+        case .skippedLinks(let count):
+            (count == 1 ? "1 link leads" : "\(count) links lead")
+                + " out of the folder and \(count == 1 ? "is" : "are") left out; --follow-links follows such links"
         case .incomplete(let films, let total):
             "the server says that it has \(total) films, and sends \(films); the others are missing"
         }

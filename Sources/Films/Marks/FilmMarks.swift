@@ -35,4 +35,10 @@ package struct FilmMarks: Sendable, Equatable {
         let usual = FilmID.make(title: movie.title, year: movie.year)
         return (usual, usual + " " + movie.id)
     }
+
+    /// What the marks of an episode are stored under: `fantomas-1913 s1e2`.
+    package static func key(of episode: FilmPart, in series: Movie) -> String {
+        let number = episode.number.map { "e\($0)" } ?? " " + episode.title
+        return keys(of: series).usual + " s\(episode.season ?? 0)" + number
+    }
 }

@@ -108,7 +108,7 @@ package enum HTMLText {
     }
 
     /// A character reference: `&amp;`, `&eacute;`, `&#233;`, `&#xE9;`.
-    private struct Reference {
+    struct Reference {
         let scalar: Unicode.Scalar
         /// The index after it.
         let end: Int
@@ -158,7 +158,8 @@ package enum HTMLText {
             "rsquo": "’", "sbquo": "‚", "ldquo": "“", "rdquo": "”", "bdquo": "„", "lsaquo": "‹",
             "rsaquo": "›",
             "hellip": "…", "bull": "•", "trade": "™", "euro": "€", "OElig": "Œ", "oelig": "œ", "Scaron": "Š",
-            "scaron": "š", "Yuml": "Ÿ", "star": "☆", "starf": "★", "hearts": "♥",
+            "scaron": "š", "Yuml": "Ÿ", "larr": "←", "rarr": "→", "infin": "∞", "star": "☆", "starf": "★",
+            "hearts": "♥",
         ]
         let latin = """
             nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 \

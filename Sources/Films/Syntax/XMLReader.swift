@@ -166,6 +166,9 @@ private final class XMLScope: Sendable {
 /// Reads XML 1.0 (https://www.w3.org/TR/xml/; the numbers below are its sections) with namespaces
 /// (https://www.w3.org/TR/xml-names/), without a DOCTYPE.
 ///
+/// Leniently it reads what other programs write: a bare `&`, entities of HTML, a DOCTYPE, which is skipped, tags that do
+/// not match, several roots, and text outside of them. Limits hold all the same.
+///
 /// FoundationXML ends the process at an instruction without content, `<?x?>`. It takes truncated documents and
 /// mismatched tags for whole. With libxml2 and ICU it also takes a third of the time of each start of the program.
 package struct XMLReader {
@@ -178,16 +181,22 @@ package struct XMLReader {
     private let bytes: ArraySlice<UInt8>
     private let maximumElements: Int
     private let keepsContent: Bool
+    private let isLenient: Bool
     /// The current position.
     private var index: Int
     /// A position that was passed, and its line.
     private var counted: (index: Int, line: Int)
     private var open: [XMLElement] = []
-    private var root: XMLElement?
+    private var roots: [XMLElement] = []
+    /// What stands outside the roots.
+    private var outside: [UInt8] = []
     private var elements = 0
 
-    private init(_ bytes: ArraySlice<UInt8>, maximumElements: Int, keepsContent: Bool) {
+    private init(
+        _ bytes: ArraySlice<UInt8>, maximumElements: Int, keepsContent: Bool = true, isLenient: Bool = false
+    ) {
         (self.bytes, self.maximumElements, self.keepsContent) = (bytes, maximumElements, keepsContent)
+        self.isLenient = isLenient
         index = bytes.startIndex
         counted = (index, 1)
     }
@@ -200,8 +209,19 @@ package struct XMLReader {
         var reader = XMLReader(bytes, maximumElements: maximumElements, keepsContent: keepsContent)
         try reader.readDeclaration()
         while let byte = reader.peek { try reader.readNext(byte) }
-        guard reader.open.isEmpty, let root = reader.root else { throw reader.wrongStructure }
+        guard reader.open.isEmpty, let root = reader.roots.first else { throw reader.wrongStructure }
         return root
+    }
+
+    /// Reads the elements of a document leniently, and the text outside of them.
+    /// - Throws: only for what is beyond a limit.
+    package static func readLeniently(
+        _ bytes: ArraySlice<UInt8>, maximumElements: Int
+    ) throws(CatalogueError) -> (roots: [XMLElement], outside: String) {
+        var reader = XMLReader(bytes, maximumElements: maximumElements, isLenient: true)
+        while let byte = reader.peek { try reader.readNext(byte) }
+        while !reader.open.isEmpty { reader.close() }
+        return (reader.roots, String(decoding: reader.outside, as: UTF8.self))
     }
 
     /// Skips the declaration (2.8), unless it names another encoding.
@@ -223,7 +243,13 @@ package struct XMLReader {
             let (text, spaces) = try takeText()
             addText(text, spaces)
         } else if byte.isWhitespace {
+            if isLenient { outside.append(byte) }
             index += 1
+        } else if isLenient, isStray(byte) {
+            if byte == UInt8(ascii: "<"), !open.isEmpty { addText("<") } else { outside.append(byte) }
+            index += 1
+        } else if isLenient, starts(with: "<!") || starts(with: "<?"), !starts(with: "<![CDATA[") {
+            skipMarkup()
         } else if take("<!--") {
             let fault = "a comment that is not closed, or holds --"
             _ = try takeAll(before: "--", else: fault)
@@ -241,7 +267,7 @@ package struct XMLReader {
             addText(String(decoding: Self.written(content), as: UTF8.self))
         } else if take("</") {
             try readEndTag()
-        } else if root == nil, take("<") {
+        } else if roots.isEmpty || isLenient, take("<") {
             try readStartTag()
         } else {
             throw wrongStructure
@@ -252,7 +278,7 @@ package struct XMLReader {
         let name = try takeName()
         let attributes = try takeAttributes()
         let isEmpty = take("/")
-        guard take(">") else { throw malformed("a tag is not closed") }
+        guard take(">") || isLenient else { throw malformed("a tag is not closed") }
         elements += 1
         guard elements <= maximumElements else { throw .tooLarge(limit: maximumElements, unit: "elements") }
         guard open.count < Self.maximumDepth else {
@@ -261,7 +287,7 @@ package struct XMLReader {
         var element = XMLElement(name: name, attributes: attributes, line: lineOfIndex())
         element.offset = open.last?.text.utf8.count ?? 0
         element.declareNamespaces(inside: open.last)
-        if let fault = element.prefixFault { throw malformed(fault) }
+        if !isLenient, let fault = element.prefixFault { throw malformed(fault) }
         open.append(element)
         if isEmpty { close() }
     }
@@ -269,15 +295,42 @@ package struct XMLReader {
     private mutating func readEndTag() throws(CatalogueError) {
         let name = try takeName()
         skipSpace()
-        guard take(">") else { throw malformed("a tag is not closed") }
+        guard take(">") || isLenient else { throw malformed("a tag is not closed") }
+        if isLenient {
+            // Closes the elements in it too; without such an element the tag means nothing.
+            guard let last = open.lastIndex(where: { $0.name == name }) else { return }
+            while open.count > last + 1 { close() }
+        }
         guard open.last?.name == name else { throw wrongStructure }
         close()
+    }
+
+    /// Whether a byte begins no markup, and is no text of an element.
+    private func isStray(_ byte: UInt8) -> Bool {
+        guard byte == UInt8(ascii: "<") else { return true }
+        let rest = bytes[(index + 1)...]
+        guard let next = rest.first(where: { $0 != UInt8(ascii: "/") }) else { return true }
+        return !next.isLetter && next < 0x80 && !"_!?".utf8.contains(next)
+    }
+
+    /// Skips a comment, an instruction or a DOCTYPE with what is declared in it. Nothing of it is resolved.
+    private mutating func skipMarkup() {
+        let isComment = starts(with: "<!--")
+        let end = isComment ? "-->" : starts(with: "<?") ? "?>" : ">"
+        var rest = bytes[index...]
+        if end == ">", let inner = rest.firstIndex(of: UInt8(ascii: "[")),
+            rest[..<inner].contains(UInt8(ascii: ">")) == false,
+            let close = rest[inner...].firstIndex(of: UInt8(ascii: "]"))
+        {
+            rest = rest[close...]
+        }
+        index = Self.place(of: end, in: rest).map { $0 + end.utf8.count } ?? bytes.endIndex
     }
 
     private mutating func close() {
         let element = open.removeLast()
         if open.isEmpty {
-            root = element
+            roots.append(element)
         } else if keepsContent {
             open[open.count - 1].children.append(element)
         }
@@ -299,16 +352,13 @@ package struct XMLReader {
         while skipSpace(), let byte = peek, byte != UInt8(ascii: "/"), byte != UInt8(ascii: ">") {
             let name = try takeName()
             skipSpace()
-            guard take("=") else { throw malformed(Self.valueMissing) }
-            skipSpace()
-            guard let quote = peek, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+            guard let value = try takeValue() else {
+                if isLenient { continue }
                 throw malformed(Self.valueMissing)
             }
-            index += 1
-            let value = try takeText(before: quote).text
-            guard peek == quote else { throw malformed(Self.valueMissing) }
-            index += 1
-            guard attributes.updateValue(value, forKey: name) == nil else {
+            if attributes[name] == nil {
+                attributes[name] = value
+            } else if !isLenient {
                 throw malformed(Self.duplicateAttribute)
             }
             guard attributes.count <= Self.maximumAttributes else {
@@ -316,6 +366,25 @@ package struct XMLReader {
             }
         }
         return attributes
+    }
+
+    /// The value of an attribute, in quotes. Nil if there is none; leniently what stands there is skipped.
+    private mutating func takeValue() throws(CatalogueError) -> String? {
+        let hasSign = take("=")
+        if hasSign { skipSpace() }
+        guard hasSign, let quote = peek, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+            if isLenient {
+                index =
+                    bytes[index...].firstIndex { $0.isWhitespace || $0 == UInt8(ascii: ">") }
+                    ?? bytes.endIndex
+            }
+            return nil
+        }
+        index += 1
+        let value = try takeText(before: quote).text
+        guard peek == quote else { return nil }
+        index += 1
+        return value
     }
 
     fileprivate static let duplicateAttribute = "a duplicate attribute"
@@ -339,7 +408,7 @@ package struct XMLReader {
                 $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") || $0 == quote
             }
             let run = bytes[index..<(end ?? bytes.endIndex)]
-            if quote == nil, let wrong = Self.place(of: "]]>", in: run) {
+            if !isLenient, quote == nil, let wrong = Self.place(of: "]]>", in: run) {
                 index = wrong
                 throw malformed("]]> in text")
             }
@@ -347,13 +416,21 @@ package struct XMLReader {
             text += Self.written(run, isAttribute: quote != nil)
             index = run.endIndex
         }
-        if quote != nil, peek == UInt8(ascii: "<") { throw malformed("< in an attribute; write &lt;") }
+        if !isLenient, quote != nil, peek == UInt8(ascii: "<") {
+            throw malformed("< in an attribute; write &lt;")
+        }
         return (String(decoding: text, as: UTF8.self), spaces)
     }
 
     /// Takes a reference to a character or a predefined entity (4.1, 4.6).
     private mutating func takeReference() throws(CatalogueError) -> String {
         let start = index
+        if isLenient {
+            let near = Array(bytes[start...].prefix(Self.longestReference))
+            let reference = HTMLText.Reference(near, at: 0)
+            index += reference?.end ?? 1
+            return reference.map { String($0.scalar) } ?? "&"
+        }
         index += 1
         let isNumber = take("#")
         let name = String(decoding: bytes[index...].prefix { $0.isLetter || $0.isDigit }, as: UTF8.self)
@@ -377,6 +454,8 @@ package struct XMLReader {
             isNumber ? Self.invalidCharacter : "an undefined entity; write the character itself")
     }
 
+    /// The longest reference that is looked for, in bytes.
+    private static let longestReference = 16
     private static let entities = ["lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": "\""]
 
     /// Takes a name (2.3) with at most one prefix.
@@ -391,7 +470,11 @@ package struct XMLReader {
             let parts = name.split(separator: ":", omittingEmptySubsequences: false)
             guard parts.count <= 2, parts.allSatisfy({ $0.unicodeScalars.first?.startsXMLName == true }),
                 name.unicodeScalars.allSatisfy(\.isInXMLName)
-            else { throw malformed(Self.nameMissing) }
+            else {
+                if !isLenient { throw malformed(Self.nameMissing) }
+                index = max(written.endIndex, index + 1)
+                return name
+            }
         }
         index = written.endIndex
         return name
@@ -431,6 +514,8 @@ package struct XMLReader {
             case UInt8(ascii: "\r"), UInt8(ascii: "\n"):
                 text.append(isAttribute ? UInt8(ascii: " ") : UInt8(ascii: "\n"))
             case UInt8(ascii: "\t") where isAttribute: text.append(UInt8(ascii: " "))
+            // Only a lenient reading comes so far.
+            case ..<0x20 where !byte.isWhitespace: break
             default: text.append(byte)
             }
         }
@@ -438,7 +523,7 @@ package struct XMLReader {
     }
 
     private mutating func check(_ run: ArraySlice<UInt8>) throws(CatalogueError) {
-        guard let wrong = Self.invalidCharacter(in: run) else { return }
+        guard !isLenient, let wrong = Self.invalidCharacter(in: run) else { return }
         index = wrong
         throw malformed(Self.invalidCharacter)
     }
@@ -484,7 +569,7 @@ package struct XMLReader {
     private var wrongStructure: CatalogueError {
         if let last = open.last { return malformed("<\(last.name)> of line \(last.line) is not closed") }
         return malformed(
-            root == nil ? "it does not begin with an element" : "unexpected text after the root element")
+            roots.isEmpty ? "it does not begin with an element" : "unexpected text after the root element")
     }
 
     private func malformed(_ reason: String) -> CatalogueError {
@@ -521,7 +606,7 @@ extension Unicode.Scalar {
 ///
 ///     FE FF 00 3C 00 3F …                                  UTF-16 with a byte order mark (XML 1.0, clause 4.3.3)
 ///     <?xml version="1.0" encoding="ISO-8859-1"?>           read as Windows-1252, which has all of its characters
-enum XMLEncoding {
+package enum XMLEncoding {
     /// The encodings of one byte each that a declaration may name.
     private static let latin: Set = [
         "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "windows-1252", "cp1252",
@@ -535,6 +620,13 @@ enum XMLEncoding {
         guard let declaration = XMLDeclaration(bytes.prefix(longestDeclaration)),
             latin.contains(declaration.encoding?.lowercased() ?? "")
         else { return nil }
+        var text = windows1252(bytes)
+        declaration.remove(from: &text)
+        return text
+    }
+
+    /// UTF-8 of a text in Windows-1252.
+    package static func windows1252(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count + bytes.count / 8)
         for byte in bytes {
@@ -547,7 +639,6 @@ enum XMLEncoding {
                 index < HTMLText.windows1252.count ? HTMLText.windows1252[index] : Unicode.Scalar(byte)
             text += Array(String(scalar).utf8)
         }
-        declaration.remove(from: &text)
         return text
     }
 

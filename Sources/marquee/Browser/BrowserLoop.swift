@@ -145,7 +145,7 @@ final class BrowserLoop {
             case .refresh: order(.all(replacing: state.list.catalogue))
             case .readMore: order(.more)
             case .search(let words): order(.search(words))
-            case .play: play()
+            case .play(let media): play(media)
             case .copyAddress: copyAddress()
             case .savePosters: savePosters()
             case .export: export()
@@ -342,8 +342,8 @@ final class BrowserLoop {
 
 /// The commands for the selected film, and for an address.
 extension BrowserLoop {
-    private func play() {
-        guard !playing.isUnderWay, let media = state.list.selectedMovie?.media else { return }
+    private func play(_ media: String) {
+        guard !playing.isUnderWay else { return }
         useTerminal {
             guard let fault = try playing.begin(media, relativeTo: state.list.films.base) else { return }
             state.notice = fault
@@ -354,6 +354,7 @@ extension BrowserLoop {
     private func endPlaying(_ ending: PlayerEnding) {
         useTerminal {
             state.notice = try playing.end(ending)
+            if ending == .exited(0), playing.waitsForEnd { state.offerSeen() }
             startOver()
         }
     }

@@ -52,9 +52,23 @@ struct Player: Sendable, Equatable {
     static func chosen(_ arguments: Arguments, _ environment: [String: String]) throws(UsageError) -> Player?
     {
         if let command = arguments.value("player") { return try Player(command, from: "--player") }
-        guard let command = environment[variable], !command.isEmpty else { return nil }
+        guard let command = environment[variable], !command.isEmpty else { return usual(environment) }
         return try Player(command, from: variable)
     }
+
+    /// The first player that is there; nil for none. Without a display only mpv shows something.
+    private static func usual(_ environment: [String: String]) -> Player? {
+        let hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
+        let folders = (environment["PATH"] ?? "").split(separator: ":")
+        return (hasDisplay ? ["mpv", "vlc", opener] : ["mpv"]).first { program in
+            folders.contains { unsafe access("\($0)/\(program)", X_OK) == 0 }
+        }.map { Player(words: [$0]) }
+    }
+
+    /// Hands a film to another program, and does not wait for its end.
+    fileprivate static let opener = "xdg-open"
+
+    private init(words: [String]) { self.words = words }
 
     static let variable = "MARQUEE_PLAYER"
 }
@@ -169,6 +183,9 @@ final class Playing {
         (self.player, self.terminal) = (player, terminal)
         (self.interruption, self.mailbox) = (interruption, mailbox)
     }
+
+    /// Whether the player's end is that of the film.
+    var waitsForEnd: Bool { player?.words.first != Player.opener }
 
     /// Whether another program has the terminal now.
     var isUnderWay: Bool { process != nil }

@@ -103,15 +103,7 @@ enum FilmFacts {
         return facts + [
             ("rating", MovieText.votes(movie)),
             ("score", movie.score.map { "\($0.formatted(decimals: 1)) of 10" }),
-            ("media", movie.media.map(path)), ("page", movie.page), ("id", movie.id),
+            ("media", movie.media.map(MovieText.path)), ("page", movie.page), ("id", movie.id),
         ]
-    }
-
-    /// The path of a file's address; any other address as it is.
-    private static func path(_ media: String) -> String {
-        guard let url = URL(string: media), ["file", nil].contains(url.scheme?.lowercased()) else {
-            return media
-        }
-        return url.path(percentEncoded: false)
     }
 }

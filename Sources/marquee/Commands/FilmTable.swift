@@ -1,4 +1,6 @@
+import FilmSources
 import Films
+import LazyImages
 import TerminalGraphics
 
 /// The films as a table on a terminal. The last line explains the signs:
@@ -105,6 +107,8 @@ struct FilmTable {
 /// its members.
 struct FilmRecord: Encodable {
     let movie: Movie
+    /// The base URL of its addresses.
+    let base: BaseURL
     /// The poster's whole address; nil keeps the catalogue's.
     let poster: String?
     /// Whether the poster is cached, if that was looked up.
@@ -115,7 +119,7 @@ struct FilmRecord: Encodable {
     var fetch: FetchRecord?
 
     private enum CodingKeys: String, CodingKey {
-        case poster
+        case poster, media, versions, episodes
         case isCached = "cached"
         case marks
         case ownRating = "own_rating"
@@ -126,6 +130,13 @@ struct FilmRecord: Encodable {
         try movie.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(poster, forKey: .poster)
+        try container.encodeIfPresent(movie.media.map { base.media($0) }, forKey: .media)
+        if !movie.parts.isEmpty {
+            let parts = movie.parts.map {
+                FilmPart(season: $0.season, number: $0.number, title: $0.title, media: base.media($0.media))
+            }
+            try container.encode(parts, forKey: movie.isSeries ? .episodes : .versions)
+        }
         try container.encodeIfPresent(isCached, forKey: .isCached)
         let names = FilmMark.allCases.filter { $0 != .rating && marks[$0] > 0 }.map(\.rawValue)
         if !names.isEmpty { try container.encode(names, forKey: .marks) }

@@ -38,6 +38,14 @@ enum JSONHelp {
           cached        list: whether the poster is in the cache
           marks         list: your marks: seen, favourite, to-watch
           own_rating    list: your own rating, 1 to 10
+          versions      in a folder: those of the film, if there are several
+          versions.title   4K, ...
+          versions.media   the address
+          episodes      of a series in a folder: an array
+          episodes.season  its season; 0 for specials
+          episodes.number  its number, if it is known
+          episodes.title   its title
+          episodes.media   its address
           fetch         show: the poster's result, with the members of fetch
 
         doctor: one object

@@ -162,7 +162,7 @@ enum ListCommand: Command {
         // Ignored: a poster with an invalid address is not cached, and `show` says why.
         let request = movie.poster.flatMap { try? session.request(for: $0, relativeTo: open.base) }
         return FilmRecord(
-            movie: movie, poster: request?.url.displayText,
+            movie: movie, base: open.base, poster: request?.url.displayText,
             isCached: request.map { session.hasCached($0) } ?? false)
     }
 

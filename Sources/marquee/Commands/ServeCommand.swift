@@ -47,6 +47,9 @@ enum ServeCommand: Command {
             Option(
                 name: "answer-memory", value: "BYTES",
                 help: "memory for answers that slow clients have not taken (default: 256M)"),
+            Option(
+                name: "follow-links",
+                help: "follow links that lead out of a folder (default: they are left out)"),
             Option(name: "latency", value: "MS", help: "milliseconds to wait before each answer"),
             Option(name: "bandwidth", value: "BYTES", help: "bytes a second for each connection: 100K, ..."),
             Option(name: "fail", value: "RATE", help: "answer this share of requests with an error: 0 to 1"),
@@ -67,6 +70,7 @@ enum ServeCommand: Command {
         configuration.server.answerMemory =
             try arguments.bytes("answer-memory") ?? configuration.server.answerMemory
         configuration.server.bandwidth = try arguments.bytes("bandwidth")
+        configuration.followsLinks = arguments.has("follow-links")
         if let text = arguments.value("fail") {
             guard let rate = Double(text), (0...1).contains(rate) else {
                 throw UsageError("--fail needs a rate from 0 to 1, not \"\(text)\"")

@@ -60,7 +60,7 @@ enum ShowCommand: Command {
             let (poster, _) = await loadPoster(of: movie, base, nil, session)
             // A film's poster is shown by its address, wherever a film is printed.
             let address = poster?.url ?? movie.poster
-            session.output.json(FilmRecord(movie: movie, poster: address, fetch: poster))
+            session.output.json(FilmRecord(movie: movie, base: base, poster: address, fetch: poster))
             return end(poster, nil, session, failing: .someFailed)
         }
         let sheet =

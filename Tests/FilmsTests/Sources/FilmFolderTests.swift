@@ -98,9 +98,9 @@ struct FilmFolderTests {
             ("just words", "neither XML nor the address"),
             ("<movie>\0</movie>", "neither XML nor the address"),
             ("", "empty"),
-            ("<movie><title>Faust", "not well-formed XML"),
+            ("<movie><title>Faust", nil),
             ("<tvshow><title>Faust</title></tvshow>", "expected <movie>"),
-            ("<!DOCTYPE movie [<!ENTITY a \"b\">]><movie><title>&a;</title></movie>", "DOCTYPE"),
+            ("<!DOCTYPE movie [<!ENTITY a \"b\">]><movie><plot>&a;</plot></movie>", nil),
             (String(repeating: "<movie>", count: 100), "nested deeper"),
         ] as [(String, String?)])
     func oddFacts(text: String, problem: String?) throws {
@@ -151,6 +151,7 @@ struct FilmFolderTests {
             "Faust (1926)/faust-cd1.avi", "Faust (1926)/faust-cd2.avi", "Faust (1926)/folder.png",
             "Faust (1926)/sample.mkv", "Two/One (1921).mp4", "Two/Two (1922).mp4", "Two/Two (1922).tbn",
             "Two/poster.jpg", "Extras/Interview.mkv", "Deep/er/Lost (1920).mkv", "notes.txt",
+            "Metropolis-art.jpg",
         ] { try write("x", name) }
         try write("<movie><title>On a shelf</title></movie>", "Shelf/movie.nfo")
         let films = try films(FilmFolder(home.path))
@@ -158,7 +159,7 @@ struct FilmFolderTests {
         #expect(
             Set(found) == [
                 "Metropolis 1927 Metropolis.1927-poster.jpg", "Faust 1926 Faust%20%281926%29/folder.png",
-                "One 1921 -", "Two 1922 Two/Two%20%281922%29.tbn", "On a shelf 0 -",
+                "One 1921 -", "Two 1922 Two/Two%20%281922%29.tbn", "On a shelf 0 -", "Lost 1920 -",
             ])
         #expect(films.first { $0.movie.title == "On a shelf" }?.movie.media == nil)
         #expect(
@@ -179,7 +180,7 @@ struct FilmFolderTests {
     func discs() throws {
         try write("", "Nosferatu (1922)/VIDEO_TS/VIDEO_TS.IFO")
         try write("", "Faust (1926)/BDMV/index.bdmv")
-        try write("", "Faust (1926)/poster.jpg")
+        try write("x", "Faust (1926)/poster.jpg")
         #expect(FilmFolder.hasFilms(home.path))
         let films = try films(FilmFolder(home.path)).map(\.movie)
         #expect(films.map(\.title) == ["Faust", "Nosferatu"] && films.map(\.year) == [1926, 1922])
@@ -197,18 +198,99 @@ struct FilmFolderTests {
     func oneFilm() throws {
         try write("", "Nosferatu (1922)/nosferatu.mkv")
         try write(Self.facts, "Nosferatu (1922)/movie.nfo")
-        try write("", "Nosferatu (1922)/poster.jpg")
+        try write("x", "Nosferatu (1922)/poster.jpg")
         try write("", "Nosferatu (1922)/Extras/interview.mkv")
         let films = try films(FilmFolder(home.file("Nosferatu (1922)"))).map(\.movie)
         #expect(films.map(\.title) == ["Nosferatu"] && films[0].year == 1922)
         #expect(films[0].media == "nosferatu.mkv" && films[0].poster == "poster.jpg")
     }
 
-    @Test("facts about a series are no film")
+    @Test("a folder with seasons or tvshow.nfo is one series, with its episodes in order")
     func series() throws {
-        try write("<tvshow/>", "The Wire/tvshow.nfo")
-        try write("", "Faust (1926)/Faust.mkv")
-        #expect(try films(FilmFolder(home.path)).map(\.movie.title) == ["Faust"])
+        for name in [
+            "Fantomas/Season 1/Fantomas S01E02.mkv", "Fantomas/Season 1/Fantomas S01E01 - La Guillotine.mkv",
+            "Fantomas/Specials/S00E01 making of.mkv", "Fantomas/Staffel 2/2x03.mkv",
+            "Fantomas/Season 1/Fantomas S01E01 - La Guillotine-thumb.jpg", "Fantomas/trailers/a.mkv",
+            "Faust (1926)/Faust.mkv",
+        ] { try write("", name) }
+        try write("x", "Fantomas/poster.jpg")
+        try write(
+            "<episodedetails><title>Juve contre Fantômas</title></episodedetails>",
+            "Fantomas/Season 1/Fantomas S01E02.nfo")
+        try write("<tvshow><title>Les Vampires</title><year>1915</year></tvshow>", "Vampires/tvshow.nfo")
+        try write("", "Vampires/01 - La Tête coupée.mkv")
+        let movies = try films(FilmFolder(home.path)).map(\.movie)
+        #expect(movies.map(\.title) == ["Fantomas", "Faust", "Les Vampires"])
+        #expect(movies[0].isSeries && movies[0].poster == "Fantomas/poster.jpg")
+        #expect(
+            movies[0].parts.map { "\($0.season ?? -1)x\($0.number ?? -1) \($0.title)" } == [
+                "1x1 La Guillotine", "1x2 Juve contre Fantômas", "2x3 Episode 3", "0x1 making of",
+            ])
+        #expect(movies[0].media == movies[0].parts[0].media)
+        #expect(movies[2].year == 1915 && movies[2].parts.map(\.title) == ["La Tête coupée"])
+        #expect(!movies[1].isSeries)
+    }
+
+    @Test("an episode that comes, or facts of one that change, are seen by the next reading")
+    func changedSeries() throws {
+        try write("", "Show/Season 1/S01E01.mkv")
+        let folder = FilmFolder(home.path)
+        #expect(try films(folder)[0].movie.parts.map(\.title) == ["Episode 1"])
+        try write("<episodedetails><title>One</title></episodedetails>", "Show/Season 1/S01E01.nfo")
+        try write("", "Show/Season 1/S01E02.mkv")
+        #expect(try films(folder)[0].movie.parts.map(\.title) == ["One", "Episode 2"])
+    }
+
+    @Test("versions that begin with the folder's name are one film, the largest picture first")
+    func versions() throws {
+        for name in ["- 1080p", "- 4K", "{edition-Restored}"] {
+            try write("", "Faust (1926)/Faust (1926) \(name).mkv")
+        }
+        try write("<movie><title>Faust!</title></movie>", "Faust (1926)/movie.nfo")
+        try write("x", "Faust (1926)/poster.jpg")
+        try write("", "Two films (1920)/Golem.mkv")
+        try write("", "Two films (1920)/Caligari.mkv")
+        let movies = try films(FilmFolder(home.path)).map(\.movie)
+        #expect(movies.map(\.title) == ["Faust!", "Caligari", "Golem"])
+        #expect(movies[0].parts.map(\.title) == ["4K", "1080p", "Restored"])
+        #expect(movies[0].media == "Faust%20%281926%29/Faust%20%281926%29%20-%204K.mkv")
+        #expect(movies[0].poster == "Faust%20%281926%29/poster.jpg" && !movies[0].isSeries)
+    }
+
+    @Test(
+        "folders are read eight levels deep, without those of systems, and with films named like extras at the top"
+    )
+    func depth() throws {
+        let deep = (1...8).map { "level \($0)" }.joined(separator: "/")
+        for name in [
+            "Horror/N/Murnau/Nosferatu (1922)/Nosferatu.mkv", "\(deep)/Deep.mkv",
+            "\(deep)/level 9/Deeper.mkv",
+            "@eaDir/a.mkv", "Horror/#recycle/b.mkv", "$RECYCLE.BIN/c.mkv", "lost+found/d.mkv",
+            "System Volume Information/e.mkv", "skipped/f.mkv", "Horror/Faust (1926)/Extras/g.mkv",
+            "Horror/Faust (1926)/Faust.mkv", "Horror/Faust (1926)/Faust-trailer.mkv",
+            "Horror/Faust (1926)/Faust-behindthescenes2.mkv", "Horror/Faust (1926)/sample.mkv",
+            "Shorts/A Trip to the Moon (1902).mkv", "some/Kept.mkv", "some/Left.mkv", "some/Other.mkv",
+        ] { try write("", name) }
+        try write("", "skipped/.ignore")
+        try write("# not this one\nLeft*\n", "some/.ignore")
+        let titles = try films(FilmFolder(home.path)).map(\.movie.title)
+        #expect(titles == ["Faust", "Nosferatu", "level 8", "A Trip to the Moon", "Kept", "Other"])
+    }
+
+    @Test("a stream plays its address; pictures beside a phone's films come last, in a group of their own")
+    func mixed() throws {
+        try write("\n# a comment\nhttps://example.org/live.m3u8\n", "live.strm")
+        try write("file:///etc/passwd", "local.strm")
+        try write("", "VID_1.mp4")
+        try write("x", "VID_1.jpg")
+        try write("x", "IMG_2.jpg")
+        try write("x", "fanart.jpg")
+        try write("", "empty.jpg")
+        let movies = try films(FilmFolder(home.path)).map(\.movie)
+        #expect(movies.map(\.title) == ["live", "local", "VID 1", "IMG_2"])
+        #expect(movies[0].media == "https://example.org/live.m3u8" && movies[1].media == "local.strm")
+        #expect(movies[2].poster == "VID_1.jpg" && movies[2].genres.isEmpty)
+        #expect(movies[3].poster == "IMG_2.jpg" && movies[3].genres == ["Pictures"])
     }
 
     @Test("a folder that cannot be read is named", .enabled(if: geteuid() != 0, "root reads every folder"))
@@ -234,7 +316,25 @@ struct FilmFolderTests {
         #expect(try films(FilmFolder(home.path)).map(\.movie.id) == ids)
     }
 
-    @Test("links that lead out of the folder are ignored, others are followed")
+    @Test("links are followed, and a link to a folder around it leads no further")
+    func followedLinks() throws {
+        let outside = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: outside.file("Golem (1920)"), withIntermediateDirectories: true)
+        try Data().write(to: URL(filePath: outside.file("Golem (1920)/Golem.mkv")))
+        try Data("<movie><title>The Golem</title></movie>".utf8).write(
+            to: URL(filePath: outside.file("Golem (1920)/movie.nfo")))
+        try write("", "in/Faust (1926).mkv")
+        let files = FileManager.default
+        try files.createSymbolicLink(atPath: home.file("out"), withDestinationPath: outside.path)
+        try files.createSymbolicLink(atPath: home.file("in/loop"), withDestinationPath: home.path)
+        try files.createSymbolicLink(atPath: home.file("in/nowhere"), withDestinationPath: "/no/such/place")
+        let folder = FilmFolder(home.path)
+        #expect(try films(folder).map(\.movie.title) == ["Faust", "The Golem"])
+        #expect(try problems(folder).isEmpty)
+    }
+
+    @Test("a service leaves out links that lead out of the folder, and counts them in one line")
     func links() throws {
         let outside = try TemporaryFolder()
         try Data().write(to: URL(filePath: outside.file("Secret (1999).mkv")))
@@ -245,7 +345,12 @@ struct FilmFolderTests {
             atPath: home.file("Secret.mkv"), withDestinationPath: outside.file("Secret (1999).mkv"))
         try files.createSymbolicLink(
             atPath: home.file("Again (1926).mkv"), withDestinationPath: home.file("real/Faust (1926).mkv"))
-        #expect(try Set(films(FilmFolder(home.path)).map(\.movie.title)) == ["Faust", "Again"])
+        let folder = FilmFolder(home.path, followsLinks: false)
+        #expect(try Set(films(folder).map(\.movie.title)) == ["Faust", "Again"])
+        #expect(
+            try problems(folder) == [
+                "2 links lead out of the folder and are left out; --follow-links follows such links"
+            ])
     }
 
     @Test("a change is seen by the next reading: a new film, one that is gone, and edited facts")
@@ -269,17 +374,17 @@ struct FilmFolderTests {
         for number in 100..<350 { try write("", "Film \(number)/film.mkv") }
         var pages: [CataloguePage] = []
         try FilmFolder(home.path).readPages { pages.append($0) }
-        #expect(pages.map(\.films.count) == [100, 100, 50] && pages.map(\.isLast) == [false, false, true])
+        #expect(pages.map(\.films.count) == [127, 100, 23] && pages.map(\.isLast) == [false, false, true])
         #expect(pages[0].films[0].movie.title == "film" || pages[0].films[0].movie.title == "Film 100")
     }
 
-    @Test("a folder has films if there is a video or a file of facts within two levels")
+    @Test("a folder has films if there is a video or a file of facts within eight levels")
     func detection() throws {
         #expect(!FilmFolder.hasFilms(home.path))
         try write("", "a.jpg")
-        try write("", "deep/er/Film.mkv")
+        try write("", "1/2/3/4/5/6/7/8/9/Film.mkv")
         #expect(!FilmFolder.hasFilms(home.path))
-        try write("", "deep/Film.nfo")
+        try write("", "1/2/3/4/5/6/7/8/Film.nfo")
         #expect(FilmFolder.hasFilms(home.path))
     }
 }
