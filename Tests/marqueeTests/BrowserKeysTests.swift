@@ -172,6 +172,52 @@ struct BrowserKeysTests {
         #expect(state.message != "Seen: Film 9?", "it is seen already")
     }
 
+    @Test("Enter plays the first episode that is unseen, and the page lists all of them")
+    func series() {
+        var series = Movie(id: "s", title: "Fantômas", year: 1913)
+        series.parts = [(1, 1), (1, 2), (0, 1)].map { (season: Int, number: Int) in
+            FilmPart(
+                season: season, number: number, title: "Part \(season)\(number)",
+                media: "\(season)/\(number).mkv")
+        }
+        series[.media] = .text("1/1.mkv")
+        var state = BrowserState(showing: [series])
+        state.press(.enter)
+        #expect(state.press(.enter) == [.play("1/1.mkv")])
+        state.offerSeen()
+        #expect(state.message == "Seen: Part 11?")
+        state.type("y")
+        #expect(state.press(.enter) == [.play("1/2.mkv")])
+        let text = FilmPage(
+            in: CellRectangle(at: CellPosition(column: 0, row: 0), size: CellSize(columns: 80, rows: 24)),
+            cellAspect: 2, isAlone: true
+        )
+        .lines(of: series, state.context).map { $0.map(\.text).joined() }
+        for line in [
+            "Episodes  3", "Season 1", "   1  Part 11  ✓", "   2  Part 12", "Specials", "   1  Part 01",
+        ] {
+            #expect(text.contains(line), "\(line)")
+        }
+        // Another key needs no answer.
+        state.offerSeen()
+        #expect(state.press(.character("q")) == [.rowsChanged] && state.page == .films)
+        #expect(state.overlay == nil)
+    }
+
+    @Test("of several versions a digit chooses the one that plays")
+    func versions() {
+        var film = Movie(id: "f", title: "Faust", year: 1926)
+        film.parts = ["4K", "1080p"].map { FilmPart(title: $0, media: "\($0).mkv") }
+        film[.media] = .text("4K.mkv")
+        var state = BrowserState(showing: [film])
+        state.press(.enter)
+        #expect(state.press(.enter) == [])
+        #expect(state.message == "Play 1 4K, 2 1080p?")
+        #expect(state.press(.character("3")) == [] && state.press(.character("2")) == [.play("1080p.mkv")])
+        state.press(.enter)
+        #expect(state.press(.escape) == [] && state.page == .film && state.message == nil)
+    }
+
     @Test("without posters there is no wall, also after a change of the size")
     func noPosters() {
         var state = BrowserState(size: CellSize(columns: 80, rows: 24), hasPosters: false)

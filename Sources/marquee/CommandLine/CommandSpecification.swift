@@ -107,7 +107,9 @@ struct CommandSpecification: Sendable {
             choices: ["auto"] + GraphicsMode.allCases.map(\.rawValue)),
         Option(
             name: "player", value: "COMMAND",
-            help: "the program that plays films while browsing: mpv, ... (default: $MARQUEE_PLAYER)"),
+            help:
+                "the program that plays films while browsing (default: $MARQUEE_PLAYER, else mpv, vlc or xdg-open)"
+        ),
         Option(
             name: "no-pager", help: "do not show lists and help that are longer than the terminal in $PAGER"),
         Option(name: "quiet", letter: "q", help: "print only data and errors"),
