@@ -69,10 +69,10 @@ package final class FilmFolder: Sendable {
         var unreadable: [String] = []
         var links = 0
 
-        /// The folders that may have films. At the top of a library `Shorts` may be a folder of films, unless films stand
-        /// beside it.
+        /// The folders that may have films. At the top of a library `Shorts` may be a folder of films, unless the library is
+        /// the folder of one film.
         func searched(isTop: Bool) -> [String] {
-            let isTop = isTop && !files.contains(where: FolderNames.isVideo)
+            let isTop = isTop && files.count(where: FolderNames.isVideo) != 1
             return folders.filter { !FolderNames.isSkipped(folder: $0, isTop: isTop) }
         }
     }
@@ -97,8 +97,9 @@ package final class FilmFolder: Sendable {
     /// Whether a folder has films: a video or a file of facts in it, or in a folder below it.
     package static func hasFilms(_ path: String) -> Bool {
         let folder = FilmFolder(path)
-        var (waiting, looks) = ([("", 0)][...], 0)
-        while let (place, depth) = waiting.popFirst(), looks < mostLooks {
+        // Into the depth first: the films may be below hundreds of folders.
+        var (waiting, looks) = ([("", 0)], 0)
+        while let (place, depth) = waiting.popLast(), looks < mostLooks {
             looks += 1
             // Ignored: a folder that cannot be read has no films to be seen. Reading its pictures reports it.
             guard let listing = try? folder.listing(of: place) else { continue }
@@ -108,7 +109,9 @@ package final class FilmFolder: Sendable {
                 return true
             }
             guard depth < folder.deepest else { continue }
-            waiting += listing.searched(isTop: place.isEmpty).map { (inside(place, $0), depth + 1) }
+            waiting += listing.searched(isTop: place.isEmpty).reversed().map {
+                (inside(place, $0), depth + 1)
+            }
         }
         return false
     }

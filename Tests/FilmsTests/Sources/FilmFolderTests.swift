@@ -384,6 +384,8 @@ struct FilmFolderTests {
         try write("", "a.jpg")
         try write("", "1/2/3/4/5/6/7/8/9/Film.mkv")
         #expect(!FilmFolder.hasFilms(home.path))
+        // Below more folders than are looked into.
+        for number in 100..<400 { try write("", "1/\(number)/text.txt") }
         try write("", "1/2/3/4/5/6/7/8/Film.nfo")
         #expect(FilmFolder.hasFilms(home.path))
     }
