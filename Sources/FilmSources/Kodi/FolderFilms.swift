@@ -13,6 +13,7 @@ struct FolderFilms {
     private let isOfOne: Bool
     /// The files by their names in lower case.
     private let named: [String: String]
+    private let hasPictures: Bool
 
     /// Reads a file of facts, or the address in a `.strm` file, by the file's path in the library.
     struct Reader {
@@ -36,6 +37,7 @@ struct FolderFilms {
             isOfOne, folder, ownName, files + (isOfOne ? discs : [])
         )
         named = Dictionary(files.map { ($0.lowercased(), $0) }) { first, _ in first }
+        hasPictures = files.contains { FolderNames.pictures.contains(FolderNames.suffix($0)) }
     }
 
     /// A video, the files of one film in several parts, or the versions of one film.
@@ -188,13 +190,14 @@ struct FolderFilms {
     /// The film's picture: one with the video's name, then one with the name of a poster behind it, then, in a folder of
     /// its own, one with the name of a poster.
     private func poster(of stems: [String], isAlone: Bool) -> String? {
+        guard hasPictures else { return nil }
         let posters = FolderNames.posters
         let stems = stems + (isAlone ? ["movie"] : [])
         let names =
             stems + stems.flatMap { stem in posters.map { "\(stem)-\($0)" } } + (isAlone ? posters : [])
-        for name in names {
+        for name in names.lazy.map({ $0.lowercased() }) {
             for suffix in FolderNames.pictures {
-                if let found = named["\(name.lowercased()).\(suffix)"] { return found }
+                if let found = named["\(name).\(suffix)"] { return found }
             }
         }
         return nil
