@@ -101,6 +101,24 @@ struct TerminalTextWidthTests {
     }
 
     @Test(
+        "lines end between characters of Chinese and Japanese, but not before closing or after opening punctuation",
+        arguments: [
+            ("羅生門の話", 6, ["羅生門", "の話"]), ("ab 羅生門", 7, ["ab 羅生", "門"]),
+            ("映画「夜」、昼。", 8, ["映画", "「夜」、", "昼。"]),
+            ("これは夜！？", 8, ["これは", "夜！？"]), ("（夜）の人々", 6, ["（夜）", "の人々"]),
+            ("カリガリー博士", 8, ["カリガ", "リー博士"]), ("ちょっと待って", 4, ["ちょ", "っと", "待っ", "て"]),
+            ("夜は１９２２年", 8, ["夜は１９", "２２年"]), ("城 Nosferatuの夜", 12, ["城", "Nosferatuの", "夜"]),
+            ("東京物語 東京", 5, ["東京", "物語", "東京"]), ("한국영화 제목", 8, ["한국영화", "제목"]),
+            ("夜の人々", 6, ["夜の", "人々"]), ("夜のちょ", 6, ["夜の", "ちょ"]),
+            ("夜の「昼」", 6, ["夜の", "「昼」"]), ("夜の〜昼", 4, ["夜", "の〜", "昼"]), ("夜　の", 4, ["夜　", "の"]),
+            ("夜〜昼", 4, ["夜〜", "昼"]), ("𠮷野家𠮷", 4, ["𠮷野", "家𠮷"]),
+            ("「「「「", 4, ["「「", "「「"]), ("か\u{3099}き\u{3099}", 2, ["か\u{3099}", "き\u{3099}"]),
+        ])
+    func eastAsian(text: String, limit: Int, lines: [String]) {
+        #expect(TerminalText.wrapped(text, toWidth: limit) == lines)
+    }
+
+    @Test(
         "clusters that a cell of tmux does not hold lose their joiners, and no member",
         arguments: [
             ("👨\u{200D}👩\u{200D}👧\u{200D}👦 Family", "👨👩👧👦 Family"),

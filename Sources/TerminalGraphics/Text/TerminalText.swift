@@ -331,7 +331,7 @@ private struct VisibleWriter {
 }
 
 extension TerminalText {
-    /// Wraps text at spaces into lines of at most `limit` cells.
+    /// Wraps text into lines of at most `limit` cells: at spaces, and between characters of Chinese and Japanese.
     ///
     /// Line feeds always break; runs of spaces become one. A word wider than a line is split between clusters. A limit
     /// below 1 gives no lines, an empty text one empty line.
@@ -346,21 +346,59 @@ extension TerminalText {
         var line = ""
         var used = 0
         for word in paragraph.split(separator: " ") {
-            let cells = width(String(word))
-            if used > 0, used + 1 + cells <= limit {
-                line += " " + word
-                used += 1 + cells
-                continue
+            for part in parts(of: word) {
+                let gap = part.startIndex == word.startIndex ? " " : ""
+                let cells = width(String(part))
+                if used > 0, used + gap.utf8.count + cells <= limit {
+                    line += gap + part
+                    used += gap.utf8.count + cells
+                    continue
+                }
+                if used > 0 { lines.append(line) }
+                var pieces = cells > limit ? pieces(of: part, toWidth: limit) : [String(part)]
+                line = pieces.removeLast()
+                used = width(line)
+                lines += pieces
             }
-            if used > 0 { lines.append(line) }
-            var pieces = cells > limit ? pieces(of: word, toWidth: limit) : [String(word)]
-            line = pieces.removeLast()
-            used = width(line)
-            lines += pieces
         }
         lines.append(line)
         return lines
     }
+
+    /// The parts of a word between which a line may end.
+    private static func parts(of word: Substring) -> [Substring] {
+        // Only characters from U+2000 on have such bytes in UTF-8.
+        guard word.utf8.contains(where: { $0 >= 0xE2 }) else { return [word] }
+        let ends = zip(word.indices, word.indices.dropFirst()).filter { mayBreak(word[$0], word[$1]) }
+        let limits = [word.startIndex] + ends.map(\.1) + [word.endIndex]
+        return zip(limits, limits.dropFirst()).map { word[$0..<$1] }
+    }
+
+    /// Whether a line may end between two characters: if both are of Chinese or Japanese, but not before closing and not
+    /// after opening punctuation (UAX #14, classes ID, CL, NS and OP). Korean has spaces.
+    private static func mayBreak(_ last: Character, _ next: Character) -> Bool {
+        guard let last = last.unicodeScalars.first, let next = next.unicodeScalars.first,
+            [last, next].allSatisfy({ scalar in eastAsian.contains { $0 ~= scalar.value } })
+        else { return false }
+        return last.properties.generalCategory != .openPunctuation && !followers.contains(next)
+            && !followingCategories.contains(next.properties.generalCategory)
+    }
+
+    /// Radicals to Bopomofo, Kanbun to Yi, compatibility ideographs, vertical and full-width forms, old kana, and the
+    /// planes of ideographs.
+    private static let eastAsian: [ClosedRange<UInt32>] = [
+        0x2E80...0x312F, 0x3190...0xA4CF, 0xF900...0xFAFF, 0xFE30...0xFE4F, 0xFF01...0xFF9F,
+        0x1B000...0x1B16F, 0x20000...0x3FFFD,
+    ]
+
+    /// Characters that begin no line: punctuation, and letters that repeat or lengthen the one before, such as 々 and ー.
+    private static let followingCategories: Set<Unicode.GeneralCategory> = [
+        .closePunctuation, .dashPunctuation, .otherPunctuation, .modifierLetter, .modifierSymbol,
+        .spaceSeparator,
+    ]
+
+    /// The same: small kana, which belong to the letter before them, and the wave dash.
+    private static let followers = Set("ぁぃぅぇぉっゃゅょゎゕゖァィゥェォッャュョヮヵヶｧｨｩｪｫｬｭｮｯ～".unicodeScalars)
 
     /// Splits a word into pieces of at most `limit` cells; at least one.
     private static func pieces(of word: Substring, toWidth limit: Int) -> [String] {
