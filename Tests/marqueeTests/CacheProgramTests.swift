@@ -79,13 +79,14 @@ struct CacheProgramTests {
         let fixture = try Fixture()
         _ = try await fixture.run("prewarm")
         #expect(
-            try await fixture.run("cache", "clear", "--host", "other.example").text.contains("; 0 removed"))
+            try await fixture.run("cache", "clear", "--yes", "--host", "other.example").text
+                .contains("; 0 removed"))
         let trimmed = try JSON.object(try await fixture.run("cache", "trim", "--to", "1K", "--json").text)
         let left = try #require(trimmed["entries"] as? Int)
         #expect(trimmed["removedEntries"] as? Int == 7 - left)
         #expect(try #require(trimmed["bytes"] as? Int) <= 1024)
         #expect(left > 0)
-        let cleared = try await fixture.run("cache", "clear", "--host", "127.0.0.1")
+        let cleared = try await fixture.run("cache", "clear", "--yes", "--host", "127.0.0.1")
         #expect(cleared.text.hasPrefix("0 entries, 0 bytes; \(left) removed"))
         #expect(try fixture.entries().isEmpty)
     }

@@ -88,7 +88,7 @@ struct ConventionTests {
         #expect(rehearsal.lines.last?.contains("36") == true)
     }
 
-    @Test("cache clear asks on a terminal, not in a script; --dry-run only counts")
+    @Test("cache clear asks on a terminal, and needs --yes without one; --dry-run only counts")
     func clearing() async throws {
         let folder = try TemporaryFolder()
         _ = try await Program.shell("marquee fetch metropolis", in: folder)
@@ -112,6 +112,14 @@ struct ConventionTests {
         _ = try await Program.shell("marquee fetch metropolis", in: folder)
         #expect(try clear(["--yes"], answer: "").waitForEnd() == .exited(0))
         _ = try await Program.shell("marquee fetch metropolis", in: folder)
-        #expect(try await Program.shell("marquee cache clear", in: folder).text.contains("1 removed"))
+        for line in ["marquee cache clear", "marquee cache clear --host sample.localhost --json"] {
+            let unasked = try await Program.shell(line, in: folder)
+            #expect(unasked.status == 2 && unasked.output.isEmpty)
+            #expect(
+                unasked.errorText
+                    == "marquee: cache clear asks before it removes, but there is no terminal; add --yes\n")
+        }
+        let cleared = try await Program.shell("marquee cache clear -y", in: folder)
+        #expect(cleared.status == 0 && cleared.text.contains("1 removed"))
     }
 }

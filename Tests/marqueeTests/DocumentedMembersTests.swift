@@ -124,7 +124,7 @@ struct DocumentedMembersTests {
         try await expect("cache path", members(of: "cache", "path"))
         try await expect(
             "cache verify", members(of: "cache", "verify"), members(of: "cache", "trim", "--to=1M"),
-            members(of: "cache", "clear"))
+            members(of: "cache", "clear", "--yes"))
     }
 
     @Test("status, on a machine with or without a network, and doctor with advice")

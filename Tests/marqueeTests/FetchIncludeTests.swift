@@ -92,7 +92,7 @@ struct FetchIncludeTests {
         _ = try await fixture.run("fetch", origin.url("/a.bin").absoluteString, "--any-content")
         let parts = fixture.home.file("marquee/partial")
         #expect(try FileManager.default.contentsOfDirectory(atPath: parts).count == 2)
-        _ = try await fixture.run("cache", "clear")
+        _ = try await fixture.run("cache", "clear", "--yes")
         #expect(try FileManager.default.contentsOfDirectory(atPath: parts).isEmpty)
     }
 

@@ -45,7 +45,7 @@ struct OutputFaultTests {
         "list --catalogue one.json", "list --json --catalogue f.db", "show n.png",
         "show faust --catalogue one.json", "fetch n.png", "fetch n.png -o -", "fetch n.png -o sub/",
         "prewarm one.json", "prewarm one.json --detach", "cache info", "cache verify", "cache trim --to 1K",
-        "cache clear", "cache path", "add --title Metropolis --catalogue f.db",
+        "cache clear --yes", "cache path", "add --title Metropolis --catalogue f.db",
         "edit faust --year 1926 --catalogue f.db", "rate faust 8 --catalogue f.db",
         "remove faust --yes --catalogue f.db", "import one.json g.db", "export f.db",
         "export f.db --format xml -o out.xml", "upload n.png http://127.0.0.1:1/",

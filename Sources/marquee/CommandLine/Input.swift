@@ -181,8 +181,15 @@ enum Confirmation {
         Option(name: "dry-run", help: "only say what would be removed"),
     ]
 
-    /// Whether there is a person who can answer.
-    static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+    /// Whether a command removes without a question: because of `--yes`, or because of `--dry-run` nothing.
+    /// - Throws: if it has to ask, and nobody can answer.
+    static func isNeedless(_ arguments: Arguments, for command: String) throws(UsageError) -> Bool {
+        if arguments.has("yes") || arguments.has("dry-run") { return true }
+        guard isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 else {
+            throw UsageError("\(command) asks before it removes, but there is no terminal; add --yes")
+        }
+        return false
+    }
 
     /// Asks, and waits for a line. Only `y` and `yes` confirm.
     static func isGiven(_ question: String, _ output: Output) async throws(Failure) -> Bool {

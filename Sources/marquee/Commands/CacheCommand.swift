@@ -19,7 +19,7 @@ enum CacheCommand: Command {
             Option(name: "to", value: "BYTES", help: "trim: the bytes to keep"),
             Option(name: "host", value: "HOST", help: "clear: only the entries of this host"),
         ] + Confirmation.options,
-        notes: ["clear asks first on a terminal. In a script it does not."])
+        notes: ["clear asks first. Without a terminal it needs --yes."])
 
     static func run(_ session: Session) async throws -> ExitStatus {
         guard let disk = session.disk else {
@@ -65,7 +65,7 @@ enum CacheCommand: Command {
         _ disk: DiskCache, _ host: String?, _ session: Session
     ) async throws -> ExitStatus? {
         let isRehearsal = session.arguments.has("dry-run")
-        guard isRehearsal || (Confirmation.isPossible && !session.arguments.has("yes")) else { return nil }
+        if try Confirmation.isNeedless(session.arguments, for: "cache clear"), !isRehearsal { return nil }
         let found = Lock((entries: 0, bytes: 0))
         _ = await disk.forEachEntry { entry in
             guard host == nil || CacheKey.host(ofURL: entry.url[...]) == host else { return }

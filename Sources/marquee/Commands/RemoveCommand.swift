@@ -12,10 +12,7 @@ enum RemoveCommand: Command {
 
     static func run(_ session: Session) async throws -> ExitStatus {
         let isRehearsal = session.arguments.has("dry-run")
-        let isSure = session.arguments.has("yes") || isRehearsal
-        guard isSure || Confirmation.isPossible else {
-            throw UsageError("remove asks before it removes, but there is no terminal; add --yes")
-        }
+        let isSure = try Confirmation.isNeedless(session.arguments, for: "remove")
         return try await session.withFilms(try session.arguments.choice("wire")) { client in
             let film = try await session.film(session.arguments.operands[0], of: client)
             if isRehearsal {
