@@ -16,6 +16,8 @@ struct JobProgramTests {
         #expect(waited.status == 0 && waited.output.isEmpty && waited.errors.isEmpty)
         #expect(fixture.requests.count == 20 && fixture.requests.values.allSatisfy { $0 == 1 })
         #expect(try await fixture.run("jobs").text == "job night  done  20 of 20 images\n")
+        let listed = try JSON.array(try await fixture.run("jobs", "--json").text)
+        #expect(listed.map { $0["name"] as? String } == ["night"])
         let attached = try await fixture.run("jobs", "attach", "night")
         #expect(attached.lines.count == 21 && attached.status == 0)
         #expect(attached.lines.last?.hasPrefix("20 fetched (") == true)
@@ -31,6 +33,7 @@ struct JobProgramTests {
         #expect(try await fixture.run("jobs", "remove", "night").status == 0)
         #expect(try await fixture.run("jobs", "wait", "night").status == 2)
         #expect(try await fixture.run("jobs").output.isEmpty)
+        #expect(try await fixture.run("jobs", "--json").text == "[]\n")
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.jobs.folder).isEmpty)
     }
 

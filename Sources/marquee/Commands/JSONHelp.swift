@@ -95,7 +95,7 @@ enum JSONHelp {
         cache path: one object
           path          the folder
 
-        jobs, prewarm --detach: one object on each line for each job
+        jobs: an array; with cancel and resume, and prewarm --detach: one object
           name
           state         running, stopped (killed), done, failed, cancelled, or
                         waiting-network, waiting-other-network, waiting-memory

@@ -37,7 +37,11 @@ enum JobsCommand: Command {
     private static func list(_ session: Session) throws(BackgroundJobsError) -> ExitStatus {
         let jobs = try BackgroundJobs.ofMarquee.list()
         if jobs.isEmpty { session.output.notice("there are no jobs; marquee prewarm --detach starts one") }
-        for job in jobs { session.print(JobRecord(job), orLine: job.line) }
+        if session.settings.wantsJSON {
+            session.output.jsonArray(count: jobs.count) { JobRecord(jobs[$0]) }
+        } else {
+            for job in jobs { session.output.line(job.line) }
+        }
         return .done
     }
 
