@@ -259,6 +259,22 @@ struct SourceProgramTests {
         #expect(await program.end(SIGINT).errorText.contains("right") == false)
     }
 
+    @Test("serve hands out cached films while their server is away, and says so by the server's name")
+    func serveCached() async throws {
+        let server = try SourceServer()
+        _ = try await run(["list", "--catalogue", server.jellyfin])
+        server.fail(.answer("SSH-2.0-x\r\n\r\n"))
+        let program = try Program(
+            ["serve", server.jellyfin, "--allow-private", "127.0.0.0/8"],
+            environment: ["XDG_CACHE_HOME": home.path])
+        let address = try #require(await program.nextLine())
+        let films = try await Program.run(["list", "--plain", "--catalogue", address + "films"])
+        #expect(films.lines.count == 3, "\(films.errorText)")
+        let messages = await program.end(SIGINT).errorText
+        #expect(messages.hasPrefix("marquee: \(server.jellyfin): "), "\(messages)")
+        #expect(messages.contains("; showing the cached films, ") && !messages.contains("/Items"))
+    }
+
     @Test("serve hands out a folder's films with their posters at a size, and notices a new one")
     func serveFolder() async throws {
         func add(_ name: String) throws {

@@ -34,9 +34,7 @@ struct ServedSource: Sendable {
 
     private func read() async throws {
         let films = try await session.catalogue(orCached: true)
-        if let outage = films.outage {
-            session.output.failure("\(outage.advised); the films are those of the last answer")
-        }
+        session.reportOutage(of: films)
         let movies = films.catalogue.movies
         try await BlockingThreads(count: 1, name: "marquee-films").run({
             Failure($0, doing: "reading the films")
