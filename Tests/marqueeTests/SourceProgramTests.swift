@@ -117,6 +117,18 @@ struct SourceProgramTests {
             }, "\(well.text)")
     }
 
+    @Test(
+        "a Jellyfin's address in place of its name is one line with the name", arguments: ["", "/", "/web/"])
+    func plainAddress(path: String) async throws {
+        let server = try SourceServer()
+        let address = "http://\(server.place)\(path)"
+        let message = "\(address): this is a Jellyfin server; write \(server.jellyfin)"
+        let list = try await run(["list", "--catalogue", address])
+        #expect(list.status == 2 && list.errorText == "marquee: \(message)\n")
+        let doctor = try await run(["doctor", "--catalogue", address])
+        #expect(doctor.lines.contains { $0.hasPrefix("problem  catalogue") && $0.hasSuffix(message) })
+    }
+
     @Test("films that were loaded are listed while the server is away")
     func away() async throws {
         let server = try SourceServer(films: 250)

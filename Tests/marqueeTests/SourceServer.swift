@@ -118,6 +118,7 @@ final class SourceServer: Sendable {
                 .flatMap { Int($0) }
         }
         switch url.path() {
+        case "/", "/web/": return "<!DOCTYPE html><html><title>Jellyfin</title></html>"
         case "/System/Info/Public": return #"{"ProductName":"Jellyfin Server","Version":"10.10.3"}"#
         case "/Items":
             let start = parameter("StartIndex") ?? 0

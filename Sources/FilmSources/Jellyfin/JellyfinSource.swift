@@ -230,6 +230,16 @@ package struct JellyfinSource: FilmServer {
         return "\(product) \(version)"
     }
 
+    /// Why an address is no list of films: it is a Jellyfin's. Nil if there is no Jellyfin.
+    static func fault(at address: String, _ access: any FilmAccess) async -> (any Error)? {
+        // Ignored: a server of another kind need not answer.
+        guard let server = try? JellyfinSource(name: prefix + address),
+            let system = try? await server.answer(to: server.url("/System/Info/Public"), access).node,
+            system["ProductName"]?.string?.hasPrefix("Jellyfin") == true
+        else { return nil }
+        return FilmFault.invalidName("\(address): this is a Jellyfin server; write \(server.name)")
+    }
+
     // MARK: Posters
 
     package static func poster(_ address: URL, atLeast width: Int) -> URL? {

@@ -51,7 +51,11 @@ package struct WebFilms: FilmProvider {
             for url in [best, service.isNamed ? service.pages() : nil].compactMap(\.self)
             where try await read(url, ifThere: true, access, take) { return }
         }
-        _ = try await read(try URL(typed: text), ifThere: false, access, take)
+        do {
+            _ = try await read(try URL(typed: text), ifThere: false, access, take)
+        } catch let error as CatalogueError {
+            throw await JellyfinSource.fault(at: text, access) ?? error
+        }
     }
 
     package func film(_ id: String, _ access: any FilmAccess) async throws -> FoundFilm? {
