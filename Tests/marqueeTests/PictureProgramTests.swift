@@ -68,6 +68,60 @@ struct PictureProgramTests {
         #expect(try ImageDecoders.standard.decode(bytes(out + "/a-2.png")).size == size)
     }
 
+    @Test(
+        "standard input is one picture if it begins like one, and so is a pipe",
+        arguments: [
+            "marquee picture - w30.q70 -o out.jpg < a.jpg",
+            "cat a.jpg | marquee picture - w30.q70 -o out.jpg",
+            "cat a.jpg | marquee picture /dev/stdin w30.q70 -o out.jpg",
+            "cat a.jpg | marquee picture - w30.q70 -o - > out.jpg",
+            "cat a.jpg | marquee picture - w30.q70 -o made/ && mv made/picture.jpg out.jpg",
+            "mkfifo p && { cat a.jpg > p & marquee picture ./p w30.q70 -o out.jpg; }",
+            "cat a.jpg | marquee picture b.jpg - w30.q70 -o made && mv made/picture.jpg out.jpg",
+            "bash -c 'marquee picture <(cat a.jpg) w30.q70 -o out.jpg'",
+        ])
+    func piped(line: String) async throws {
+        let folder = try folder("a.jpg", "b.jpg")
+        let run = try await Program.shell(line, in: folder)
+        #expect(run.status == 0 && run.errors.isEmpty, "\(run.errorText)")
+        #expect(!run.text.contains("/proc/"), "\(run.text)")
+        let expected = try Picture.picture(
+            of: ImageBytes(try bytes(folder.file("a.jpg"))), PictureRecipe("w30.q70"))
+        #expect(try bytes(folder.file("out.jpg")) == expected.bytes.array)
+    }
+
+    @Test(
+        "standard input that is no picture is one line, and so is its file as the output",
+        arguments: [
+            ("picture - w30 -o out.jpg < /dev/null", "standard input: the file is empty"),
+            ("picture - w30 -o out < /dev/null", "standard input: the file is empty"),
+            ("picture - w30 -o out.jpg < text", "standard input: not an image: it is a web page"),
+            (
+                "picture - w30 -o - < text",
+                "standard input: cannot be decoded: not an image of a known format"
+            ),
+            ("picture /dev/stdin w30 -o out.jpg < /dev/null", "/dev/stdin: the file is empty"),
+            (
+                "picture - w30 -o out < zeros",
+                "standard input: this is no list of addresses, one a line; marquee show - shows a picture"
+            ),
+            (
+                "picture /dev/stdin w30 -o out < zeros",
+                "file:///dev/stdin: not an image: its first bytes match no known format"
+            ),
+            ("picture - w30 -o a.jpg < a.jpg", "a.jpg: this is the source itself; name another file with -o"),
+        ])
+    func unusable(line: String, message: String) async throws {
+        let folder = try folder("a.jpg")
+        try folder.write([0, 0, 0, 0], to: "zeros")
+        try folder.write("<html>".utf8, to: "text")
+        let before = try bytes(folder.file("a.jpg"))
+        let run = try await Program.shell("marquee \(line)", in: folder)
+        #expect(run.status == 2 && run.output.isEmpty)
+        #expect(run.errorText == "marquee: \(message)\n")
+        #expect(try bytes(folder.file("a.jpg")) == before)
+    }
+
     @Test("an address is fetched, and one file can go into an existing folder")
     func address() async throws {
         let fixture = try Fixture()

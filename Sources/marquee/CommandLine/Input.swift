@@ -110,17 +110,35 @@ actor InputLines {
     /// The next line; nil at the end. Cancelling the task ends the wait.
     func next() async throws(Failure) -> String? {
         while lines.isEmpty, !hasEnded {
-            try take(
-                try await Input.reading { () throws(Failure) in
-                    var chunk = [UInt8](repeating: 0, count: 64 * 1024)
-                    return Array(try Input.some(of: STDIN_FILENO, name: Self.name, &chunk))
-                })
+            try take(try await Self.bytes())
             guard unfinished.count <= Input.limit else {
                 hasEnded = true
                 throw Failure("\(Self.name): a line is larger than \(ByteCount.text(Input.limit))")
             }
         }
         return lines.popFirst()
+    }
+
+    /// All of standard input if it begins like a picture, or is empty; nil if it is a list. Ask before `next`.
+    /// - Parameters:
+    ///   - isSure: whether it cannot be a list.
+    ///   - limit: the most bytes of a picture.
+    func picture(isSure: Bool, limit: Int) async throws(Failure) -> [UInt8]? {
+        let beginning = try await Self.bytes()
+        if !isSure, !beginning.isEmpty, ImageFormat(detecting: beginning.span) == nil {
+            try take(beginning)
+            return nil
+        }
+        hasEnded = true
+        return beginning + (try await Input.standard(limit: limit))
+    }
+
+    /// The bytes that arrive next; none at the end.
+    private static func bytes() async throws(Failure) -> [UInt8] {
+        try await Input.reading { () throws(Failure) in
+            var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+            return Array(try Input.some(of: STDIN_FILENO, name: name, &chunk))
+        }
     }
 
     /// The lines that have already arrived; does not wait for more.

@@ -75,18 +75,21 @@ enum Batch {
 /// The words of a command line and, in place of `-`, the lines of standard input, each as soon as it arrives. One caller
 /// at a time.
 actor OperandWords {
-    private let input = InputLines()
+    /// Nil if `-` stays as it is.
+    private let input: InputLines?
     private var words: ArraySlice<String>
     private var readsInput = false
 
-    init(_ words: ArraySlice<String>) { self.words = words }
+    init(_ words: ArraySlice<String>, input: InputLines? = InputLines()) {
+        (self.words, self.input) = (words, input)
+    }
 
     /// The next word; nil at the end.
     func next() async throws(Failure) -> String? {
         while true {
             if readsInput {
                 do throws(Failure) {
-                    if let line = try await input.next() { return line }
+                    if let line = try await input?.next() { return line }
                     readsInput = false
                 } catch {
                     // The words after it still count. After an interruption, `rest` reads once more.
@@ -95,15 +98,15 @@ actor OperandWords {
                 }
             }
             guard let word = words.popFirst() else { return nil }
-            if word != "-" { return word }
+            if word != "-" || input == nil { return word }
             readsInput = true
         }
     }
 
     /// The remaining words as far as they are known. Does not wait.
     func rest() async -> [String] {
-        var rest: [String] = readsInput ? await input.rest() : []
-        for word in words { rest += word == "-" ? await input.rest() : [word] }
+        var rest: [String] = readsInput ? await input?.rest() ?? [] : []
+        for word in words { rest += word == "-" ? await input?.rest() ?? [] : [word] }
         return rest
     }
 }

@@ -9,7 +9,7 @@ import SystemSupport
 struct FetchTarget: Sendable {
     let address: String
     var base: BaseURL?
-    /// The file's name for a film; nil if the address gives the name.
+    /// The file's name for a film or a pipe; nil if the address gives the name.
     var name: String?
     /// The bytes of a pipe, which stand for it; nil for other targets.
     private var pipe: PipeContent?
@@ -34,15 +34,16 @@ struct FetchTarget: Sendable {
     /// The file at a path.
     init(file path: String) { address = CommandLineWords.address(ofFile: path) }
 
-    private init(_ pipe: PipeContent) {
-        address = pipe.address
-        self.pipe = pipe
+    /// The bytes of a pipe.
+    /// - Parameter label: the pipe's name in messages. Default: standard input.
+    init(pipe bytes: [UInt8], label: String = "standard input") throws(Failure) {
+        let pipe = try PipeContent(bytes, label: label)
+        (address, name, self.pipe) = (pipe.address, "picture", pipe)
     }
 
     /// Standard input. Waits until it ends.
     static func standardInput(_ session: Session) async throws(Failure) -> FetchTarget {
-        let bytes = try await Input.standard(limit: session.settings.downloads.maximumBytes)
-        return FetchTarget(try PipeContent(bytes, label: "standard input"))
+        try FetchTarget(pipe: await Input.standard(limit: session.settings.downloads.maximumBytes))
     }
 
     /// The same target. If it is a pipe, such as `/dev/stdin` and a shell's `<(command)`, waits for its bytes, which
@@ -50,7 +51,7 @@ struct FetchTarget: Sendable {
     func readingPipe(_ session: Session) async throws(Failure) -> FetchTarget {
         guard let path = filePath, FileKind(path) == .stream else { return self }
         let bytes = try await Input.file(path, limit: session.settings.downloads.maximumBytes)
-        return FetchTarget(try PipeContent(bytes, label: path))
+        return try FetchTarget(pipe: bytes, label: path)
     }
 
     /// The path of a file in UTF-8; nil for other targets.
@@ -95,6 +96,8 @@ struct FetchTarget: Sendable {
     static func looksLikePicture(_ name: String) -> Bool {
         MediaType.isPicture(Array(name.utf8))
     }
+
+    var isPipe: Bool { pipe != nil }
 
     /// The address in its record, without credentials; for a pipe, its name.
     var displayText: String {

@@ -14,7 +14,7 @@ enum PictureCommand: Command {
             ("marquee picture poster.jpg w342 -o small.jpg", "at most 342 pixels wide"),
             ("marquee picture *.jpg 342x513.fill -o small", "filling a size, into a folder"),
             ("marquee picture - w185.q60 -o small < urls.txt", "all files and addresses of a list"),
-            ("marquee picture poster.jpg w342 -o - | wc -c", "to another program"),
+            ("curl -s URL | marquee picture - w342 -o - | wc -c", "from and to other programs"),
             ("marquee picture poster.jpg 342x513.fill -s 40x20", "show it in the terminal"),
         ],
         options: [
@@ -28,7 +28,8 @@ enum PictureCommand: Command {
             .concurrency, .perHost,
         ] + ExistingFile.options,
         notes: [
-            "A picture that is there is replaced, unless --no-clobber is given. Any other file is replaced only with "
+            "Standard input (-) is one picture if it begins like one or -o names one file, else a list. "
+                + "A picture that is there is replaced, unless --no-clobber is given. Any other file is replaced only with "
                 + "--force, and the source itself never. A name that ends in .png makes a PNG, unless the recipe names "
                 + "another format."
         ])
@@ -36,12 +37,24 @@ enum PictureCommand: Command {
     static func run(_ session: Session) async throws -> ExitStatus {
         let sources = session.arguments.operands.dropLast()
         let existing = try ExistingFile(session.arguments, else: .replacePicture)
-        let output = try output(session, sources, existing)
         let workers = try session.arguments.number("workers", in: 1...1024)
+        let path = try outputPath(session)
+        let input = InputLines()
+        var piped: FetchTarget?
+        if sources.contains("-") {
+            // One file has no room for a list.
+            let isOne = sources.count == 1 && (path == "-" || FetchTarget.looksLikePicture(path ?? ""))
+            piped = try await input.picture(isSure: isOne, limit: session.settings.downloads.maximumBytes)
+                .map { bytes throws(Failure) in try FetchTarget(pipe: bytes) }
+        }
+        let isSingle = sources.count == 1 && (piped != nil || !sources.contains("-"))
+        let output = try path.map {
+            try OutputPlace($0, isSingle: isSingle, makesFile: true, existing: existing)
+        }
+        let words = OperandWords(sources, input: piped == nil ? input : nil)
         let maker = Maker(
             recipe: try recipe(session.arguments.operands, output), output: output, session: session,
             threads: BlockingThreads(count: workers ?? ProcessInfo.processInfo.activeProcessorCount))
-        let words = OperandWords(sources)
         // Standard output is the picture's alone.
         let isData = if case .standardOutput = output { true } else { false }
         let report = BatchReport(isData ? session.silent() : session, warnsOfDamage: true)
@@ -49,7 +62,12 @@ enum PictureCommand: Command {
         await Batch.run(
             // Pictures are shown in the order of the words.
             atOnce: output == nil ? 1 : session.settings.downloads.transfers, report,
-            next: { () throws(Failure) in try await words.next().map { .item($0) } },
+            next: { [piped] () throws(Failure) in
+                guard let word = try await words.next() else { return nil }
+                if word == "-", let piped { return .item(piped) }
+                let named = FetchTarget.isAddress(word) ? FetchTarget(address: word) : FetchTarget(file: word)
+                return .item(try await named.readingPipe(session))
+            },
             job: { maker.job(for: $0, with: opened.loader) })
         await opened.close()
         session.reportFaults()
@@ -72,22 +90,19 @@ enum PictureCommand: Command {
         return recipe.asPNG
     }
 
-    /// Nil if the pictures are shown.
-    private static func output(
-        _ session: Session, _ sources: ArraySlice<String>, _ existing: ExistingFile
-    ) throws -> OutputPlace? {
+    /// The value of `-o`; nil if the pictures are shown.
+    private static func outputPath(_ session: Session) throws(UsageError) -> String? {
         guard let path = session.arguments.value("output") else {
             if session.settings.pictureSize != nil { return nil }
             throw UsageError(
                 "picture needs -o OUT: the file to write, or for several the folder; or --size to show it")
         }
-        let isSingle = sources.count == 1 && !sources.contains("-")
         if path == "-", session.settings.wantsJSON { throw UsageError("-o - and --json exclude each other") }
         if path == "-", Output.isTerminal {
             throw UsageError(
                 "a terminal shows no bytes of a picture; use --size 40x20 to show it, or -o FILE")
         }
-        return try OutputPlace(path, isSingle: isSingle, makesFile: true, existing: existing)
+        return path
     }
 }
 
@@ -101,28 +116,30 @@ extension PictureCommand {
         /// One for each picture that is made at once, with a processor and its memory.
         let threads: BlockingThreads
 
-        func job(for word: String, with loader: FileLoader) -> Batch.Job {
-            let address = FetchTarget.isAddress(word) ? word : CommandLineWords.address(ofFile: word)
+        func job(for target: FetchTarget, with loader: FileLoader) -> Batch.Job {
             let request: ImageRequest
             do throws(ImageLoadingError) {
-                request = try session.request(for: address, relativeTo: nil)
+                request = try session.request(for: target.address, relativeTo: nil)
             } catch {
-                let record = FetchRecord(error, of: address)
+                let record = FetchRecord(error, of: target.address)
                 return { record }
             }
             // The address gives the name; the picture's format gives the ending.
-            let write = output?.writer(of: request, OutputFolder.name(of: request.url, name: nil).stem)
+            let write = output?.writer(
+                of: request, OutputFolder.name(of: request.url, name: target.name).stem)
             return {
                 var (record, file) = await FetchRecord.fetching(request, with: loader, session)
-                guard let file else { return record }
+                guard let file else { return record.naming(target) }
                 do {
                     let picture = try await file.picture(
                         recipe, limits: session.settings.decoding, on: threads)
                     record.describe(picture, wantsChecksum: session.settings.wantsChecksum)
                     if let write {
+                        // The file behind standard input is not written over either.
+                        let source = target.isPipe ? URL(filePath: "/dev/stdin") : file.url
                         record.setFile(
                             try await write(
-                                LoadedFile(bytes: picture.bytes, header: picture.header, url: file.url)))
+                                LoadedFile(bytes: picture.bytes, header: picture.header, url: source)))
                         if let warning = disagreement(picture.format) { session.output.notice(warning) }
                     } else {
                         try await show(picture)
@@ -130,9 +147,9 @@ extension PictureCommand {
                 } catch let error as ImageLoadingError {
                     record.fail(Failure(error))
                 } catch {
-                    record.fail(error as? Failure ?? Failure("\(address): \(error)"))
+                    record.fail(error as? Failure ?? Failure("\(target.address): \(error)"))
                 }
-                return record
+                return record.naming(target)
             }
         }
 
