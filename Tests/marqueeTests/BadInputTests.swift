@@ -223,7 +223,6 @@ struct BadInputTests {
                 "list --credentials-file p",
                 "--credentials-file: cannot read p: it is not a file; name one that only you can read"
             ),
-            ("add --title T --catalogue f.db --poster p", "p: it is not a file; name a picture"),
             ("add --title T --catalogue f.db --poster .", ".: it is a folder; name a picture"),
             ("import x.json p", "p: it is not a file; name another library"),
             (

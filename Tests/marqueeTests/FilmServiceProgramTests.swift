@@ -126,6 +126,45 @@ struct FilmServiceProgramTests {
         #expect(shown["poster"] == nil)
     }
 
+    @Test(
+        "a poster may come from standard input or another pipe",
+        arguments: [
+            "cat p.png | marquee add --title New --poster -", "marquee add --title New --poster - < p.png",
+            "cat p.png | marquee add --title New --poster /dev/stdin",
+            "marquee add --title New && cat p.png | marquee edit new --poster -",
+            "bash -c 'marquee add --title New --poster <(cat p.png)'",
+        ], [true, false])
+    func pipedPoster(line: String, overSockets: Bool) async throws {
+        try await makeLibrary()
+        try home.write(SampleImages.png, to: "p.png")
+        let service = overSockets ? try Service(library) : nil
+        let environment = ["MARQUEE_CATALOGUE": service?.catalogue ?? library]
+        let added = try await Program.shell(line, in: home, environment: environment)
+        #expect(added.status == 0, "\(added.errorText)")
+        let stored = try FilmLibrary(path: library, access: .reading).poster(of: "new")
+        #expect(stored?.bytes == SampleImages.png)
+    }
+
+    @Test(
+        "a poster from a pipe that is no picture is refused in one line",
+        arguments: [
+            (": |", "-", "/dev/stdin: it is empty; name a picture"),
+            ("mkfifo p; : > p &", "$PWD/p", "/p: it is empty; name a picture"),
+            ("echo text |", "-", "/dev/stdin: it is not a JPEG, PNG, WebP, GIF or BMP; name another poster"),
+            (
+                "echo text |", "/dev/stdin",
+                "/dev/stdin: it is not a JPEG, PNG, WebP, GIF or BMP; name another poster"
+            ),
+        ])
+    func badPipedPoster(input: String, word: String, message: String) async throws {
+        try await makeLibrary()
+        let run = try await Program.shell(
+            "\(input) marquee add --title New --poster \(word) --catalogue films.db", in: home)
+        #expect(run.status == 2 && run.errorLines.count == 1, "\(run.errorText)")
+        #expect(run.errorText.hasPrefix("marquee: /") && run.errorText.hasSuffix(message + "\n"))
+        #expect(try FilmLibrary(path: library, access: .reading).film("new") == nil)
+    }
+
     @Test("a service that demands a token gets it from the file, and is read without one")
     func token() async throws {
         try await makeLibrary()

@@ -6,7 +6,10 @@ enum AddCommand: Command {
         name: "add", summary: "add a film to a library or a service",
         examples: [
             ("marquee add --title Nosferatu --year 1922", "to the catalogue that --catalogue names"),
-            ("marquee add --title Faust --poster faust.jpg", "with its poster"),
+            (
+                "curl -s URL | marquee add --title Faust --poster -",
+                "with its poster, which may also be a file"
+            ),
         ],
         options: FilmMembers.options + [
             Option(name: "id", value: "ID", help: "the film's id (default: made from title and year)"),
@@ -30,7 +33,7 @@ enum AddCommand: Command {
         film["id"] = JSONText(id)
         for member in members { film[member.name] = member.value }
         if let text = arguments.value("poster") {
-            switch try PosterArgument(text) {
+            switch try await PosterArgument(text, session) {
             case .address(let address): film["poster"] = JSONText(address)
             case .file(let file): poster = file
             case .none: break

@@ -19,7 +19,8 @@ enum EditCommand: Command {
         if members.contains(where: { $0.name == "title" && $0.value.isNull }) {
             throw UsageError("a film needs a title; leave out --title to keep it")
         }
-        let poster = try arguments.value("poster").map { try PosterArgument($0) }
+        var poster: PosterArgument?
+        if let text = arguments.value("poster") { poster = try await PosterArgument(text, session) }
         switch poster {
         case .address(let address)?:
             members.append(JSONText.Member(name: "poster", value: JSONText(address)))

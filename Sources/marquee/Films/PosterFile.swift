@@ -7,9 +7,15 @@ import SystemSupport
 struct PosterFile: Sendable {
     let path: String
     let mediaType: String
+    /// Keeps the bytes of a pipe; nil for a file.
+    private let pipe: FetchTarget?
 
-    /// Checks the beginning of the file: a service would refuse a file that is not a picture, but later.
-    init(_ path: String) throws(Failure) {
+    /// Checks the beginning of the file: a service would refuse a file that is not a picture, but later. A pipe, such as
+    /// standard input, is read to its end.
+    init(_ word: String, _ session: Session) async throws(Failure) {
+        pipe = FileKind(word) == .stream ? try await FetchTarget(file: word).readingPipe(session) : nil
+        path = pipe?.filePath ?? word
+        let name = pipe?.displayText ?? word
         var beginning = [UInt8](repeating: 0, count: 32)
         let status: FileStatus
         do {
@@ -19,18 +25,14 @@ struct PosterFile: Sendable {
             let count = status.isFile ? try calls.read(file, into: &beginning) : 0
             beginning.removeLast(beginning.count - count)
         } catch {
-            throw Failure("\(path): \(SystemError.text(error.code)); check the path")
+            throw Failure("\(name): \(SystemError.text(error.code)); check the path")
         }
-        guard status.isFile else {
-            throw Failure(
-                "\(path): it is \(status.isFolder ? "a folder" : "not a file"); name a picture"
-            )
-        }
+        guard status.isFile else { throw Failure("\(name): it is a folder; name a picture") }
+        if beginning.isEmpty { throw Failure("\(name): it is empty; name a picture") }
         guard let format = ImageDecoders.standard.format(of: beginning.span),
             ImageDecoders.standard.format(named: format.name) != nil
-        else { throw Failure("\(path): it is not a JPEG, PNG, WebP, GIF or BMP; name another poster") }
+        else { throw Failure("\(name): it is not a JPEG, PNG, WebP, GIF or BMP; name another poster") }
         mediaType = format.mediaType
-        self.path = path
     }
 }
 
@@ -42,14 +44,14 @@ enum PosterArgument: Sendable {
     /// The film has no poster.
     case none
 
-    init(_ text: String) throws(Failure) {
+    init(_ text: String, _ session: Session) async throws(Failure) {
         if text.isEmpty {
             self = .none
         } else if text.contains("://") {
             _ = try Failure.naming("--poster") { try URL(typed: text) }
             self = .address(text)
         } else {
-            self = .file(try PosterFile(text))
+            self = .file(try await PosterFile(text, session))
         }
     }
 }
