@@ -160,6 +160,68 @@ struct ShowFilesTests {
         #expect(try await folder.run("marquee show n.jpg -s 0x9").status == 2)
     }
 
+    @Test(
+        "where no terminal tells its size, COLUMNS and LINES do",
+        arguments: [
+            ("COLUMNS=20 LINES=9", 8, 6), ("LINES=9", 8, 6), ("COLUMNS=8", 8, 6),
+            ("COLUMNS=4 LINES=90", 4, 3),
+            ("COLUMNS=20 LINES=1", 1, 1), ("COLUMNS=9999999999 LINES=9", 8, 6), ("COLUMNS=x LINES=0", 40, 30),
+            // fzf tells more exactly.
+            ("COLUMNS=90 LINES=90 FZF_PREVIEW_COLUMNS=20 FZF_PREVIEW_LINES=9", 8, 6),
+        ])
+    func environment(variables: String, columns: Int, rows: Int) async throws {
+        let folder = try Folder()
+        let run = try await folder.run(
+            "env TERM=xterm-256color \(variables) marquee show n.jpg --color always --graphics ascii")
+        #expect(run.status == 0, "\(run.errorText)")
+        let drawn = run.lines.prefix { !$0.hasPrefix("file  ") }
+        #expect(drawn.count == rows && drawn.first?.count == columns, "\(run.lines)")
+    }
+
+    @Test("COLUMNS and LINES alone ask for no colours")
+    func colours() async throws {
+        let run = try await Folder().run("env TERM=xterm-256color COLUMNS=20 LINES=9 marquee show n.jpg")
+        #expect(run.status == 0 && !run.text.contains("\u{1B}"), "\(run.text)")
+    }
+
+    @Test(
+        "a film's picture leaves room in a small preview for the title and the main facts",
+        arguments: [(40, 12, 7), (30, 8, 4), (200, 40, 24), (40, 1, 1)])
+    func preview(columns: Int, lines: Int, rows: Int) async throws {
+        let folder = try Folder()
+        let variables = "TERM=xterm-256color FZF_PREVIEW_COLUMNS=\(columns) FZF_PREVIEW_LINES=\(lines)"
+        let run = try await folder.run("env \(variables) marquee show nosferatu")
+        #expect(run.status == 0, "\(run.errorText)")
+        let all = run.text.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(all.prefix { $0.contains("\u{1B}[") }.count == rows, "\(all)")
+        let shown = all.prefix(lines).joined(separator: "\n")
+        #expect(lines < 12 || shown.contains("Nosferatu") && shown.contains("F. W. Murnau"), "\(all)")
+        // The size that the user names stays.
+        let own = try await folder.run("env \(variables) marquee show nosferatu --size 40x10")
+        #expect(own.lines.prefix { $0.contains("\u{1B}[") }.count == 10, "\(own.lines)")
+    }
+
+    @Test("without a terminal, COLUMNS is the width of the overview, of a list and of a sheet")
+    func widths() async throws {
+        let folder = try Folder()
+        func widest(_ line: String) async throws -> Int {
+            let run = try await folder.run("env TERM=xterm-256color \(line)")
+            #expect(run.status < 2, "\(run.errorText)")
+            return run.lines.filter { !$0.hasPrefix("poster ") }.map(\.count).max() ?? 0
+        }
+        let columns = 44
+        for words in ["show metropolis", "list", "list --posters --color always --graphics none"] {
+            #expect(try await widest("COLUMNS=\(columns) marquee \(words)") <= columns, "\(words)")
+            #expect(try await widest("marquee \(words)") > columns, "\(words)")
+        }
+        #expect(try await widest("COLUMNS=9999999999 marquee list --posters --color always") < 2000)
+        let plain = try await widest("COLUMNS=\(columns) marquee list --plain")
+        #expect(plain > columns)
+        let sheet = try await folder.run(
+            "env TERM=xterm-256color COLUMNS=19 marquee show pictures --color always -s 10x5")
+        #expect(!sheet.lines.contains { $0.contains("A.png") && $0.contains("b.jpg") }, "\(sheet.lines)")
+    }
+
     @Test("fetch - refuses a picture in one line")
     func pictureAsList() async throws {
         let run = try await Folder().run("marquee fetch - < n.jpg")

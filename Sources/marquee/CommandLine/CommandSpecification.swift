@@ -146,5 +146,5 @@ extension Option {
     /// `--size`: for the commands that print pictures.
     static let size = Option(
         name: "size", letter: "s", value: "COLUMNS[xROWS]",
-        help: "the size of a picture in cells, also in a pipe (default: the terminal's, or fzf's preview)")
+        help: "a picture's size in cells, also in a pipe (default: the terminal's, or $COLUMNS and $LINES)")
 }

@@ -372,8 +372,18 @@ enum Pager {
 
 /// The program's terminal, as far as plain output needs it.
 enum Terminal {
-    /// The width of standard output's terminal in cells; nil if there is none.
-    static var width: Int? { width(of: STDOUT_FILENO) }
+    /// The columns for output: those of standard output's terminal, else those that another program tells. Nil if
+    /// nobody tells.
+    static var columns: Int? { size?.cells.columns ?? told("COLUMNS") }
+
+    /// The lines for output: likewise.
+    static var lines: Int? { size?.cells.rows ?? told("LINES") }
+
+    /// What fzf tells about its preview, else the variables of POSIX (section 8.3).
+    private static func told(_ name: String) -> Int? {
+        ["FZF_PREVIEW_" + name, name].compactMap { Int(ProcessInfo.processInfo.environment[$0] ?? "") }
+            .first { $0 > 0 }.map { min($0, Settings.mostCells) }
+    }
 
     /// The width of a descriptor's terminal in cells; nil if there is none, or it does not tell.
     static func width(of descriptor: Int32) -> Int? { TerminalSize(of: descriptor)?.cells.columns }

@@ -106,11 +106,10 @@ struct Settings: Sendable {
     ) throws(UsageError) -> CellSize? {
         guard arguments.command.options.contains(where: { $0.name == Option.size.name }) else { return nil }
         guard let text = arguments.value(Option.size.name) else {
-            if Output.isTerminal { return nil }
-            let sides = ["FZF_PREVIEW_COLUMNS", "FZF_PREVIEW_LINES"].map { Int(environment[$0] ?? "") ?? 0 }
-            guard sides.allSatisfy({ $0 > 0 }) else { return nil }
-            // Leaves room for a free line and two lines of text.
-            return CellSize(columns: min(sides[0], mostCells), rows: max(1, min(sides[1] - 3, mostCells)))
+            let isPreview = ["FZF_PREVIEW_COLUMNS", "FZF_PREVIEW_LINES"].allSatisfy {
+                Int(environment[$0] ?? "") ?? 0 > 0
+            }
+            return isPreview && !Output.isTerminal ? pipeRoom : nil
         }
         let sides = text.lowercased().split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         // Columns alone: as many rows as the picture needs.
@@ -124,8 +123,13 @@ struct Settings: Sendable {
         return CellSize(columns: columns, rows: rows)
     }
 
+    /// The largest picture where no terminal tells its size, in cells. Leaves a free line and two lines of text.
+    static var pipeRoom: CellSize {
+        CellSize(columns: Terminal.columns ?? 60, rows: Terminal.lines.map { max(1, $0 - 3) } ?? 30)
+    }
+
     /// The most columns or rows of a picture.
-    private static let mostCells = 1000
+    static let mostCells = 1000
 
     private static func fields(_ texts: [String]) throws(UsageError) -> HeaderFields {
         var fields = HeaderFields()

@@ -19,7 +19,7 @@ enum ContactSheet {
         guard !session.settings.wantsJSON, var inline = await InlinePoster.make(session.settings) else {
             return try await list(pictures, of: folder, session)
         }
-        let width = Terminal.width ?? 80
+        let width = Terminal.columns ?? 80
         let wanted = room ?? usual
         let cells = inline.room(CellSize(columns: min(wanted.columns, width), rows: wanted.rows))
         let columns = max(1, (width + gap) / (cells.columns + gap))

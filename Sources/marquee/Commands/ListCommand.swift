@@ -75,7 +75,7 @@ enum ListCommand: Command {
         } else {
             let rows = movies.map { row(for: $0, open: open, session) }
             session.paged {
-                if let width = Terminal.width {
+                if Output.isTerminal, let width = Terminal.columns {
                     FilmTable(rows, width: width).print(session)
                 } else {
                     table(rows, session.output)
@@ -174,9 +174,10 @@ enum ListCommand: Command {
         ]
     }
 
-    /// One line for each film, uncut, for a program or a file.
+    /// One line for each film, for a program or a file. Only `COLUMNS` cuts it.
     private static func table(_ rows: [FilmRecord], _ output: Output) {
         let titleWidth = FilmTable.titleWidth(rows)
+        let width = Terminal.columns ?? .max
         for row in rows {
             let movie = row.movie
             let title = TerminalText.visible(movie.title)
@@ -190,7 +191,7 @@ enum ListCommand: Command {
                 isLong ? title : TerminalText.padded(title, toWidth: titleWidth),
                 TerminalText.visible(movie.director ?? ""),
             ]
-            output.line(columns.joined(separator: "  "))
+            output.line(TerminalText.truncated(columns.joined(separator: "  "), toWidth: width))
         }
     }
 }

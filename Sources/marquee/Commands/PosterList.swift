@@ -52,7 +52,7 @@ enum PosterList {
     private static func item(
         _ movie: Movie, _ picture: InlinePicture?, _ poster: CellSize, _ depth: ColourDepth
     ) -> InlinePicture {
-        let width = Terminal.width ?? 80
+        let width = Terminal.columns ?? 80
         var grid = CellGrid(size: CellSize(columns: width, rows: poster.rows + 1))
         if let picture { grid.place(picture.cells, at: CellPosition(column: 0, row: 0)) }
         let column = poster.columns + 2

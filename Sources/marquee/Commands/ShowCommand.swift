@@ -65,7 +65,7 @@ enum ShowCommand: Command {
         }
         let sheet =
             Output.isTerminal ? FilmSheet(terminal: terminal, picture: session.settings.pictureSize) : nil
-        let drawing = await drawing(in: sheet?.room ?? pipeRoom(session), session)
+        let drawing = await drawing(in: sheet?.room ?? roomAboveFacts(session), session)
         let (poster, picture) = await loadPoster(of: movie, base, drawing, session)
         if Task.isCancelled { return .nothingDone }
         if let sheet {
@@ -103,7 +103,7 @@ enum ShowCommand: Command {
             session.settings.pictureSize
             ?? (Output.isTerminal
                 ? CellSize(columns: terminal.columns - 1, rows: max(1, terminal.rows - 5))
-                : pipeRoom(session))
+                : Settings.pipeRoom)
         let drawing = session.settings.wantsJSON ? nil : await drawing(in: room, session)
         let (record, picture) = await load(target, drawing, session)
         if session.settings.wantsJSON {
@@ -123,12 +123,16 @@ enum ShowCommand: Command {
         return session.settings.wantsChecksum ? poster.shortSummary : nil
     }
 
-    /// The largest picture without a terminal, in cells.
-    private static func pipeRoom(_ session: Session) -> CellSize {
-        session.settings.pictureSize ?? CellSize(columns: 60, rows: 30)
+    /// The largest poster without a terminal, in cells. Of a known window it leaves two fifths to the facts.
+    private static func roomAboveFacts(_ session: Session) -> CellSize {
+        let room = session.settings.pictureSize ?? Settings.pipeRoom
+        guard !session.arguments.has(Option.size.name), let lines = Terminal.lines else { return room }
+        return CellSize(columns: room.columns, rows: max(1, min(room.rows, lines * 3 / 5)))
     }
 
-    private static var terminal: CellSize { Terminal.size?.cells ?? CellSize(columns: 80, rows: 24) }
+    private static var terminal: CellSize {
+        CellSize(columns: Terminal.columns ?? 80, rows: Terminal.lines ?? 24)
+    }
 
     /// How a picture is drawn, and its room.
     private typealias Drawing = (inline: InlinePoster, room: CellSize)
@@ -211,7 +215,8 @@ enum ShowCommand: Command {
         for (label, value) in FilmFacts.all(of: movie) { fact(label, value, output) }
         guard let overview = movie.overview else { return }
         output.line("")
-        let lines = TerminalText.wrapped(TerminalText.visible(overview), toWidth: 80)
+        let width = min(Terminal.columns ?? 80, 80)
+        let lines = TerminalText.wrapped(TerminalText.visible(overview), toWidth: width)
         for line in lines { output.line(line) }
         output.line("")
     }
