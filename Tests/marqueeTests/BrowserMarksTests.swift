@@ -18,10 +18,11 @@ struct BrowserMarksTests {
     }
 
     private func started(
-        _ catalogue: String? = nil, film: String = "Film 2", credentials: String? = nil, player: String = ""
+        _ catalogue: String? = nil, film: String = "Film 2", credentials: String? = nil, player: String = "",
+        data: String? = nil
     ) throws -> PseudoTerminal {
         var environment = [
-            "COLORTERM": "truecolor", "XDG_CACHE_HOME": home.path, "XDG_DATA_HOME": home.file("data"),
+            "COLORTERM": "truecolor", "XDG_CACHE_HOME": home.path, "XDG_DATA_HOME": data ?? home.file("data"),
             "MARQUEE": BuiltProgram.path("marquee"), "FOLDER": home.path, "PATH": "/usr/bin:/bin",
         ]
         environment["MARQUEE_CREDENTIALS"] = credentials
@@ -84,6 +85,14 @@ struct BrowserMarksTests {
         second.type("\r")
         #expect(shows(second, "Yours") && shows(second, "to watch"))
         second.quit("\u{3}")
+    }
+
+    @Test("a mark that cannot be kept is set for this run, and a message says so")
+    func unkept() throws {
+        let terminal = try started(data: "/dev/null/data")
+        terminal.type("w")
+        #expect(shows(terminal, "The mark is not kept beyond this run: ") && shows(terminal, "✓ Film 0"))
+        terminal.quit("\u{3}")
     }
 
     @Test("films that are selected together are marked, saved and undone together")

@@ -48,6 +48,16 @@ struct PagerTests {
         #expect(String(decoding: terminal.output, as: UTF8.self).contains("Metropolis"))
     }
 
+    @Test("a terminal whose type is not set gets the text itself")
+    func unknownTerminal() throws {
+        let folder = try TemporaryFolder()
+        let terminal = try PseudoTerminal(
+            "/usr/bin/env", ["-u", "TERM", BuiltProgram.path("marquee"), "list"],
+            environment: ["PAGER": "false", "HOME": folder.path, "XDG_CACHE_HOME": folder.path])
+        #expect(terminal.waitForEnd() == .exited(0))
+        #expect(String(decoding: terminal.output, as: UTF8.self).contains("Metropolis"))
+    }
+
     @Test("a pager that is not there does not lose the text; one that ends early is no error")
     func endings() throws {
         let missing = try terminal(["list"], pager: "no-such-pager")
