@@ -136,6 +136,7 @@ def cache():
             cache info --json
             cache verify
             cache clear
+            cache clear --yes
         """),
         Run("fill it", "prewarm --concurrency 1 --quiet"),
         *runs("""
@@ -143,7 +144,7 @@ def cache():
             cache verify --json
             cache clear --dry-run
             cache clear --dry-run --host sample.localhost
-            cache clear --host nobody.example
+            cache clear --yes --host nobody.example
             list --limit 2
             list --limit 1 --json
         """),
@@ -154,7 +155,7 @@ def cache():
         """),
         Do(spoil_entry),
         Run("verify a spoiled entry", "cache verify"),
-        Run("clear one host", "cache clear --host sample.localhost --json"),
+        Run("clear one host", "cache clear --yes --host sample.localhost --json"),
         Run("info at the end", "cache info --json --cache-size 1M"),
         Run("a folder that is a file", "cache info --cache-dir small.json"),
         Run("fetch with a folder that is a file", "fetch metropolis --cache-dir small.json"),
