@@ -273,7 +273,7 @@ struct FolderSiteTests {
         let film = folder.file("Faust (1926)")
         try FileManager.default.createDirectory(atPath: film, withIntermediateDirectories: true)
         try Data().write(to: URL(filePath: film + "/faust.mkv"))
-        try Data("<movie><title>".utf8).write(to: URL(filePath: film + "/faust.nfo"))
+        try Data("<album/>".utf8).write(to: URL(filePath: film + "/faust.nfo"))
         let reports = Shared<[String]>([])
         var configuration = CatalogueService.Configuration()
         configuration.reportFailure = { error in reports.change { $0.append("\(error)") } }
