@@ -287,9 +287,7 @@ struct Session: Sendable {
     }
 
     private static func isPicture(_ path: String) -> Bool {
-        guard FileKind(path) == .file else { return false }
-        // Ignored: the file has just been read, and its error is reported.
-        let beginning = (try? Input.beginning(of: path)).map(Array.init) ?? []
+        let beginning = Array(FilmProviders.beginning(of: path))
         return ImageFormat(detecting: beginning.span) != nil
     }
 

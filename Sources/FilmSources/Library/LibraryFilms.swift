@@ -9,6 +9,11 @@ package struct LibraryFilms: FilmProvider {
 
     package init(_ path: String) { self.path = path }
 
+    /// Whether a file is a library: its name says so, or it begins like an SQLite file.
+    package static func isOne(_ path: String, beginning: ArraySlice<UInt8>) -> Bool {
+        path.lowercased().hasSuffix(".db") || beginning.starts(with: "SQLite format 3\0".utf8)
+    }
+
     package var name: String { path }
 
     package var abilities: FilmAbilities {

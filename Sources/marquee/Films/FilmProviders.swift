@@ -26,19 +26,18 @@ enum FilmProviders {
             if let catalogue = files.first(where: FetchTarget.isFile) { return CatalogueFile(catalogue) }
             return FilmFolder.hasFilms(name) ? FilmFolder(name) : PictureFolder(name)
         }
-        return isLibrary(name) ? LibraryFilms(name) : CatalogueFile(name)
+        let beginning = beginning(of: name)
+        return LibraryFilms.isOne(name, beginning: beginning) ? LibraryFilms(name) : CatalogueFile(name)
     }
 
     /// The films of a job that needs only its list.
     static let none = NoFilms(
         FilmFault("no catalogue is named; use --catalogue FILE or --catalogue URL"))
 
-    /// Whether a file is a library: its name says so, or it begins like an SQLite file. An unreadable file is not;
-    /// reading it will report the error.
-    private static func isLibrary(_ path: String) -> Bool {
-        if path.lowercased().hasSuffix(".db") { return true }
-        // Only for a regular file: bytes read from a pipe would be lost.
-        guard FileKind(path) == .file else { return false }
-        return (try? Input.beginning(of: path).starts(with: "SQLite format 3\0".utf8)) ?? false
+    /// The first bytes of a file: none of an unreadable one, whose error the reading reports, and none of a pipe, where
+    /// they would be lost.
+    static func beginning(of path: String) -> ArraySlice<UInt8> {
+        // Ignored: as above.
+        FileKind(path) == .file ? (try? Input.beginning(of: path)) ?? [] : []
     }
 }
