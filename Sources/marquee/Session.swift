@@ -233,17 +233,9 @@ struct Session: Sendable {
         onPage: @escaping @Sendable (ArrivedFilms) -> Void = { _ in }
     ) async throws -> OpenCatalogue {
         let arrived = ArrivedFilms(after: before)
-        do {
-            try await readPages(selection) { page in
-                try arrived.take(page)
-                onPage(arrived)
-            }
-        } catch let error as CatalogueError {
-            guard let path = provider.abilities.file, Self.isPicture(path) else {
-                throw Failure("\(provider.name): \(error)")
-            }
-            throw Failure(
-                "\(path): it is a picture, not a list of films; to see it, write marquee show \(path)")
+        try await readPages(selection) { page in
+            try arrived.take(page)
+            onPage(arrived)
         }
         guard let open = arrived.open else { throw Failure("\(provider.name): there are no more films") }
         return open
@@ -280,9 +272,14 @@ struct Session: Sendable {
         } catch let fault as FilmFault {
             let place = provider.server == nil ? "" : "\(provider.name): "
             throw Failure(place + fault.description, code: fault.code)
-        } catch let error as CatalogueError where provider.server != nil {
+        } catch let error as CatalogueError {
             let number = (isEndless ? selection.pages.lowerBound : 0) + count.withLock { $0 } + 1
-            throw Failure("\(provider.name): page \(number): \(error)")
+            let page = provider.server == nil ? "" : "page \(number): "
+            guard let path = provider.abilities.file, Self.isPicture(path) else {
+                throw Failure("\(provider.name): \(page)\(error)")
+            }
+            throw Failure(
+                "\(path): it is a picture, not a list of films; to see it, write marquee show \(path)")
         }
     }
 
