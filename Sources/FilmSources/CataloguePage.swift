@@ -39,23 +39,19 @@ package struct CataloguePage: Sendable {
         (content, self.name, self.base) = (.films(films), name, base)
     }
 
-    /// Reads the entries of a page in JSON, each an object.
+    /// Reads the entries of a page. Of films with the same id it takes the first.
     /// - Parameters:
-    ///   - position: how many entries came before the page.
+    ///   - position: how many entries came before the page. Default: none.
     ///   - film: makes a film of an entry and its position, from 1.
-    init(
-        _ entries: [JSONNode], after position: Int, base: BaseURL,
-        _ film: (JSONNode, Int) throws(CatalogueError) -> SourceFilm
+    init<Entry>(
+        _ entries: [Entry], after position: Int = 0, base: BaseURL,
+        _ film: (Entry, Int) throws(CatalogueError) -> SourceFilm
     ) {
         var films: [SourceFilm] = []
         var ids: Set<String> = []
         for (index, entry) in entries.enumerated() {
-            let position = position + index + 1
             do throws(CatalogueError) {
-                guard entry.kind == .object else {
-                    throw .wrongShape(expected: "an object for film \(position)", line: nil)
-                }
-                let film = try film(entry, position)
+                let film = try film(entry, position + index + 1)
                 if ids.insert(film.movie.id).inserted { films.append(film) }
             } catch {
                 problems.append(error)
@@ -97,24 +93,25 @@ package struct CataloguePage: Sendable {
 
 /// A film of a source.
 package struct SourceFilm: Sendable {
-    package let movie: Movie
+    package internal(set) var movie: Movie
     /// Its ids in databases of films, by their names: `["imdb": "tt0013442"]`.
     package let ids: [String: String]
     /// The marks that the server has for the user; none where the server does not say whose they are.
-    package private(set) var marks = FilmMarks()
+    package internal(set) var marks = FilmMarks()
 
     /// A film from values that another program wrote. An original title that is the title is left out.
     /// - Parameters:
     ///   - values: the members' values.
     ///   - marks: the marks that the server has. Default: none.
     ///   - position: the film's position in its list, from 1, for errors.
+    ///   - line: the line where it begins, from 1, if known.
     init(
         _ values: MovieFields.Values, ids: [String: String] = [:], marks: FilmMarks = FilmMarks(),
-        position: Int
+        position: Int, line: Int? = nil
     ) throws(CatalogueError) {
         var values = values
         if values[.originalTitle] == values[.title] { values[.originalTitle] = nil }
-        movie = try values.movie(position: position)
+        movie = try values.movie(position: position, line: line)
         (self.ids, self.marks) = (ids, marks)
     }
 

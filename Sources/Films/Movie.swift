@@ -476,9 +476,11 @@ package struct MovieFields {
         }
 
         /// The checked film.
-        /// - Parameter position: its position in its list, from 1, for errors.
-        package func movie(position: Int) throws(CatalogueError) -> Movie {
-            try MovieFields(position: position, line: nil, values: self).movie()
+        /// - Parameters:
+        ///   - position: its position in its list, from 1, for errors.
+        ///   - line: the line where it begins, from 1, if known.
+        package func movie(position: Int, line: Int? = nil) throws(CatalogueError) -> Movie {
+            try MovieFields(position: position, line: line, values: self).movie()
         }
     }
 

@@ -70,9 +70,9 @@ package enum Document {
     /// The most bytes of a catalogue or manifest: 10,000 films take about 10 MiB.
     static let maximumBytes = 64 << 20
     /// The most values (JSON) or elements (XML), because two bytes can make one.
-    static let maximumValues = 2_000_000
+    package static let maximumValues = 2_000_000
 
-    static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// The bytes of a document, from XML's encodings in UTF-8; where it begins, after a byte order mark; and its first
     /// byte that is no white space.
