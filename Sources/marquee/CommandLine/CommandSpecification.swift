@@ -40,7 +40,7 @@ struct CommandSpecification: Sendable {
         Option(
             name: "catalogue", value: "FILE|URL",
             help:
-                "the films: JSON, XML, a feed, a folder, \(FilmServers.examples.joined(separator: ", "))"
+                "the films: JSON, XML, CSV, a feed, a folder, \(FilmServers.examples.joined(separator: ", "))"
                 + " (default: the sample)"
         ),
         Option(name: "cache-dir", value: "DIR", help: "the cache folder (default: $XDG_CACHE_HOME/marquee)"),

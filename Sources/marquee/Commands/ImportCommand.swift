@@ -10,14 +10,11 @@ enum ImportCommand: Command {
         name: "import", operands: "CATALOGUE LIBRARY.db", operandCount: 2...2,
         summary: "copy a catalogue's films into a library, which is made if needed",
         examples: [
-            ("marquee import films.json films.db", "from a file in JSON or XML, or a feed"),
+            ("marquee import films.json films.db", "from a file in JSON, XML or CSV, or a feed"),
             ("marquee import http://nas:8080/films films.db", "from a server"),
             ("marquee import more.db films.db --skip", "only the films that this library lacks"),
             ("marquee import ~/Films films.db", "from a folder of films, with their .nfo files"),
-            (
-                "marquee import ~/Films films.db --join jellyfin+https://nas",
-                "with what that server knows more"
-            ),
+            ("marquee import ratings.csv films.db --join ~/Films", "from Letterboxd or IMDb, with posters"),
             ("marquee list --catalogue films.db", "list the library's films"),
         ],
         options: [

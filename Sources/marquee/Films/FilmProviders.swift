@@ -27,6 +27,7 @@ enum FilmProviders {
             return FilmFolder.hasFilms(name) ? FilmFolder(name) : PictureFolder(name)
         }
         let beginning = beginning(of: name)
+        if CSVCatalogue.isOne(name, beginning: beginning) { return CSVCatalogue(name) }
         return LibraryFilms.isOne(name, beginning: beginning) ? LibraryFilms(name) : CatalogueFile(name)
     }
 
