@@ -117,7 +117,17 @@ extension Transport {
         _ request: TransportRequest, into receiver: any BodyReceiver
     ) async throws(ImageLoadingError) -> ResponseHead {
         try request.check()
-        return try await perform(request, into: receiver)
+        var head = try await perform(request, into: receiver)
+        guard let text = request.messageURL, var location = head.fields["location"] else { return head }
+        // A redirect may repeat the secret that a program has put into the query, also as a parameter of a page for
+        // signing in.
+        let known = text.split { "?&".contains($0) }
+        for item in request.url.query()?.split(separator: "&") ?? [] where !known.contains(item) {
+            location = location.replacing(item, with: "")
+            location = location.replacing(PercentEncoding.encoded(String(item)), with: "")
+        }
+        head.fields["Location"] = location
+        return head
     }
 }
 

@@ -79,6 +79,35 @@ struct DownloadHooksTests {
         #expect(transport.requests.isEmpty)
     }
 
+    @Test(
+        "a secret that is added to the query is not sent elsewhere by a redirect that repeats it, and is in no message",
+        arguments: [
+            "https://other.example/b.png?size=1&key=s3cr3t", "/login?to=%2Fa.png%3Fkey%3Ds3cr3t",
+            "http://x/?key=s3cr3t",
+        ])
+    func repeatedSecret(location: String) async throws {
+        let transport = HeldTransport { request in
+            request.url.path() == "/a.png"
+                ? HeldTransport.Answer([], status: 302, fields: ["Location": location])
+                : .fresh(SampleImages.png)
+        }
+        let events = Shared<[String]>([])
+        let loader = loader(transport) { configuration in
+            configuration.onTransferEvent = { event in events.change { $0.append("\(event)") } }
+            configuration.beforeSending = { request in
+                guard request.url.path() == "/a.png" else { return }
+                request.url.append(queryItems: [URLQueryItem(name: "key", value: "s3cr3t")])
+            }
+        }
+        let sized = ImageRequest("https://example.org/a.png?size=1")
+        let file: Result<LoadedFile, any Error>
+        do { file = .success(try await loader.file(for: sized)) } catch { file = .failure(error) }
+        #expect(transport.requests[0].url.query() == "size=1&key=s3cr3t")
+        #expect(!transport.requests.dropFirst().contains { "\($0.url)".contains("s3cr3t") })
+        #expect(!"\(file) \(events.value)".contains("s3cr3t"))
+        if location.contains("other") { #expect(try file.get().url.query()?.hasPrefix("size=1") == true) }
+    }
+
     @Test("credentials that are added last keep the answer as private as the request's own")
     func addedCredentials() async throws {
         let transport = HeldTransport { _ in
