@@ -63,11 +63,29 @@ extension FilmServer {
     ) async throws -> (node: JSONNode, confirmed: Int?) {
         do {
             let answer = try await access.answer(to: url, ["Accept": "application/json"])
+            try checkOrigin(answer.base.url, of: url)
             return (try JSONNode(parsing: answer.bytes), answer.confirmed)
-        } catch ImageLoadingError.httpStatus(let url, let status) where [401, 403, 404].contains(status) {
-            if status != 404 { throw access.refusal(by: address) }
-            throw FilmFault("\(url): the server has no such list; check the address", code: "no-such-list")
+        } catch ImageLoadingError.httpStatus(let text, let status) {
+            try checkOrigin(URL(string: text), of: url)
+            if [401, 403].contains(status) { throw access.refusal(by: address) }
+            guard status == 404 else { throw ImageLoadingError.httpStatus(url: text, status: status) }
+            throw FilmFault("\(text): the server has no such list; check the address", code: "no-such-list")
         }
+    }
+
+    /// Checks that no redirect has led to another origin, which gets no credential.
+    /// - Parameters:
+    ///   - answered: the URL after redirects.
+    ///   - url: the requested one.
+    private func checkOrigin(_ answered: URL?, of url: URL) throws(FilmFault) {
+        guard let answered, !SecurityPolicy.haveSameOrigin(answered, address) else { return }
+        // `/Items` of `http://nas/jellyfin/Items`.
+        let path = url.path().dropFirst(address.path().count)
+        let place = answered.absoluteString.prefix { $0 != "?" }
+        let isSame = place.hasSuffix(path)
+        let other = place.dropLast(isSame ? path.count : 0)
+        let better = name.replacing(address.absoluteString, with: other)
+        throw FilmFault("the server redirects to \(other); \(isSame ? "use \(better)" : "check the address")")
     }
 }
 
@@ -91,11 +109,7 @@ package enum FilmServers {
 
     /// Whether a word is the name of a server, perhaps a wrong one.
     package static func areNamed(by word: String) -> Bool {
-        do throws(FilmFault) {
-            return try server(named: word) != nil
-        } catch {
-            return true
-        }
+        do throws(FilmFault) { return try server(named: word) != nil } catch { return true }
     }
 
     /// The address of a poster at a size: that of the server's own picture of at least `width` pixels, where the server

@@ -79,21 +79,6 @@ struct SourceProgramTests {
         #expect(stored > 20)
     }
 
-    @Test("a redirect to another server does not take the credential there")
-    func redirect() async throws {
-        let other = try SourceServer(films: 2)
-        let server = try SourceServer(token: "c4n4ry")
-        server.fail(
-            .answer(
-                "HTTP/1.1 302 Found\r\nLocation: http://\(other.place)/Items?StartIndex=0\r\nContent-Length: 0\r\n\r\n"
-            ))
-        let outcome = try await run(
-            ["list", "--plain", "--catalogue", server.jellyfin], credentials: "\(server.place) Bearer c4n4ry")
-        #expect(ids(outcome) == ["f0", "f1"], "\(outcome.errorText)")
-        #expect(server.origin.heads[0].contains("c4n4ry"))
-        #expect(other.origin.heads.allSatisfy { !$0.contains("c4n4ry") })
-    }
-
     @Test("a server that wants a credential, or another, is one line that says what to set")
     func refused() async throws {
         let server = try SourceServer(token: "right")

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPSemantics
 import SystemSupport
 import TestSupport
 
@@ -11,6 +12,10 @@ final class SourceServer: Sendable {
         case answer(String)
         /// Answers the first request with this, and later ones as usual.
         case first(String)
+        /// Redirects each request to another place, as a proxy does, with its whole target.
+        case redirect(String)
+        /// Redirects each request to a page for signing in, with the target as a parameter.
+        case signIn(String)
         /// Sends half of each page.
         case halfPage
         /// Takes no marks.
@@ -19,9 +24,22 @@ final class SourceServer: Sendable {
         case missingPage(Int)
     }
 
+    /// How the server is set up.
+    struct Configuration: Sendable {
+        /// The most films of a page, whatever is asked for.
+        var pageSize = 200
+        /// The total that a page says; nil for the number of films.
+        var total: Int?
+        /// Whether the token is a user's, and not an API key.
+        var hasUser = true
+        /// Where the pictures of TMDB are; nil for this server.
+        var pictures: String?
+    }
+
     private struct State {
         var fault = Fault.none
         var films = 3
+        var configuration = Configuration()
         /// The films with a mark, by the mark's route.
         var marks: [String: Set<String>] = [:]
     }
@@ -64,6 +82,8 @@ final class SourceServer: Sendable {
 
     func fail(_ fault: Fault) { state.withLock { $0.fault = fault } }
 
+    func configure(_ change: (inout Configuration) -> Void) { state.withLock { change(&$0.configuration) } }
+
     private func answer(_ head: String) -> [UInt8] {
         let (fault, films) = state.withLock { state in
             defer { if case .first = state.fault { state.fault = .none } }
@@ -71,9 +91,18 @@ final class SourceServer: Sendable {
         }
         switch fault {
         case .answer(let text), .first(let text): return Array(text.utf8)
-        case .none, .halfPage, .refusedMarks, .missingPage: break
+        case .none, .redirect, .signIn, .halfPage, .refusedMarks, .missingPage: break
         }
         let target = String(head.split(separator: " ")[1])
+        var location: String?
+        if case .redirect(let place) = fault { location = "http://\(place)\(target)" }
+        if case .signIn(let place) = fault {
+            location = "http://\(place)/login?to=\(PercentEncoding.encoded(target))"
+        }
+        if let location {
+            return Array(
+                FilmServer.response("302 Found", fields: "Location: \(location)\r\n").utf8)
+        }
         guard let url = URL(string: "http://server" + target) else { return [] }
         guard isAuthorized(head, url) else { return Array(FilmServer.response("401 Unauthorized").utf8) }
         if url.path().hasSuffix("/Images/Primary") || url.path().hasPrefix("/t/p/") {
@@ -82,7 +111,7 @@ final class SourceServer: Sendable {
                 "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nAge: 99999999\r\nCache-Control: max-age=31536000\r\n"
                     .utf8) + Array("Content-Length: \(picture.count)\r\n\r\n".utf8) + picture
         }
-        if url.path().hasPrefix("/User") {
+        if url.path().hasPrefix("/User"), url.path() != "/UserViews" {
             if case .refusedMarks = fault { return Array(FilmServer.response("404 Not Found").utf8) }
             let parts = url.path().split(separator: "/").map(String.init)
             state.withLock { state in
@@ -112,21 +141,29 @@ final class SourceServer: Sendable {
     }
 
     private func content(_ url: URL, _ films: Int) -> String {
-        func parameter(_ name: String) -> Int? {
-            URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems?.first { $0.name == name }?
-                .value
-                .flatMap { Int($0) }
-        }
+        let configuration = state.withLock { $0.configuration }
+        let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+        func text(_ name: String) -> String? { items.first { $0.name == name }?.value }
+        func parameter(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
+        let hasUser = configuration.hasUser || text("userId") != nil
         switch url.path() {
         case "/", "/web/": return "<!DOCTYPE html><html><title>Jellyfin</title></html>"
+        // A server has no views without a user.
+        case "/UserViews":
+            return hasUser ? #"{"Items":[{"Name":"Films","Id":"l1"},{"Name":"Kids","Id":"l2"}]}"# : ""
+        case "/Library/VirtualFolders":
+            return #"[{"Name":"Films","ItemId":"l1"},{"Name":"Kids","ItemId":"l2"}]"#
         case "/System/Info/Public": return #"{"ProductName":"Jellyfin Server","Version":"10.10.3"}"#
         case "/Items":
             let start = parameter("StartIndex") ?? 0
             let marks = state.withLock { $0.marks }
-            let items = (start..<max(start, min(films, start + 200))).map { number in
+            // The second library has the first film alone.
+            let films = text("ParentId") == "l2" ? min(films, 1) : films
+            let items = (start..<max(start, min(films, start + configuration.pageSize))).map { number in
                 let isPlayed = marks["UserPlayedItems"]?.contains("f\(number)") == true
                 let isFavourite = marks["UserFavoriteItems"]?.contains("f\(number)") == true
-                let marks = #""UserData":{"Played":\#(isPlayed),"IsFavorite":\#(isFavourite)},"#
+                let marks =
+                    hasUser ? #""UserData":{"Played":\#(isPlayed),"IsFavorite":\#(isFavourite)},"# : ""
                 // Every third film has no poster.
                 return
                     #"{"Id":"f\#(number)","Name":"Film \#(number)","ProductionYear":\#(1920 + number % 100),"Genres":["Horror"],"#
@@ -135,8 +172,9 @@ final class SourceServer: Sendable {
                     + #""ImageTags":{\#(number % 3 == 2 ? "" : "\"Primary\":\"t\(number)\"")}}"#
             }
             return
-                #"{"Items":[\#(items.joined(separator: ","))],"TotalRecordCount":\#(films),"StartIndex":\#(start)}"#
-        case "/3/configuration": return #"{"images":{"secure_base_url":"http://\#(place)/t/p/"}}"#
+                #"{"Items":[\#(items.joined(separator: ","))],"TotalRecordCount":\#(configuration.total ?? films),"StartIndex":\#(start)}"#
+        case "/3/configuration":
+            return #"{"images":{"secure_base_url":"http://\#(configuration.pictures ?? place)/t/p/"}}"#
         case "/3/genre/movie/list": return #"{"genres":[{"id":27,"name":"Horror"}]}"#
         case "/3/movie/popular", "/3/search/movie":
             let page = parameter("page") ?? 1
