@@ -31,12 +31,10 @@ package struct JellyfinSource: FilmServer {
     package static let example = "jellyfin+https://HOST"
 
     package init?(name: String) throws(FilmFault) {
-        guard name.lowercased().hasPrefix(Self.prefix) else {
-            if !name.lowercased().hasPrefix("jellyfin:") { return nil }
-            throw .invalidName("a Jellyfin server has an address such as jellyfin+https://nas:8920")
-        }
+        let word = name.lowercased()
+        guard word.hasPrefix(Self.prefix) || word.hasPrefix("jellyfin:") else { return nil }
         let text = String(name.dropFirst(Self.prefix.count))
-        guard var parts = URLComponents(string: text),
+        guard word.hasPrefix(Self.prefix), var parts = URLComponents(string: text),
             ["http", "https"].contains(parts.scheme?.lowercased()),
             let host = parts.host, !host.isEmpty
         else {
@@ -71,6 +69,9 @@ package struct JellyfinSource: FilmServer {
         fields["Authorization"] = "MediaBrowser Token=\"\(quoted)\""
     }
 
+    /// The parameter that names the user, if one is named.
+    private var userItems: [URLQueryItem] { user.map { [URLQueryItem(name: "userId", value: $0)] } ?? [] }
+
     /// The address of the page that begins with a film's number, from 0.
     func page(from start: Int) -> URL {
         let fields = "Overview,Genres,People,ProviderIds,OriginalTitle,ProductionLocations"
@@ -80,7 +81,7 @@ package struct JellyfinSource: FilmServer {
                 URLQueryItem(name: "Fields", value: fields), URLQueryItem(name: "SortBy", value: "SortName"),
                 URLQueryItem(name: "StartIndex", value: "\(start)"),
                 URLQueryItem(name: "Limit", value: "\(Self.pageSize)"),
-            ] + (user.map { [URLQueryItem(name: "userId", value: $0)] } ?? []))
+            ] + userItems)
     }
 
     /// The parameters that ask for films.
@@ -121,16 +122,7 @@ package struct JellyfinSource: FilmServer {
         _ root: JSONNode, from start: Int, of server: URL
     ) throws(CatalogueError) -> (page: CataloguePage, entries: Int, total: Int?) {
         // Some routes of some versions answer with the array alone.
-        var items = root.kind == .array ? root : nil
-        var total: Int?
-        root.forEachMember { name, value in
-            switch name {
-            case "Items": items = items ?? value
-            case "TotalRecordCount": total = value.whole
-            default: break
-            }
-        }
-        guard let items, items.kind == .array else {
+        guard let items = root.kind == .array ? root : root["Items"], items.kind == .array else {
             throw .wrongShape(expected: "an object with an array \"Items\"", line: nil)
         }
         let entries = items.elements
@@ -138,7 +130,7 @@ package struct JellyfinSource: FilmServer {
             item, position throws(CatalogueError) in
             try film(item, position: position, of: server)
         }
-        return (page, entries.count, total)
+        return (page, entries.count, root["TotalRecordCount"]?.whole)
     }
 
     private static func film(
@@ -161,18 +153,8 @@ package struct JellyfinSource: FilmServer {
             case "Genres": values.set(.genres, value.elements.compactMap(\.string))
             case "ProductionLocations": values.set(.country, line: value.elements.compactMap(\.string))
             case "People":
-                let directors = value.elements.compactMap { person in
-                    var (name, type): (JSONNode?, String?)
-                    person.forEachMember { member, value in
-                        if member == "Name" {
-                            name = value
-                        } else if member == "Type" {
-                            type = value.string
-                        }
-                    }
-                    return type == "Director" ? name?.string : nil
-                }
-                values.set(.director, line: directors)
+                let directors = value.elements.filter { $0["Type"]?.string == "Director" }
+                values.set(.director, line: directors.compactMap { $0["Name"]?.string })
             case "ProviderIds":
                 value.forEachMember { name, id in
                     ids[name.lowercased()] = id.string.flatMap { $0.isEmpty ? nil : $0 }
@@ -206,15 +188,9 @@ package struct JellyfinSource: FilmServer {
     package func request(
         toSet mark: FilmMark, _ isSet: Bool, of film: String
     ) -> (method: RequestMethod, url: URL)? {
-        guard FilmID.fault(film) == nil else { return nil }
-        let kind: String
-        switch mark {
-        case .seen: kind = "/UserPlayedItems/"
-        case .favourite: kind = "/UserFavoriteItems/"
-        case .toWatch, .rating: return nil
-        }
-        let items = user.map { [URLQueryItem(name: "userId", value: $0)] } ?? []
-        return (isSet ? .post : .delete, url(kind + film, items))
+        let routes: [FilmMark: String] = [.seen: "/UserPlayedItems/", .favourite: "/UserFavoriteItems/"]
+        guard FilmID.fault(film) == nil, let route = routes[mark] else { return nil }
+        return (isSet ? .post : .delete, url(route + film, userItems))
     }
 
     private static let marksByName: [String: FilmMark] = ["Played": .seen, "IsFavorite": .favourite]
