@@ -31,6 +31,15 @@ struct SourceBehaviourTests {
     private static let behaviours = [
         Behaviour(testDescription: "all is well"),
         Behaviour(
+            testDescription: "a proxy caps the pages", kinds: [.jellyfin], films: 120,
+            prepare: { server, _ in server.configure { $0.pageSize = 50 } }, listed: 120),
+        Behaviour(
+            testDescription: "a proxy caps the pages and has counted nothing", kinds: [.jellyfin], films: 120,
+            prepare: { server, _ in server.configure { ($0.pageSize, $0.total) = (50, 0) } }, listed: 120),
+        Behaviour(
+            testDescription: "it says a total of 0", kinds: [.jellyfin],
+            prepare: { server, _ in server.configure { $0.total = 0 } }),
+        Behaviour(
             testDescription: "it redirects to another origin that is open",
             prepare: { server, other in server.fail(.redirect(other.place)) }, status: 2, listed: 0,
             message: "NAME: the server redirects to BASE; use NEW\n"),

@@ -102,9 +102,10 @@ package struct JellyfinSource: FilmServer {
             let before = seen.count
             for film in page.films { seen.insert(film.movie.id) }
             start += entries
-            // Some servers say 0 where they have not counted.
+            // Some servers say 0 where they have not counted. A proxy may send fewer films than asked for: then only an
+            // empty page is the end.
             if let count = total, count < seen.count { total = nil }
-            let isWhole = start >= (total ?? (entries < Self.pageSize ? 0 : .max))
+            let isWhole = start >= (total ?? .max)
             // A server that does not know StartIndex sends the same page for ever.
             let repeats = seen.count == before
             page.isLast = isWhole || entries == 0 || repeats || number == Self.maximumPages

@@ -67,7 +67,8 @@ struct JellyfinSourceTests {
         #expect(path.address.absoluteString == "https://example.org/media")
         #expect(path.page(from: 0).parameter("userId") == "8f2c")
         for name in [
-            "jellyfin+", "jellyfin+ftp://nas", "jellyfin+https://", "jellyfin+https://anna:secret@nas",
+            "jellyfin+", "jellyfin:https://nas",
+            "jellyfin+ftp://nas", "jellyfin+https://", "jellyfin+https://anna:secret@nas",
             "jellyfin+https://nas?api_key=1", "jellyfin+nas:8920", "jellyfin:nas", "jellyfin://nas:8096",
         ] {
             #expect(throws: FilmFault.self, "\(name)") { try JellyfinSource(name: name) }
@@ -110,18 +111,36 @@ struct JellyfinSourceTests {
                 ? #"{"Items":[\#(full)],"TotalRecordCount":0}"#
                 : #"{"Items":[{"Id":"last","Name":"L"}],"TotalRecordCount":0}"#
         }
-        #expect(try await source().pages(uncounted).map(\.films.count) == [200, 1])
+        #expect(try await source().pages(uncounted).map(\.films.count) == [200, 1, 1])
         // One that repeats its page is short of films, even where it has sent as many entries as it says.
         let repeating = ScriptedAnswers { _ in #"{"Items":[\#(full)],"TotalRecordCount":250}"# }
         #expect(try await source().pages(repeating).last?.problems == [.incomplete(films: 200, total: 250)])
+        // One that says nothing is asked for more films, which are the same.
         let silent = ScriptedAnswers { _ in #"[{"Id":"a","Name":"A"}]"# }
-        #expect(try await source().pages(silent).count == 1)
+        #expect(try await source().pages(silent).map(\.isLast) == [false, true])
         let empty = ScriptedAnswers { _ in #"{"Items":[],"TotalRecordCount":0}"# }
         #expect(try await source().pages(empty).map(\.films.count) == [0])
         for text in ["<html>", "", "{\"Items\":[{\"Id\":\"a\"", "{\"Items\":7}", "\u{1}"] {
             let answers = ScriptedAnswers { _ in text }
             await #expect(throws: CatalogueError.self, "\(text)") { try await source().pages(answers) }
         }
+    }
+
+    @Test(
+        "a proxy that sends fewer films than asked for is read to its end, whatever total it says",
+        arguments: [0, 7, 120, nil])
+    func cappedPages(total: Int?) async throws {
+        let answers = ScriptedAnswers { url in
+            let start = Int(url.parameter("StartIndex") ?? "") ?? 0
+            let items = (start..<max(start, min(start + 50, 120))).map { #"{"Id":"f\#($0)","Name":"F"}"# }
+            let count = total.map { #","TotalRecordCount":\#($0)"# } ?? ""
+            return #"{"Items":[\#(items.joined(separator: ","))]\#(count)}"#
+        }
+        let pages = try await source().pages(answers)
+        #expect(pages.flatMap(\.films).count == 120 && pages.flatMap(\.problems).isEmpty)
+        // Only a total that is right spares the request for an empty page.
+        #expect(pages.map(\.films.count) == [50, 50, 20] + (total == 120 ? [] : [0]))
+        #expect(pages.map(\.isLast) == pages.indices.map { $0 == pages.count - 1 })
     }
 
     @Test("a string that is wrong in itself costs its film and no other")
