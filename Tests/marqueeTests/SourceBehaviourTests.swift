@@ -75,6 +75,14 @@ struct SourceBehaviourTests {
         Behaviour(
             testDescription: "it sends half a page",
             prepare: { server, _ in server.fail(.halfPage) }, status: 2, listed: 0, message: "not JSON"),
+        Behaviour(
+            testDescription: "the token is an API key", kinds: [.jellyfin], films: 250,
+            prepare: { server, _ in server.configure { $0.hasUser = false } }, listed: 250,
+            message: "NAME: the token names no user, so there are no marks; add ?userId=ID\n",
+            noMessage: "\n\n"),
+        Behaviour(
+            testDescription: "the token is an API key, and the user is named", kinds: [.jellyfin],
+            parameters: "?userId=8f2c", prepare: { server, _ in server.configure { $0.hasUser = false } }),
     ]
 
     private static let cases = behaviours.flatMap { behaviour in behaviour.kinds.map { (behaviour, $0) } }

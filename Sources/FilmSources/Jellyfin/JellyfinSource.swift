@@ -99,6 +99,10 @@ package struct JellyfinSource: FilmServer {
             let answer = try await answer(to: page(from: start), access)
             var (page, entries, total) = try Self.page(answer.node, from: start, of: address)
             page.confirmed = answer.confirmed
+            let hasMarks = page.films.contains { $0.marks != FilmMarks() }
+            if start == 0, user == nil, !hasMarks, !page.films.isEmpty {
+                access.notice("\(name): the token names no user, so there are no marks; add ?userId=ID")
+            }
             let before = seen.count
             for film in page.films { seen.insert(film.movie.id) }
             start += entries

@@ -143,6 +143,27 @@ struct JellyfinSourceTests {
         #expect(pages.map(\.isLast) == pages.indices.map { $0 == pages.count - 1 })
     }
 
+    @Test("a token without a user is told once for each reading, and not where there are marks")
+    func noUser() async throws {
+        @Sendable func films(_ range: Range<Int>, _ data: String = "") -> String {
+            let items = range.map { #"{"Id":"f\#($0)","Name":"F"\#($0 == 1 ? data : "")}"# }
+            return #"{"Items":[\#(items.joined(separator: ","))],"TotalRecordCount":400}"#
+        }
+        let data = #","UserData":{"Played":false}"#
+        let notice =
+            "jellyfin+https://nas:8920: the token names no user, so there are no marks; add ?userId=ID"
+        let key = ScriptedAnswers { films($0.parameter("StartIndex") == "0" ? 0..<200 : 200..<400) }
+        _ = try await source().pages(key)
+        #expect(key.notices == [notice])
+        let user = ScriptedAnswers { films($0.parameter("StartIndex") == "0" ? 0..<200 : 200..<400, data) }
+        _ = try await source().pages(user)
+        let named = ScriptedAnswers { _ in films(0..<3) }
+        _ = try await source("jellyfin+https://nas?userId=8f2c").pages(named)
+        let empty = ScriptedAnswers { _ in films(0..<0) }
+        _ = try await source().pages(empty)
+        #expect(user.notices.isEmpty && named.notices.isEmpty && empty.notices.isEmpty)
+    }
+
     @Test("a string that is wrong in itself costs its film and no other")
     func wrongString() async throws {
         let answers = ScriptedAnswers { _ in

@@ -5,15 +5,18 @@ import SystemSupport
 
 @testable import FilmSources
 
-/// Answers the requests of a provider by a closure, and records them.
+/// Answers the requests of a provider by a closure, and records them and the messages.
 final class ScriptedAnswers: FilmAccess {
     private let asked = Lock<[URL]>([])
+    private let told = Lock<[String]>([])
     private let answer: @Sendable (URL) throws -> String
 
     init(_ answer: @escaping @Sendable (URL) throws -> String) { self.answer = answer }
 
     /// The addresses, in order.
     var requests: [URL] { asked.withLock { $0 } }
+
+    var notices: [String] { told.withLock { $0 } }
 
     var isOffline: Bool { false }
 
@@ -32,7 +35,7 @@ final class ScriptedAnswers: FilmAccess {
 
     func refusal(by server: URL) -> FilmFault { FilmFault("\(server) refuses", code: "credential-refused") }
 
-    func notice(_ text: String) {}
+    func notice(_ text: String) { told.withLock { $0.append(text) } }
 }
 
 extension URL {
