@@ -76,6 +76,12 @@ struct SourceBehaviourTests {
             testDescription: "it sends half a page",
             prepare: { server, _ in server.fail(.halfPage) }, status: 2, listed: 0, message: "not JSON"),
         Behaviour(
+            testDescription: "one of its libraries is named", kinds: [.jellyfin], parameters: "?library=kids",
+            listed: 1),
+        Behaviour(
+            testDescription: "an unknown library is named", kinds: [.jellyfin], parameters: "?library=Music",
+            status: 2, listed: 0, message: "NAME: there is no library \"Music\"; there are Films, Kids\n"),
+        Behaviour(
             testDescription: "the token is an API key", kinds: [.jellyfin], films: 250,
             prepare: { server, _ in server.configure { $0.hasUser = false } }, listed: 250,
             message: "NAME: the token names no user, so there are no marks; add ?userId=ID\n",
@@ -83,6 +89,10 @@ struct SourceBehaviourTests {
         Behaviour(
             testDescription: "the token is an API key, and the user is named", kinds: [.jellyfin],
             parameters: "?userId=8f2c", prepare: { server, _ in server.configure { $0.hasUser = false } }),
+        Behaviour(
+            testDescription: "the token is an API key, and a library is named", kinds: [.jellyfin],
+            parameters: "?library=Kids", prepare: { server, _ in server.configure { $0.hasUser = false } },
+            listed: 1, message: "the token names no user", noMessage: "no library"),
     ]
 
     private static let cases = behaviours.flatMap { behaviour in behaviour.kinds.map { (behaviour, $0) } }

@@ -6,7 +6,7 @@ import LazyImages
 /// The films of a Jellyfin server, versions 10.9 to 12:
 ///
 ///     jellyfin+https://nas:8920
-///     jellyfin+https://example.org/jellyfin?userId=8f2c…
+///     jellyfin+https://example.org/jellyfin?userId=8f2c…&library=Films
 ///
 /// A page of `/Items`, shortened:
 ///
@@ -21,6 +21,8 @@ package struct JellyfinSource: FilmServer {
     package let address: URL
     /// Whose marks the films have; nil for those of the token's user.
     private let user: String?
+    /// The name of the library whose films are read; nil for all films.
+    private let library: String?
 
     private static let prefix = "jellyfin+"
     /// The films of a page.
@@ -45,10 +47,11 @@ package struct JellyfinSource: FilmServer {
                 "the address of a Jellyfin server has no user; set MARQUEE_CREDENTIALS to "
                     + "\"\(host) Bearer TOKEN\"")
         }
-        let items = parts.queryItems ?? []
-        user = items.first { $0.name.lowercased() == "userid" }?.value
-        guard items.allSatisfy({ $0.name.lowercased() == "userid" }), parts.fragment == nil else {
-            throw .invalidName("the address of a Jellyfin server has no parameter but userId")
+        let items = (parts.queryItems ?? []).map { (name: $0.name.lowercased(), value: $0.value) }
+        user = items.first { $0.name == "userid" }?.value
+        library = items.first { $0.name == "library" }?.value
+        guard items.allSatisfy({ ["userid", "library"].contains($0.name) }), parts.fragment == nil else {
+            throw .invalidName("the address of a Jellyfin server has no parameters but userId and library")
         }
         (parts.query, parts.queryItems) = (nil, nil)
         while parts.path.hasSuffix("/") { parts.path.removeLast() }
@@ -73,7 +76,8 @@ package struct JellyfinSource: FilmServer {
     private var userItems: [URLQueryItem] { user.map { [URLQueryItem(name: "userId", value: $0)] } ?? [] }
 
     /// The address of the page that begins with a film's number, from 0.
-    func page(from start: Int) -> URL {
+    /// - Parameter parent: the parameter that names the library.
+    func page(from start: Int, in parent: [URLQueryItem] = []) -> URL {
         let fields = "Overview,Genres,People,ProviderIds,OriginalTitle,ProductionLocations"
         return url(
             "/Items",
@@ -81,7 +85,7 @@ package struct JellyfinSource: FilmServer {
                 URLQueryItem(name: "Fields", value: fields), URLQueryItem(name: "SortBy", value: "SortName"),
                 URLQueryItem(name: "StartIndex", value: "\(start)"),
                 URLQueryItem(name: "Limit", value: "\(Self.pageSize)"),
-            ] + userItems)
+            ] + userItems + parent)
     }
 
     /// The parameters that ask for films.
@@ -93,10 +97,11 @@ package struct JellyfinSource: FilmServer {
     package func readPages(
         _ selection: FilmSelection, _ access: any FilmAccess, _ take: CataloguePage.Taker
     ) async throws {
+        let parent = try await parent(access)
         var start = 0
         var seen: Set<String> = []
         for number in 1...Self.maximumPages {
-            let answer = try await answer(to: page(from: start), access)
+            let answer = try await answer(to: page(from: start, in: parent), access)
             var (page, entries, total) = try Self.page(answer.node, from: start, of: address)
             page.confirmed = answer.confirmed
             let hasMarks = page.films.contains { $0.marks != FilmMarks() }
@@ -118,6 +123,26 @@ package struct JellyfinSource: FilmServer {
             }
             if try await !take(page) || page.isLast { return }
         }
+    }
+
+    /// The parameter that limits the films to those of the library; none for all films.
+    private func parent(_ access: any FilmAccess) async throws -> [URLQueryItem] {
+        guard let library else { return [] }
+        var views: JSONNode?
+        do {
+            views = try await answer(to: url("/UserViews", userItems), access).node["Items"]
+        } catch let error where user == nil && (error as? ImageLoadingError)?.isRetryable != true {
+            // An API key has no user, and so no user's views.
+            views = try await answer(to: url("/Library/VirtualFolders"), access).node
+        }
+        let libraries = views?.elements ?? []
+        let wanted = FoldedText.fold(library)
+        let found = libraries.first { $0["Name"]?.string.map(FoldedText.fold) == wanted }
+        if let id = (found?["Id"] ?? found?["ItemId"])?.string {
+            return [URLQueryItem(name: "ParentId", value: id)]
+        }
+        let names = libraries.compactMap { $0["Name"]?.string }.joined(separator: ", ")
+        throw FilmFault("there is no library \"\(library)\"; there are \(names)", code: "no-such-library")
     }
 
     /// The films of a page.
@@ -206,8 +231,9 @@ package struct JellyfinSource: FilmServer {
         let system = try await answer(to: url("/System/Info/Public"), access).node
         let product = system["ProductName"]?.string ?? "a server"
         let version = system["Version"]?.string ?? "of unknown version"
+        let parent = try await parent(access)
         _ = try await answer(
-            to: url("/Items", Self.films + [URLQueryItem(name: "Limit", value: "1")]), access)
+            to: url("/Items", Self.films + [URLQueryItem(name: "Limit", value: "1")] + parent), access)
         return "\(product) \(version)"
     }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPSemantics
+import LazyImages
 import TestTraits
 import Testing
 
@@ -66,8 +67,11 @@ struct JellyfinSourceTests {
         let path = try source("jellyfin+https://example.org/media/web/?userId=8f2c")
         #expect(path.address.absoluteString == "https://example.org/media")
         #expect(path.page(from: 0).parameter("userId") == "8f2c")
+        #expect(
+            try source("jellyfin+https://nas?library=Films&userId=8f2c").account
+                == "jellyfin+https://nas?userId=8f2c")
         for name in [
-            "jellyfin+", "jellyfin:https://nas",
+            "jellyfin+", "jellyfin:https://nas", "jellyfin+https://nas?library=Films&limit=1",
             "jellyfin+ftp://nas", "jellyfin+https://", "jellyfin+https://anna:secret@nas",
             "jellyfin+https://nas?api_key=1", "jellyfin+nas:8920", "jellyfin:nas", "jellyfin://nas:8096",
         ] {
@@ -141,6 +145,61 @@ struct JellyfinSourceTests {
         // Only a total that is right spares the request for an empty page.
         #expect(pages.map(\.films.count) == [50, 50, 20] + (total == 120 ? [] : [0]))
         #expect(pages.map(\.isLast) == pages.indices.map { $0 == pages.count - 1 })
+    }
+
+    @Test("the films of one library are asked for by the id that its name has, in any case")
+    func library() async throws {
+        let views =
+            #"{"Items":[{"Name":"Films","Id":"lib1"},{"Name":"Kinder Ü","Id":"lib2"}],"TotalRecordCount":2}"#
+        let empty = #"{"Items":[],"TotalRecordCount":0}"#
+        let answers = ScriptedAnswers { $0.path() == "/UserViews" ? views : empty }
+        _ = try await source("jellyfin+https://nas?library=fILMS&userId=8f2c").pages(answers)
+        #expect(answers.requests.map { $0.path() } == ["/UserViews", "/Items"])
+        #expect(answers.requests.map { $0.parameter("userId") } == ["8f2c", "8f2c"])
+        #expect(answers.requests.map { $0.parameter("ParentId") } == [nil, "lib1"])
+        let second = ScriptedAnswers { $0.path() == "/UserViews" ? views : empty }
+        _ = try await source("jellyfin+https://nas?Library=kinder%20%C3%BC").pages(second)
+        #expect(second.requests.map { $0.parameter("ParentId") } == [nil, "lib2"])
+        let error = await #expect(throws: FilmFault.self) {
+            try await source("jellyfin+https://nas?library=Music").pages(answers)
+        }
+        #expect(
+            error
+                == FilmFault(
+                    "there is no library \"Music\"; there are Films, Kinder Ü", code: "no-such-library"))
+    }
+
+    @Test("an API key has no views, and the libraries of the server are asked for", arguments: [400, 404])
+    func libraryByKey(status: Int) async throws {
+        @Sendable func answer(_ url: URL) throws -> String {
+            switch url.path() {
+            case "/UserViews": throw ImageLoadingError.httpStatus(url: url.absoluteString, status: status)
+            case "/Library/VirtualFolders":
+                #"[{"Name":"Music","ItemId":"lib3"},{"Name":"Films","ItemId":"lib1"}]"#
+            default: #"{"Items":[],"TotalRecordCount":0}"#
+            }
+        }
+        let answers = ScriptedAnswers(answer)
+        _ = try await source("jellyfin+https://nas?library=films").pages(answers)
+        #expect(answers.requests.map { $0.path() } == ["/UserViews", "/Library/VirtualFolders", "/Items"])
+        #expect(answers.requests.last?.parameter("ParentId") == "lib1")
+        // A named user has views of its own, and no others.
+        let named = ScriptedAnswers(answer)
+        await #expect(throws: (any Error).self) {
+            try await source("jellyfin+https://nas?library=films&userId=8f2c").pages(named)
+        }
+        #expect(named.requests.count == 1)
+    }
+
+    @Test("a server that is away is not asked for its libraries twice")
+    func libraryAway() async throws {
+        let answers = ScriptedAnswers { url in
+            throw ImageLoadingError.connectionFailed(url: url.absoluteString, reason: "refused")
+        }
+        await #expect(throws: ImageLoadingError.self) {
+            try await source("jellyfin+https://nas?library=films").pages(answers)
+        }
+        #expect(answers.requests.count == 1)
     }
 
     @Test("a token without a user is told once for each reading, and not where there are marks")
