@@ -175,13 +175,6 @@ package struct FilmFault: Error, Sendable, Equatable, CustomStringConvertible {
     static func invalidName(_ description: String) -> FilmFault {
         FilmFault(description, code: "invalid-source")
     }
-
-    /// The server wants a credential, or another one.
-    package static func refused(by server: String, hasCredential: Bool, advice: String) -> FilmFault {
-        FilmFault(
-            "\(server) \(hasCredential ? "refuses the credential" : "wants a credential"); \(advice)",
-            code: "credential-refused")
-    }
 }
 
 /// A provider that only says why there are no films.

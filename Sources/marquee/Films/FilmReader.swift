@@ -109,12 +109,11 @@ final class FilmReader: FilmAccess {
         let named = session.settings.downloads.authenticator as? NamedCredentials
         let hasToken = named?.token(for: server) != nil
         let hasPassword = named?.hasCredential(for: server) ?? false
+        var reason = "wants a credential; "
+        if hasPassword { reason += "it takes a token, and not a name with a password: " }
+        if hasToken { reason = "refuses the credential; make another token, and " }
         let setting = "set MARQUEE_CREDENTIALS to \"\(place) Bearer TOKEN\""
-        let advice =
-            hasToken
-            ? "make another token, and " + setting
-            : hasPassword ? "it takes a token, and not a name with a password: " + setting : setting
-        return .refused(by: place, hasCredential: hasToken, advice: advice)
+        return FilmFault("\(place) \(reason)\(setting)", code: "credential-refused")
     }
 }
 
