@@ -148,11 +148,8 @@ final class MarkKeeper: Sendable {
 
     private func news(problem: String) -> MarkNews {
         // Ignored: the problem is what matters.
-        let server = server
         let store = state.withLock { $0.store }
-        var news = MarkNews()
-        news.unsent = server.flatMap { try? store?.unsent(to: $0) }?.map { ($0.film, $0.mark) } ?? []
-        news.isSending = server.flatMap { try? store?.isSending(to: $0) }
+        var news = store.flatMap { try? MarkNews([], of: $0, for: server) } ?? MarkNews()
         news.problem = problem
         return news
     }
