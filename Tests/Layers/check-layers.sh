@@ -39,7 +39,7 @@ imports HTTPServer SystemSupport HTTPSemantics CMarqueeSystem
 imports ServiceOperations SystemSupport HTTPSemantics HTTPServer
 imports ImageCodecs Locking
 imports Films Hashing SystemSupport HTTPSemantics
-imports FilmSources CMarqueeSQLite Hashing SystemSupport HTTPSemantics Films
+imports FilmSources CMarqueeSQLite Hashing SystemSupport HTTPSemantics LazyImages Films
 imports FilmBrowser Hashing SystemSupport ImageCodecs LazyImages BackgroundTransfers Films TerminalGraphics
 imports PictureService Hashing SystemSupport HTTPSemantics ImageCodecs LazyImages
 imports PictureServer Hashing SystemSupport HTTPSemantics HTTPServer ImageCodecs Coalescing LazyImages \
