@@ -137,9 +137,7 @@ package final class FilmFolder: Sendable {
             pictures: top.pictures, problems: [top.problem].compactMap(\.self), links: top.links)
         var (start, round) = (0, 1)
         var present: Set = [""]
-        var isFirst = true
-        while start < order.count || isFirst {
-            isFirst = false
+        repeat {
             let numbers = order[start..<min(start + round, order.count)]
             (start, round) = (start + numbers.count, min(round * 2, Self.pageSize))
             let parts =
@@ -161,7 +159,7 @@ package final class FilmFolder: Sendable {
             page.isLast = isLast
             try take(page)
             found = Found(pictures: found.pictures, links: found.links)
-        }
+        } while start < order.count
         known.withLock { [present] known in known = known.filter { present.contains($0.key) } }
     }
 

@@ -62,7 +62,7 @@ struct FolderFilms {
             return FolderFilm(
                 folder: folder, name: group.stems[0], ownFolder: isAlone ? ownName : nil, facts: file,
                 problem: problem, media: group.video.map { media($0, reader) },
-                poster: poster(of: group.stems, isAlone: isAlone).map { address($0).text },
+                poster: poster(of: group.stems, isAlone: isAlone).map { address($0) },
                 parts: group.versions.map {
                     FilmPart(title: $0.label.isEmpty ? "usual" : $0.label, media: media($0.video, reader))
                 })
@@ -77,7 +77,7 @@ struct FolderFilms {
         return files.filter { file in
             FolderNames.pictures.contains(FolderNames.suffix(file)) && !FolderNames.isArtwork(file)
                 && !stems.contains(FolderNames.stem(file).lowercased())
-        }.map { FolderFilm(picture: $0, in: folder, address: address($0).text) }
+        }.map { FolderFilm(picture: $0, in: folder, address: address($0)) }
     }
 
     /// The series of the folder.
@@ -110,7 +110,7 @@ struct FolderFilms {
         return FolderFilm(
             folder: folder, name: ownName, ownFolder: ownName, facts: file, problem: problem,
             media: episodes.first?.media,
-            poster: poster(of: [], isAlone: true).map { address($0).text }, parts: episodes)
+            poster: poster(of: [], isAlone: true).map { address($0) }, parts: episodes)
     }
 
     private func facts(
@@ -211,10 +211,8 @@ struct FolderFilms {
         return Self.address(path)
     }
 
-    private func address(_ file: String) -> (text: String, path: String) {
-        let path = Self.path(file, in: folder)
-        return (Self.address(path), path)
-    }
+    /// The address of a file of the folder.
+    private func address(_ file: String) -> String { Self.address(Self.path(file, in: folder)) }
 
     private static func path(_ file: String, in folder: String) -> String {
         folder.isEmpty ? file : folder + "/" + file
