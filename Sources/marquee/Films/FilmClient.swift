@@ -32,8 +32,15 @@ enum FilmOutcome: Sendable {
 
 /// Where films can be changed: a service by REST or by SOAP, or a library file.
 protocol ChangeableFilms: Sendable {
+    /// Whether a film's poster can be added with it, whatever the format of the film is. Default: no.
+    var addsPosters: Bool { get }
+
     /// - Parameter expected: the statuses of refusals that are not failures.
     func perform(_ change: FilmChange, expecting expected: Set<Int>) async throws -> FilmOutcome
+}
+
+extension ChangeableFilms {
+    var addsPosters: Bool { false }
 }
 
 /// The films that a user can change.
@@ -91,7 +98,7 @@ struct FilmClient: Sendable {
     func usualWire(hasPoster: Bool) -> FilmWire { address.isSoap ? .soap : hasPoster ? .multipart : .json }
 
     /// Whether a poster is sent with its film in this format.
-    func sendsPoster(with wire: FilmWire) -> Bool { films is LocalFilms || wire == .multipart }
+    func sendsPoster(with wire: FilmWire) -> Bool { films.addsPosters || wire == .multipart }
 
     /// The film with an id; nil if there is none.
     func film(_ id: String) async throws -> Film? {

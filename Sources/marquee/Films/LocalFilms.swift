@@ -17,6 +17,8 @@ struct LocalFilms: ChangeableFilms {
         name = path
     }
 
+    var addsPosters: Bool { true }
+
     func perform(_ change: FilmChange, expecting expected: Set<Int>) async throws -> FilmOutcome {
         var picture: [UInt8]?
         switch change {
