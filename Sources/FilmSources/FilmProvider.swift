@@ -66,8 +66,15 @@ package struct FilmAbilities: Sendable {
         case catalogue(path: String)
         /// A copy, which is read again from time to time.
         case copy
+        /// The program's own sample, which is unpacked meanwhile.
+        case sample
         /// Nothing; the text says what to do.
         case refused(String)
+
+        /// Nothing: films on the network are imported first.
+        package static func afterImport(of name: String) -> Serving {
+            .refused("\(name) is on the network; import it: marquee import \(name) LIBRARY.db")
+        }
     }
 
     /// Nil for the usual text about a list that is read-only.

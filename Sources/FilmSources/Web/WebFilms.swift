@@ -8,28 +8,30 @@ import LazyImages
 package struct WebFilms: FilmProvider {
     /// The address as typed.
     private let text: String
+    /// Nil for an invalid address, which reading reports.
+    private let url: URL?
+    /// The film service, if the address is one's list of films, or its root.
+    private let service: FilmsAddress?
 
-    package init(_ text: String) { self.text = text }
+    package init(_ text: String) {
+        self.text = text
+        // Ignored: reading reports it.
+        url = try? URL(typed: text)
+        service = url.flatMap { FilmsAddress(catalogue: $0) }
+    }
 
     /// The most pages and bytes of a catalogue.
     package static let maximumPages = 10_000
     private static let maximumBytes = 512 << 20
 
-    // Hides credentials in an address. Ignored: an invalid one is shown as typed.
-    package var name: String { (try? URL(typed: text))?.displayText ?? text }
-
-    /// The film service, if the address is one's list of all films, or its root.
-    private var service: FilmsAddress? {
-        // Ignored: reading reports an invalid address.
-        (try? URL(typed: text)).flatMap { FilmsAddress(catalogue: $0) }
-    }
+    // Hides credentials in an address. An invalid one is shown as typed.
+    package var name: String { url?.displayText ?? text }
 
     package var abilities: FilmAbilities {
         FilmAbilities().with {
             ($0.isRemote, $0.searches) = (true, service?.isWhole == true)
-            $0.serving = .refused("\(text) is on the network; import it: marquee import \(text) LIBRARY.db")
-            // Ignored: as above.
-            guard service != nil, let url = try? URL(typed: text) else {
+            $0.serving = .afterImport(of: text)
+            guard service != nil, let url else {
                 let advice = "name a service with --catalogue http://HOST:PORT/films, or a library with "
                 $0.writing = .refused(
                     "\(name): this is a file, not a film service; \(advice)--catalogue films.db")

@@ -274,8 +274,7 @@ enum ServeCommand: Command {
             provider = FilmProviders.provider(named: path)
         }
         switch provider.abilities.serving {
-        case .copy where provider.abilities.sample == SampleCatalogue.word:
-            return (.folder(path: try unpacked.folder()), nil)
+        case .sample: return (.folder(path: try unpacked.folder()), nil)
         case .copy:
             let served = try await ServedSource(session.reading(provider))
             return (.films(served.library), served)

@@ -78,7 +78,7 @@ extension SampleCatalogue: FilmProvider {
                     + "and name it with --catalogue films.db")
             switch self {
             case .folder(let folder): ($0.serving, $0.sample) = (.folder(path: folder), folder)
-            case .program: $0.sample = Self.word
+            case .program: ($0.serving, $0.sample) = (.sample, Self.word)
             }
         }
     }

@@ -171,7 +171,7 @@ struct SoapFilms: FilmProvider {
     var abilities: FilmAbilities {
         FilmAbilities().with {
             ($0.isRemote, $0.searches, $0.writing) = (true, true, .service(address.soap))
-            $0.serving = .refused("\(name) is on the network; import it: marquee import \(name) LIBRARY.db")
+            $0.serving = .afterImport(of: name)
         }
     }
 

@@ -111,10 +111,8 @@ struct JobSettings: Sendable {
         if let store = session.settings.shared { secrets.add(store, environment) }
         self.secrets = secrets
         let abilities = session.provider.abilities
-        let isFolder = !abilities.sample.isEmpty && abilities.sample != SampleCatalogue.word
-        let sample = isFolder ? Self.absolute(abilities.sample) : abilities.sample
         var words = [
-            sample, PrewarmCommand.specification.name,
+            abilities.sample, PrewarmCommand.specification.name,
             "--cache-dir=" + Self.absolute(session.settings.cacheFolder),
         ]
         if let store = session.settings.shared {
