@@ -155,7 +155,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "SystemSupport", "ImageCodecs", "LazyImages", "TerminalGraphics", "CMarqueeSystem",
+                "SystemSupport", "ImageCodecs", "LazyImages", "Films", "TerminalGraphics", "CMarqueeSystem",
             ],
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings),

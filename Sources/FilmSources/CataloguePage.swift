@@ -127,9 +127,9 @@ package struct SourceFilm: Sendable {
             case .text(let text): document[member.name] = JSONText(text)
             case .whole(let number): document[member.name] = JSONText(number)
             case .number(let number): document[member.name] = JSONText(number)
-            case .texts(let texts) where !texts.isEmpty:
+            case .texts(let texts):
                 document[member.name] = JSONText(elements: texts.map { JSONText($0) })
-            case .texts, nil: break
+            case nil: break
             }
         }
         if !ids.isEmpty {

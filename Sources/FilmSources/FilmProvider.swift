@@ -28,11 +28,8 @@ package protocol FilmProvider: Sendable {
     /// A film with what only its own page has; nil if its list has everything.
     func complete(_ film: Movie, _ access: any FilmAccess) async throws -> Movie?
 
-    /// The network, with the provider's own posters in it. The end of the work calls `stop` of the result.
-    /// - Parameter configuration: the settings of transfers.
-    func network(
-        _ network: any Transport, _ configuration: CurlTransport.Configuration, isOffline: Bool
-    ) -> FilmNetwork
+    /// The network, with the provider's own posters in it.
+    func network(_ network: any Transport) -> any Transport
 
     /// The base URL of the addresses in a file of the provider's.
     func base(ofFile path: String) -> BaseURL
@@ -43,9 +40,7 @@ extension FilmProvider {
     package var server: (any FilmServer)? { nil }
     package func film(_ id: String, _ access: any FilmAccess) async throws -> FoundFilm? { nil }
     package func complete(_ film: Movie, _ access: any FilmAccess) async throws -> Movie? { nil }
-    package func network(
-        _ network: any Transport, _ configuration: CurlTransport.Configuration, isOffline: Bool
-    ) -> FilmNetwork { FilmNetwork(network) }
+    package func network(_ network: any Transport) -> any Transport { network }
     package func base(ofFile path: String) -> BaseURL { BaseURL(URL(filePath: path)) }
 }
 
@@ -154,17 +149,6 @@ package struct FilmAnswer: Sendable {
 
     package init(_ bytes: [UInt8], base: BaseURL, confirmed: Int? = nil, next: String? = nil) {
         (self.bytes, self.base, self.confirmed, self.next) = (bytes, base, confirmed, next)
-    }
-}
-
-/// A network that has a provider's own posters.
-package struct FilmNetwork: Sendable {
-    package let transport: any Transport
-    /// Ends what the posters need, such as a server.
-    package let stop: @Sendable () async -> Void
-
-    package init(_ transport: any Transport, stop: @escaping @Sendable () async -> Void = {}) {
-        (self.transport, self.stop) = (transport, stop)
     }
 }
 

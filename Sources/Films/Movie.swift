@@ -3,50 +3,56 @@ import SystemSupport
 
 /// A film of a catalogue. Encodes as an object without nil properties.
 public struct Movie: Sendable, Hashable, Identifiable, Encodable {
+    /// The values of the members, by their numbers. An array: a list copies films often, and each has few values.
+    private var values = [FilmMember.Value?](repeating: nil, count: FilmMember.allCases.count)
+
     /// The unique id within the catalogue; never empty.
-    public package(set) var id: String
+    public package(set) var id: String {
+        get { text(.id) ?? "" }
+        set { self[.id] = .text(newValue) }
+    }
     /// The title shown to people; never empty.
-    public internal(set) var title: String
+    public var title: String { text(.title) ?? "" }
     /// The title in the film's language, if different.
-    public internal(set) var originalTitle: String?
+    public var originalTitle: String? { text(.originalTitle) }
     /// The year of the first showing, if known.
-    public internal(set) var year: Int?
+    public var year: Int? { whole(.year) }
     /// The director or directors, as one line.
-    public internal(set) var director: String?
+    public var director: String? { text(.director) }
     /// The country or countries of production, as one line.
-    public internal(set) var country: String?
+    public var country: String? { text(.country) }
     /// The running time in minutes.
-    public internal(set) var minutes: Int?
+    public var minutes: Int? { whole(.minutes) }
     /// Genres in the catalogue's order; may be empty.
-    public internal(set) var genres: [String] = []
+    public var genres: [String] { texts(.genres) }
     /// A few sentences about the film.
-    public internal(set) var overview: String?
+    public var overview: String? { text(.overview) }
     /// The catalogue's score, 0 to 10.
-    public internal(set) var score: Double?
+    public var score: Double? { number(.score) }
     /// The poster's address as written: relative to the catalogue, or absolute. Nil without a poster.
-    public internal(set) var poster: String?
+    public var poster: String? { text(.poster) }
     /// The line that advertises it.
-    public internal(set) var tagline: String?
+    public var tagline: String? { text(.tagline) }
     /// The names of actors, the leading ones first; may be empty.
-    public internal(set) var cast: [String] = []
+    public var cast: [String] { texts(.cast) }
     /// The series of films that it belongs to.
-    public internal(set) var collection: String?
+    public var collection: String? { text(.collection) }
     /// The address of a trailer.
-    public internal(set) var trailer: String?
+    public var trailer: String? { text(.trailer) }
     /// What can be played of it, if that is a choice: its versions, or the episodes of a series. Known of folders only.
     public package(set) var parts: [FilmPart] = []
     /// The film itself, a file or address as written: relative to the catalogue, or absolute. Nil if unknown.
-    public internal(set) var media: String?
+    public var media: String? { text(.media) }
     /// A web page about the film, an address as written: relative to the catalogue, or absolute. Nil if unknown.
-    public internal(set) var page: String?
+    public var page: String? { text(.page) }
     /// The mean of the votes, 0 to 10; nil without votes.
-    public internal(set) var rating: Double?
+    public var rating: Double? { number(.rating) }
     /// The number of votes.
-    public internal(set) var votes = 0
+    public var votes: Int { whole(.votes) ?? 0 }
     /// When the film was added to its library: RFC 3339, UTC.
-    public internal(set) var createdAt: String?
+    public var createdAt: String? { text(.createdAt) }
     /// When it last changed: RFC 3339, UTC.
-    public internal(set) var updatedAt: String?
+    public var updatedAt: String? { text(.updatedAt) }
 
     /// The range of scores and votes.
     public static let scores: ClosedRange<Double> = 0...10
@@ -66,64 +72,28 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
             case .whole(let number): try container.encode(number, forKey: member)
             case .number(let number): try container.encode(number, forKey: member)
             case .texts(let texts): try container.encode(texts, forKey: member)
+            case nil where member == .genres: try container.encode(genres, forKey: member)
             case nil: break
             }
         }
     }
 
-    /// The value of a member; nil if the film has none. A value of another type is not set.
+    /// The value of a member; nil if the film has none, or none but an empty list. Set values of its type only.
     public package(set) subscript(member: FilmMember) -> FilmMember.Value? {
-        get {
-            switch member {
-            case .id: .text(id)
-            case .title: .text(title)
-            case .originalTitle: originalTitle.map(FilmMember.Value.text)
-            case .year: year.map(FilmMember.Value.whole)
-            case .director: director.map(FilmMember.Value.text)
-            case .country: country.map(FilmMember.Value.text)
-            case .minutes: minutes.map(FilmMember.Value.whole)
-            case .genres: .texts(genres)
-            case .overview: overview.map(FilmMember.Value.text)
-            case .score: score.map(FilmMember.Value.number)
-            case .poster: poster.map(FilmMember.Value.text)
-            case .media: media.map(FilmMember.Value.text)
-            case .tagline: tagline.map(FilmMember.Value.text)
-            case .cast: cast.isEmpty ? nil : .texts(cast)
-            case .collection: collection.map(FilmMember.Value.text)
-            case .trailer: trailer.map(FilmMember.Value.text)
-            case .page: page.map(FilmMember.Value.text)
-            case .rating: rating.map(FilmMember.Value.number)
-            case .votes: votes > 0 ? .whole(votes) : nil
-            case .createdAt: createdAt.map(FilmMember.Value.text)
-            case .updatedAt: updatedAt.map(FilmMember.Value.text)
-            }
-        }
-        set {
-            switch (member, newValue) {
-            case (.id, .text(let text)): id = text
-            case (.title, .text(let text)): title = text
-            case (.originalTitle, .text(let text)): originalTitle = text
-            case (.year, .whole(let number)): year = number
-            case (.director, .text(let text)): director = text
-            case (.country, .text(let text)): country = text
-            case (.minutes, .whole(let number)): minutes = number
-            case (.genres, .texts(let texts)): genres = texts
-            case (.overview, .text(let text)): overview = text
-            case (.score, .number(let number)): score = number
-            case (.poster, .text(let text)): poster = text
-            case (.media, .text(let text)): media = text
-            case (.tagline, .text(let text)): tagline = text
-            case (.cast, .texts(let texts)): cast = texts
-            case (.collection, .text(let text)): collection = text
-            case (.trailer, .text(let text)): trailer = text
-            case (.page, .text(let text)): page = text
-            case (.rating, .number(let number)): rating = number
-            case (.votes, .whole(let number)): votes = number
-            case (.createdAt, .text(let text)): createdAt = text
-            case (.updatedAt, .text(let text)): updatedAt = text
-            default: break
-            }
-        }
+        get { values[member.rawValue] }
+        set { values[member.rawValue] = newValue == .texts([]) ? nil : newValue }
+    }
+
+    private func whole(_ member: FilmMember) -> Int? {
+        if case .whole(let number) = self[member] { number } else { nil }
+    }
+
+    private func number(_ member: FilmMember) -> Double? {
+        if case .number(let number) = self[member] { number } else { nil }
+    }
+
+    private func texts(_ member: FilmMember) -> [String] {
+        if case .texts(let texts) = self[member] { texts } else { [] }
     }
 
     /// The value of a member as a line of text; nil if the film has none.
@@ -132,7 +102,7 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
         case .text(let text): text
         case .whole(let number): "\(number)"
         case .number(let number): "\(number)"
-        case .texts(let texts): texts.isEmpty ? nil : texts.joined(separator: ", ")
+        case .texts(let texts): texts.joined(separator: ", ")
         case nil: nil
         }
     }
@@ -156,7 +126,7 @@ public struct FilmPart: Sendable, Hashable, Encodable {
 
 /// The members of a film, in their order: the schema. JSON, XML, SOAP and the forms of the service, the options of `add`
 /// and `edit`, `help json` and the search all read it. A new member needs a case, its definition, and a property of
-/// `Movie` with its place in the subscript.
+/// `Movie`.
 public enum FilmMember: Int, CaseIterable, Sendable {
     case id, title, originalTitle, year, director, country, minutes, genres, overview, score, poster, media
     case page, tagline, cast, collection, trailer, rating, votes, createdAt, updatedAt
@@ -347,29 +317,6 @@ public enum FilmMember: Int, CaseIterable, Sendable {
         self = member
     }
 
-    /// The members by the lengths of their names, with the names in UTF-8.
-    private static let byLength: [[(member: FilmMember, name: [UInt8])]] = {
-        let longest = allCases.map(\.name.utf8.count).max() ?? 0
-        return (0...longest).map { length in
-            allCases.filter { $0.name.utf8.count == length }.map { ($0, Array($0.name.utf8)) }
-        }
-    }()
-
-    /// The member with the name at a place of a document; nil if there is none. Makes no text: a catalogue has a million
-    /// names.
-    init?(named place: Range<Int>, in bytes: [UInt8]) {
-        guard place.count < Self.byLength.count else { return nil }
-        for (member, name) in Self.byLength[place.count] {
-            var index = 0
-            while index < name.count, bytes[place.lowerBound + index] == name[index] { index += 1 }
-            if index == name.count {
-                self = member
-                return
-            }
-        }
-        return nil
-    }
-
     /// Whether its values are numbers.
     public var isNumber: Bool {
         switch kind {
@@ -433,7 +380,7 @@ extension FilmMember: CodingKey {
 
 extension Movie {
     /// A film without any other member. Nothing is checked.
-    package init(id: String, title: String) { self.init(id: id, title: title, genres: []) }
+    package init(id: String, title: String) { (self[.id], self[.title]) = (.text(id), .text(title)) }
 
     /// Changes the texts that people read.
     func mapTexts(_ change: (String) -> String) -> Movie {
@@ -463,9 +410,6 @@ package struct MovieFields {
     /// The values of a film by member. An array instead of a dictionary: a catalogue may have a hundred thousand films.
     package struct Values: Sendable {
         private var slots = [Value?](repeating: nil, count: FilmMember.allCases.count)
-        /// The members of an image in a manifest.
-        var url: Value?
-        var sha256: Value?
 
         /// No values.
         package init() {}
@@ -504,7 +448,7 @@ package struct MovieFields {
             if let value = try value(member) { movie[member] = value }
         }
         // Each needs the other: other catalogues use these names differently.
-        if movie.rating == nil || movie.votes == 0 { (movie.rating, movie.votes) = (nil, 0) }
+        if movie.rating == nil || movie.votes == 0 { (movie[.rating], movie[.votes]) = (nil, nil) }
         return movie
     }
 

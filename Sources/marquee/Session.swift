@@ -73,7 +73,7 @@ struct Session: Sendable {
         return session
     }
 
-    /// A loader over the disk tier and the network, which includes the embedded origin or the library.
+    /// A loader over the disk tier and the network, which includes the posters of the sample or the library.
     /// - Parameters:
     ///   - keepsFiles: whether memory caches the files too, for a caller that asks again.
     ///   - acceptsAnyContent: whether it accepts files that are not images, whatever the settings say.
@@ -127,12 +127,11 @@ struct Session: Sendable {
     private func open(
         _ makeLoader: (inout ImageDownloader.Configuration, any Transport) -> FileLoader
     ) -> OpenLoader {
-        let films = provider.network(network, settings.transport, isOffline: settings.isOffline)
         var configuration = settings.downloads
         configuration.beforeSending = authorization
-        let loader = makeLoader(&configuration, films.transport)
+        let loader = makeLoader(&configuration, provider.network(network))
         let log = output.isVerbose ? TransferLog.follow(loader.downloader.activity, output) : nil
-        return OpenLoader(loader: loader, films: films, log: log, output: output)
+        return OpenLoader(loader: loader, log: log, output: output)
     }
 
     /// A loader of displayed pictures, over a loader of files.
@@ -165,7 +164,7 @@ struct Session: Sendable {
         var request = ImageRequest(
             url, options: .init(fields: fields, checksum: checksum, ignoredQuery: settings.ignoredQuery)
         )
-        if settings.isOffline, !LibraryTransport.serves(url) { request.cachePolicy = .cacheOnly }
+        if settings.isOffline, !LibraryPosters.serves(url) { request.cachePolicy = .cacheOnly }
         return request
     }
 
@@ -183,7 +182,7 @@ struct Session: Sendable {
 
     /// Whether the disk tier has the file of a request (and not only a cached failure), or the file is local anyway.
     func hasCached(_ request: ImageRequest) -> Bool {
-        if LibraryTransport.serves(request.url) { return true }
+        if LibraryPosters.serves(request.url) { return true }
         if request.url.isFileURL { return LocalContent.isReadable(request.url) }
         return disk?.hasFile(for: request.key) ?? false
     }
@@ -343,17 +342,16 @@ struct Session: Sendable {
     }
 }
 
-/// A loader with the films' own posters and the log of transfers, which live as long as it.
+/// A loader with the log of its transfers, which lives as long as it.
 struct OpenLoader: Sendable {
     let loader: FileLoader
-    fileprivate let films: FilmNetwork
     let log: Task<Void, Never>?
     let output: Output
 
     /// The bytes received so far, and those to come.
     var traffic: NetworkActivity.Traffic { loader.downloader.activity.traffic }
 
-    /// Waits until everything is on disk, and stops the origin. Reports why interrupted downloads cannot be resumed, if
+    /// Waits until everything is on disk. Reports why interrupted downloads cannot be resumed, if
     /// so.
     func close() async {
         await loader.flush()
@@ -363,7 +361,6 @@ struct OpenLoader: Sendable {
         }
         log?.cancel()
         await log?.value
-        await films.stop()
     }
 }
 

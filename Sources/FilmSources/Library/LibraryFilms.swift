@@ -55,10 +55,8 @@ package struct LibraryFilms: FilmProvider {
         }
     }
 
-    package func network(
-        _ network: any Transport, _ configuration: CurlTransport.Configuration, isOffline: Bool
-    ) -> FilmNetwork {
-        FilmNetwork(LibraryTransport(path: path, network: network))
+    package func network(_ network: any Transport) -> any Transport {
+        LibraryPosters(path: path).beside(network)
     }
 
     private var base: BaseURL { BaseURL(URL(filePath: path)) }
@@ -69,7 +67,7 @@ package struct LibraryFilms: FilmProvider {
 
     /// Nil for a film that is wrong. Films are checked on their way into the library, so it does not occur.
     private func movie(_ film: StoredFilm) -> Movie? {
-        try? film.movie(poster: LibraryTransport.address(of: film, LibraryTransport.base(path)))
+        try? film.movie(poster: LibraryPosters.address(of: film, LibraryPosters.base(path)))
     }
 
     /// Every call of a library blocks.

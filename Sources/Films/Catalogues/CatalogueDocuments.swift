@@ -5,12 +5,7 @@ public struct CatalogueDocuments: Sendable {
     /// The catalogue's title, if it has one.
     public var name: String? { source.name }
     /// The number of films, valid or not.
-    public var count: Int {
-        switch source.films {
-        case .json(let entries): entries.ranges.count
-        case .xml(let elements, _): elements.count
-        }
-    }
+    public var count: Int { source.count }
 
     /// The most bytes that are read. An export includes posters.
     public static let maximumBytes = 2 << 30
@@ -24,7 +19,7 @@ public struct CatalogueDocuments: Sendable {
         try Document.requireUTF8(bytes)
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            source = try CatalogueSource(JSONDocument(parsing: bytes, from: start))
+            source = try CatalogueSource(JSONNode(parsing: bytes, from: start, maximumValues: .max))
         case UInt8(ascii: "<"):
             source = try CatalogueSource(
                 XMLReader.read(bytes[start...], maximumElements: Self.maximumElements))
@@ -33,36 +28,24 @@ public struct CatalogueDocuments: Sendable {
     }
 
     /// Calls `body` with the position, from 1, and each film, or with the reason why the entry is not a film.
-    public func forEach(_ body: (Int, Result<FilmDocument, CatalogueError>) throws -> Void) rethrows {
-        switch source.films {
-        case .xml(let elements, let feed):
-            for (index, element) in elements.enumerated() {
-                let film = Result { () throws(CatalogueError) in
-                    FilmDocument(xml: try feed?.film(element) ?? element)
-                }
-                try body(index + 1, film)
-            }
-        case .json(let entries):
-            let bytes = entries.bytes
-            for (index, range) in entries.ranges.enumerated() {
-                let film = Result { () throws(CatalogueError) in
-                    guard bytes[range.lowerBound] == UInt8(ascii: "{") else {
-                        throw .wrongShape(expected: "an object for film \(index + 1)", line: nil)
-                    }
-                    // The document's reading has found only where the values end.
-                    var grammar = JSONGrammar(bytes, in: range)
-                    _ = try grammar.only()
-                    return try FilmDocument(json: JSONText(bytes: bytes, in: range), allowsDuplicates: true)
-                }
-                try body(index + 1, film)
-            }
+    public func forEach<Failure: Error>(
+        _ body: (Int, Result<FilmDocument, CatalogueError>) throws(Failure) -> Void
+    ) throws(Failure) {
+        var position = 0
+        try source.forEach { element, _ in
+            FilmDocument(xml: element)
+        } json: { node, _ throws(CatalogueError) in
+            try FilmDocument(json: node.checkedText(), allowsDuplicates: true)
+        } body: { film throws(Failure) in
+            position += 1
+            try body(position, film)
         }
     }
 }
 
 /// The bytes of a file, with the format detected from the content and never from the name.
 package enum Document {
-    case json(JSONDocument)
+    case json(JSONNode)
     case xml(XMLElement)
     /// Neither: lines of text, perhaps not UTF-8. The offset is after a byte order mark.
     case lines(from: Int)
@@ -93,8 +76,7 @@ package enum Document {
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             try Self.requireUTF8(bytes)
-            self = .json(
-                try JSONDocument(parsing: bytes, from: start, maximumValues: Self.maximumValues))
+            self = .json(try JSONNode(parsing: bytes, from: start))
         case UInt8(ascii: "<"):
             if Self.isWebPage(bytes[start...]) { throw .webPage }
             try Self.requireUTF8(bytes)

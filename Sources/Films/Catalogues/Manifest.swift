@@ -54,56 +54,44 @@ public struct Manifest: Sendable, Hashable {
     /// becomes a problem and does not affect the others; only an unreadable document throws.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
         switch try Document(parsing: bytes) {
-        case .xml(let root): try add(try CatalogueSource(root))
+        case .xml(let root): add(try CatalogueSource(root))
         case .lines(let start): try addList(bytes, from: start)
         case .json(let root):
             if let images = try Self.images(of: root) {
                 for image in images { add(image) }
             } else {
-                try add(try CatalogueSource(root))
+                add(try CatalogueSource(root))
             }
         }
     }
 
     /// The entries of a JSON manifest, or nil if the document is a catalogue.
-    private static func images(of root: JSONDocument) throws(CatalogueError) -> [JSONDocument.Entry]? {
-        if let elements = root.elements?.all {
-            return !elements.isEmpty && elements.allSatisfy(\.isFilm) ? nil : elements
+    private static func images(of root: JSONNode) throws(CatalogueError) -> [JSONNode]? {
+        if root.kind == .array {
+            let elements = root.elements
+            let areFilms = elements.allSatisfy { $0["url"] == nil && $0["title"] != nil }
+            return !elements.isEmpty && areFilms ? nil : elements
         }
-        if root.movies != nil { return nil }
-        guard let images = root.images else {
+        if root["movies"]?.kind == .array { return nil }
+        guard let images = root["images"], images.kind == .array else {
             throw .wrongShape(
                 expected: "an array of images, or an object with \"images\" or \"movies\"", line: nil)
         }
-        return images.all
+        return images.elements
     }
 
     /// Adds an entry of a JSON manifest: an address, or an object with `url` and optionally `sha256`.
-    private mutating func add(_ image: JSONDocument.Entry) {
-        switch image {
-        case .text(let address): add(address: address, checksum: nil, line: nil)
-        case .object(let values): add(values)
-        case .other: reportWithoutAddress()
+    private mutating func add(_ image: JSONNode) {
+        guard let address = (image.kind == .object ? image["url"] : image)?.string else {
+            return report(nil, "entry \(entries.count + problems.count + 1)", "has no \"url\"")
         }
-    }
-
-    private mutating func add(_ image: MovieFields.Values) {
-        guard case .text(let address) = image.url else { return reportWithoutAddress() }
-        switch image.sha256 {
-        case nil: add(address: address, checksum: nil, line: nil)
-        case .text(let digits): add(address: address, checksum: digits, line: nil)
         // A number has no digits to check, so it fails like an empty checksum.
-        case .number, .texts, .other: add(address: address, checksum: "", line: nil)
-        }
-    }
-
-    private mutating func reportWithoutAddress() {
-        report(nil, "entry \(entries.count + problems.count + 1)", "has no \"url\"")
+        add(address: address, checksum: image["sha256"].map { $0.string ?? "" }, line: nil)
     }
 
     /// Adds the posters of a catalogue. Other members of a film may be invalid.
-    private mutating func add(_ catalogue: CatalogueSource) throws(CatalogueError) {
-        try catalogue.forEachFilm { film throws(CatalogueError) in
+    private mutating func add(_ catalogue: CatalogueSource) {
+        catalogue.forEachFilm { film in
             let movie: MovieFields
             switch film {
             case .success(let fields): movie = fields

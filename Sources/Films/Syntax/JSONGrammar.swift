@@ -18,7 +18,6 @@ package struct JSONGrammar {
     /// The current position.
     private(set) var index: Int
     private let end: Int
-    private let checksScalars: Bool
     private let maximumValues: Int
     private var values = 0
     private var depth = 0
@@ -28,28 +27,32 @@ package struct JSONGrammar {
 
     /// Where a value is.
     struct Place {
-        /// `none` for a string that is wrong in itself.
+        /// `none` for a string or a number that is wrong in itself.
         fileprivate(set) var kind: Kind
-        let start: Int
-        fileprivate(set) var end: Int
+        private let start: UInt32
+        fileprivate(set) var end: UInt32
         /// The number of the first place behind it.
-        fileprivate(set) var next: Int
+        fileprivate(set) var next: UInt32 = 0
+
+        fileprivate init(_ kind: Kind, at index: Int) {
+            (self.kind, start, end) = (kind, UInt32(index), UInt32(index))
+        }
+
+        var range: Range<Int> { Int(start)..<Int(end) }
     }
 
     /// - Parameters:
     ///   - range: where the value is. Default: all bytes.
-    ///   - checksScalars: whether a number or a string may not be wrong in itself. If not, only its end is found.
     ///   - maximumValues: the most values that are read.
-    ///   - notesPlaces: whether `places` is wanted.
+    ///   - notesPlaces: whether `places` is wanted. Then a string or a number that is wrong in itself is noted as such,
+    ///     and is no error.
     init(
-        _ bytes: [UInt8], in range: Range<Int>? = nil, checksScalars: Bool = true, maximumValues: Int = .max,
-        notesPlaces: Bool = false
+        _ bytes: [UInt8], in range: Range<Int>? = nil, maximumValues: Int = .max, notesPlaces: Bool = false
     ) {
         if notesPlaces { places = [] }
         self.bytes = bytes
         index = range?.lowerBound ?? 0
         end = range?.upperBound ?? bytes.count
-        self.checksScalars = checksScalars
         self.maximumValues = maximumValues
     }
 
@@ -94,8 +97,7 @@ package struct JSONGrammar {
         switch kind {
         case .object: try members { _, grammar throws(CatalogueError) in try grammar.value() }
         case .array: try elements { _ throws(CatalogueError) in }
-        case .string: try string(from: start, place)
-        case .number: try number()
+        case .string, .number: try scalar(kind, place)
         case .flag: try word(peek == UInt8(ascii: "t") ? "true" : "false")
         case .null: try word("null")
         case .none:
@@ -107,14 +109,14 @@ package struct JSONGrammar {
 
     /// Notes the beginning of a value.
     private mutating func note(_ kind: Kind) -> Int {
-        places?.append(Place(kind: kind, start: index, end: index, next: 0))
+        places?.append(Place(kind, at: index))
         return (places?.count ?? 0) - 1
     }
 
     private mutating func endNote(_ place: Int) {
         guard place >= 0, let count = places?.count else { return }
-        places?[place].end = index
-        places?[place].next = count
+        places?[place].end = UInt32(index)
+        places?[place].next = UInt32(count)
     }
 
     /// Reads an object and calls `body` with the range of each member's name, including quotation marks. The body must
@@ -129,7 +131,7 @@ package struct JSONGrammar {
             let start = grammar.index
             let place = grammar.note(.string)
             // Always right, so that it can be unescaped.
-            try grammar.string(isChecked: true)
+            try grammar.string()
             grammar.endNote(place)
             let name = start..<grammar.index
             grammar.skipSpace()
@@ -174,20 +176,26 @@ package struct JSONGrammar {
         depth -= 1
     }
 
-    /// Reads a string, and notes whether it is right if places are noted.
-    private mutating func string(from start: Int, _ place: Int) throws(CatalogueError) {
-        guard !checksScalars, place >= 0 else { return try string(isChecked: checksScalars) }
-        do {
-            try string(isChecked: true)
+    /// Reads a string or a number. One that is wrong in itself ends where a right one would, if places are noted.
+    private mutating func scalar(_ kind: Kind, _ place: Int) throws(CatalogueError) {
+        let start = index
+        do throws(CatalogueError) {
+            if kind == .string { try string() } else { try number() }
         } catch {
-            // Ignored: the string is a fault of its member, if anybody asks for that.
+            guard place >= 0 else { throw error }
             index = start
-            try string(isChecked: false)
+            if kind == .string {
+                try string(isChecked: false)
+            } else {
+                while let byte = peek, Self.isOfNumber(byte) { index += 1 }
+            }
             places?[place].kind = .none
         }
     }
 
-    private mutating func string(isChecked: Bool) throws(CatalogueError) {
+    private static func isOfNumber(_ byte: UInt8) -> Bool { "0123456789+-.eE".utf8.contains(byte) }
+
+    private mutating func string(isChecked: Bool = true) throws(CatalogueError) {
         index += 1
         while true {
             index = plainEnd(from: index)
@@ -247,10 +255,6 @@ package struct JSONGrammar {
 
     private mutating func number() throws(CatalogueError) {
         let start = index
-        guard checksScalars else {
-            while let byte = peek, "0123456789+-.eE".utf8.contains(byte) { index += 1 }
-            return
-        }
         if peek == UInt8(ascii: "-") { index += 1 }
         if peek == UInt8(ascii: "0") { index += 1 } else { try digits(from: start) }
         if peek == UInt8(ascii: ".") {
@@ -262,8 +266,8 @@ package struct JSONGrammar {
             if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { index += 1 }
             try digits(from: start)
         }
-        // Leading zeros: the rest of `01` is not a value.
-        if let byte = peek, byte.isDigit { throw fault("an invalid number", at: start) }
+        // Such as a leading zero: the rest of `01` is not a value.
+        if let byte = peek, Self.isOfNumber(byte) { throw fault("an invalid number", at: start) }
     }
 
     private mutating func digits(from start: Int) throws(CatalogueError) {

@@ -1,6 +1,7 @@
 /// A value of a JSON document by its place in the bytes, for documents of other programs: their values are read one by
-/// one, and what nobody asks for is only skipped.
-package struct JSONNode {
+/// one, and what nobody asks for is only skipped. A string or a number that is wrong in itself is a fault of its member
+/// alone.
+package struct JSONNode: Sendable {
     /// The document, which is read once.
     private final class Text: Sendable {
         let bytes: [UInt8]
@@ -13,11 +14,17 @@ package struct JSONNode {
     /// The number of the value's place.
     private let index: Int
 
-    /// The kind of the value; `none` for a string that is wrong in itself, which has no text.
+    /// The kind of the value; `none` for a string or a number that is wrong in itself.
     package var kind: JSONGrammar.Kind { place.kind }
 
     private var place: JSONGrammar.Place { text.places[index] }
-    private var bytes: ArraySlice<UInt8> { text.bytes[place.start..<place.end] }
+    private var bytes: ArraySlice<UInt8> { text.bytes[place.range] }
+
+    /// A copy of the value that has been checked, also what is wrong in itself in it.
+    func checkedText() throws(CatalogueError) -> JSONText {
+        var grammar = JSONGrammar(text.bytes, in: place.range)
+        return JSONText(bytes: text.bytes, in: try grammar.only())
+    }
 
     /// Reads a document in UTF-8, with an optional byte order mark. The first error is thrown, except that of a string
     /// that is wrong in itself.
@@ -31,9 +38,18 @@ package struct JSONNode {
         // The login page of a network, or of a proxy.
         if first == UInt8(ascii: "<") { throw .webPage }
         try Document.requireUTF8(bytes)
+        try self.init(parsing: bytes, from: start)
+    }
+
+    /// - Parameters:
+    ///   - bytes: UTF-8, of at most 4 GiB.
+    ///   - start: where the document begins, after a byte order mark.
+    /// - Throws: `.malformedJSON`; `.tooLarge` for more values than `maximumValues`.
+    init(
+        parsing bytes: [UInt8], from start: Int, maximumValues: Int = Document.maximumValues
+    ) throws(CatalogueError) {
         var grammar = JSONGrammar(
-            bytes, in: start..<bytes.count, checksScalars: false, maximumValues: Document.maximumValues,
-            notesPlaces: true)
+            bytes, in: start..<bytes.count, maximumValues: maximumValues, notesPlaces: true)
         _ = try grammar.only()
         text = Text(bytes, grammar.places ?? [])
         index = 0
@@ -47,9 +63,8 @@ package struct JSONNode {
         var name = index + 1
         while name < place.next {
             let value = JSONNode(text, name + 1)
-            let range = text.places[name]
-            if value.kind != .null { body(JSONText.unquoted(text.bytes[range.start..<range.end]), value) }
-            name = value.place.next
+            if value.kind != .null { body(JSONText.unquoted(text.bytes[text.places[name].range]), value) }
+            name = Int(value.place.next)
         }
     }
 
@@ -67,7 +82,7 @@ package struct JSONNode {
         var element = index + 1
         while element < place.next {
             elements.append(JSONNode(text, element))
-            element = text.places[element].next
+            element = Int(text.places[element].next)
         }
         return elements
     }

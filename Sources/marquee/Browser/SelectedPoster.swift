@@ -29,7 +29,7 @@ struct SelectedPoster {
     func copying(_ keys: BrowserKeys) throws(Failure) -> (bytes: [UInt8], notice: String) {
         let url = request.url
         let isOfSample = url.lowercasedHost == SampleCatalogue.host
-        if isOfSample || LibraryTransport.serves(url) {
+        if isOfSample || LibraryPosters.serves(url) {
             throw Failure(
                 "Nothing is copied: this poster's address works only within marquee; "
                     + "marquee serve gives \(isOfSample ? "the films" : "a library") an address for others")
@@ -111,6 +111,6 @@ enum SavedFilms {
     /// Whether an address works only within this program.
     private static func hasOnlyInnerMeaning(_ address: String) -> Bool {
         guard let url = URL(string: address) else { return false }
-        return url.lowercasedHost == SampleCatalogue.host || LibraryTransport.serves(url)
+        return url.lowercasedHost == SampleCatalogue.host || LibraryPosters.serves(url)
     }
 }

@@ -102,8 +102,8 @@ struct ImportedFilms: Sendable {
     private let films: Films
 
     private enum Films: Sendable {
-        /// The pages of a catalogue. Those of the program's own sample have posters from the program.
-        case documents([CatalogueDocuments], areOwn: Bool)
+        /// The pages of a catalogue. Those of the sample have its posters.
+        case documents([CatalogueDocuments], SampleCatalogue?)
         case library(FilmLibrary)
     }
 
@@ -126,12 +126,10 @@ struct ImportedFilms: Sendable {
         problems = pages.flatMap(\.problems)
         self.name = documents[0].name
         count = documents.reduce(0) { $0 + $1.count }
-        // The posters of the sample's folder are read there: the address of its origin works in this run only. The pages
-        // of a service have the same path and differ in their queries.
+        // The pages of a service have the same path and differ in their queries.
+        base = pages[0].base
         let sample = provider.abilities.sample
-        let areOwn = sample == SampleCatalogue.word
-        base = sample.isEmpty || areOwn ? pages[0].base : BaseURL(URL(filePath: provider.name))
-        films = .documents(documents, areOwn: areOwn)
+        films = .documents(documents, sample.isEmpty ? nil : SampleCatalogue(named: sample))
     }
 
     /// Adds the films to a library, in one transaction.
@@ -193,13 +191,13 @@ struct ImportedFilms: Sendable {
         _ body: (Int, Result<FilmDocument, CatalogueError>, PosterBytes?) throws -> Void
     ) throws {
         switch films {
-        case .documents(let pages, let areOwn):
+        case .documents(let pages, let sample):
             var before = 0
             for page in pages {
                 try page.forEach { position, film in
                     // Ignored: `body` gets the error.
-                    let path = areOwn ? try? film.get()["poster"]?.string : nil
-                    try body(before + position, film, path.flatMap { SampleCatalogue.poster($0) })
+                    let path = sample == nil ? nil : try? film.get()["poster"]?.string
+                    try body(before + position, film, path.flatMap { sample?.poster($0) })
                 }
                 before += page.count
             }

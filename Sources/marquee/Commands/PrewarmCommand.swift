@@ -126,7 +126,7 @@ enum PrewarmCommand: Command {
     ) async throws -> (manifest: Manifest, base: BaseURL?) {
         let open = try await session.catalogue()
         let elsewhere = open.catalogue.movies.compactMap(\.poster).filter { address in
-            URL(string: address).map { !LibraryTransport.serves($0) } ?? true
+            URL(string: address).map { !LibraryPosters.serves($0) } ?? true
         }
         return (Manifest(entries: elsewhere.map { Manifest.Entry(address: $0) }), open.base)
     }

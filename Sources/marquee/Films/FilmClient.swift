@@ -79,7 +79,7 @@ struct FilmClient: Sendable {
 
     /// The films of a library.
     init(_ provider: any FilmProvider, library path: String, _ reader: FilmReader) throws {
-        guard let address = FilmsAddress(catalogue: try URL(typed: LibraryTransport.base(path))) else {
+        guard let address = FilmsAddress(catalogue: try URL(typed: LibraryPosters.base(path))) else {
             throw Failure("\(path): this is no library")
         }
         (self.provider, self.reader, self.address) = (provider, reader, address)

@@ -2,15 +2,15 @@ import CSample
 import FilmSources
 import FoundationEssentials
 import HTTPSemantics
+import Hashing
 import LazyImages
+import SystemSupport
 
 /// The sample catalogue: the folder `sample-data` if there is one, else the copy in the program, so that the program
 /// shows something wherever it is.
-enum SampleCatalogue: Sendable {
-    /// This folder. The embedded origin serves its posters over HTTP.
-    case folder(String)
-    /// The program's own copy.
-    case program
+struct SampleCatalogue: Sendable {
+    /// The folder; nil for the program's own copy.
+    private let folder: String?
 
     /// The word that names the sample on the command line.
     static let word = "sample"
@@ -18,19 +18,29 @@ enum SampleCatalogue: Sendable {
     /// The file of the films.
     private static let films = "movies.json"
 
-    /// The folder, if it can be found, else the program's own copy.
-    init() { self = Self.folder().map { .folder($0) } ?? .program }
+    /// The sample that a job was given: a folder, or `sample` for the program's own copy.
+    init(named name: String) { folder = name == Self.word ? nil : name }
 
-    /// The constant name of the sample's origin. The embedded origin's port changes with each run, but the cache keys
-    /// must not.
+    /// The folder, if it can be found, else the program's own copy.
+    init() { folder = Self.foundFolder() }
+
+    /// The constant name of the server of the posters' addresses. Nothing listens there: requests to it read the sample.
     static let host = "sample.localhost"
 
-    /// The address of the origin.
+    /// The address of that server.
     private static let base = BaseURL(URL(string: "http://\(host)/") ?? URL(filePath: "/"))
 
-    /// One of the program's own posters; nil if there is no such file.
-    static func poster(_ path: String) -> PosterBytes? {
+    /// A poster, whose address is as in the films' file; nil if there is no such file.
+    func poster(_ path: String) -> PosterBytes? {
         file(path).map { PosterBytes(mediaType: MediaType.of(Array(path.utf8)), bytes: $0) }
+    }
+
+    /// The bytes of a file; nil if there is none, or if it is outside of the sample.
+    fileprivate func file(_ path: String) -> [UInt8]? {
+        guard let folder else { return Self.file(path) }
+        // Ignored: a path that cannot be read names no file.
+        guard let target = try? RequestTarget("/" + path), !target.segments.contains("..") else { return nil }
+        return try? FileCalls().contents(ofPath: "\(folder)/\(target.segments.joined(separator: "/"))")
     }
 
     /// The bytes of one of the program's own files; nil if there is no such file.
@@ -48,7 +58,7 @@ enum SampleCatalogue: Sendable {
 
     /// Finds `sample-data` in the working folder, beside the program, or beside one of the program's parent folders
     /// (where a build puts it).
-    private static func folder() -> String? {
+    private static func foundFolder() -> String? {
         var candidates = [FileManager.default.currentDirectoryPath]
         // Ignored: without /proc, only the working folder is searched.
         if let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
@@ -64,22 +74,15 @@ enum SampleCatalogue: Sendable {
 }
 
 extension SampleCatalogue: FilmProvider {
-    var name: String {
-        switch self {
-        case .folder(let folder): folder + "/" + Self.films
-        case .program: "the sample catalogue"
-        }
-    }
+    var name: String { folder.map { $0 + "/" + Self.films } ?? "the sample catalogue" }
 
     var abilities: FilmAbilities {
         FilmAbilities().with {
             $0.writing = .refused(
                 "the sample is read-only; make a library with marquee import \(Self.word) films.db, "
                     + "and name it with --catalogue films.db")
-            switch self {
-            case .folder(let folder): ($0.serving, $0.sample) = (.folder(path: folder), folder)
-            case .program: ($0.serving, $0.sample) = (.sample, Self.word)
-            }
+            $0.serving = folder.map { .folder(path: $0) } ?? .sample
+            $0.sample = folder ?? Self.word
         }
     }
 
@@ -87,68 +90,38 @@ extension SampleCatalogue: FilmProvider {
         _ selection: FilmSelection, _ access: any FilmAccess, _ take: CataloguePage.Taker
     ) async throws {
         let bytes: [UInt8] =
-            switch self {
-            case .folder: try await access.contents(ofFile: name, limit: selection.fileBytes)
-            case .program: Self.file(Self.films) ?? []
-            }
+            folder == nil
+            ? Self.file(Self.films) ?? []
+            : try await access.contents(ofFile: name, limit: selection.fileBytes)
         _ = try await take(CataloguePage(bytes, base: Self.base))
     }
 
-    func network(
-        _ network: any Transport, _ configuration: CurlTransport.Configuration, isOffline: Bool
-    ) -> FilmNetwork {
-        if isOffline { return FilmNetwork(network) }
-        switch self {
-        case .folder(let folder):
-            let origin = EmbeddedOrigin(folder: folder, transport: configuration)
-            return FilmNetwork(origin) { await origin.stop() }
-        case .program: return FilmNetwork(SampleTransport(network: network))
-        }
+    func network(_ network: any Transport) -> any Transport {
+        OwnAnswers(host: Self.host, network: network, answer: answer)
     }
 
-    /// The base URL of a file of the sample's folder is the embedded origin's.
+    /// The answer to a request for a poster.
+    private func answer(to request: TransportRequest) -> OwnAnswers.Answer {
+        guard let bytes = file(String(request.url.path.drop { $0 == "/" })) else { return .notFound }
+        // The program's own files change only with it.
+        let version = folder == nil ? Marquee.version : String(bytes.fnv1a, radix: 16)
+        let tag = "\"marquee-\(version)-\(bytes.count)\""
+        var fields: HeaderFields = ["ETag": tag, "Cache-Control": "max-age=3600"]
+        let conditions = Preconditions(
+            request.fields, isRead: true, entityTag: tag, lastModified: nil, now: WallClock.system.seconds)
+        if case .notModified = conditions.outcome { return .init(status: 304, fields: fields) }
+        fields["Content-Type"] = MediaType.of(Array(request.url.path.utf8))
+        return .init(status: 200, fields: fields, body: bytes)
+    }
+
+    /// The base URL of a file of the sample's folder is that of the posters.
     func base(ofFile path: String) -> BaseURL {
         let file = URL(filePath: path)
-        guard case .folder(let folder) = self,
+        guard let folder,
             file.deletingLastPathComponent().resolvingSymlinksInPath().path
                 == URL(filePath: folder).resolvingSymlinksInPath().path
         else { return BaseURL(file) }
         return Self.base
-    }
-}
-
-/// The network with the program's own copy of the sample in it. Nothing listens: a request for the sample's name is
-/// answered here.
-struct SampleTransport: Transport {
-    let network: any Transport
-
-    func perform(
-        _ request: TransportRequest, into receiver: any BodyReceiver
-    ) async throws(ImageLoadingError) -> ResponseHead {
-        guard request.url.lowercasedHost == SampleCatalogue.host else {
-            return try await network.perform(request, into: receiver)
-        }
-        let (head, body) = Self.answer(to: request)
-        if receiver.receive(head), !body.isEmpty, request.method != .head {
-            _ = receiver.receive(body.span)
-        }
-        return head
-    }
-
-    private static func answer(to request: TransportRequest) -> (ResponseHead, body: [UInt8]) {
-        let path = String(request.url.path.drop { $0 == "/" })
-        guard let bytes = SampleCatalogue.file(path) else {
-            return (ResponseHead(status: 404, fields: ["Content-Length": "0"]), [])
-        }
-        // The files change only with the program.
-        let tag = "\"marquee-\(Marquee.version)-\(bytes.count)\""
-        var fields: HeaderFields = ["ETag": tag, "Cache-Control": "max-age=3600"]
-        let conditions = Preconditions(
-            request.fields, isRead: true, entityTag: tag, lastModified: nil, now: WallClock.system.seconds)
-        if case .notModified = conditions.outcome { return (ResponseHead(status: 304, fields: fields), []) }
-        fields["Content-Type"] = MediaType.of(Array(path.utf8))
-        fields["Content-Length"] = "\(bytes.count)"
-        return (ResponseHead(status: 200, fields: fields), bytes)
     }
 }
 

@@ -175,8 +175,7 @@ struct JobSettings: Sendable {
         let provider: (any FilmProvider)?
         switch process.plan.settings.first ?? "" {
         case "": provider = arguments.has("catalogue") ? nil : FilmProviders.none
-        case SampleCatalogue.word: provider = SampleCatalogue.program
-        case let folder: provider = SampleCatalogue.folder(folder)
+        case let sample: provider = SampleCatalogue(named: sample)
         }
         return Session(
             arguments: arguments, settings: try Settings(arguments, environment: environment),

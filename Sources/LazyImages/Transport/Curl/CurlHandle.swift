@@ -29,27 +29,13 @@ enum CurlHandle {
         }
         switch configuration.proxy {
         case .none: unsafe set(CCURLOPT_PROXY, .text(""), in: handle)
-        case .environment:
-            unsafe set(CCURLOPT_NOPROXY, .text(exceptions(configuration, environment: true)), in: handle)
+        case .environment: break
         case .url(let url):
             unsafe set(CCURLOPT_PROXY, .text(url), in: handle)
-            unsafe set(CCURLOPT_NOPROXY, .text(exceptions(configuration, environment: false)), in: handle)
+            // The environment's `no_proxy` is not for this proxy.
+            unsafe set(CCURLOPT_NOPROXY, .text(""), in: handle)
         }
         return unsafe handle
-    }
-
-    /// The hosts that bypass the proxy, in libcurl's format. Setting them replaces the environment's `no_proxy`, so
-    /// that list is included.
-    private static func exceptions(_ configuration: CurlTransport.Configuration, environment: Bool) -> String
-    {
-        var hosts = configuration.connectTo.keys.compactMap {
-            $0.split(separator: ":").first.map(String.init)
-        }
-        if environment {
-            let variables = ProcessInfo.processInfo.environment
-            hosts += [variables["no_proxy"] ?? variables["NO_PROXY"]].compactMap(\.self)
-        }
-        return hosts.joined(separator: ",")
     }
 
     /// The value of a setting. libcurl copies a text; nil resets the setting.

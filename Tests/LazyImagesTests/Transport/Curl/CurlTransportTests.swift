@@ -54,22 +54,14 @@ struct CurlTransportTests {
         #expect(receiver.metrics.map(\.bytes) == [3])
     }
 
-    @Test("a request through a proxy names its whole URL, and this machine is reached without the proxy")
+    @Test("a request through a proxy names its whole URL")
     func proxy() async throws {
         let proxy = try ScriptedOrigin(.answering([1]))
-        let own = try ScriptedOrigin(.answering([2]))
-        let configuration = CurlTransport.Configuration(
-            connectTo: ["sample.localhost:80": "127.0.0.1:\(own.port)"],
-            proxy: .url(proxy.url("").absoluteString))
-        let transport = CurlTransport(configuration: configuration)
-        for address in ["http://away.example/a.png", "http://sample.localhost/b.png"] {
-            let url = try URL(typed: address)
-            _ = try await transport.perform(TransportRequest(url: url), into: receiver)
-        }
+        let transport = CurlTransport(configuration: .init(proxy: .url(proxy.url("").absoluteString)))
+        let url = try URL(typed: "http://away.example/a.png")
+        _ = try await transport.perform(TransportRequest(url: url), into: receiver)
         #expect(proxy.heads.map { $0.prefix { $0 != "\r\n" } } == ["GET http://away.example/a.png HTTP/1.1"])
-        #expect(own.heads.map { $0.prefix { $0 != "\r\n" } } == ["GET /b.png HTTP/1.1"])
-        #expect(own.heads[0].contains("\r\nHost: sample.localhost\r\n"))
-        #expect(receiver.bytes == [1, 2])
+        #expect(receiver.bytes == [1])
     }
 
     @Test("a proxy that refuses a secure connection is an error, and its answer is not an image")

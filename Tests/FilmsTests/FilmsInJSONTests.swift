@@ -3,17 +3,15 @@ import Testing
 
 @testable import Films
 
-@Suite("JSONDocument", .bounded)
-struct JSONDocumentTests {
-    private func read(_ text: String) throws(CatalogueError) -> JSONDocument {
-        try JSONDocument(parsing: Array(text.utf8))
+@Suite("films in JSON", .bounded)
+struct FilmsInJSONTests {
+    private func read(_ text: String) throws(CatalogueError) -> JSONNode {
+        try JSONNode(parsing: Array(text.utf8))
     }
 
     private func value(_ field: FilmMember, _ written: String) throws -> MovieFields.Value? {
-        guard
-            case .object(let values) = try read("[{\"\(field.name)\": \(written)}]").elements?.all.first
-        else { return nil }
-        return values[field]
+        try read("[{\"\(field.name)\": \(written)}]").elements.first.map { MovieFields.Values($0)[field] }
+            ?? nil
     }
 
     @Test(
@@ -54,7 +52,7 @@ struct JSONDocumentTests {
         ])
     func names(text: String) throws {
         #expect(throws: CatalogueError.self) { try read(text) }
-        #expect(try read(#"{"name": "\u1", "movies": []}"#).name == nil)
+        #expect(try read(#"{"name": "\u1", "movies": []}"#)["name"]?.string == nil)
     }
 
     @Test("null counts as a missing member")
@@ -66,7 +64,7 @@ struct JSONDocumentTests {
     @Test("more values than the limit are refused before they are parsed")
     func values() {
         let error = thrown { () throws(CatalogueError) in
-            _ = try JSONDocument(parsing: Array("[1, [2, 3], {}]".utf8), maximumValues: 4)
+            _ = try JSONNode(parsing: Array("[1, [2, 3], {}]".utf8), from: 0, maximumValues: 4)
         }
         #expect(error == .tooLarge(limit: 4, unit: "values"))
     }

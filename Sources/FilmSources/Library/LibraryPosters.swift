@@ -4,21 +4,61 @@ import Hashing
 package import LazyImages
 import SystemSupport
 
-/// The network with the stored posters of a library in it, under a constant name:
-/// `http://library-4f0c….localhost/films/faust/poster`. Nothing listens: such a request reads the library directly, so no
-/// other program can reach it.
-package final class LibraryTransport: Transport {
-    private let path: String
+/// The network with answers of this program in it, under the name of a host that exists nowhere else. Nothing listens, so
+/// no other program can reach it.
+package struct OwnAnswers: Transport {
+    /// An answer with its whole body.
+    package struct Answer: Sendable {
+        let status: Int
+        let fields: HeaderFields
+        let body: [UInt8]
+
+        package static let notFound = Answer(status: 404, fields: [:])
+
+        package init(status: Int, fields: HeaderFields, body: [UInt8] = []) {
+            (self.status, self.fields, self.body) = (status, fields, body)
+        }
+    }
+
     private let host: String
     private let network: any Transport
+    private let answer: @Sendable (TransportRequest) async throws(ImageLoadingError) -> Answer
+
+    package init(
+        host: String, network: any Transport,
+        answer: @escaping @Sendable (TransportRequest) async throws(ImageLoadingError) -> Answer
+    ) {
+        (self.host, self.network, self.answer) = (host, network, answer)
+    }
+
+    package func perform(
+        _ request: TransportRequest, into receiver: any BodyReceiver
+    ) async throws(ImageLoadingError) -> ResponseHead {
+        guard request.url.lowercasedHost == host else {
+            return try await network.perform(request, into: receiver)
+        }
+        let answer = try await answer(request)
+        var head = ResponseHead(status: answer.status, fields: answer.fields)
+        if answer.status != 304 { head.fields["Content-Length"] = "\(answer.body.count)" }
+        if receiver.receive(head), !answer.body.isEmpty, request.method != .head {
+            _ = receiver.receive(answer.body.span)
+        }
+        return head
+    }
+}
+
+/// The stored posters of a library under a constant name: `http://library-4f0c….localhost/films/faust/poster`.
+package final class LibraryPosters: Sendable {
+    private let path: String
     private let threads = BlockingThreads(count: 4, name: "marquee-library")
     private let library = Lock<FilmLibrary?>(nil)
 
     /// - Parameter path: the library's path. It is opened for reading at the first request.
-    init(path: String, network: any Transport) {
-        self.path = path
-        self.network = network
-        host = Self.host(path)
+    init(path: String) { self.path = path }
+
+    /// The network with the posters in it.
+    func beside(_ network: any Transport) -> any Transport {
+        OwnAnswers(host: Self.host(path), network: network, answer: answer)
     }
 
     private static let hostPrefix = "library-"
@@ -47,12 +87,7 @@ package final class LibraryTransport: Transport {
         return base + PercentEncoding.encoded(film.id) + "/poster"
     }
 
-    package func perform(
-        _ request: TransportRequest, into receiver: any BodyReceiver
-    ) async throws(ImageLoadingError) -> ResponseHead {
-        guard request.url.lowercasedHost == host else {
-            return try await network.perform(request, into: receiver)
-        }
+    private func answer(to request: TransportRequest) async throws(ImageLoadingError) -> OwnAnswers.Answer {
         let url = request.url
         let found = try await threads.run({
             .resourcesShort(url: url.displayText, reason: $0.description)
@@ -63,18 +98,13 @@ package final class LibraryTransport: Transport {
                 throw .connectionFailed(url: url.displayText, reason: "\(error)")
             }
         }
-        let bytes = found?.bytes ?? []
-        var head = ResponseHead(
-            status: found == nil ? 404 : 200, fields: ["Content-Length": "\(bytes.count)"])
-        if let found {
-            head.fields["Content-Type"] = found.mediaType
-            head.fields["ETag"] = "\"\(found.tag)\""
-            head.fields["Cache-Control"] = "no-cache"
-        }
-        if receiver.receive(head), !bytes.isEmpty, request.method != .head {
-            _ = receiver.receive(bytes.span)
-        }
-        return head
+        guard let found else { return .notFound }
+        return .init(
+            status: 200,
+            fields: [
+                "Content-Type": found.mediaType, "ETag": "\"\(found.tag)\"", "Cache-Control": "no-cache",
+            ],
+            body: found.bytes)
     }
 
     /// The poster at `/films/faust/poster`; nil for another address, and for a film without a stored one. Blocks.
