@@ -54,31 +54,26 @@ extension NetworkPath: CustomStringConvertible {
     }
 }
 
-/// Finds the kind of a network interface, by its ARPHRD number and its files in `/sys/class/net`.
+/// Finds the kind of a network interface by its files in `/sys/class/net`.
 enum InterfaceKind {
     /// - Parameter folder: the system's folder of interfaces.
-    static func link(_ interface: NetworkTable.Interface, folder: String = "/sys/class/net")
-        -> NetworkPath.Link
-    {
-        let (ethernet, infiniband, rawAddresses): (UInt16, UInt16, UInt16) = (1, 32, 519)
-        let about = "\(folder)/\(interface.name)"
-        let type = deviceType("\(about)/uevent")
-        if type == "wwan" || interface.type == rawAddresses { return .cellular }
+    static func link(_ name: String, folder: String = "/sys/class/net") -> NetworkPath.Link {
+        let about = "\(folder)/\(name)"
+        let type = lines("\(about)/uevent").first { $0.hasPrefix("DEVTYPE=") }?.dropFirst("DEVTYPE=".count)
+        // ARPHRD: 1 is Ethernet, 32 Infiniband, 519 has no link layer.
+        let hardware = lines("\(about)/type").first
+        if type == "wwan" || hardware == "519" { return .cellular }
         // Older drivers name no type, but have this folder.
         let isWireless = unsafe access("\(about)/wireless", F_OK) == 0
         if isWireless || type == "wlan" { return .wifi }
         if type == "bluetooth" { return .other }
-        return interface.type == ethernet || interface.type == infiniband ? .wired : .other
+        return hardware == "1" || hardware == "32" ? .wired : .other
     }
 
-    /// The value of `DEVTYPE=`; nil if there is none.
-    private static func deviceType(_ path: String) -> String? {
+    private static func lines(_ path: String) -> [Substring] {
         // Ignored: an interface of another namespace has no file here.
-        guard let bytes = try? FileCalls().contents(ofPath: path) else { return nil }
-        let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first {
-            $0.hasPrefix("DEVTYPE=")
-        }
-        return line.map { String($0.dropFirst("DEVTYPE=".count)) }
+        guard let bytes = try? FileCalls().contents(ofPath: path) else { return [] }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     }
 }
 
@@ -102,8 +97,7 @@ public struct PathMonitor: AsyncSequence, Sendable {
 
     /// The path now. Blocks for about 0.1 ms.
     public static func currentPath() -> NetworkPath {
-        guard let socket = RouteSocket(hearsChanges: false), let path = path(socket) else { return .assumed }
-        return path
+        NetworkTable.current()?.path { InterfaceKind.link($0) } ?? .assumed
     }
 
     /// Starts a new reader.
@@ -114,10 +108,9 @@ public struct PathMonitor: AsyncSequence, Sendable {
     }
 
     private static func watch(until end: WakeDescriptor, notify: (NetworkPath) -> Void) {
-        // The first socket reports changes that happen before the second is open.
-        guard let changes = RouteSocket(hearsChanges: true), let questions = RouteSocket(hearsChanges: false),
-            var last = path(questions)
-        else { return notify(.assumed) }
+        // Opened first: it reports what changes after the first look.
+        guard let changes = RouteSocket() else { return notify(.assumed) }
+        var last = currentPath()
         notify(last)
         while true {
             var wake = wait(for: changes, or: end, until: nil)
@@ -126,7 +119,8 @@ public struct PathMonitor: AsyncSequence, Sendable {
                 wake = wait(for: changes, or: end, until: .now + quiet)
             }
             if wake == .end { return }
-            guard let next = path(questions), next != last else { continue }
+            let next = currentPath()
+            guard next != last else { continue }
             last = next
             notify(next)
         }
@@ -142,9 +136,5 @@ public struct PathMonitor: AsyncSequence, Sendable {
         if ready[0] { return .end }
         if ready[1] { changes.drain() }
         return ready[1] ? .change : .quiet
-    }
-
-    private static func path(_ socket: RouteSocket) -> NetworkPath? {
-        socket.table()?.path { InterfaceKind.link($0) }
     }
 }

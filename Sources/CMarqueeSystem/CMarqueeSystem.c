@@ -67,15 +67,6 @@ int csystem_open_route_socket(unsigned groups) {
     return descriptor;
 }
 
-ssize_t csystem_receive_route(int descriptor, void *buffer, size_t size) {
-    while (true) {
-        struct sockaddr_nl sender = {0};
-        socklen_t length = sizeof sender;
-        ssize_t count = recvfrom(descriptor, buffer, size, 0, (struct sockaddr *)&sender, &length);
-        if (count < 0 || sender.nl_pid == 0) return count;
-    }
-}
-
 void csystem_trim_memory(void) {
 #ifdef __GLIBC__
     // Where another allocator stands in for glibc's (a sanitizer's, jemalloc), the first call to malloc_trim

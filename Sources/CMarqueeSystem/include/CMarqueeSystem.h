@@ -48,9 +48,6 @@ int csystem_connect_local(const char *path);
 /// Opens a non-blocking rtnetlink socket that receives these groups' changes: a descriptor, or -1 and errno.
 int csystem_open_route_socket(unsigned groups);
 
-/// Receives the next datagram from the kernel: its bytes, or -1 and errno. Skips those of other processes.
-ssize_t csystem_receive_route(int descriptor, void *buffer, size_t size);
-
 /// Returns free memory that the allocator keeps to the system.
 void csystem_trim_memory(void);
 

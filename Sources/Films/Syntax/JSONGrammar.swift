@@ -49,7 +49,11 @@ package struct JSONGrammar {
     init(
         _ bytes: [UInt8], in range: Range<Int>? = nil, maximumValues: Int = .max, notesPlaces: Bool = false
     ) {
-        if notesPlaces { places = [] }
+        if notesPlaces {
+            places = []
+            // About as many as a document of films has, so that they are not copied while they grow.
+            places?.reserveCapacity(bytes.count / 16)
+        }
         self.bytes = bytes
         index = range?.lowerBound ?? 0
         end = range?.upperBound ?? bytes.count

@@ -180,7 +180,6 @@ package struct XMLReader {
     /// UTF-8.
     private let bytes: ArraySlice<UInt8>
     private let maximumElements: Int
-    private let keepsContent: Bool
     private let isLenient: Bool
     /// The current position.
     private var index: Int
@@ -193,20 +192,18 @@ package struct XMLReader {
     private var elements = 0
 
     private init(
-        _ bytes: ArraySlice<UInt8>, maximumElements: Int, keepsContent: Bool = true, isLenient: Bool = false
+        _ bytes: ArraySlice<UInt8>, maximumElements: Int, isLenient: Bool = false
     ) {
-        (self.bytes, self.maximumElements, self.keepsContent) = (bytes, maximumElements, keepsContent)
-        self.isLenient = isLenient
+        (self.bytes, self.maximumElements, self.isLenient) = (bytes, maximumElements, isLenient)
         index = bytes.startIndex
         counted = (index, 1)
     }
 
     /// Reads the root element of a UTF-8 document. White space may precede the declaration.
-    /// - Parameter keepsContent: false drops the content of the root, when only well-formedness matters.
     package static func read(
-        _ bytes: ArraySlice<UInt8>, maximumElements: Int = Document.maximumValues, keepsContent: Bool = true
+        _ bytes: ArraySlice<UInt8>, maximumElements: Int = Document.maximumValues
     ) throws(CatalogueError) -> XMLElement {
-        var reader = XMLReader(bytes, maximumElements: maximumElements, keepsContent: keepsContent)
+        var reader = XMLReader(bytes, maximumElements: maximumElements)
         try reader.readDeclaration()
         while let byte = reader.peek { try reader.readNext(byte) }
         guard reader.open.isEmpty, let root = reader.roots.first else { throw reader.wrongStructure }
@@ -331,7 +328,7 @@ package struct XMLReader {
         let element = open.removeLast()
         if open.isEmpty {
             roots.append(element)
-        } else if keepsContent {
+        } else {
             open[open.count - 1].children.append(element)
         }
     }
@@ -339,7 +336,7 @@ package struct XMLReader {
     /// Adds text to the open element.
     /// - Parameter spaces: its `referencedSpaces`.
     private mutating func addText(_ text: String, _ spaces: [Int] = []) {
-        guard keepsContent, !open.isEmpty else { return }
+        guard !open.isEmpty else { return }
         if !spaces.isEmpty {
             let start = open[open.count - 1].text.utf8.count
             open[open.count - 1].referencedSpaces += spaces.map { start + $0 }

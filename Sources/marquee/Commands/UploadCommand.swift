@@ -13,7 +13,7 @@ enum UploadCommand: Command {
         summary: "send a file or a form to a server",
         examples: [
             ("marquee upload poster.jpg https://nas.example/posters/1.jpg", "one file, with PUT"),
-            ("marquee upload film.json https://nas.example/films --method POST", "JSON, if it is right"),
+            ("marquee upload film.json https://nas.example/films --method POST", "a film as JSON"),
             ("marquee upload poster.jpg URL --form id=1 --recipe w342", "a form with a smaller picture"),
             ("marquee upload URL --form title=Metropolis", "a form without a file"),
             ("tar c posters | marquee upload - URL", "standard input"),
@@ -161,8 +161,6 @@ struct UploadContent: Sendable {
         var file = try Failure.advising(try UploadedFile(word, type: order.type))
         if let recipe = order.recipe {
             try file.replaceByPicture(by: recipe, limit: settings.downloads.maximumBytes)
-        } else {
-            try file.check()
         }
         let fields = order.fields.map { FormPart.field($0.name, $0.value) }
         let body = order.fileField.map { .form(fields + [file.part($0)]) } ?? file.body
@@ -230,9 +228,6 @@ struct UploadedFile: Sendable {
     private let title: String
     private var content: Content
 
-    /// The most bytes of JSON or XML that are checked.
-    private static let checkedLimit = 16 << 20
-
     /// - Parameters:
     ///   - word: a path; or `-` for standard input, which is read to its end.
     ///   - type: the media type. Default: from the name's ending.
@@ -247,10 +242,13 @@ struct UploadedFile: Sendable {
     /// Replaces the file by a picture of it. Name and type then follow from the picture's bytes.
     /// - Parameter limit: the most bytes of the file.
     fileprivate mutating func replaceByPicture(by recipe: PictureRecipe, limit: Int) throws(Failure) {
-        let bytes = try all(
-            limit: limit,
-            tooLarge: "larger than \(ByteCount.text(limit)), the limit for making a picture; "
-                + "allow more with --max-bytes")
+        let body = try Failure.advising(try body.open())
+        guard body.count <= limit else {
+            throw Failure(
+                "\(title): larger than \(ByteCount.text(limit)), the limit for making a picture; "
+                    + "allow more with --max-bytes", code: "too-large")
+        }
+        let bytes = try Failure.advising(try body.bytes(at: 0, limit: limit))
         do throws(PictureError) {
             let picture = try Picture.picture(of: ImageBytes(bytes), recipe)
             content = .bytes(picture.bytes.array)
@@ -262,27 +260,6 @@ struct UploadedFile: Sendable {
         } catch {
             throw Failure("\(title): \(error); leave out --recipe to send it as it is", code: "undecodable")
         }
-    }
-
-    /// Checks JSON and XML, so that malformed files are not sent. The checked bytes are sent, even if the file changes
-    /// meanwhile.
-    mutating func check() throws(Failure) {
-        guard let grammar = ContentType(mediaType).flatMap({ DocumentGrammar(mediaType: $0.mediaType) })
-        else { return }
-        let unchecked = "send it unchecked with --type application/octet-stream"
-        let limit = Self.checkedLimit
-        let bytes = try all(
-            limit: limit,
-            tooLarge: "\(grammar.rawValue) can only be checked up to \(ByteCount.text(limit)); \(unchecked)")
-        do throws(CatalogueError) {
-            try grammar.check(bytes)
-        } catch .empty {
-            throw Failure(
-                "\(title): it is empty, so it is not \(grammar.rawValue); \(unchecked)", code: "malformed")
-        } catch {
-            throw Failure("\(title): \(error); correct it, or \(unchecked)", code: "malformed")
-        }
-        content = .bytes(bytes)
     }
 
     /// The file as the whole body.
@@ -317,12 +294,6 @@ struct UploadedFile: Sendable {
         return hash.finish().hexadecimal
     }
 
-    /// The whole file, in memory.
-    private func all(limit: Int, tooLarge: String) throws(Failure) -> [UInt8] {
-        let body = try Failure.advising(try body.open())
-        if body.count <= limit { return try Failure.advising(try body.bytes(at: 0, limit: limit)) }
-        throw Failure("\(title): \(tooLarge)", code: "too-large")
-    }
 }
 
 extension Failure {

@@ -116,28 +116,6 @@ struct UploadProgramTests {
         #expect(none.status == 2 && none.errorLines.count == 1 && origin.requests.count == 1)
     }
 
-    @Test("malformed JSON and XML, and files too long to check, are not sent")
-    func checked() async throws {
-        let origin = try ScriptedOrigin(.acceptingBodies())
-        let url = origin.url("/f").absoluteString
-        let wrong = try file("a.json", "{\"a\":1,}")
-        let long = try file("b.xml", size: 16 << 20 + 1)
-        for (run, text) in [
-            (try await run(wrong, url), "line 1, column 8"),
-            (try await run(long, url), "up to 16 MiB"),
-            (try await run("-", url, "--type", "application/xml", input: "<a>\n<b/>"), "<a> of line 1"),
-            (try await run(try file("e.json", ""), url), "it is empty"),
-        ] {
-            #expect(
-                run.status == 2 && run.errorLines.count == 1 && run.errorText.contains(text),
-                "\(run.errorText)")
-        }
-        #expect(origin.requests.count == 0)
-        #expect(try await run(try file("c.json", "[1]"), url).status == 0)
-        #expect(try await run(wrong, url, "--type", "application/octet-stream").status == 0)
-        #expect(origin.bodies == [Array("[1]".utf8), Array("{\"a\":1,}".utf8)])
-    }
-
     @Test("standard input is sent again after a 401 and a 307, from an unnamed file")
     func inputAgain() async throws {
         let body = String(repeating: "0123456789abcdef", count: 20_000)
