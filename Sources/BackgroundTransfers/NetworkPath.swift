@@ -67,11 +67,12 @@ enum InterfaceKind {
         let isWireless = unsafe access("\(about)/wireless", F_OK) == 0
         if isWireless || type == "wlan" { return .wifi }
         if type == "bluetooth" { return .other }
-        return hardware == "1" || hardware == "32" ? .wired : .other
+        // An interface of another namespace has no files here: most are a container's virtual pair.
+        return [nil, "1", "32"].contains(hardware) ? .wired : .other
     }
 
     private static func lines(_ path: String) -> [Substring] {
-        // Ignored: an interface of another namespace has no file here.
+        // Ignored: as above.
         guard let bytes = try? FileCalls().contents(ofPath: path) else { return [] }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     }

@@ -66,7 +66,7 @@ struct NetworkTableTests {
         let kinds: [(String, NetworkPath.Link)] = [
             ("wwan0", .cellular), ("rmnet0", .cellular), ("wlp3s0", .wifi), ("old0", .wifi),
             ("bnep0", .other),
-            ("eth0", .wired), ("tun0", .other), ("none", .other),
+            ("eth0", .wired), ("tun0", .other), ("none", .wired),
         ]
         for (name, kind) in kinds {
             #expect(InterfaceKind.link(name, folder: folder.path) == kind, "\(name)")
