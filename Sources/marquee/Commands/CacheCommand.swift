@@ -97,19 +97,14 @@ enum CacheCommand: Command {
                 $0.ages.add(now.seconds(since: entry.lastUse), bytes: entry.bytes)
             }
         }
-        let statistics = await disk.statistics()
-        for (host, served) in statistics.hosts {
-            found.withLock { $0.hosts[host, default: HostRecord(host: host)].add(served) }
-        }
+        let totals = await disk.totals()
         let (hosts, sizes, ages) = found.withLock { $0 }
-        let ordered = hosts.values.sorted { ($0.bytes, $1.host) > ($1.bytes, $0.host) }
-        let days = statistics.days.sorted { $0.key < $1.key }.map { DayRecord(number: $0, $1) }
-        func sum(_ count: (HostRecord) -> Int) -> Int { ordered.reduce(0) { $0 + count($1) } }
         let record = InfoRecord(
             path: disk.path, entries: report.entries, bytes: report.bytes, limit: disk.limit,
-            newerEntries: report.newerEntries, hits: sum(\.hits), misses: sum(\.misses),
-            corrupt: sum(\.corrupt),
-            faults: disk.counters.faults, hosts: ordered, sizes: sizes, ages: ages, days: days)
+            newerEntries: report.newerEntries, hits: totals.hits, misses: totals.misses,
+            corrupt: totals.corrupt, faults: disk.counters.faults,
+            hosts: hosts.values.sorted { ($0.bytes, $1.host) > ($1.bytes, $0.host) }, sizes: sizes, ages: ages
+        )
         if session.settings.wantsJSON {
             session.output.json(record)
             return
@@ -118,10 +113,9 @@ enum CacheCommand: Command {
         session.output.line(
             "\(entries(record.entries)), \(ByteCount.text(record.bytes)) of at most \(ByteCount.text(record.limit))"
                 + record.hitRateText)
-        for host in ordered {
+        for host in record.hosts {
             let name = host.host.isEmpty ? "(no host)" : host.host
-            session.output.line(
-                "  \(name): \(entries(host.entries)), \(ByteCount.text(host.bytes))\(host.hitRateText)")
+            session.output.line("  \(name): \(entries(host.entries)), \(ByteCount.text(host.bytes))")
         }
         func show(_ title: String, _ chart: BarChart) {
             for line in ["", title] + chart.lines { session.output.line(line) }
@@ -130,13 +124,7 @@ enum CacheCommand: Command {
             show("Entries by size", BarChart(record.sizes))
             show("Entries by last use", BarChart(record.ages))
         }
-        if !record.days.isEmpty {
-            show("Hits by day (UTC)", BarChart(Array(record.days.suffix(shownDays))))
-        }
     }
-
-    /// The number of days whose hits are shown; `--json` has all stored days.
-    private static let shownDays = 14
 
     private static func show(_ report: DiskCache.ScanReport, _ session: Session, verb: String) {
         session.print(
@@ -150,44 +138,19 @@ enum CacheCommand: Command {
     }
 }
 
-/// How often lookups found an entry, in all processes so far.
-protocol LookupCounts {
-    var hits: Int { get }
-    var misses: Int { get }
-}
-
-extension LookupCounts {
-    /// From 0 to 1; nil if there were no lookups.
-    fileprivate var hitRate: Double? { hits + misses == 0 ? nil : Double(hits) / Double(hits + misses) }
-
-    fileprivate var hitRateText: String {
-        hitRate.map { "; \(Int(($0 * 100).rounded())) % of \(hits + misses) lookups hit" } ?? ""
-    }
-}
-
-struct HostRecord: Encodable, LookupCounts {
+/// The cached files of a host.
+struct HostRecord: Encodable {
     let host: String
     var entries = 0
     var bytes = 0
-    var hits = 0
-    var misses = 0
-    var stores = 0
-    var corrupt = 0
 
     mutating func add(_ count: Int) {
         entries += 1
         bytes += count
     }
-
-    mutating func add(_ served: HostStatistics) {
-        hits += served.hits
-        misses += served.misses
-        stores += served.stores
-        corrupt += served.corrupt
-    }
 }
 
-struct InfoRecord: Encodable, LookupCounts {
+struct InfoRecord: Encodable {
     let path: String
     let entries: Int
     let bytes: Int
@@ -201,7 +164,13 @@ struct InfoRecord: Encodable, LookupCounts {
     let hosts: [HostRecord]
     let sizes: EntryHistogram
     let ages: EntryHistogram
-    let days: [DayRecord]
+
+    /// `; 64 % of 56 lookups hit`; empty without lookups.
+    fileprivate var hitRateText: String {
+        let lookups = hits + misses
+        if lookups == 0 { return "" }
+        return "; \(Int((Double(hits) / Double(lookups) * 100).rounded())) % of \(lookups) lookups hit"
+    }
 }
 
 /// How many entries there are of each size or age. A part holds the entries from the part before it up to its own
@@ -244,20 +213,6 @@ struct EntryHistogram: Encodable {
     func encode(to encoder: any Encoder) throws { try parts.encode(to: encoder) }
 }
 
-/// The look-ups of one day (UTC).
-struct DayRecord: Encodable, LookupCounts {
-    /// `2026-11-23`.
-    let day: String
-    let hits: Int
-    let misses: Int
-
-    /// - Parameter number: days since 1970.
-    init(number: Int, _ lookups: DayLookups) {
-        day = Date(timeIntervalSince1970: Double(number) * 86_400).formatted(.iso8601.year().month().day())
-        (hits, misses) = (lookups.hits, lookups.misses)
-    }
-}
-
 /// Rows of text with a bar of block characters each:
 ///
 ///     up to 16 KiB    9  ████████████████████████
@@ -276,11 +231,6 @@ struct BarChart {
         rows = histogram.parts.map { part in
             (part.label, "\(part.entries)", most == 0 ? 0 : Double(part.entries) / Double(most))
         }
-    }
-
-    /// A chart of the hit rates of days; a full bar is 100 %.
-    init(_ days: [DayRecord]) {
-        rows = days.map { ($0.day, "\($0.hits) of \($0.hits + $0.misses) hit", $0.hitRate ?? 0) }
     }
 
     var lines: [String] {

@@ -65,14 +65,10 @@ enum JSONHelp {
           misses        lookups that found none
           corrupt       corrupt files, which were removed
           faults        failed disk operations of this command
-          hosts         an array: the same for each host
+          hosts         an array: the files of each host
           hosts.host    the host's name
           hosts.entries
           hosts.bytes
-          hosts.hits
-          hosts.misses
-          hosts.stores  stored files
-          hosts.corrupt
           sizes         an array: entries by size, the smallest first
           sizes.upTo    bytes; the last one has none
           sizes.entries
@@ -81,10 +77,6 @@ enum JSONHelp {
           ages.upTo     seconds; the last one has none
           ages.entries
           ages.bytes
-          days          an array: the look-ups of each day, 92 days at most
-          days.day      2026-11-23, in UTC
-          days.hits
-          days.misses
 
         cache verify, trim, clear: one object
           entries       the remaining files

@@ -6,7 +6,7 @@ import SystemSupport
 ///
 ///     CACHEDIR.TAG     tells backup programs to leave the folder out
 ///     usage            counts, see UsageFile
-///     statistics       how the hosts were served, see StatisticsTable
+///     statistics       lookups and stores so far, see CacheTotals
 ///     evicting         locked by the process that removes what is over the limit
 ///     claims           locked in parts by the processes that fetch, see ClaimFile
 ///     tmp/             files being written, locked; unlocked ones are a crash's leftovers

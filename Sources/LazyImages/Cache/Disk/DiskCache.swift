@@ -106,8 +106,7 @@ public final class DiskCache: Sendable {
             return Entry(metadata: staged.metadata, body: ImageBytes(staged.body), expiry: staged.expiry)
         }
         let file = lookUp(key)
-        let host = key.host
-        state.withLock { $0.countLookup(isHit: file != nil, host: host) }
+        state.withLock { $0.countLookup(isHit: file != nil) }
         return file.map { Entry(metadata: $0.metadata, body: ImageBytes($0), expiry: $0.expiry) }
     }
 
@@ -217,7 +216,7 @@ extension DiskCache {
     public func flush() async {
         await run(on: writer, orElse: ()) { [self] in
             state.withLock { $0.folder }?.usage?.fold()
-            if state.withLock({ !$0.statistics.isEmpty }) { recordStatistics() }
+            if state.withLock({ $0.unrecorded != CacheTotals() }) { recordTotals() }
         }
     }
 
@@ -257,12 +256,10 @@ extension DiskCache {
             return resume(state.withLock { $0.staging.admitWaiters() })
         }
         let outcome = write(entry, for: key)
-        let host = key.host
         let admitted = state.withLock { state in
             switch outcome {
             case .success(let evicted):
                 state.counters.stores += 1
-                state.statistics.add(HostStatistics(stores: 1), for: host)
                 state.counters.evictions += evicted
                 state.faults.recovered(writing: true)
             case .failure(let fault): state.faults.record(fault, writing: true)
@@ -542,11 +539,7 @@ extension DiskCache {
 
     /// Counts a file of a key that failed a check: an entry, or a partial body.
     func countCorrupt(_ key: CacheKey) {
-        let host = key.host
-        state.withLock { state in
-            state.counters.corrupt += 1
-            state.statistics.add(HostStatistics(corrupt: 1), for: host)
-        }
+        state.withLock { $0.counters.corrupt += 1 }
     }
 
     /// Removes an entry that failed a check.
@@ -622,8 +615,8 @@ extension DiskCache {
         var staging: StagingArea
         var faults = FaultLog()
         var counters = CacheCounters()
-        /// Statistics that are not in the folder's file yet.
-        var statistics = StatisticsTable()
+        /// The counts that are in the folder's file.
+        var recorded = CacheTotals()
 
         /// The staged value of a key; counts as a hit.
         mutating func stagedHit(_ key: CacheKey) -> StagingArea.Entry? {
@@ -632,8 +625,7 @@ extension DiskCache {
             return entry
         }
 
-        mutating func countLookup(isHit: Bool, host: String) {
-            statistics.add(HostStatistics(hits: isHit ? 1 : 0, misses: isHit ? 0 : 1), for: host)
+        mutating func countLookup(isHit: Bool) {
             guard isHit else { return counters.misses += 1 }
             counters.hits += 1
             faults.recovered(writing: false)
