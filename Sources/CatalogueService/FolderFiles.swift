@@ -5,14 +5,12 @@ import HTTPSemantics
 import HTTPServer
 import SystemSupport
 
-/// Decides which files of a folder are served: catalogues and manifests, pictures, and what these name. A folder may
+/// Decides which files of a folder are served, whatever its films are: catalogues and manifests, and pictures. A folder may
 /// also hold scripts, settings and keys.
-final class FolderFiles: Sendable {
-    private let folder: CatalogueFolder
+struct FolderFiles: Sendable {
+    let folder: CatalogueFolder
     /// The catalogue that the operator has named.
-    private let catalogue: String?
-    /// What each catalogue of the folder names, besides pictures, and the version that was read.
-    private let named = Lock<[String: (version: FileMetadata, files: Set<RequestPath>)]>([:])
+    let catalogue: String?
 
     /// The names that are a catalogue's whatever is in the file, and the page of a folder.
     private static let usualNames: Set = ["movies.json", "movies.xml", "index.html"]
@@ -20,18 +18,13 @@ final class FolderFiles: Sendable {
     /// The bytes that tell a catalogue from another file: its members before the films are few.
     private static let beginning = 8 << 10
 
-    init(folder: CatalogueFolder, catalogue: String?) {
-        self.folder = folder
-        self.catalogue = catalogue
-    }
-
-    /// Whether an open file is served; nil if the folder's catalogues must be read to know.
-    func serves(_ path: RequestPath, _ file: ServedFile) -> Bool? {
+    /// Whether an open file is served.
+    func serves(_ path: RequestPath, _ file: ServedFile) -> Bool {
         guard let last = path.names.last else { return false }
         if MediaType.isPicture(last) { return true }
         let name = String(decoding: last, as: UTF8.self)
         if path.names.count == 1, name == catalogue || Self.usualNames.contains(name) { return true }
-        return Self.isCatalogue(name, file) ? true : nil
+        return Self.isCatalogue(name, file)
     }
 
     /// The catalogues and manifests directly in the folder, sorted.
@@ -39,46 +32,8 @@ final class FolderFiles: Sendable {
         folder.catalogueNames().filter { name in
             // Ignored: a file that cannot be opened is not served.
             guard let file = try? folder.open([Array(name.utf8)]) else { return false }
-            return serves(RequestPath(name), file) == true
+            return serves(RequestPath(name), file)
         }
-    }
-
-    /// Whether a catalogue of the folder names a file. Reads the catalogues that have changed. Blocks.
-    func names(_ path: RequestPath) -> Bool {
-        named.withLock { named in
-            var names = folder.catalogueNames()
-            if let catalogue, !names.contains(catalogue) { names.append(catalogue) }
-            named = named.filter { names.contains($0.key) }
-            for name in names {
-                // Ignored: a file that cannot be opened or read names nothing new. Nor does one that is no catalogue: its
-                // words could be the names of secret files.
-                guard let file = try? folder.open([Array(name.utf8)]), named[name]?.version != file.metadata,
-                    named[name] != nil || serves(RequestPath(name), file) == true,
-                    let bytes = try? file.contents()
-                else { continue }
-                // While a catalogue is broken, what it named is still served.
-                let files = Self.files(namedIn: bytes) ?? named[name]?.files ?? []
-                named[name] = (file.metadata, files)
-            }
-            return named.values.contains { $0.files.contains(path) }
-        }
-    }
-
-    /// The files that a catalogue or a manifest names relative to itself, without pictures; nil if it is neither.
-    private static func files(namedIn bytes: [UInt8]) -> Set<RequestPath>? {
-        // Ignored: a file is often only one of the two, and perhaps neither.
-        let posters = (try? Manifest(parsing: bytes))?.entries.map(\.address)
-        let films = (try? Catalogue(parsing: bytes))?.movies.compactMap(\.media)
-        guard posters != nil || films != nil else { return nil }
-        return Set(
-            ((posters ?? []) + (films ?? [])).compactMap { address in
-                guard FilmRendering.isRelative(address),
-                    // Ignored: an address that is no path below the folder names no file of it.
-                    let path = try? RequestPath(target: "/" + PercentEncoding.visible(address)),
-                    let last = path.names.last, !MediaType.isPicture(last)
-                else { return nil }
-                return path
-            })
     }
 
     // MARK: Recognition

@@ -44,9 +44,17 @@ final class FolderSite: Sendable {
         var changes = 0
     }
 
+    /// The films of a version.
+    private struct Loaded {
+        var version: Version
+        let service: FilmService
+        /// The files that the films name.
+        let files: Set<RequestPath>
+    }
+
     private struct Films {
         /// The films to answer with while the file has a version: its own, or the last good ones if it has none.
-        var loaded: (version: Version, service: FilmService)?
+        var loaded: Loaded?
         /// The catalogue's version, if that could not be parsed.
         var unreadable: Version?
         /// What was wrong with films at the last reading.
@@ -55,9 +63,7 @@ final class FolderSite: Sendable {
         var parsers = 0
 
         /// The films for a version; nil if it must be parsed first.
-        func service(of version: Version) -> FilmService? {
-            loaded.flatMap { $0.version == version ? $0.service : nil }
-        }
+        func loaded(_ version: Version) -> Loaded? { loaded.flatMap { $0.version == version ? $0 : nil } }
     }
 
     init(
@@ -102,13 +108,13 @@ final class FolderSite: Sendable {
         // Ignored: an unreadable target names no film, and the files' answer says so.
         let target = try? RequestTarget(request.head.target)
         if hasFilms(request.head, target) { return films(for: request) }
-        let isNamed = { [self] path in files.names(path) || isOfFilm(path) }
+        let isNamed = { [self] path in isOfFilm(path) }
         var response = file(for: request.head, isNamed: isNamed) ?? missing(request.head)
         response.route = .file
         return response
     }
 
-    /// Answers GET or HEAD of a file; nil if the folder's catalogues must be read to know whether it is served. Opening a
+    /// Answers GET or HEAD of a file; nil if the folder's films must be read to know whether it is served. Opening a
     /// file takes microseconds, so it may run on a thread that serves many connections, as in nginx.
     func admitFile(_ head: RequestHead) -> Admission? {
         guard var response = file(for: head, isNamed: { _ in nil }) else { return nil }
@@ -145,7 +151,7 @@ final class FolderSite: Sendable {
     /// The longest text file that is compressed, and the memory for such files.
     private static let (longestText, textMemory) = (4 << 20, 8 << 20)
 
-    /// - Parameter isNamed: whether a catalogue names a file; nil leaves it open.
+    /// - Parameter isNamed: whether a film names a file; nil leaves it open.
     private func file(for head: RequestHead, isNamed: (RequestPath) -> Bool?) -> HTTPResponse? {
         guard head.isRead else {
             var response = HTTPResponse.plain(.methodNotAllowed)
@@ -164,7 +170,7 @@ final class FolderSite: Sendable {
         guard let name = path.names.last else { return index() }
         do {
             let file = try folder.open(path.names)
-            guard let isServed = files.serves(path, file) ?? isNamed(path) else { return nil }
+            guard let isServed = files.serves(path, file) ? true : isNamed(path) else { return nil }
             guard isServed else { return missing(head) }
             guard file.hasPlace else { return .plain(.serviceUnavailable, "too many files are being sent") }
             var response = HTTPResponse.serving(
@@ -219,7 +225,7 @@ final class FolderSite: Sendable {
     /// changed. Blocks.
     func films(for request: HTTPRequest) -> HTTPResponse {
         do {
-            return try loadedFilms()?.respond(to: request)
+            return try loadedFilms()?.service.respond(to: request)
                 ?? .plain(.notFound, "this folder has no catalogue")
         } catch {
             return .plain(.serviceUnavailable, "the catalogue's file has no readable films")
@@ -249,7 +255,7 @@ final class FolderSite: Sendable {
     /// in line behind those of hundreds of busy connections.
     func admitKnown(_ head: RequestHead, from peer: Peer) -> Admission? {
         guard let file = source() else { return nil }
-        return films.withLock({ $0.service(of: file.version) })?.admit(head, from: peer)
+        return films.withLock({ $0.loaded(file.version) })?.service.admit(head, from: peer)
     }
 
     /// Answers a request for a film's poster, which may first have to read the catalogue and to make the picture.
@@ -258,7 +264,7 @@ final class FolderSite: Sendable {
             pending.wait(for: threads) { [self] in
                 let request = HTTPRequest(head: head, peer: peer)
                 // Ignored: `films(for:)` answers with it.
-                guard let service = try? loadedFilms() else { return pending.send(films(for: request)) }
+                guard let service = try? loadedFilms()?.service else { return pending.send(films(for: request)) }
                 switch service.admit(head, from: peer) {
                 case .answer(let response): pending.send(response)
                 case .handle: pending.send(service.respond(to: request))
@@ -285,7 +291,7 @@ final class FolderSite: Sendable {
     /// Calls `body` with each film of the catalogue; never, if the catalogue is missing or unreadable.
     func forEachFilm(_ body: (StoredFilm) -> Void) {
         // Ignored: a request for films is told.
-        try? loadedFilms()?.library.forEach { film in
+        try? loadedFilms()?.service.library.forEach { film in
             body(film)
             return true
         }
@@ -293,11 +299,11 @@ final class FolderSite: Sendable {
 
     /// The films of the catalogue; nil if there is none. After a change the first request parses the new version.
     /// Until that ends, the others get the old films: they do not wait for a large file.
-    private func loadedFilms() throws -> FilmService? {
+    private func loadedFilms() throws -> Loaded? {
         guard let file = source() else { return nil }
-        let kept = films.withLock { films -> FilmService? in
-            if let service = films.service(of: file.version) { return service }
-            if films.parsers > 0, let loaded = films.loaded { return loaded.service }
+        let kept = films.withLock { films -> Loaded? in
+            if let loaded = films.loaded(file.version) { return loaded }
+            if films.parsers > 0, let loaded = films.loaded { return loaded }
             films.parsers += 1
             return nil
         }
@@ -306,10 +312,10 @@ final class FolderSite: Sendable {
         return try parsing.withLock { _ in try parsedFilms() }
     }
 
-    private func parsedFilms() throws -> FilmService? {
+    private func parsedFilms() throws -> Loaded? {
         // Meanwhile another request may have parsed this version, and the file may have changed again.
         guard let file = source() else { return nil }
-        if let service = films.withLock({ $0.service(of: file.version) }) { return service }
+        if let loaded = films.withLock({ $0.loaded(file.version) }) { return loaded }
         do {
             var problems: [CatalogueError] = []
             let library = try file.films { problems.append($0) }
@@ -320,17 +326,18 @@ final class FolderSite: Sendable {
             let service = FilmService(
                 library: library, configuration: settings, pictures: filmPictures,
                 report: configuration.reportFailure)
+            let loaded = Loaded(version: file.version, service: service, files: Self.files(namedIn: library))
             // The films before are released, which removes their file, outside the lock.
-            _ = films.withLock { exchange(&$0.loaded, with: (file.version, service)) }
+            _ = films.withLock { exchange(&$0.loaded, with: loaded) }
             mend()
-            return service
+            return loaded
         } catch {
             let (wasReadable, kept) = films.withLock { films in
                 defer {
                     films.unreadable = file.version
                     films.loaded?.version = file.version
                 }
-                return (films.unreadable == nil, films.loaded?.service)
+                return (films.unreadable == nil, films.loaded)
             }
             let fault = Fault(
                 description: "\(file.version.name): \(error); "
@@ -373,10 +380,28 @@ final class FolderSite: Sendable {
         )
     }
 
-    /// Whether a file is a video of a film in the folder.
+    /// Whether a film names a file, or has it in its folder. Blocks.
     private func isOfFilm(_ path: RequestPath) -> Bool {
-        guard filmFolder != nil, path.names.count <= 2, let name = path.names.last else { return false }
-        return FilmFolder.isVideo(String(decoding: name, as: UTF8.self))
+        if filmFolder != nil, let name = path.names.last { return FilmFolder.isVideo(String(decoding: name, as: UTF8.self)) }
+        // Ignored: films that cannot be read name nothing.
+        return (try? loadedFilms())?.files.contains(path) ?? false
+    }
+
+    /// The files that films name relative to their catalogue.
+    private static func files(namedIn library: FilmLibrary) -> Set<RequestPath> {
+        var files: Set<RequestPath> = []
+        // Ignored: a library in memory is readable.
+        try? library.forEach { film in
+            for member in [FilmMember.poster, .media] {
+                guard let address = film.document[member.name]?.string, FilmRendering.isRelative(address),
+                    // Ignored: an address that is no path below the folder names no file of it.
+                    let path = try? RequestPath(target: "/" + PercentEncoding.visible(address))
+                else { continue }
+                files.insert(path)
+            }
+            return true
+        }
+        return files
     }
 }
 

@@ -53,10 +53,10 @@ extension OverSockets {
         ]
 
         @Test(
-            "catalogues, manifests, the page of the folder and what catalogues name are served",
+            "catalogues, manifests, the page of the folder and what its films name are served",
             arguments: [
                 "/movies.json", "/old/movies.json", "/old/list.xml", "/list.txt", "/manifest.json",
-                "/index.html", "/video/a.mkv", "/video/b%20c.mkv", "/art/poster", "/extra/sheet",
+                "/index.html", "/video/a.mkv", "/video/b%20c.mkv", "/art/poster",
             ])
         func served(target: String) throws {
             let running = try RunningService(Self.files)
@@ -81,7 +81,7 @@ extension OverSockets {
                 "/fleet/run.sh", "/fleet/nginx.conf", "/key.pem", "/notes.txt", "/tokens.txt",
                 "/package.json",
                 "/settings.xml", "/empty.txt", "/data.json", "/films.db", "/README", "/page.html",
-                "/sub/index.html", "/video/c.mkv", "/art/other",
+                "/sub/index.html", "/video/c.mkv", "/art/other", "/extra/sheet",
             ])
         func others(target: String) throws {
             let running = try RunningService(Self.files)
