@@ -264,7 +264,9 @@ final class FolderSite: Sendable {
             pending.wait(for: threads) { [self] in
                 let request = HTTPRequest(head: head, peer: peer)
                 // Ignored: `films(for:)` answers with it.
-                guard let service = try? loadedFilms()?.service else { return pending.send(films(for: request)) }
+                guard let service = try? loadedFilms()?.service else {
+                    return pending.send(films(for: request))
+                }
                 switch service.admit(head, from: peer) {
                 case .answer(let response): pending.send(response)
                 case .handle: pending.send(service.respond(to: request))
@@ -382,7 +384,9 @@ final class FolderSite: Sendable {
 
     /// Whether a film names a file, or has it in its folder. Blocks.
     private func isOfFilm(_ path: RequestPath) -> Bool {
-        if filmFolder != nil, let name = path.names.last { return FilmFolder.isVideo(String(decoding: name, as: UTF8.self)) }
+        if filmFolder != nil, let name = path.names.last {
+            return FilmFolder.isVideo(String(decoding: name, as: UTF8.self))
+        }
         // Ignored: films that cannot be read name nothing.
         return (try? loadedFilms())?.files.contains(path) ?? false
     }

@@ -160,7 +160,7 @@ package struct BrowserState {
         switch overlay {
         case .question(let question, _): return question
         case .versions(let versions):
-            let names = versions.enumerated().map { "\($0 + 1) \($1.title)" }
+            let names = zip(Self.versionKeys, versions).map { "\($0) \($1.title)" }
             return "Play " + names.joined(separator: ", ") + "?"
         default: break
         }
@@ -389,7 +389,10 @@ extension BrowserState {
         case .character("q"), .escape, .backspace: return closeFilm()
         case .enter:
             if let movie = list.selectedMovie, movie.media != nil { return play(movie) }
-            notice = "this film has no media to play; the catalogue names a film's file as media"
+            notice =
+                list.selectedMovie?.unreadEpisodes == nil
+                ? "this film has no media to play; the catalogue names a film's file as media"
+                : "The episodes are not here yet; press Enter again"
             return []
         case .right, .character("n"), .character("l"): return turn(1, now: now)
         case .left, .character("N"), .character("h"): return turn(-1, now: now)
@@ -792,16 +795,19 @@ extension BrowserState {
             default: break
             }
         case .versions(let versions):
-            if case .character(let letter) = key.code, let number = letter.wholeNumberValue,
-                versions.indices.contains(number - 1)
+            if case .character(let letter) = key.code, let number = Self.versionKeys.firstIndex(of: letter),
+                number < versions.count
             {
                 self.overlay = nil
-                return play(versions[number - 1].media)
+                return play(versions[number].media)
             }
             if [.escape, .character("q")].contains(key.code) { self.overlay = nil }
         }
         return []
     }
+
+    /// The keys of versions: digits, then letters but q.
+    private static let versionKeys = Array("123456789abcdefghijklmnoprstuvwxyz")
 
     private mutating func answer(_ question: Overlay.Question, _ isYes: Bool) -> [Effect] {
         switch question {
@@ -825,7 +831,7 @@ extension BrowserState {
             return play(next.media)
         }
         guard movie.parts.isEmpty else {
-            show(.versions(Array(movie.parts.prefix(9))))
+            show(.versions(movie.parts))
             return []
         }
         return movie.media.map { play($0) } ?? []

@@ -206,7 +206,8 @@ extension FilmList {
         guard let part else { return changes(.seen, to: 1, of: [movie]) }
         return [
             MarkBook.Change(
-                movie: movie, key: FilmMarks.key(of: part, in: movie), mark: .seen, value: 1, before: 0)
+                movie: movie, item: part.id, key: FilmMarks.key(of: part, in: movie), mark: .seen, value: 1,
+                before: 0)
         ]
     }
 
@@ -219,7 +220,9 @@ extension FilmList {
             let value = isSet ? 0 : value
             let key = marks.key(of: movie, isUnique: isUnique(movie))
             return value == before
-                ? nil : MarkBook.Change(movie: movie, key: key, mark: mark, value: value, before: before)
+                ? nil
+                : MarkBook.Change(
+                    movie: movie, item: movie.id, key: key, mark: mark, value: value, before: before)
         }
     }
 }

@@ -5,12 +5,16 @@ package struct MarkBook {
     /// A mark that is set with a key, and the value before, for undo.
     package struct Change: Equatable {
         package let movie: Movie
+        /// The id at the films' server of what has the mark; nil for an episode without one.
+        package let item: String?
         package let key: String
         package let mark: FilmMark
         package let value: Int
         let before: Int
 
-        var undone: Change { Change(movie: movie, key: key, mark: mark, value: before, before: value) }
+        var undone: Change {
+            Change(movie: movie, item: item, key: key, mark: mark, value: before, before: value)
+        }
     }
 
     private struct Entry {
@@ -57,9 +61,12 @@ package struct MarkBook {
 
     /// The episodes of a series that are seen.
     func seenParts(of movie: Movie) -> Set<FilmPart> {
-        guard movie.isSeries, !stored.isEmpty else { return [] }
+        guard movie.isSeries else { return [] }
         return Set(
-            movie.parts.filter { stored[FilmMarks.key(of: $0, in: movie)]?[.seen]?.value ?? 0 > 0 })
+            movie.parts.filter { part in
+                let own = stored.isEmpty ? nil : stored[FilmMarks.key(of: part, in: movie)]?[.seen]
+                return own.map { $0.value > 0 } ?? part.isSeen
+            })
     }
 
     /// What a mark of a film is stored under.
@@ -73,7 +80,7 @@ package struct MarkBook {
     mutating func set(_ changes: [Change], now: Int) {
         for change in changes {
             stored[change.key, default: [:]][change.mark] = Entry(value: change.value, changed: now)
-            waiting.insert(Waiting(film: change.movie.id, mark: change.mark))
+            if let item = change.item { waiting.insert(Waiting(film: item, mark: change.mark)) }
         }
     }
 

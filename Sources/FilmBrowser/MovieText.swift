@@ -25,7 +25,9 @@ package enum MovieText {
 
     /// The facts besides titles, overview and score: a name, the text and the member.
     static func namedFacts(_ movie: Movie) -> [(name: String, value: String, member: FilmMember)] {
-        let parts = movie.isSeries ? ("Episodes", "\(movie.parts.count)", FilmMember.title) : nil
+        let parts =
+            movie.isSeries
+            ? ("Episodes", "\(movie.unreadEpisodes ?? movie.parts.count)", FilmMember.title) : nil
         let facts = [.director] + FilmMember.facts.filter { $0 != .director } + [.genres, .media]
         return [parts].compactMap(\.self)
             + facts.compactMap { member in

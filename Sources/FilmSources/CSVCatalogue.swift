@@ -47,6 +47,11 @@ package struct CSVCatalogue: FilmProvider {
         _ selection: FilmSelection, _ access: any FilmAccess, _ take: CataloguePage.Taker
     ) async throws {
         let bytes = try await access.contents(ofFile: name, limit: selection.fileBytes)
+        _ = try await take(try page(of: bytes))
+    }
+
+    /// The films of a list.
+    func page(of bytes: [UInt8]) throws(CatalogueError) -> CataloguePage {
         var rows = try Self.rows(of: bytes)[...]
         if rows.first?.fields?[0].hasPrefix(Self.starts[0]) == true {
             rows = rows.drop { $0.fields?[0] != "Position" }
@@ -59,7 +64,7 @@ package struct CSVCatalogue: FilmProvider {
         }
         let isDiary = columns.contains("watcheddate")
         var ids: Set<String> = []
-        let page = CataloguePage(Array(rows), base: BaseURL(URL(filePath: name))) {
+        return CataloguePage(Array(rows), base: BaseURL(URL(filePath: name))) {
             row, position throws(CatalogueError) in
             var film = try film(row, columns, position: position)
             let (title, year, own) = (film.movie.title, film.movie.year, film.movie.id)
@@ -69,7 +74,6 @@ package struct CSVCatalogue: FilmProvider {
             film.movie.id = isFree ? id : FilmID.make(title: title, year: year, from: own)
             return film
         }
-        _ = try await take(page)
     }
 
     // MARK: Columns

@@ -24,6 +24,10 @@ package struct CatalogueFile: FilmProvider {
         _ selection: FilmSelection, _ access: any FilmAccess, _ take: CataloguePage.Taker
     ) async throws {
         let bytes = try await access.contents(ofFile: path, limit: selection.fileBytes)
+        if path == Self.standardInput, CSVCatalogue.isOne("", beginning: bytes.prefix(32)) {
+            _ = try await take(try CSVCatalogue(path).page(of: bytes))
+            return
+        }
         if let next = Catalogue.nextPage(in: bytes) {
             access.notice(
                 "\(name): only this page is read; the feed goes on at \(next); name its address for all pages"

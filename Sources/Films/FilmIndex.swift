@@ -209,7 +209,7 @@ public struct FilterWords: Sendable, Hashable {
     /// The words that other fields must have.
     private(set) var conditions: [Condition] = []
     /// The ranges that must all contain the year.
-    private(set) var years: [ClosedRange<Int>] = []
+    package private(set) var years: [ClosedRange<Int>] = []
     /// Why a year is not used; nil if nothing is wrong.
     public private(set) var problem: FieldProblem?
 
@@ -275,6 +275,25 @@ public struct FilterWords: Sendable, Hashable {
 
     /// Whether nothing is required, so that every film matches.
     public var isEmpty: Bool { words.isEmpty && titleWords.isEmpty && conditions.isEmpty && years.isEmpty }
+
+    /// The words of all fields but the year. Folded.
+    package var all: [String] {
+        (words + titleWords + conditions.map(\.word)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Whether words belong to fields.
+    package var hasFields: Bool { !titleWords.isEmpty || !conditions.isEmpty }
+
+    /// Whether the fields have their words, whatever the words of no field and the years are.
+    package func fieldsFit(_ movie: Movie) -> Bool {
+        func has(_ word: [UInt8], _ fields: [FilmMember]) -> Bool {
+            fields.contains { field in
+                movie.text(field).map { FoldedText.fold($0).utf8.firstRange(of: word) != nil } ?? false
+            }
+        }
+        return titleWords.allSatisfy { has($0, [.title, .originalTitle]) }
+            && conditions.allSatisfy { has($0.word, [$0.field]) }
+    }
 
     /// The words that may name a film: those of no field, and those of titles. Folded.
     var name: String {

@@ -57,8 +57,11 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     /// The range of scores and votes.
     public static let scores: ClosedRange<Double> = 0...10
 
+    /// The number of a series' episodes, where only its own page has them; nil if they are in `parts`.
+    package var unreadEpisodes: Int?
+
     /// Whether it is a series, whose parts are its episodes.
-    public var isSeries: Bool { parts.first?.season != nil }
+    public var isSeries: Bool { unreadEpisodes != nil || parts.first?.season != nil }
 
     /// The rating if there are votes, otherwise the score. Lists are sorted by it.
     public var rankingScore: Double? { votes > 0 ? rating ?? score : score }
@@ -110,6 +113,8 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
 
 /// Something that can be played of a film: one of its versions, or an episode of a series.
 public struct FilmPart: Sendable, Hashable, Encodable {
+    private enum CodingKeys: CodingKey { case season, number, title, media }
+
     /// The season, from 1; 0 for specials, nil for a version.
     public let season: Int?
     /// The episode's number in its season; nil for a version, and where it is unknown.
@@ -119,8 +124,17 @@ public struct FilmPart: Sendable, Hashable, Encodable {
     /// Its address, as that of the film's `media`.
     public let media: String
 
-    package init(season: Int? = nil, number: Int? = nil, title: String, media: String) {
+    /// Whether its source says that the person has seen it.
+    package let isSeen: Bool
+    /// Its id at the films' server; nil in other sources.
+    package let id: String?
+
+    package init(
+        season: Int? = nil, number: Int? = nil, title: String, media: String, isSeen: Bool = false,
+        id: String? = nil
+    ) {
         (self.season, self.number, self.title, self.media) = (season, number, title, media)
+        (self.isSeen, self.id) = (isSeen, id)
     }
 }
 

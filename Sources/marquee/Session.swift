@@ -222,7 +222,7 @@ struct Session: Sendable {
         for line in CatalogueError.warnings(
             of: problems, in: provider.name, named: named, advice: "--verbose")
         {
-            output.notice(line)
+            output.noticeOnce(line)
         }
         return open
     }

@@ -48,6 +48,8 @@ struct HeldLibraryTests {
                 #expect(try client.get(target).status == 200)
             }
             #expect(try client.get("/films/none").status == 404)
+            let wrong = try client.get("/films?q=year:soon")
+            #expect(wrong.status == 400 && wrong.text.contains("1920..1929"))
         }
         let port = try #require(admin.ports[0])
         #expect(try RawClient(port: port).get("/health/ready").status == 200)

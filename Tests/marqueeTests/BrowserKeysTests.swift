@@ -218,6 +218,42 @@ struct BrowserKeysTests {
         #expect(state.press(.escape) == [] && state.page == .film && state.message == nil)
     }
 
+    @Test("the tenth version and those after it have letters")
+    func manyVersions() {
+        var film = Movie(id: "f", title: "Faust")
+        film.parts = (1...12).map { FilmPart(title: "v\($0)", media: "\($0).mkv") }
+        film[.media] = .text("1.mkv")
+        var state = BrowserState(showing: [film])
+        state.press(.enter)
+        state.press(.enter)
+        #expect(state.message?.hasSuffix("9 v9, a v10, b v11, c v12?") == true)
+        #expect(state.press(.character("d")) == [] && state.press(.character("c")) == [.play("12.mkv")])
+    }
+
+    @Test(
+        "an episode that the server calls seen is passed over; its mark goes to the server under its own id")
+    func servedEpisodes() {
+        var series = Movie(id: "s1", title: "Fantômas")
+        series.unreadEpisodes = 2
+        var state = BrowserState(showing: [series])
+        state.press(.enter)
+        #expect(state.press(.enter) == [] && state.message?.contains("not here yet") == true)
+        var whole = series
+        whole.unreadEpisodes = nil
+        whole.parts = [
+            FilmPart(season: 1, number: 1, title: "One", media: "1", isSeen: true, id: "e1"),
+            FilmPart(season: 1, number: 2, title: "Two", media: "2", id: "e2"),
+        ]
+        whole[.media] = .text("1")
+        state.list.complete(series, with: whole)
+        #expect(state.press(.enter) == [.play("2")])
+        state.offerSeen()
+        let stored = state.press(.character("y")).compactMap { effect in
+            if case .mark(let changes) = effect { changes.map(\.item) } else { nil }
+        }
+        #expect(stored == [["e2"]])
+    }
+
     @Test("without posters there is no wall, also after a change of the size")
     func noPosters() {
         var state = BrowserState(size: CellSize(columns: 80, rows: 24), hasPosters: false)

@@ -45,6 +45,18 @@ struct CSVProgramTests {
         #expect(try await run("list", "--plain", "--catalogue", home.file("export")).lines.count == 2)
     }
 
+    @Test("standard input may be such a list, and a prewarm says that it names no posters")
+    func input() async throws {
+        let text = try String(contentsOfFile: ratings, encoding: .utf8)
+        let list = try await Program.run(
+            ["list", "--plain", "--catalogue", "-"], input: text, environment: environment)
+        #expect(list.status == 0 && list.lines.count == 2, "\(list.errorText)")
+        let prewarm = try await run("prewarm", ratings)
+        #expect(
+            prewarm.status == 2 && prewarm.errorText.contains("there is nothing to prewarm"),
+            "\(prewarm.errorText)")
+    }
+
     @Test("it is imported, joined with another source for what it lacks, and exported")
     func importing() async throws {
         try home.write(SampleImages.png, to: "Films/Nosferatu (1922)/poster.png")
@@ -55,6 +67,7 @@ struct CSVProgramTests {
         let imported = try await run("import", ratings, library, "--join", home.file("Films"))
         #expect(imported.status == 1, "\(imported.errorText)")
         #expect(imported.lines == ["\(library): 2 films added, 1 left out; 1 poster stored"])
+        #expect(imported.errorText.contains("1 film with your marks: a library does not keep your marks"))
         #expect(
             imported.errorText.contains(
                 "line 4: film 3 (\"https://boxd.it/1XyZ\") has no title; every film needs one; it is left out"

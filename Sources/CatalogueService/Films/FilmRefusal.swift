@@ -80,7 +80,7 @@ extension FilmRefusal {
         case .notUTF8, .webPage: self.init(.badRequest, error.description)
         case .tooLarge: self.init(.contentTooLarge, error.description)
         case .missingField, .wrongType, .wrongShape, .duplicateIdentifier, .unreadableFacts,
-            .unreadableFolder, .unreadableNames, .skippedLinks, .incomplete:
+            .unreadableFolder, .unreadableNames, .skippedLinks, .tooDeep, .incomplete:
             // An empty pointer means the whole content (RFC 6901 section 5).
             self.init(
                 .unprocessableContent, error.description,

@@ -1,4 +1,5 @@
 import FilmSources
+import Films
 import HTTPSemantics
 import HTTPServer
 
@@ -119,6 +120,9 @@ extension FilmService {
             query.sort = sort
         }
         query.search = try value("q") ?? ""
+        if let problem = FilterWords(query.search).problem {
+            throw FilmRefusal(.badRequest, "q: \(problem.member): \(problem.detail)")
+        }
         if let text = try value("after"), !text.isEmpty { query.after = text }
         if let text = try value("before"), !text.isEmpty { query.before = text }
         return query

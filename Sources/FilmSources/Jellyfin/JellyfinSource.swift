@@ -78,7 +78,7 @@ package struct JellyfinSource: FilmServer {
     /// The address of the page that begins with a film's number, from 0.
     /// - Parameter parent: the parameter that names the library.
     func page(from start: Int, in parent: [URLQueryItem] = []) -> URL {
-        let fields = "Overview,Genres,People,ProviderIds,OriginalTitle,ProductionLocations"
+        let fields = "Overview,Genres,People,ProviderIds,OriginalTitle,ProductionLocations,RecursiveItemCount"
         return url(
             "/Items",
             Self.films + [
@@ -88,9 +88,9 @@ package struct JellyfinSource: FilmServer {
             ] + userItems + parent)
     }
 
-    /// The parameters that ask for films.
+    /// The parameters that ask for films and series.
     private static let films = [
-        URLQueryItem(name: "IncludeItemTypes", value: "Movie"),
+        URLQueryItem(name: "IncludeItemTypes", value: "Movie,Series"),
         URLQueryItem(name: "Recursive", value: "true"),
     ]
 
@@ -168,11 +168,14 @@ package struct JellyfinSource: FilmServer {
     ) throws(CatalogueError) -> SourceFilm {
         var values = MovieFields.Values()
         var (id, tag): (String?, String?)
+        var (isSeries, episodes) = (false, 0)
         var ids: [String: String] = [:]
         var marks = FilmMarks()
         item.forEachMember { name, value in
             switch name {
             case "Id": id = value.string
+            case "Type": isSeries = value.string == "Series"
+            case "RecursiveItemCount": episodes = value.whole ?? 0
             case "Name": values.set(.title, value.string)
             case "OriginalTitle": values.set(.originalTitle, value.string)
             case "ProductionYear": values.set(.year, value.whole)
@@ -201,17 +204,45 @@ package struct JellyfinSource: FilmServer {
         if let id, FilmID.fault(id) == nil {
             let address = server.absoluteString
             let escaped = PercentEncoding.encoded(id)
+            if !isSeries { values.set(.media, video(id, of: server)) }
             if let tag, !tag.isEmpty {
                 let poster =
                     "\(address)/Items/\(escaped)/Images/Primary?tag=\(PercentEncoding.encoded(tag))"
                     + "&maxWidth=\(FilmServers.widths.last ?? 0)&quality=90&format=Webp"
                 values.set(.poster, poster)
             }
-            // Needs no token in any version so far (jellyfin/jellyfin issue 13984), so a player gets none.
-            values.set(.media, "\(address)/Videos/\(escaped)/stream?static=true")
             values.set(.page, "\(address)/web/#/details?id=\(escaped)")
         }
-        return try SourceFilm(values, ids: ids, marks: marks, position: position)
+        var film = try SourceFilm(values, ids: ids, marks: marks, position: position)
+        if isSeries { film.movie.unreadEpisodes = episodes }
+        return film
+    }
+
+    /// The address of a video. Needs no token in any version so far (jellyfin/jellyfin issue 13984), so a player gets none.
+    private static func video(_ id: String, of server: URL) -> String {
+        "\(server.absoluteString)/Videos/\(PercentEncoding.encoded(id))/stream?static=true"
+    }
+
+    /// Adds the episodes of a series, but those that are missing on the server. Specials come last.
+    package func complete(_ film: Movie, _ access: any FilmAccess) async throws -> Movie? {
+        guard film.unreadEpisodes != nil else { return nil }
+        let missing = URLQueryItem(name: "isMissing", value: "false")
+        let items = userItems + [missing, URLQueryItem(name: "enableUserData", value: "true")]
+        let root = try await answer(to: url("/Shows/\(film.id)/Episodes", items), access).node
+        let episodes = (root["Items"] ?? root).elements.compactMap { item -> FilmPart? in
+            guard let id = item["Id"]?.string, FilmID.fault(id) == nil,
+                item["LocationType"]?.string != "Virtual"
+            else { return nil }
+            return FilmPart(
+                season: item["ParentIndexNumber"]?.whole ?? 1, number: item["IndexNumber"]?.whole,
+                title: item["Name"]?.string ?? "", media: Self.video(id, of: address),
+                isSeen: item["UserData"]?["Played"]?.flag == true, id: id)
+        }
+        var whole = film
+        whole.unreadEpisodes = nil
+        whole.parts = episodes.filter { $0.season != 0 } + episodes.filter { $0.season == 0 }
+        whole[.media] = whole.parts.first.map { .text($0.media) }
+        return whole
     }
 
     /// The marks of the user: played and favourite.

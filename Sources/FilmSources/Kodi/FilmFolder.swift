@@ -50,6 +50,8 @@ package final class FilmFolder: Sendable {
         var pictures: [FolderFilm] = []
         var problems: [CatalogueError] = []
         var links = 0
+        /// How many folders are too deep to be read.
+        var deeper = 0
         /// The folders themselves.
         var folders: [String] = []
 
@@ -58,6 +60,7 @@ package final class FilmFolder: Sendable {
             pictures += other.pictures
             problems += other.problems
             links += other.links
+            deeper += other.deeper
             folders += other.folders
         }
     }
@@ -153,12 +156,15 @@ package final class FilmFolder: Sendable {
             let isLast = start == order.count
             guard isLast || found.films.count >= Self.pageSize else { continue }
             if isLast, found.links > 0 { found.problems.append(.skippedLinks(count: found.links)) }
+            if isLast, found.deeper > 0 {
+                found.problems.append(.tooDeep(folders: found.deeper, levels: deepest))
+            }
             let films = found.films + (isLast ? found.pictures : [])
             var page = CataloguePage(films.map { $0.film(notIn: &taken) }, base: base)
             page.problems = found.problems + films.compactMap(\.problem)
             page.isLast = isLast
             try take(page)
-            found = Found(pictures: found.pictures, links: found.links)
+            found = Found(pictures: found.pictures, links: found.links, deeper: found.deeper)
         } while start < order.count
         known.withLock { [present] known in known = known.filter { present.contains($0.key) } }
     }
@@ -172,7 +178,10 @@ package final class FilmFolder: Sendable {
             var found = Found(
                 films: here.films, pictures: here.pictures, problems: [here.problem].compactMap(\.self),
                 links: here.links, folders: [place])
-            guard depth < deepest, !here.folders.isEmpty else { return found }
+            guard depth < deepest else {
+                found.deeper = here.folders.count
+                return found
+            }
             let folders = here.folders.sorted { FoldedText.sortKey($0) < FoldedText.sortKey($1) }
             let inside = Parallel.map(folders.count) { index in
                 self.films(below: Self.inside(place, folders[index]), depth: depth + 1, above.union([number]))

@@ -98,7 +98,7 @@ struct FolderFilms {
                 if case .text(let text) = own?.values[.title] { title = text }
                 return FilmPart(
                     season: read?.season ?? season.number ?? 1, number: read?.number, title: title,
-                    media: media(video, in: season.folder, reader))
+                    media: media(video, in: season.folder, reader), isSeen: own?.marks.isSeen ?? false)
             }
         }.sorted { one, other in
             // Specials come last.
@@ -144,6 +144,8 @@ struct FolderFilms {
                 groups.append(Group(video: video, stems: [base, stem]))
             }
         }
+        // A single part is a film of its own: "Kill Bill Part 2".
+        for index in groups.indices where groups[index].stems.count == 2 { groups[index].stems.removeFirst() }
         // Facts without a video: a film on a shelf, or on a disk that is not there now.
         if videos.isEmpty || folder.isEmpty {
             let stems = Set(groups.flatMap(\.stems).map { $0.lowercased() })

@@ -252,14 +252,15 @@ struct FilmFileName {
         return String(text.trimmed.reversed().drop { " -".contains($0) }.reversed())
     }
 
-    /// The name of a film in several files, without its number: `faust` for `faust-cd1`. Nil for a whole film.
+    /// The name of a film in several files, without its number or its letter from a to d: `faust` for `faust-cd1` and
+    /// `faust (part b)`. Nil for a whole film.
     static func withoutPart(_ name: String) -> String? {
         let bytes = Array(name.lowercased().utf8)
-        guard let last = bytes.last, (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(last) else {
-            return nil
-        }
         func isSeparator(_ byte: UInt8) -> Bool { " ._-".utf8.contains(byte) }
-        var rest = bytes.dropLast()
+        var rest = bytes[...]
+        if let last = rest.last, ")]".utf8.contains(last) { rest.removeLast() }
+        guard let last = rest.last, last.isDigit || "abcd".utf8.contains(last) else { return nil }
+        repeat { rest.removeLast() } while last.isDigit && rest.last?.isDigit == true
         while let last = rest.last, isSeparator(last) { rest.removeLast() }
         guard
             let word = ["cd", "dvd", "part", "pt", "disc", "disk"].first(where: {
@@ -267,7 +268,10 @@ struct FilmFileName {
             })
         else { return nil }
         rest.removeLast(word.utf8.count)
-        guard let separator = rest.last, isSeparator(separator) else { return nil }
+        if let last = rest.last, "([".utf8.contains(last) { rest.removeLast() }
+        guard let separator = rest.last, isSeparator(separator) || ")]}".utf8.contains(separator) else {
+            return nil
+        }
         while let last = rest.last, isSeparator(last) { rest.removeLast() }
         // Lower case may have more or fewer bytes; then the name stays whole.
         guard !rest.isEmpty, bytes.count == name.utf8.count else { return nil }

@@ -38,7 +38,7 @@ package struct FilmQuery: Sendable, Hashable {
     }
 
     package var sort: Sort
-    /// Words that must all occur in title, original title, director, genres or year, ignoring case and accents.
+    /// `FilterWords`, those of no field in title, original title, director, genres or year.
     package var search: String
     /// The `next` of the previous page; nil for the first page.
     package var after: String?
@@ -125,11 +125,12 @@ extension FilmLibrary {
             var isTooLarge = false
             // This statement reads no documents. So a search sorts none, and each is read when its size is known.
             try database.rows(sql, values) { row throws(FilmLibraryError) in
+                let number = row.integer(0)
+                if search.needsFilms, let film = try rows.film(number), !search.fits(film) { return true }
                 guard films.count < limit else {
                     hasMore = true
                     return false
                 }
-                let number = row.integer(0)
                 if let left = room {
                     let size = try rows.size(of: number)
                     if size > left, isWhole || !films.isEmpty {
@@ -182,9 +183,23 @@ struct FilmSearch {
     /// The trigram index finds no shorter words.
     private static let indexedLength = 3
 
+    private let filter: FilterWords
+    /// The words of all fields: `search` has no fields.
     private let words: [String]
 
-    init(_ text: String) { words = FoldedText.fold(text).split(separator: " ").map(String.init) }
+    init(_ text: String) {
+        filter = FilterWords(text)
+        words = filter.all
+    }
+
+    /// Whether a film that the statement finds must be asked, because a word belongs to a field.
+    var needsFilms: Bool { filter.hasFields }
+
+    /// Whether the fields of a film have their words.
+    func fits(_ film: StoredFilm) -> Bool {
+        // Ignored: films are checked on their way into the library.
+        (try? film.movie()).map(filter.fieldsFit) ?? false
+    }
 
     /// The statement for the numbers of a page's films, and its parameters.
     func statement(
@@ -201,6 +216,10 @@ struct FilmSearch {
         } else {
             (source, conditions, values) = try find(database, sort)
         }
+        for years in filter.years {
+            conditions.append("f.year_key BETWEEN ? AND ?")
+            values += [.integer(years.lowerBound), .integer(years.upperBound)]
+        }
         if let cursor {
             conditions.append(
                 "(\(keys)) \(isBackward ? "<" : ">") (\(cursor.keys.map { _ in "?" }.joined(separator: ", ")))"
@@ -208,7 +227,8 @@ struct FilmSearch {
             values += cursor.keys
         }
         let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
-        values.append(.integer(limit))
+        // A negative limit is none.
+        values.append(.integer(needsFilms ? -1 : limit))
         return ("SELECT f.number FROM \(source) \(condition) ORDER BY \(order) LIMIT ?", values)
     }
 

@@ -349,13 +349,16 @@ public enum CatalogueError: Error, Sendable, Hashable {
     case unreadableNames(folder: String, first: String, count: Int)
     /// Links that lead out of a folder of films, and are not followed.
     case skippedLinks(count: Int)
+    /// Folders in a folder of films that are deeper than `levels`, and are not read.
+    case tooDeep(folders: Int, levels: Int)
     /// The server has more films than it sends.
     case incomplete(films: Int, total: Int)
 
     /// Whether the film is left out for this reason.
     package var leavesOut: Bool {
         switch self {
-        case .unreadableFacts, .unreadableFolder, .unreadableNames, .skippedLinks, .incomplete: false
+        case .unreadableFacts, .unreadableFolder, .unreadableNames, .skippedLinks, .tooDeep, .incomplete:
+            false
         default: true
         }
     }
@@ -416,6 +419,9 @@ extension CatalogueError: CustomStringConvertible {
         case .skippedLinks(let count):
             (count == 1 ? "1 link leads" : "\(count) links lead")
                 + " out of the folder and \(count == 1 ? "is" : "are") left out; --follow-links follows such links"
+        case .tooDeep(let folders, let levels):
+            (folders == 1 ? "1 folder is" : "\(folders) folders are")
+                + " more than \(levels) levels deep, and not read; name a folder inside to see them"
         case .incomplete(let films, let total):
             "the server says that it has \(total) films, and sends \(films); the others are missing"
         }

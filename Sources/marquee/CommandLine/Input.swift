@@ -36,7 +36,9 @@ enum Input {
     }
 
     private static func opened(_ path: String, _ flags: Int32) throws(Failure) -> Descriptor {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | flags)
+        var descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | flags)
+        // A socket, as standard input is in a command over SSH, cannot be opened by its path.
+        if descriptor < 0, errno == ENXIO, path == "/dev/stdin" { descriptor = dup(STDIN_FILENO) }
         if descriptor >= 0 { return Descriptor(descriptor) }
         let code = errno
         throw Failure("\(path): \(FetchTarget.faultOfLink(path) ?? reason(code)); check the path")

@@ -148,6 +148,13 @@ struct Output: Sendable {
         if !isQuiet { error("marquee: " + text) }
     }
 
+    private static let told = Lock(Set<String>())
+
+    /// The same, once in a run: a service reads its source again and again.
+    func noticeOnce(_ text: String) {
+        if Self.told.withLock({ $0.insert(text).inserted }) { notice(text) }
+    }
+
     /// A message that only --verbose prints.
     func detail(_ text: String) {
         if isVerbose { error("marquee: " + text) }

@@ -99,6 +99,8 @@ struct ImportedFilms: Sendable {
     let base: BaseURL
     /// What is wrong with films of a folder or a server.
     private(set) var problems: [CatalogueError] = []
+    /// What a library does not keep of them.
+    private var notes: [String] = []
     private let films: Films
 
     private enum Films: Sendable {
@@ -124,6 +126,7 @@ struct ImportedFilms: Sendable {
         }
         label = provider.name
         problems = pages.flatMap(\.problems)
+        notes = Self.losses(of: pages.flatMap(\.films))
         self.name = documents[0].name
         count = documents.reduce(0) { $0 + $1.count }
         // The pages of a service have the same path and differ in their queries.
@@ -157,7 +160,8 @@ struct ImportedFilms: Sendable {
     func warn(of report: FilmImporter.Report, _ output: Output) -> Bool {
         let isFailure =
             report.leftOut > 0 || report.failedPosters > 0 || problems.contains(where: \.leavesOut)
-        let warnings = problems.map { "\($0)" + ($0.leavesOut ? "; it is left out" : "") } + report.warnings
+        let warnings =
+            problems.map { "\($0)" + ($0.leavesOut ? "; it is left out" : "") } + report.warnings + notes
         let tell = isFailure ? output.failure(_:) as (String) -> Void : output.notice
         for warning in warnings.prefix(Self.warningsShown) { tell("\(label): \(warning)") }
         let more = warnings.count - Self.warningsShown
@@ -166,6 +170,18 @@ struct ImportedFilms: Sendable {
     }
 
     private static let warningsShown = 20
+
+    private static func losses(of films: [SourceFilm]) -> [String] {
+        [
+            (
+                films.count { $0.movie.parts.count > 1 || $0.movie.isSeries }, "with episodes or versions",
+                "these"
+            ),
+            (films.count { $0.marks != FilmMarks() }, "with your marks", "your marks"),
+        ].filter { $0.0 > 0 }.map { count, what, lost in
+            "\(count) \(count == 1 ? "film" : "films") \(what): a library does not keep \(lost)"
+        }
+    }
 
     /// These films as those that complete others. Their addresses are made absolute.
     var join: FilmJoin {

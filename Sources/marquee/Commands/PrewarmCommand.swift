@@ -140,9 +140,9 @@ enum PrewarmCommand: Command {
         let session = name.map { session.reading(FilmProviders.provider(named: $0)) } ?? session
         if session.provider.abilities.isLibrary { return [try await libraryManifest(session)] }
         let pages: [(bytes: [UInt8], base: BaseURL?)] =
-            switch name {
-            case "-": [(try await Input.standard(), nil)]
-            case let name? where !name.contains("://"):
+            switch (name, session.provider.abilities.serving) {
+            case ("-", _): [(try await Input.standard(), nil)]
+            case (let name?, .catalogue), (let name?, .folder):
                 [(try await Input.file(name), catalogue.base(ofFile: name))]
             default: try await session.pages().map { ($0.bytes, $0.base) }
             }

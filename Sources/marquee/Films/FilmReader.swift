@@ -29,7 +29,7 @@ final class FilmReader: FilmAccess {
 
     var isOffline: Bool { session.settings.isOffline }
 
-    func notice(_ text: String) { session.output.notice(text) }
+    func notice(_ text: String) { session.output.noticeOnce(text) }
 
     func contents(ofFile path: String, limit: Int) async throws -> [UInt8] {
         try await Input.file(path, limit: limit)

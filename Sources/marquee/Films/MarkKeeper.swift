@@ -58,10 +58,10 @@ final class MarkKeeper: Sendable {
         enqueue { [self] in
             let store = try store()
             let sent = changes.map { change in
-                let isSendable = source?.request(toSet: change.mark, true, of: change.movie.id) != nil
-                return MarkStore.Change(
-                    key: change.key, mark: change.mark, value: change.value,
-                    film: isSendable ? change.movie.id : nil)
+                let item = change.item.flatMap { item in
+                    source?.request(toSet: change.mark, true, of: item).map { _ in item }
+                }
+                return MarkStore.Change(key: change.key, mark: change.mark, value: change.value, film: item)
             }
             let isRefused = try server.map { try store.isSending(to: $0) == false } ?? true
             try store.set(sent, for: isRefused ? nil : server, now: WallClock.system.seconds)

@@ -124,6 +124,37 @@ struct FilmQueryTests {
         #expect(try test.ids(search: "murnau") == ["c"])
     }
 
+    @Test(
+        "words behind the name of a field must occur there; years are a year or a range",
+        arguments: [true, false])
+    func fields(usesTrigrams: Bool) throws {
+        let test = try TestLibrary(usesTrigrams: usesTrigrams)
+        for (id, json) in [
+            ("a", #"{"title":"Lang","year":1921,"director":"Ozu","genres":["Drama"]}"#),
+            ("b", #"{"title":"M","originalTitle":"Mörder","year":1931,"director":"Fritz Lang"}"#),
+            ("c", #"{"title":"Fury","director":"Fritz Lang","genres":["Drama"]}"#),
+            ("d", #"{"title":"Drama","year":1930,"director":"X"}"#),
+        ] { _ = try test.library.insert(film(json), id: id) }
+        for (text, ids) in [
+            ("director:lang", ["b", "c"]), ("title: lang", ["a"]), ("genre:drama", ["a", "c"]),
+            ("genre:drama director: LANG", ["c"]), ("title:morder year:1931", ["b"]),
+            ("lang year:..1925", ["a"]),
+            ("year: 1921 .. 1930", ["a", "d"]), ("year:1930..", ["b", "d"]),
+            ("director:", ["a", "b", "c", "d"]),
+            ("year:1900", []), ("title:fury director:ozu", []),
+        ] {
+            #expect(try test.ids(search: text) == ids, "\(text)")
+        }
+        var query = FilmQuery(sort: .title, search: "director:lang", limit: 1)
+        let first = try test.library.films(query)
+        #expect(first.films.map(\.id) == ["c"])
+        query.after = first.next
+        let second = try test.library.films(query)
+        #expect(second.films.map(\.id) == ["b"] && second.next == nil)
+        query.before = second.previous
+        #expect(try test.library.films(query).films.map(\.id) == ["c"])
+    }
+
     @Test("the index is rebuilt after a program without it has written")
     func staleIndex() throws {
         let test = try TestLibrary()

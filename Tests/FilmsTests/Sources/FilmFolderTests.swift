@@ -5,6 +5,7 @@ import TestTraits
 import Testing
 
 @testable import FilmSources
+@testable import Films
 
 @Suite("Folders of films, and files of facts", .bounded)
 struct FilmFolderTests {
@@ -166,6 +167,23 @@ struct FilmFolderTests {
             films.first { $0.movie.title == "Faust" }?.movie.media == "Faust%20%281926%29/faust-cd1.avi")
     }
 
+    @Test(
+        "the parts of a film have numbers or letters, perhaps in brackets; a single part is a film of its own"
+    )
+    func parts() throws {
+        for name in [
+            "Napoléon part a.mkv", "Napoléon part b.mkv", "Die Nibelungen (1924)(cd 1).mkv",
+            "Die Nibelungen (1924)(cd 2).mkv", "Greed - pt10.mkv", "Greed - pt11.mkv", "Kill Bill Part 2.mkv",
+            "Parsifal.mkv", "Part 3.mkv",
+        ] { try write("x", name) }
+        let films = try films(FilmFolder(home.path)).map { "\($0.movie.title) \($0.movie.year ?? 0)" }
+        #expect(
+            films == [
+                "Die Nibelungen 1924", "Greed 0", "Kill Bill Part 2 0", "Napoléon 0", "Parsifal 0",
+                "Part 3 0",
+            ])
+    }
+
     @Test("a film without a year has the name of its folder, but not that of the library")
     func namesWithoutYears() throws {
         try write("x", "The Golem/film.mkv")
@@ -273,8 +291,12 @@ struct FilmFolderTests {
         ] { try write("", name) }
         try write("", "skipped/.ignore")
         try write("# not this one\nLeft*\n", "some/.ignore")
-        let titles = try films(FilmFolder(home.path)).map(\.movie.title)
+        let folder = FilmFolder(home.path)
+        let titles = try films(folder).map(\.movie.title)
         #expect(titles == ["Faust", "Nosferatu", "level 8", "A Trip to the Moon", "Kept", "Other"])
+        var problems: [CatalogueError] = []
+        try folder.readPages { problems += $0.problems }
+        #expect(problems == [.tooDeep(folders: 1, levels: 8)])
     }
 
     @Test("a stream plays its address; pictures beside a phone's films come last, in a group of their own")

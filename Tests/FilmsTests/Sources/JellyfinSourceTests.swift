@@ -60,6 +60,40 @@ struct JellyfinSourceTests {
         #expect(page.films.count == 2 && page.problems.count == 3)
     }
 
+    @Test("a series has the number of its episodes, and gets them from its own page with what is seen")
+    func series() async throws {
+        let answers = ScriptedAnswers { url in
+            url.path() == "/Items"
+                ? #"""
+                {"Items":[{"Id":"s1","Name":"Fantômas","Type":"Series","RecursiveItemCount":3,"ProductionYear":1913,
+                  "ImageTags":{"Primary":"77"}},{"Id":"f1","Name":"Faust","Type":"Movie"}],"TotalRecordCount":2}
+                """#
+                : #"""
+                {"Items":[
+                  {"Id":"e0","Name":"Making of","ParentIndexNumber":0,"IndexNumber":1},
+                  {"Id":"e1","Name":"One","ParentIndexNumber":1,"IndexNumber":1,"UserData":{"Played":true}},
+                  {"Id":"e2","Name":"Two","ParentIndexNumber":1,"IndexNumber":2,"UserData":{"Played":false}},
+                  {"Id":"e3","Name":"Lost","ParentIndexNumber":1,"IndexNumber":3,"LocationType":"Virtual"},
+                  {"Name":"No id"}]}
+                """#
+        }
+        let source = try source("jellyfin+https://nas:8920?userId=8f2c")
+        let films = try await source.pages(answers)[0].films.map(\.movie)
+        #expect(answers.requests[0].parameter("IncludeItemTypes") == "Movie,Series")
+        #expect(films.map(\.isSeries) == [true, false] && films[0].unreadEpisodes == 3)
+        #expect(films[0].media == nil && films[0].poster != nil && films[1].media != nil)
+        #expect(try await source.complete(films[1], answers) == nil && answers.requests.count == 1)
+        let whole = try #require(try await source.complete(films[0], answers))
+        #expect(answers.requests[1].path() == "/Shows/s1/Episodes")
+        #expect(answers.requests[1].parameter("userId") == "8f2c")
+        #expect(
+            whole.isSeries && whole.unreadEpisodes == nil
+                && whole.parts.map(\.title) == ["One", "Two", "Making of"])
+        #expect(
+            whole.parts.map(\.isSeen) == [true, false, false] && whole.parts.map(\.id) == ["e1", "e2", "e0"])
+        #expect(whole.media == "https://nas:8920/Videos/e1/stream?static=true")
+    }
+
     @Test("the name of a server is its address, with a path and a user, and never a password")
     func names() throws {
         #expect(try JellyfinSource(name: "https://nas:8920") == nil)
