@@ -230,14 +230,8 @@ extension CatalogueService {
 
 /// Why a service cannot start.
 package enum CatalogueServiceError: Error, Sendable, Hashable {
-    /// There is no folder at this path.
-    case noSuchFolder(path: String)
-    /// There is something at this path that is not a folder.
-    case notAFolder(path: String)
-    /// The folder is not readable.
-    case folderNotReadable(path: String)
-    /// The system refused to open the folder, with this error number.
-    case folderRefused(path: String, errno: Int32)
+    /// The folder cannot be opened, for this error number.
+    case folder(path: String, errno: Int32)
     /// The library cannot be opened.
     case library(FilmLibraryError)
     /// The service cannot listen.
@@ -248,10 +242,13 @@ extension CatalogueServiceError: CustomStringConvertible {
     /// One line: what is wrong and what to do.
     package var description: String {
         switch self {
-        case .noSuchFolder(let path): "there is no folder \(path); name the folder that holds the catalogue"
-        case .notAFolder(let path): "\(path) is not a folder; name the folder that holds the catalogue"
-        case .folderNotReadable(let path): "the folder \(path) is not readable; change its permissions"
-        case .folderRefused(let path, let errno):
+        case .folder(let path, ENOENT):
+            "there is no folder \(path); name the folder that holds the catalogue"
+        case .folder(let path, ENOTDIR):
+            "\(path) is not a folder; name the folder that holds the catalogue"
+        case .folder(let path, EACCES), .folder(let path, EPERM):
+            "the folder \(path) is not readable; change its permissions"
+        case .folder(let path, let errno):
             "the system refused the folder \(path): \(SystemError.text(errno)); try again"
         case .library(let error): error.description
         case .server(let error): error.description

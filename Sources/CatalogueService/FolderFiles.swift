@@ -108,14 +108,7 @@ final class CatalogueFolder: Sendable {
     init(path: String, followsLinks: Bool = false) throws(CatalogueServiceError) {
         self.followsLinks = followsLinks
         let number = unsafe csystem_open(path, O_RDONLY | O_DIRECTORY, 0)
-        guard number >= 0 else {
-            switch errno {
-            case ENOENT: throw .noSuchFolder(path: path)
-            case ENOTDIR: throw .notAFolder(path: path)
-            case EACCES, EPERM: throw .folderNotReadable(path: path)
-            default: throw .folderRefused(path: path, errno: errno)
-            }
-        }
+        guard number >= 0 else { throw .folder(path: path, errno: errno) }
         root = Descriptor(number)
     }
 

@@ -28,12 +28,10 @@ final class FolderSite: Sendable {
     /// Threads that read catalogues for requests without a thread of their own.
     private let threads = BlockingThreads(count: 2, name: "marquee-films")
 
-    /// Parses a catalogue's bytes, with the name of its file; calls `problem` for each film that it leaves out. Tests pass
+    /// Parses a catalogue's bytes, with the name of its file, and says why it leaves out films. Tests pass
     /// one that waits.
     typealias Parser =
-        @Sendable (
-            _ bytes: [UInt8], _ name: String, _ problem: (CatalogueError) -> Void
-        ) throws -> FilmLibrary
+        @Sendable (_ bytes: [UInt8], _ name: String) throws -> (FilmLibrary, [CatalogueError])
 
     /// The catalogue as it was at one time.
     private struct Version: Equatable {
@@ -70,9 +68,7 @@ final class FolderSite: Sendable {
         folder: CatalogueFolder, catalogue: String?, films filmFolder: FilmFolder? = nil,
         pictures: PictureServer?,
         configuration: CatalogueService.Configuration,
-        parse: @escaping Parser = { bytes, name, problem in
-            try FilmLibrary.inMemory(parsing: bytes, path: name, problem: problem)
-        }
+        parse: @escaping Parser = { try FilmLibrary.inMemory(parsing: $0, path: $1) }
     ) {
         self.parse = parse
         self.filmFolder = filmFolder
@@ -109,7 +105,7 @@ final class FolderSite: Sendable {
         let target = try? RequestTarget(request.head.target)
         if hasFilms(request.head, target) { return films(for: request) }
         let isNamed = { [self] path in isOfFilm(path) }
-        var response = file(for: request.head, isNamed: isNamed) ?? missing(request.head)
+        var response = file(for: request.head, isNamed: isNamed) ?? refusal(.notFound, request.head)
         response.route = .file
         return response
     }
@@ -163,7 +159,7 @@ final class FolderSite: Sendable {
             path = try RequestPath(target: head.target)
         } catch {
             return error == .malformed
-                ? refusal(.badRequest, "there is no such file", head) : missing(head)
+                ? refusal(.badRequest, head) : refusal(.notFound, head)
         }
         let isRoot = path.names.isEmpty
         if isRoot, let catalogueName { path = RequestPath(catalogueName) }
@@ -171,7 +167,7 @@ final class FolderSite: Sendable {
         do {
             let file = try folder.open(path.names)
             guard let isServed = files.serves(path, file) ? true : isNamed(path) else { return nil }
-            guard isServed else { return missing(head) }
+            guard isServed else { return refusal(.notFound, head) }
             guard file.hasPlace else { return .plain(.serviceUnavailable, "too many files are being sent") }
             var response = HTTPResponse.serving(
                 file, mediaType: MediaType.of(name), to: head, cacheSeconds: configuration.cacheSeconds,
@@ -183,12 +179,8 @@ final class FolderSite: Sendable {
             }
             return response
         } catch {
-            return error == .exhausted ? .plain(.serviceUnavailable) : missing(head)
+            return error == .exhausted ? .plain(.serviceUnavailable) : refusal(.notFound, head)
         }
-    }
-
-    private func missing(_ head: RequestHead) -> HTTPResponse {
-        refusal(.notFound, "there is no such file", head)
     }
 
     /// Whether a request is for the page of films: `/`, if the client prefers HTML to the catalogue's file.
@@ -206,9 +198,9 @@ final class FolderSite: Sendable {
     }
 
     /// A refusal: a page for a browser, otherwise a short line.
-    private func refusal(_ status: HTTPStatus, _ reason: String, _ head: RequestHead) -> HTTPResponse {
+    private func refusal(_ status: HTTPStatus, _ head: RequestHead) -> HTTPResponse {
         guard FilmFormat.ofProblems(nil, head.fields) == .html else { return .plain(status) }
-        return FilmRefusal(status, reason).response(to: head)
+        return FilmRefusal(status, "there is no such file").response(to: head)
     }
 
     /// Lists the catalogues, if none of them is the catalogue of the folder.
@@ -319,8 +311,7 @@ final class FolderSite: Sendable {
         guard let file = source() else { return nil }
         if let loaded = films.withLock({ $0.loaded(file.version) }) { return loaded }
         do {
-            var problems: [CatalogueError] = []
-            let library = try file.films { problems.append($0) }
+            let (library, problems) = try file.films()
             warn(of: problems, in: file.version.name)
             var settings = configuration.films
             settings.isWritable = false
@@ -368,17 +359,17 @@ final class FolderSite: Sendable {
 
     /// The catalogue, or the films in the folder, at their present version; nil if there are none.
     private func source() -> (
-        version: Version, films: (_ problem: (CatalogueError) -> Void) throws -> FilmLibrary
+        version: Version, films: () throws -> (FilmLibrary, [CatalogueError])
     )? {
         if let filmFolder {
             let version = Version(name: filmFolder.path, changes: changes.withLock { $0 })
-            return (version, { problem in try FilmLibrary.inMemory(filmFolder, problem: problem) })
+            return (version, { try FilmLibrary.inMemory(filmFolder) })
         }
         // Ignored: a file that has gone is no catalogue.
         guard let name = catalogueName, let file = try? folder.open([Array(name.utf8)]) else { return nil }
         return (
             Version(name: name, metadata: file.metadata),
-            { [parse] problem in try parse(try file.contents(), name, problem) }
+            { [parse] in try parse(try file.contents(), name) }
         )
     }
 

@@ -34,11 +34,11 @@ struct FolderSiteTests {
             site = FolderSite(
                 folder: try CatalogueFolder(path: folder.path), catalogue: nil, pictures: nil,
                 configuration: configuration
-            ) { bytes, name, problem in
+            ) { bytes, name in
                 let gate = gate.change { $0.take() }
                 begun.add()
                 gate?.wait()
-                return try FilmLibrary.inMemory(parsing: bytes, path: name, problem: problem)
+                return try FilmLibrary.inMemory(parsing: bytes, path: name)
             }
         }
 

@@ -28,8 +28,10 @@ extension OverSockets {
         func errors() throws {
             let running = try RunningService()
             let folder = running.folder
-            #expect(error(folder.file("none")) == .noSuchFolder(path: folder.file("none")))
-            #expect(error(folder.file("movies.json")) == .notAFolder(path: folder.file("movies.json")))
+            #expect(error(folder.file("none")) == .folder(path: folder.file("none"), errno: ENOENT))
+            #expect(
+                error(folder.file("movies.json")) == .folder(path: folder.file("movies.json"), errno: ENOTDIR)
+            )
             #expect(
                 error(folder.path) { $0.server.addresses = [.internet(address: "localhost", port: 0)] }
                     == .server(.invalidAddress("localhost")))
@@ -42,7 +44,7 @@ extension OverSockets {
                     == .server(.portInUse(address: "127.0.0.1", port: port)))
             for error: CatalogueServiceError in [
                 .server(.portInUse(address: "127.0.0.1", port: 80)),
-                .folderRefused(path: "/x", errno: EINVAL),
+                .folder(path: "/x", errno: EINVAL),
             ] {
                 #expect(!error.description.contains("\n"))
             }

@@ -67,7 +67,7 @@ struct CSVProgramTests {
         let imported = try await run("import", ratings, library, "--join", home.file("Films"))
         #expect(imported.status == 1, "\(imported.errorText)")
         #expect(imported.lines == ["\(library): 2 films added, 1 left out; 1 poster stored"])
-        #expect(imported.errorText.contains("1 film with your marks: a library does not keep your marks"))
+        #expect(imported.errorText.contains("1 film has marks of yours, which a library does not keep"))
         #expect(
             imported.errorText.contains(
                 "line 4: film 3 (\"https://boxd.it/1XyZ\") has no title; every film needs one; it is left out"

@@ -27,26 +27,6 @@ struct CacheProgramTests {
         #expect(try await fixture.run("cache", "info").text.contains("lookups hit"))
     }
 
-    @Test("info shows the entries by size and last use")
-    func charts() async throws {
-        let fixture = try Fixture()
-        #expect(!(try await fixture.run("cache", "info").text.contains("Entries by size")))
-        _ = try await fixture.run("prewarm")
-        let old = try #require(try fixture.entries().first)
-        // In 2001.
-        let times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
-        #expect(unsafe utimensat(AT_FDCWD, old, times, 0) == 0)
-        let info = try JSON.object(try await fixture.run("cache", "info", "--json").text)
-        func entries(_ name: String) throws -> [Int?] {
-            try #require(info[name] as? [[String: Any]]).map { $0["entries"] as? Int }
-        }
-        #expect(try entries("sizes").compactMap(\.self).reduce(0, +) == 7)
-        #expect(try entries("ages") == [6, 0, 0, 0, 0, 1])
-        let text = try await fixture.run("cache", "info").text
-        #expect(text.contains("\n  within an hour  6  ████████████████████████\n"))
-        #expect(text.contains("\n  longer ago      1  ████\n"))
-    }
-
     @Test("verify removes a corrupt entry and ends with 1; the next verify finds no fault")
     func verify() async throws {
         let fixture = try Fixture()

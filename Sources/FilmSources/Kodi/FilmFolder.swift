@@ -218,7 +218,7 @@ package final class FilmFolder: Sendable {
         let seasons = folders.filter { FolderNames.season(folder: $0) != nil }
         let isSeries =
             listing.files.contains { $0.lowercased() == "tvshow.nfo" } || !place.isEmpty && !seasons.isEmpty
-        let read: Known
+        var found: (films: [FolderFilm], pictures: [FolderFilm])
         if isSeries {
             var episodes = [(folder: place, number: Int?.none, files: listing.files)]
             for folder in folders {
@@ -228,19 +228,16 @@ package final class FilmFolder: Sendable {
                 let files = (try? self.listing(of: inner))?.files ?? []
                 episodes.append((inner, FolderNames.season(folder: folder), files))
             }
-            let series = finder.series(episodes, reader)
-            read = Known(
-                versions: versions, films: [series], pictures: [], folders: [], problem: nil,
-                links: listing.links)
+            found = ([finder.series(episodes, reader)], [])
         } else {
-            let (films, pictures) = finder.films(reader)
-            let problem = listing.unreadable.first.map { first in
-                CatalogueError.unreadableNames(folder: place, first: first, count: listing.unreadable.count)
-            }
-            read = Known(
-                versions: versions, films: films, pictures: pictures, folders: folders, problem: problem,
-                links: listing.links)
+            found = finder.films(reader)
         }
+        let problem = listing.unreadable.first.map { first in
+            CatalogueError.unreadableNames(folder: place, first: first, count: listing.unreadable.count)
+        }
+        let read = Known(
+            versions: versions, films: found.films, pictures: found.pictures,
+            folders: isSeries ? [] : folders, problem: problem, links: listing.links)
         known.withLock { $0[place] = read }
         return read
     }

@@ -518,44 +518,46 @@ extension FilmLibrary {
     ///
     /// Skips invalid films and all but the first film with an id. An invalid id is replaced by one made from title and
     /// year.
-    /// - Parameters:
-    ///   - path: the name in messages.
-    ///   - problem: called for each skipped film.
-    package static func inMemory(
-        parsing bytes: [UInt8], path: String, problem: (CatalogueError) -> Void = { _ in }
-    ) throws -> FilmLibrary {
+    /// - Parameter path: the name in messages.
+    /// - Returns: the library, and why films are skipped.
+    package static func inMemory(parsing bytes: [UInt8], path: String) throws -> (
+        FilmLibrary, [CatalogueError]
+    ) {
         let catalogue = try CatalogueDocuments(parsing: bytes)
-        let library = try FilmLibrary(inMemoryFor: path)
-        try library.importFilms { films in
+        return try inMemory(path) { films, add in
             films.begin(of: SHA256.hash(of: bytes.span))
             if let name = catalogue.name { try films.setNameIfNone(name) }
-            catalogue.forEach { position, film in
-                do throws(CatalogueError) {
-                    try films.add(try film.get(), position: position)
-                } catch {
-                    problem(error)
-                }
-            }
+            catalogue.forEach { add($1, $0) }
         }
-        return library
     }
 
     /// Loads the films of a folder into a library in memory. Blocks.
-    /// - Parameter problem: called for each thing that is wrong.
-    package static func inMemory(
-        _ folder: FilmFolder, problem: (CatalogueError) -> Void = { _ in }
-    ) throws -> FilmLibrary {
-        let library = try FilmLibrary(inMemoryFor: folder.path)
-        try library.importFilms { films in
+    /// - Returns: the library, and all that is wrong.
+    package static func inMemory(_ folder: FilmFolder) throws -> (FilmLibrary, [CatalogueError]) {
+        try inMemory(folder.path) { _, add in
             try folder.readPages { page in
-                page.problems.forEach(problem)
-                for (position, film) in page.films.enumerated() {
-                    // Ignored: the folder makes films that are valid, with ids of their own.
-                    try? films.add(film.document, position: position + 1)
+                for problem in page.problems { add(.failure(problem), 0) }
+                for film in page.films { add(.success(film.document), 0) }
+            }
+        }
+    }
+
+    /// - Parameter read: calls its second argument with each film and its position, from 1.
+    private static func inMemory(
+        _ name: String, read: (FilmImport, (Result<FilmDocument, CatalogueError>, Int) -> Void) throws -> Void
+    ) throws -> (FilmLibrary, [CatalogueError]) {
+        let library = try FilmLibrary(inMemoryFor: name)
+        var problems: [CatalogueError] = []
+        try library.importFilms { films in
+            try read(films) { film, position in
+                do throws(CatalogueError) {
+                    try films.add(try film.get(), position: position)
+                } catch {
+                    problems.append(error)
                 }
             }
         }
-        return library
+        return (library, problems)
     }
 }
 
@@ -563,8 +565,7 @@ extension FilmImport {
     /// Adds a film of a catalogue that is only read.
     fileprivate func add(_ document: FilmDocument, position: Int) throws(CatalogueError) {
         let movie = try document.movie(position: position)
-        var id = movie.id
-        if FilmID.fault(id) != nil { id = FilmID.make(title: movie.title, year: movie.year) }
+        let id = FilmID.fault(movie.id) == nil ? movie.id : FilmID.make(title: movie.title, year: movie.year)
         // Ignored: in memory `add` fails only for an existing film.
         guard let outcome = try? add(document, id: id, poster: nil, replaces: false), outcome == .added else {
             throw .duplicateIdentifier(id: id, line: nil)

@@ -126,7 +126,10 @@ extension FilmLibrary {
             // This statement reads no documents. So a search sorts none, and each is read when its size is known.
             try database.rows(sql, values) { row throws(FilmLibraryError) in
                 let number = row.integer(0)
-                if search.needsFilms, let film = try rows.film(number), !search.fits(film) { return true }
+                // Of a word that belongs to a field the statement knows only that the film has it.
+                if search.filter.hasFields, let film = try rows.film(number), !search.fits(film) {
+                    return true
+                }
                 guard films.count < limit else {
                     hasMore = true
                     return false
@@ -183,7 +186,7 @@ struct FilmSearch {
     /// The trigram index finds no shorter words.
     private static let indexedLength = 3
 
-    private let filter: FilterWords
+    let filter: FilterWords
     /// The words of all fields: `search` has no fields.
     private let words: [String]
 
@@ -191,9 +194,6 @@ struct FilmSearch {
         filter = FilterWords(text)
         words = filter.all
     }
-
-    /// Whether a film that the statement finds must be asked, because a word belongs to a field.
-    var needsFilms: Bool { filter.hasFields }
 
     /// Whether the fields of a film have their words.
     func fits(_ film: StoredFilm) -> Bool {
@@ -228,7 +228,7 @@ struct FilmSearch {
         }
         let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
         // A negative limit is none.
-        values.append(.integer(needsFilms ? -1 : limit))
+        values.append(.integer(filter.hasFields ? -1 : limit))
         return ("SELECT f.number FROM \(source) \(condition) ORDER BY \(order) LIMIT ?", values)
     }
 

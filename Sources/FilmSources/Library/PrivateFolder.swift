@@ -7,8 +7,8 @@ import SystemSupport
 ///     /tmp/marquee-films-0B5D…/films.db
 ///
 /// Its lock tells it from a leftover. It also keeps programs that remove old temporary files away (tmpfiles.d(5)).
-final class PrivateFolder: Sendable {
-    let path: String
+package final class PrivateFolder: Sendable {
+    package let path: String
     private let folder: Descriptor
 
     private static let prefix = "marquee-films-"
@@ -19,8 +19,12 @@ final class PrivateFolder: Sendable {
         return (named.isEmpty ? [] : [named]) + ["/tmp", "/dev/shm"]
     }
 
-    /// - Parameter name: what the folder is for, in messages.
-    static func make(for name: String, in places: [String]) throws(FilmLibraryError) -> PrivateFolder {
+    /// - Parameters:
+    ///   - name: what the folder is for, in messages.
+    ///   - places: where it is made, in the first that allows it. Default: `places`.
+    package static func make(
+        for name: String, in places: [String] = places
+    ) throws(FilmLibraryError) -> PrivateFolder {
         for place in places {
             // Ignored: the next place may do, and the error below names all.
             guard let folder = try? PrivateFolder(in: place) else { continue }
@@ -47,7 +51,7 @@ final class PrivateFolder: Sendable {
     deinit { remove() }
 
     /// Removes the folder and its files. Open ones can still be used. A second call does nothing.
-    func remove() {
+    package func remove() {
         // Ignored: without a lock it is a leftover, which the next process removes.
         try? FileManager.default.removeItem(atPath: path)
     }

@@ -9,22 +9,14 @@ public struct CatalogueDocuments: Sendable {
 
     /// The most bytes that are read. An export includes posters.
     public static let maximumBytes = 2 << 30
-    /// The most XML elements that are read.
+    /// The most XML elements or values of JSON that are read.
     private static let maximumElements = 20_000_000
 
     /// Reads a catalogue in UTF-8. Its content decides between JSON, XML and a feed.
     /// - Throws: the error in the document.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
-        let (bytes, start, first) = try Document.text(bytes, limit: Self.maximumBytes)
-        try Document.requireUTF8(bytes)
-        switch first {
-        case UInt8(ascii: "{"), UInt8(ascii: "["):
-            source = try CatalogueSource(JSONNode(parsing: bytes, from: start, maximumValues: .max))
-        case UInt8(ascii: "<"):
-            source = try CatalogueSource(
-                XMLReader.read(bytes[start...], maximumElements: Self.maximumElements))
-        default: throw .unrecognized
-        }
+        source = try CatalogueSource(
+            Document(parsing: bytes, limit: Self.maximumBytes, maximumValues: Self.maximumElements))
     }
 
     /// Calls `body` with the position, from 1, and each film, or with the reason why the entry is not a film.
@@ -71,16 +63,22 @@ package enum Document {
         return (bytes, start, first)
     }
 
-    init(parsing bytes: [UInt8]) throws(CatalogueError) {
-        let (bytes, start, first) = try Self.text(bytes, limit: Self.maximumBytes)
+    /// - Parameters:
+    ///   - limit: the most bytes.
+    ///   - maximumValues: the most values or elements.
+    init(
+        parsing bytes: [UInt8], limit: Int = Document.maximumBytes,
+        maximumValues: Int = Document.maximumValues
+    ) throws(CatalogueError) {
+        let (bytes, start, first) = try Self.text(bytes, limit: limit)
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             try Self.requireUTF8(bytes)
-            self = .json(try JSONNode(parsing: bytes, from: start))
+            self = .json(try JSONNode(parsing: bytes, from: start, maximumValues: maximumValues))
         case UInt8(ascii: "<"):
             if Self.isWebPage(bytes[start...]) { throw .webPage }
             try Self.requireUTF8(bytes)
-            self = .xml(try XMLReader.read(bytes[start...]))
+            self = .xml(try XMLReader.read(bytes[start...], maximumElements: maximumValues))
         default: self = .lines(from: start)
         }
     }

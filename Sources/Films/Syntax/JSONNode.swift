@@ -26,28 +26,21 @@ package struct JSONNode: Sendable {
         return JSONText(bytes: text.bytes, in: try grammar.only())
     }
 
-    /// Reads a document in UTF-8, with an optional byte order mark. The first error is thrown, except that of a string
-    /// that is wrong in itself.
-    /// - Throws: `.empty`, `.notUTF8`, `.webPage`, `.malformedJSON`; `.tooLarge` for more than `Document.maximumBytes`.
+    /// Reads a server's answer.
+    /// - Throws: the error in the document; `.webPage` for the login page of a network, or of a proxy.
     package init(parsing bytes: [UInt8]) throws(CatalogueError) {
-        guard bytes.count <= Document.maximumBytes else {
-            throw .tooLarge(limit: Document.maximumBytes, unit: "bytes")
+        switch try Document(parsing: bytes) {
+        case .json(let root): self = root
+        case .xml: throw .webPage
+        case .lines: throw .unrecognized
         }
-        let start = bytes.starts(with: Document.byteOrderMark) ? Document.byteOrderMark.count : 0
-        guard let first = bytes[start...].first(where: { !$0.isWhitespace }) else { throw .empty }
-        // The login page of a network, or of a proxy.
-        if first == UInt8(ascii: "<") { throw .webPage }
-        try Document.requireUTF8(bytes)
-        try self.init(parsing: bytes, from: start)
     }
 
     /// - Parameters:
     ///   - bytes: UTF-8, of at most 4 GiB.
     ///   - start: where the document begins, after a byte order mark.
     /// - Throws: `.malformedJSON`; `.tooLarge` for more values than `maximumValues`.
-    init(
-        parsing bytes: [UInt8], from start: Int, maximumValues: Int = Document.maximumValues
-    ) throws(CatalogueError) {
+    init(parsing bytes: [UInt8], from start: Int, maximumValues: Int) throws(CatalogueError) {
         var grammar = JSONGrammar(
             bytes, in: start..<bytes.count, maximumValues: maximumValues, notesPlaces: true)
         _ = try grammar.only()

@@ -54,11 +54,13 @@ enum AddCommand: Command {
     ) async throws -> FilmClient.Film {
         let goesAlong = client.sendsPoster(with: wire)
         let isRepeated: Bool
-        switch try await client.create(film, goesAlong ? poster : nil, wire) {
-        case .added(let added):
+        switch try await client.perform(.add(film, goesAlong ? poster : nil, wire), expecting: [409]) {
+        case .done(let stored):
+            let added = stored ?? FilmClient.Film(document: film, tag: nil)
             guard let poster, !goesAlong else { return added }
             return try await client.setPoster(of: added, poster)
-        case .taken(let wasSentBefore): isRepeated = wasSentBefore
+        // Its id is taken: by itself, if it was sent more than once and an answer was lost.
+        case .refused(_, let wasSentBefore): isRepeated = wasSentBefore
         }
         guard let existing = try await client.film(id) else {
             throw Failure("the id \(id) was taken but is free again; run the command again")

@@ -1,7 +1,5 @@
-import FoundationEssentials
 import LazyImages
 import SystemSupport
-import TerminalGraphics
 
 /// `marquee cache`: shows and cleans the disk tier. Every action is safe while another marquee runs.
 enum CacheCommand: Command {
@@ -86,25 +84,20 @@ enum CacheCommand: Command {
     static func entries(_ count: Int) -> String { count == 1 ? "1 entry" : "\(count) entries" }
 
     private static func info(_ disk: DiskCache, _ session: Session) async {
-        let now = FileTime.coarseNow
-        let found = Lock<(hosts: [String: HostRecord], sizes: EntryHistogram, ages: EntryHistogram)>(
-            ([:], .sizes, .ages))
+        let found = Lock<[String: HostRecord]>([:])
         let report = await disk.forEachEntry { entry in
             let name = CacheKey.host(ofURL: entry.url[...])
             found.withLock {
-                $0.hosts[name, default: HostRecord(host: name)].add(entry.bytes)
-                $0.sizes.add(entry.bytes, bytes: entry.bytes)
-                $0.ages.add(now.seconds(since: entry.lastUse), bytes: entry.bytes)
+                $0[name, default: HostRecord(host: name)].entries += 1
+                $0[name]?.bytes += entry.bytes
             }
         }
         let totals = await disk.totals()
-        let (hosts, sizes, ages) = found.withLock { $0 }
         let record = InfoRecord(
             path: disk.path, entries: report.entries, bytes: report.bytes, limit: disk.limit,
             newerEntries: report.newerEntries, hits: totals.hits, misses: totals.misses,
             corrupt: totals.corrupt, faults: disk.counters.faults,
-            hosts: hosts.values.sorted { ($0.bytes, $1.host) > ($1.bytes, $0.host) }, sizes: sizes, ages: ages
-        )
+            hosts: found.withLock(\.values).sorted { ($0.bytes, $1.host) > ($1.bytes, $0.host) })
         if session.settings.wantsJSON {
             session.output.json(record)
             return
@@ -116,13 +109,6 @@ enum CacheCommand: Command {
         for host in record.hosts {
             let name = host.host.isEmpty ? "(no host)" : host.host
             session.output.line("  \(name): \(entries(host.entries)), \(ByteCount.text(host.bytes))")
-        }
-        func show(_ title: String, _ chart: BarChart) {
-            for line in ["", title] + chart.lines { session.output.line(line) }
-        }
-        if record.entries > 0 {
-            show("Entries by size", BarChart(record.sizes))
-            show("Entries by last use", BarChart(record.ages))
         }
     }
 
@@ -143,11 +129,6 @@ struct HostRecord: Encodable {
     let host: String
     var entries = 0
     var bytes = 0
-
-    mutating func add(_ count: Int) {
-        entries += 1
-        bytes += count
-    }
 }
 
 struct InfoRecord: Encodable {
@@ -162,86 +143,11 @@ struct InfoRecord: Encodable {
     /// The faults during this command.
     let faults: Int
     let hosts: [HostRecord]
-    let sizes: EntryHistogram
-    let ages: EntryHistogram
 
     /// `; 64 % of 56 lookups hit`; empty without lookups.
     fileprivate var hitRateText: String {
         let lookups = hits + misses
         if lookups == 0 { return "" }
         return "; \(Int((Double(hits) / Double(lookups) * 100).rounded())) % of \(lookups) lookups hit"
-    }
-}
-
-/// How many entries there are of each size or age. A part holds the entries from the part before it up to its own
-/// limit.
-struct EntryHistogram: Encodable {
-    struct Part: Encodable {
-        enum CodingKeys: CodingKey { case upTo, entries, bytes }
-
-        /// In bytes or seconds; nil for the last part, which has no end.
-        let upTo: Int?
-        /// The part in words. Not in JSON.
-        let label: String
-        var entries = 0
-        var bytes = 0
-    }
-
-    /// In bytes.
-    static let sizes = EntryHistogram(
-        [16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20].map { ($0, "up to " + ByteCount.text($0)) },
-        rest: "larger")
-    /// In seconds since the last use.
-    static let ages = EntryHistogram(
-        [
-            (3_600, "within an hour"), (86_400, "within a day"), (7 * 86_400, "within a week"),
-            (30 * 86_400, "within 30 days"), (365 * 86_400, "within a year"),
-        ], rest: "longer ago")
-
-    private(set) var parts: [Part]
-
-    private init(_ limits: [(upTo: Int, label: String)], rest: String) {
-        parts = limits.map { Part(upTo: $0.upTo, label: $0.label) } + [Part(upTo: nil, label: rest)]
-    }
-
-    mutating func add(_ value: Int, bytes: Int) {
-        let index = parts.firstIndex { $0.upTo.map { value <= $0 } ?? true } ?? parts.count - 1
-        parts[index].entries += 1
-        parts[index].bytes += bytes
-    }
-
-    func encode(to encoder: any Encoder) throws { try parts.encode(to: encoder) }
-}
-
-/// Rows of text with a bar of block characters each:
-///
-///     up to 16 KiB    9  ████████████████████████
-///     up to 64 KiB    3  ████████
-struct BarChart {
-    /// The longest bar, in cells.
-    private static let width = 24
-    private static let eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
-
-    /// The share is the bar's part of the longest one, 0 to 1.
-    private let rows: [(label: String, value: String, share: Double)]
-
-    /// A chart of a histogram's entries. The largest part has the longest bar.
-    init(_ histogram: EntryHistogram) {
-        let most = histogram.parts.map(\.entries).max() ?? 0
-        rows = histogram.parts.map { part in
-            (part.label, "\(part.entries)", most == 0 ? 0 : Double(part.entries) / Double(most))
-        }
-    }
-
-    var lines: [String] {
-        let labels = rows.map { TerminalText.width($0.label) }.max() ?? 0
-        let values = rows.map { TerminalText.width($0.value) }.max() ?? 0
-        return rows.map { label, value, share in
-            let cells = Int((share * Double(Self.width * 8)).rounded(.up))
-            let bar = String(repeating: "█", count: cells / 8) + Self.eighths[cells % 8]
-            let name = TerminalText.padded(label, toWidth: labels)
-            let number = TerminalText.padded(value, toWidth: values, alignment: .trailing)
-            return "  \(name)  \(number)" + (bar.isEmpty ? "" : "  " + bar)
-        }
     }
 }

@@ -47,7 +47,8 @@ enum EditCommand: Command {
     private static func change(
         _ film: FilmClient.Film, _ patch: JSONText, _ client: FilmClient
     ) async throws -> FilmClient.Film {
-        if let changed = try await client.change(film, patch) { return changed }
+        let merge = FilmChange.merge(try FilmDocument(json: patch), into: film)
+        if let changed = try await client.perform(merge, expecting: [412]).film { return changed }
         // If the answer to the first try was lost, the film has our own change already.
         if let now = try await client.film(film.id) {
             var wanted = now.document

@@ -173,14 +173,10 @@ struct ImportedFilms: Sendable {
 
     private static func losses(of films: [SourceFilm]) -> [String] {
         [
-            (
-                films.count { $0.movie.parts.count > 1 || $0.movie.isSeries }, "with episodes or versions",
-                "these"
-            ),
-            (films.count { $0.marks != FilmMarks() }, "with your marks", "your marks"),
-        ].filter { $0.0 > 0 }.map { count, what, lost in
-            "\(count) \(count == 1 ? "film" : "films") \(what): a library does not keep \(lost)"
-        }
+            (films.count { $0.movie.parts.count > 1 || $0.movie.isSeries }, "episodes or versions"),
+            (films.count { $0.marks != FilmMarks() }, "marks of yours"),
+        ].filter { $0.0 > 0 }
+            .map { "\($0) \($0 == 1 ? "film has" : "films have") \($1), which a library does not keep" }
     }
 
     /// These films as those that complete others. Their addresses are made absolute.

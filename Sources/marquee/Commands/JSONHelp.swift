@@ -69,14 +69,6 @@ enum JSONHelp {
           hosts.host    the host's name
           hosts.entries
           hosts.bytes
-          sizes         an array: entries by size, the smallest first
-          sizes.upTo    bytes; the last one has none
-          sizes.entries
-          sizes.bytes
-          ages          an array: entries by the time since their last use
-          ages.upTo     seconds; the last one has none
-          ages.entries
-          ages.bytes
 
         cache verify, trim, clear: one object
           entries       the remaining files

@@ -27,6 +27,9 @@ enum ExistingFile: Sendable {
         }
     }
 
+    /// Whether another file gives way.
+    var replaces: Bool { self == .replace || self == .replacePicture }
+
     static let options = [
         Option(name: "force", letter: "f", help: "replace files that are there with other content"),
         Option(name: "no-clobber", letter: "n", help: "keep files that are there, and write nothing then"),
@@ -83,49 +86,57 @@ struct OutputFile: Sendable {
     func write(
         _ bytes: Data, _ existing: ExistingFile, from source: FileNumber? = nil
     ) throws(Failure) -> WrittenFile {
-        if existing == .replace || existing == .replacePicture {
-            return try replace(bytes, existing, from: source)
-        }
-        let part = folder + "/.marquee-\(UInt64.random(in: .min ... .max))"
-        defer { unsafe unlink(part) }
-        for number in 1...Self.mostNames {
+        for number in 1...(existing == .number ? Self.mostNames : 1) {
             let file = path(number)
             if Self.holds(file, bytes) { return WrittenFile(path: file, outcome: .same) }
-            if unsafe access(part, F_OK) != 0 { try Self.write(bytes, to: part, for: file) }
-            let code = Self.giveName(file, to: part)
-            if code == 0 { return WrittenFile(path: file) }
-            guard code == EEXIST else { throw Self.unwritable(file, code) }
-            switch existing {
-            case .keep: return WrittenFile(path: file, outcome: .kept)
-            case .refuse: throw Self.taken(file)
-            case .number, .replace, .replacePicture: break
+            if existing.replaces, let source, FileNumber(file) == source {
+                throw Failure(
+                    "\(file): this is the source itself; name another file with -o", code: "not-written")
             }
+            if existing == .replacePicture, try !Self.isPictureOrEmpty(file) {
+                throw Failure(
+                    "\(file): there is a file of this name that is no picture; replace it with --force, "
+                        + "or choose another name", code: "not-written")
+            }
+            if let kept = try Self.kept(file, existing) { return kept }
+            if existing == .number, FileKind(file) != nil { continue }
+            let part = part
+            defer { unsafe unlink(part) }
+            let descriptor = try Self.create(part, for: file)
+            try Self.writer(descriptor.number, file)(Array(bytes))
+            if let written = try Self.place(part, as: file, existing) { return written }
         }
         throw Failure("\(path()): this name and \(Self.mostNames - 1) more are taken; choose another folder")
     }
 
-    private func replace(
-        _ bytes: Data, _ existing: ExistingFile, from source: FileNumber?
-    ) throws(Failure) -> WrittenFile {
-        let file = path()
-        if Self.holds(file, bytes) { return WrittenFile(path: file, outcome: .same) }
-        if let source, FileNumber(file) == source {
-            throw Failure(
-                "\(file): this is the source itself; name another file with -o", code: "not-written")
+    /// A new name beside the file, which it has until it is whole.
+    private var part: String { folder + "/.marquee-\(UInt64.random(in: .min ... .max))" }
+
+    /// The file that is there, if it stays; nil if it may be written.
+    private static func kept(_ file: String, _ existing: ExistingFile) throws(Failure) -> WrittenFile? {
+        guard [.keep, .refuse].contains(existing), FileKind(file) != nil else { return nil }
+        if existing == .keep { return WrittenFile(path: file, outcome: .kept) }
+        throw Failure(
+            "\(file): there is another file of this name; replace it with --force, or choose another name",
+            code: "not-written")
+    }
+
+    /// Gives a written part its name. Nil if another file has just taken a name that may be numbered.
+    private static func place(
+        _ part: String, as file: String, _ existing: ExistingFile
+    ) throws(Failure) -> WrittenFile? {
+        var code: Int32 = 0
+        if existing.replaces {
+            // A replaced file keeps its permissions.
+            var status = stat()
+            if unsafe stat(file, &status) == 0 { unsafe chmod(part, status.st_mode & 0o7777) }
+            if unsafe rename(part, file) != 0 { code = errno }
+        } else {
+            code = giveName(file, to: part)
         }
-        if existing == .replacePicture, try !Self.isPictureOrEmpty(file) {
-            throw Failure(
-                "\(file): there is a file of this name that is no picture; replace it with --force, "
-                    + "or choose another name", code: "not-written")
-        }
-        let part = folder + "/.marquee-\(UInt64.random(in: .min ... .max))"
-        defer { unsafe unlink(part) }
-        try Self.write(bytes, to: part, for: file)
-        // A replaced file keeps its permissions.
-        var status = stat()
-        if unsafe stat(file, &status) == 0 { unsafe chmod(part, status.st_mode & 0o7777) }
-        guard unsafe rename(part, file) == 0 else { throw Self.unwritable(file, errno) }
-        return WrittenFile(path: file)
+        if code == 0 { return WrittenFile(path: file) }
+        guard code == EEXIST else { throw unwritable(file, code) }
+        return try kept(file, existing)
     }
 
     /// Opens a pipe or a device, such as `/dev/null`, which the caller closes; nil if the path is neither. Such a
@@ -179,25 +190,14 @@ struct OutputFile: Sendable {
             try body(Self.writer(stream.number, file))
             return WrittenFile(path: file)
         }
-        if existing == .keep, FileKind(file) == .file { return WrittenFile(path: file, outcome: .kept) }
-        if existing != .replace, FileKind(file) == .file { throw Self.taken(file) }
-        let part = folder + "/.marquee-\(UInt64.random(in: .min ... .max))"
+        let existing = existing == .number ? .refuse : existing
+        if let kept = try Self.kept(file, existing) { return kept }
+        let part = part
         defer { unsafe unlink(part) }
-        let descriptor = Descriptor(unsafe csystem_open(part, O_WRONLY | O_CREAT | O_EXCL, 0o644))
-        guard descriptor.number >= 0 else { throw Self.unwritable(file, errno) }
+        let descriptor = try Self.create(part, for: file)
         try body(Self.writer(descriptor.number, file))
-        let code =
-            existing == .replace
-            ? (unsafe rename(part, file) == 0 ? 0 : errno) : Self.giveName(file, to: part)
-        if code == EEXIST { throw Self.taken(file) }
-        guard code == 0 else { throw Self.unwritable(file, code) }
-        return WrittenFile(path: file)
-    }
-
-    private static func taken(_ file: String) -> Failure {
-        Failure(
-            "\(file): there is another file of this name; replace it with --force, or choose another name",
-            code: "not-written")
+        if let written = try Self.place(part, as: file, existing) { return written }
+        throw Self.unwritable(file, EEXIST)
     }
 
     private static func unwritable(_ file: String, _ code: Int32) -> Failure {
@@ -221,12 +221,12 @@ struct OutputFile: Sendable {
         return beginning.isEmpty || ImageFormat(detecting: beginning.span) != nil
     }
 
-    /// Writes a new file. Its path is left as it is: Foundation would complete it with the working folder, whose name
-    /// need not be UTF-8.
-    private static func write(_ bytes: Data, to path: String, for file: String) throws(Failure) {
-        let descriptor = Descriptor(unsafe csystem_open(path, O_WRONLY | O_CREAT | O_EXCL, 0o666))
-        guard descriptor.number >= 0 else { throw unwritable(file, errno) }
-        try writer(descriptor.number, file)(Array(bytes))
+    /// Creates a file. Its path is left as it is: Foundation would complete it with the working folder, whose name need not
+    /// be UTF-8.
+    private static func create(_ path: String, for file: String) throws(Failure) -> Descriptor {
+        let number = unsafe csystem_open(path, O_WRONLY | O_CREAT | O_EXCL, 0o666)
+        guard number >= 0 else { throw unwritable(file, errno) }
+        return Descriptor(number)
     }
 
     /// Gives a file a name that is still free: 0, or the system's error number.

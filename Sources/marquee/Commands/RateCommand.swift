@@ -24,7 +24,9 @@ enum RateCommand: Command {
         if rater.isEmpty { throw UsageError("rate does not know the voter's name; give it with --as NAME") }
         return try await session.withFilms(try arguments.choice("wire")) { client in
             let film = try await session.film(arguments.operands[0], of: client)
-            try await client.rate(film, by: rater, value)
+            // A missing vote counts as removed.
+            let expected: Set = value == nil ? [404] : []
+            _ = try await client.perform(.rate(film, by: rater, value), expecting: expected)
             let now = try await client.film(film.id) ?? film
             // Removing a vote changes the film's tag; a service without tags tells only their number.
             if value == nil, now.tag == film.tag,

@@ -105,10 +105,8 @@ enum ServeCommand: Command {
             }
             failures.report("\(error)\(advice)")
         }
-        // The service reads files, so the program's own sample is unpacked for as long as it runs.
-        let unpacked = TemporarySample()
-        defer { unpacked.remove() }
-        let (content, source) = try await content(session, unpacked)
+        let (content, source, unpacked) = try await content(session)
+        defer { unpacked?.remove() }
         let reading = source?.keepCurrent()
         defer { reading?.cancel() }
         if case .library = content {
@@ -266,20 +264,22 @@ enum ServeCommand: Command {
 
     /// The content to serve: the operand, else the catalogue of the settings.
     private static func content(
-        _ session: Session, _ unpacked: TemporarySample
-    ) async throws -> (content: CatalogueService.Content, source: ServedSource?) {
+        _ session: Session
+    ) async throws -> (CatalogueService.Content, ServedSource?, unpacked: PrivateFolder?) {
         var provider = session.provider
         if let path = session.arguments.operands.first {
-            if FileKind(path) == .folder { return (.folder(path: path), nil) }
+            if FileKind(path) == .folder { return (.folder(path: path), nil, nil) }
             provider = FilmProviders.provider(named: path)
         }
         switch provider.abilities.serving {
-        case .sample: return (.folder(path: try unpacked.folder()), nil)
+        case .sample:
+            let folder = try SampleCatalogue.unpacked()
+            return (.folder(path: folder.path), nil, folder)
         case .copy:
             let served = try await ServedSource(session.reading(provider))
-            return (.films(served.library), served)
-        case .folder(let path): return (.folder(path: path), nil)
-        case .library(let path): return (.library(path: path), nil)
+            return (.films(served.library), served, nil)
+        case .folder(let path): return (.folder(path: path), nil, nil)
+        case .library(let path): return (.library(path: path), nil, nil)
         case .catalogue(let path):
             guard FileManager.default.fileExists(atPath: path) else {
                 throw Failure("there is no \(path); name a folder, a catalogue or a library")
@@ -289,7 +289,7 @@ enum ServeCommand: Command {
             guard let first = start.first(where: { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }),
                 "{[<".utf8.contains(first)
             else { throw Failure("\(path) is not a catalogue; name JSON, XML, a library or a folder") }
-            return (.catalogue(path: path), nil)
+            return (.catalogue(path: path), nil, nil)
         case .refused(let reason): throw Failure(reason)
         }
     }

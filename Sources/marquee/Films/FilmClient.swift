@@ -63,13 +63,6 @@ struct FilmClient: Sendable {
         }
     }
 
-    /// The result of adding a film.
-    enum Creation: Sendable {
-        case added(Film)
-        /// Its id is taken: by itself, if it was sent more than once and an answer was lost.
-        case taken(isRepeated: Bool)
-    }
-
     /// Reads the films.
     let provider: any FilmProvider
     private let films: any ChangeableFilms
@@ -105,18 +98,9 @@ struct FilmClient: Sendable {
         try await films.perform(.read(id: id), expecting: [404]).film
     }
 
-    /// Adds a film that has an id.
-    /// - Parameter poster: its poster, if that is sent with it.
-    func create(_ film: FilmDocument, _ poster: PosterFile?, _ wire: FilmWire) async throws -> Creation {
-        switch try await films.perform(.add(film, poster, wire), expecting: [409]) {
-        case .done(let added): .added(added ?? Film(document: film, tag: nil))
-        case .refused(_, let isRepeated): .taken(isRepeated: isRepeated)
-        }
-    }
-
-    /// Merges a patch into a film; nil if the film has changed since it was read.
-    func change(_ film: Film, _ patch: JSONText) async throws -> Film? {
-        try await films.perform(.merge(try FilmDocument(json: patch), into: film), expecting: [412]).film
+    /// - Parameter expected: the statuses of refusals that are not failures. Default: none.
+    func perform(_ change: FilmChange, expecting expected: Set<Int> = []) async throws -> FilmOutcome {
+        try await films.perform(change, expecting: expected)
     }
 
     /// Removes a film. A missing one counts as removed.
@@ -137,11 +121,6 @@ struct FilmClient: Sendable {
     func setPoster(of film: Film, _ poster: PosterFile) async throws -> Film {
         _ = try await films.perform(.setPoster(poster, of: film), expecting: [])
         return try await self.film(film.id) ?? film
-    }
-
-    /// Sets a vote, or removes it if the value is nil. A missing vote counts as removed.
-    func rate(_ film: Film, by rater: String, _ value: Double?) async throws {
-        _ = try await films.perform(.rate(film, by: rater, value), expecting: value == nil ? [404] : [])
     }
 }
 

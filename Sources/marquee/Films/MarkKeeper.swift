@@ -163,8 +163,7 @@ final class MarkKeeper: Sendable {
         await done()
         guard let store = state.withLock({ $0.store }) else { return }
         let name = source.account
-        let opened = session.makeLoader(keepsFiles: false, acceptsAnyContent: true)
-        let uploader = Uploader(opened.loader)
+        let reader = FilmReader(session, reading: name)
         var refused = 0
         while !Task.isCancelled {
             let next = await run { store throws(FilmLibraryError) -> MarkStore.Unsent? in
@@ -177,7 +176,7 @@ final class MarkKeeper: Sendable {
             var upload = UploadRequest(url: request.url, request.method)
             // A mark that is set twice is set. So it needs no connection of its own.
             upload.mayBeRepeated = true
-            let failure = await Self.send(upload, uploader)
+            let failure = await Self.send(upload, reader)
             // A refused mark keeps its claim, so that the others are sent. It is sent again by the next run.
             if failure?.waits ?? true {
                 let isDone = failure == nil
@@ -200,7 +199,7 @@ final class MarkKeeper: Sendable {
             refused += 1
             if refused == Self.mostRefused { break }
         }
-        await opened.close()
+        await reader.close()
     }
 
     /// Sends what waits once more after a while, as long as the browser is open.
@@ -226,10 +225,10 @@ final class MarkKeeper: Sendable {
 
     /// - Returns: why the server does not have the mark, and whether it may get it later; nil if it has it.
     private static func send(
-        _ request: UploadRequest, _ uploader: Uploader
+        _ request: UploadRequest, _ reader: FilmReader
     ) async -> (reason: String, waits: Bool)? {
         do throws(ImageLoadingError) {
-            let status = try await uploader.upload(request).status
+            let status = try await reader.send(request).status
             switch status {
             case 200..<300: return nil
             case 401, 403: return ("it refuses the credential", true)

@@ -125,32 +125,20 @@ extension SampleCatalogue: FilmProvider {
     }
 }
 
-/// The program's own copy of the sample as a folder, for a service that reads files.
-final class TemporarySample: Sendable {
-    private let path = FileManager.default.temporaryDirectory
-        .appending(path: "marquee-sample-\(UUID().uuidString)").path
-
-    /// The folder, which is made and filled now.
-    func folder() throws(Failure) -> String {
-        do {
+extension SampleCatalogue {
+    /// The program's own copy in a folder, for a service that reads files. The folder is removed with the object.
+    static func unpacked() throws -> PrivateFolder {
+        let name = "the sample catalogue"
+        let folder = try PrivateFolder.make(for: name)
+        try Failure.naming(name) {
             for index in 0..<csample_count() {
                 let file = unsafe csample_at(index)
-                let url = unsafe URL(filePath: path + "/" + String(cString: file.path))
+                let url = unsafe URL(filePath: folder.path + "/" + String(cString: file.path))
                 try FileManager.default.createDirectory(
                     at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-                try unsafe Data(SampleCatalogue.bytes(of: file)).write(to: url)
+                try unsafe Data(bytes(of: file)).write(to: url)
             }
-            return path
-        } catch {
-            throw Failure(
-                "\(path): the sample catalogue cannot be written here; set TMPDIR to another folder, "
-                    + "or name the catalogue to serve")
         }
-    }
-
-    /// Removes the folder, if it was made.
-    func remove() {
-        // Ignored: the system empties its temporary folder.
-        try? FileManager.default.removeItem(atPath: path)
+        return folder
     }
 }

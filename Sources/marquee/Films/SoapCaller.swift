@@ -13,7 +13,7 @@ struct SoapCaller: ChangeableFilms {
     private var url: URL { address.soap }
 
     /// The service's name in messages.
-    private var name: String { url.displayText }
+    fileprivate var name: String { url.displayText }
 
     /// The service's answer.
     private enum Reply {
@@ -25,7 +25,7 @@ struct SoapCaller: ChangeableFilms {
     /// The most bytes of an answer: a page of films has some megabytes.
     private static let answerLimit = 64 << 20
     /// The films of a page. A service with smaller pages gives a cursor.
-    private static let pageLimit = 1000
+    fileprivate static let pageLimit = 1000
 
     // MARK: Operations
 
@@ -68,37 +68,9 @@ struct SoapCaller: ChangeableFilms {
         }
     }
 
-    /// Reads the films.
-    func readPages(_ selection: FilmSelection, _ take: CataloguePage.Taker) async throws {
-        let best = selection.words == nil && selection.first?.order == .score ? selection.first?.count : nil
-        if best == 3 {
-            _ = try await take(try page(try await result(.top3AsXml, ""), .top3AsXml))
-            return
-        }
-        let isOnePage = best.map { $0 <= Self.pageLimit } ?? false
-        var parameters = Self.element("limit", "\(isOnePage ? best ?? 0 : Self.pageLimit)")
-        let rest =
-            (selection.words.map { Self.element("q", $0) } ?? "")
-            + (isOnePage ? Self.element("sort", "score") : "")
-        var visited: Set<String> = []
-        var after = ""
-        while true {
-            let result = try await result(.filmsAsXml, parameters + after + rest)
-            var page = try page(result, .filmsAsXml)
-            let next = isOnePage ? "" : result.child("next")?.text ?? ""
-            page.isLast = next.isEmpty
-            if try await !take(page) || page.isLast { return }
-            guard visited.insert(next).inserted, visited.count < WebFilms.maximumPages else {
-                throw Failure("\(name): the pages of the catalogue do not end")
-            }
-            parameters = Self.element("limit", "\(Self.pageLimit)")
-            after = Self.element("after", next)
-        }
-    }
-
     // MARK: Messages
 
-    private func result(_ operation: SoapOperation, _ parameters: String) async throws -> XMLElement {
+    fileprivate func result(_ operation: SoapOperation, _ parameters: String) async throws -> XMLElement {
         guard case .result(let result) = try await ask(operation, parameters) else {
             throw noAnswer()
         }
@@ -145,14 +117,14 @@ struct SoapCaller: ChangeableFilms {
         Failure("\(name): this is not a film service in SOAP; check the address")
     }
 
-    private func page(
+    fileprivate func page(
         _ result: XMLElement, _ operation: SoapOperation
     ) throws(Failure) -> CataloguePage {
         guard let text = result.child(operation.resultName)?.text else { throw noAnswer() }
         return CataloguePage(Array(text.utf8), base: BaseURL(url))
     }
 
-    private static func element(_ name: String, _ text: String) -> String {
+    fileprivate static func element(_ name: String, _ text: String) -> String {
         "<\(name)>\(XMLText.escaped(text))</\(name)>"
     }
 }
@@ -178,7 +150,31 @@ struct SoapFilms: FilmProvider {
     func readPages(
         _ selection: FilmSelection, _ access: any FilmAccess, _ take: CataloguePage.Taker
     ) async throws {
-        try await caller(access).readPages(selection, take)
+        let caller = try caller(access)
+        let best = selection.words == nil && selection.first?.order == .score ? selection.first?.count : nil
+        if best == 3 {
+            _ = try await take(try caller.page(try await caller.result(.top3AsXml, ""), .top3AsXml))
+            return
+        }
+        let isOnePage = best.map { $0 <= SoapCaller.pageLimit } ?? false
+        var parameters = SoapCaller.element("limit", "\(isOnePage ? best ?? 0 : SoapCaller.pageLimit)")
+        let rest =
+            (selection.words.map { SoapCaller.element("q", $0) } ?? "")
+            + (isOnePage ? SoapCaller.element("sort", "score") : "")
+        var visited: Set<String> = []
+        var after = ""
+        while true {
+            let result = try await caller.result(.filmsAsXml, parameters + after + rest)
+            var page = try caller.page(result, .filmsAsXml)
+            let next = isOnePage ? "" : result.child("next")?.text ?? ""
+            page.isLast = next.isEmpty
+            if try await !take(page) || page.isLast { return }
+            guard visited.insert(next).inserted, visited.count < WebFilms.maximumPages else {
+                throw Failure("\(caller.name): the pages of the catalogue do not end")
+            }
+            parameters = SoapCaller.element("limit", "\(SoapCaller.pageLimit)")
+            after = SoapCaller.element("after", next)
+        }
     }
 
     func film(_ id: String, _ access: any FilmAccess) async throws -> FoundFilm? {

@@ -205,10 +205,7 @@ struct InMemoryTests {
             {"name":"Mine","movies":[{"id":"a","title":"A","rating":7,"votes":2},{"id":"a","title":"Again"},
              {"id":"top3","title":"B","year":1920},{"id":"c"}]}
             """
-        var problems: [CatalogueError] = []
-        let library = try FilmLibrary.inMemory(
-            parsing: Array(text.utf8), path: "films.json"
-        ) { problems.append($0) }
+        let (library, problems) = try FilmLibrary.inMemory(parsing: Array(text.utf8), path: "films.json")
         #expect(try library.films(FilmQuery(limit: 9)).films.map(\.id) == ["a", "b-1920"])
         #expect(try library.name == "Mine")
         #expect(try library.film("a")?.rating == 7)

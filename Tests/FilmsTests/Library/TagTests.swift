@@ -101,7 +101,7 @@ struct TagTests {
     func catalogue() throws {
         func revisions(_ title: String) throws -> [Int] {
             let text = #"{"movies":[{"id":"a","title":"\#(title)"},{"id":"b","title":"B"}]}"#
-            let library = try FilmLibrary.inMemory(parsing: Array(text.utf8), path: "x")
+            let (library, _) = try FilmLibrary.inMemory(parsing: Array(text.utf8), path: "x")
             return try [library.revision] + library.films(FilmQuery(limit: 9)).films.map(\.revision)
         }
         let first = try revisions("A")

@@ -336,12 +336,10 @@ extension DiskCache {
         package let url: String
         /// The length of its file.
         package let bytes: Int
-        /// When it was used last, to a minute.
-        package let lastUse: FileTime
 
         init(keyText: String, _ entry: ScannedEntry) {
             url = String(keyText.prefix { $0 != "\n" })
-            (bytes, lastUse) = (entry.size, entry.accessTime)
+            bytes = entry.size
         }
     }
 
