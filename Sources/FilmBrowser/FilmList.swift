@@ -261,7 +261,7 @@ package struct FilmSet: Sendable {
         guard let number = catalogue.movies.firstIndex(of: movie) else { return }
         if let director = movie.director { byDirector[director]?.removeAll { $0 == number } }
         catalogue = catalogue.replacing(whole)
-        index.replace(number, with: whole)
+        index = FilmIndex(catalogue.movies)
         guard let director = whole.director else { return }
         let movies = catalogue.movies
         byDirector[director] = ((byDirector[director] ?? []) + [number]).sorted {

@@ -18,7 +18,7 @@ public struct FilmIndex: Sendable {
     /// The shortest words whose spelling may be wrong, in characters together: shorter ones resemble too much.
     private static let shortestMistyped = 3
 
-    private var movies: [Movie]
+    private let movies: [Movie]
     /// The folded texts of all films, concatenated, in UTF-8.
     private var texts: [UInt8] = []
     /// The ends of each film's texts, in the order of `fields`. Each text begins at the end of the one before.
@@ -36,17 +36,6 @@ public struct FilmIndex: Sendable {
         self.movies = movies
         ends.reserveCapacity(movies.count * Self.fields.count)
         for movie in movies { Self.append(movie, &texts, &ends) }
-    }
-
-    /// Replaces a film. Folds only its own texts.
-    package mutating func replace(_ film: Int, with movie: Movie) {
-        movies[film] = movie
-        let (fields, old) = (film * Self.fields.count, place(Self.fields.indices, of: film))
-        var new: (texts: [UInt8], ends: [Int]) = ([], [])
-        Self.append(movie, &new.texts, &new.ends)
-        texts.replaceSubrange(old, with: new.texts)
-        ends.replaceSubrange(fields..<fields + Self.fields.count, with: new.ends.map { old.lowerBound + $0 })
-        for later in fields + Self.fields.count..<ends.count { ends[later] += new.texts.count - old.count }
     }
 
     private static func append(_ movie: Movie, _ texts: inout [UInt8], _ ends: inout [Int]) {

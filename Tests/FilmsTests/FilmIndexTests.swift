@@ -48,21 +48,6 @@ struct FilmIndexTests {
         #expect(FilmIndex([]).matches(FilterWords("")) == [])
     }
 
-    @Test("a replaced film is found by its new words only, and the others as before", arguments: 0..<3)
-    func replaced(film: Int) {
-        var index = index
-        let new = Movie(
-            id: "n", title: "Ordet", year: 1955, genres: ["Drama"], overview: "A farm in Jutland.")
-        index.replace(film, with: new)
-        #expect(index.matches(FilterWords("ordet drama jutland")) == [film])
-        for (text, films) in [
-            ("nosferatu symphonie murnau", [0]), ("haxan sweden", [1]), ("sunrise trip", [2]),
-        ] {
-            #expect(index.matches(FilterWords(text)) == films.filter { $0 != film })
-        }
-        #expect(index.matches(FilterWords("year:1955")) == [film])
-    }
-
     @Test("a text that spans two films is not found")
     func boundaries() {
         #expect(index.matches(FilterWords("1922hax")) == [])

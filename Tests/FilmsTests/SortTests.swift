@@ -48,20 +48,4 @@ struct SortTests {
             name: nil, movies: films.map { Movie(id: $0.0, title: $0.1, year: $0.2, director: "B") })
         #expect(catalogue.sorted(by: .year).map(\.id) == ["d", "b", "c", "a"])
     }
-
-    @Test(
-        "the first films of an order are the beginning of the whole order", arguments: Catalogue.Sort.allCases
-    )
-    func first(order: Catalogue.Sort) {
-        let movies = (0..<60).map { number in
-            Movie(
-                id: "\(number)", title: "Film \(number * 7 % 60)", year: 1900 + number % 4, director: "D",
-                score: number % 5 == 0 ? nil : Double(number % 3))
-        }
-        let catalogue = Catalogue(name: nil, movies: movies)
-        let all = catalogue.sorted(by: order)
-        for count in [0, 1, 2, 19, 59, 60, 61, Int.max] {
-            #expect(catalogue.first(count, by: order) == Array(all.prefix(count)), "\(count)")
-        }
-    }
 }

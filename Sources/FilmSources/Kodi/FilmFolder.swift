@@ -226,7 +226,11 @@ package final class FilmFolder: Sendable {
                 versions[inner] = self.identity(of: inner)
                 // Ignored: a season that cannot be read has no episodes here.
                 let files = (try? self.listing(of: inner))?.files ?? []
-                episodes.append((inner, FolderNames.season(folder: folder), files))
+                episodes.append(
+                    (
+                        inner, FolderNames.season(folder: folder) ?? Int(folder).flatMap(FolderNames.season),
+                        files
+                    ))
             }
             found = ([finder.series(episodes, reader)], [])
         } else {

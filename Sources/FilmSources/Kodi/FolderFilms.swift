@@ -137,10 +137,13 @@ struct FolderFilms {
                 groups.append(Group(video: video, stems: [stem]))
                 continue
             }
-            if let index = byBase[base.lowercased()] {
+            // Numbers and letters are not mixed.
+            let isNumbered = stem.last { $0.isLetter || $0.isNumber }?.isNumber == true
+            let key = "\(base.lowercased()) \(isNumbered)"
+            if let index = byBase[key] {
                 groups[index].stems.append(stem)
             } else {
-                byBase[base.lowercased()] = groups.count
+                byBase[key] = groups.count
                 groups.append(Group(video: video, stems: [base, stem]))
             }
         }
@@ -173,7 +176,8 @@ struct FolderFilms {
                 FolderNames.version(group.stems[0], in: ownName).map { (label: $0, video: video) }
             }
         }
-        guard versions.count == groups.count else { return nil }
+        let years = Set(groups.compactMap { FilmFileName($0.stems[0]).year })
+        guard versions.count == groups.count, years.count <= 1 else { return nil }
         let sorted = versions.sorted { one, other in
             let lines = (FolderNames.lines(ofVersion: one.label), FolderNames.lines(ofVersion: other.label))
             return lines.0 == lines.1 ? one.label < other.label : lines.0 > lines.1

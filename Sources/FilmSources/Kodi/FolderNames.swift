@@ -101,27 +101,32 @@ enum FolderNames {
 
     /// The number of the season in a folder; nil for a folder of something else.
     static func season(folder: String) -> Int? {
-        let words = folder.lowercased().split { " ._-".contains($0) }
-        guard let first = words.first else { return nil }
-        if first == "specials" { return 0 }
+        let words = folder.lowercased().split { " ._-[]".contains($0) }
+        if words.first == "specials" { return 0 }
         if words.count > 1 {
             for (word, number) in [(words[0], words[1]), (words[1], words[0])] {
                 if seasons.contains(String(word)), let number = Int(number) { return season(number) }
             }
-            return nil
         }
-        let letters = first.prefix { !$0.isNumber }
-        guard letters == "s" || seasons.contains(String(letters)) else { return nil }
-        return Int(first.dropFirst(letters.count)).flatMap(season)
+        // `S04` anywhere, and `Season7` alone.
+        for word in words {
+            let letters = word.prefix { !$0.isNumber }
+            if letters == "s" || words.count == 1 && seasons.contains(String(letters)),
+                let number = Int(word.dropFirst(letters.count))
+            {
+                return season(number)
+            }
+        }
+        return nil
     }
 
     /// A number between is the year of a film: "Season 1922".
-    private static func season(_ number: Int) -> Int? {
+    static func season(_ number: Int) -> Int? {
         (0..<200).contains(number) || (1928...2500).contains(number) ? number : nil
     }
 
-    /// The season, the number and the title of an episode: `Show S01E02 - The Title`, `1x02`, `Episode 16`, `03 - Title`. Nil
-    /// for a name of another kind.
+    /// The season, the number and the title of an episode: `Show S01E02 - The Title`, `1x02`, `Episode 16`, `03 - Title`,
+    /// `[group] Show - 136 [720p]`. Nil for a name of another kind.
     static func episode(_ name: String) -> (season: Int?, number: Int, title: String)? {
         let bytes = Array(name.lowercased().utf8)
         func digits(at start: Int, most: Int) -> (value: Int, end: Int)? {
@@ -147,22 +152,29 @@ enum FolderNames {
             }
             return nil
         }
+        /// The same behind a season and an `x`.
+        func crossed(at index: Int) -> (value: Int, end: Int)? {
+            word("x", at: index).flatMap { marked(at: $0) ?? digits(at: $0, most: 3) }
+        }
         func found(_ season: Int?, _ number: (value: Int, end: Int)) -> (Int?, Int, String) {
             var end = number.end
             // Several episodes in one file have the number of the first.
-            while let more = marked(at: separators(at: end)) { end = more.end }
+            while let more = marked(at: separators(at: end)) ?? crossed(at: separators(at: end)) {
+                end = more.end
+            }
             let rest = String(decoding: Array(name.utf8)[min(end, name.utf8.count)...], as: UTF8.self)
             let title = FilmFileName(withoutTags(String(rest.drop { " ._-".contains($0) }))).title
             return (season, number.value, title.isEmpty ? "Episode \(number.value)" : title)
         }
         for index in bytes.indices where isStart(index) {
             if let end = word("s", at: index), let season = digits(at: end, most: 4),
-                let number = marked(at: separators(at: season.end))
+                let number = marked(at: separators(at: season.end)) ?? crossed(at: season.end)
             {
                 return found(season.value, number)
             }
-            if let season = digits(at: index, most: 2), let end = word("x", at: season.end),
-                let number = digits(at: end, most: 3)
+            // Not `1920x1080`.
+            if let season = digits(at: index, most: 4), Self.season(season.value) != nil,
+                let number = crossed(at: season.end)
             {
                 return found(season.value, number)
             }
@@ -170,22 +182,34 @@ enum FolderNames {
         for index in bytes.indices where isStart(index) {
             if let number = marked(at: index) { return found(nil, number) }
         }
-        return digits(at: 0, most: 3).map { found(nil, $0) }
+        if let number = digits(at: 0, most: 3) { return found(nil, number) }
+        // The last word, else a number alone in brackets; not a year.
+        let last = name.replacing(/\[[^\]]*\]/, with: " ").split { " ._-".contains($0) }.last
+        let numbers = [last].compactMap(\.self) + name.matches(of: /\[(\d+)\]/).map(\.1)
+        let number = numbers.compactMap { $0.count > 4 ? nil : Int($0) }.first { !(1900...2099).contains($0) }
+        return number.map { (nil, $0, "Episode \($0)") }
     }
 
     /// The words that programs which copy films put behind a title.
-    private static let tags: Set = [
-        "480p", "576p", "720p", "1080p", "1080i", "2160p", "4k", "uhd", "hdr", "x264", "x265", "h264", "h265",
-        "hevc",
-        "bluray", "brrip", "bdrip", "web", "web-dl", "webrip", "dvdrip", "hdtv", "remux", "repack", "proper",
-        "unrated",
-    ]
+    private static let tags = Set(
+        """
+        480p 576p 720p 1080p 1080i 2160p 4k uhd ultrahd hdr hdc x264 x265 h264 h265 hevc bluray brrip bdrip webrip \
+        dvdrip hdtv remux repack unrated multi
+        """.split(separator: " "))
 
-    /// A name up to its first tag: `Metropolis` of `Metropolis.1080p.BluRay`.
+    /// A name up to its first tag, or to its first brackets, without those that it begins with: `Metropolis` of
+    /// `[group] Metropolis [Berlin].1080p.BluRay`.
     static func withoutTags(_ name: String) -> String {
-        let words = name.split(omittingEmptySubsequences: false) { " ._".contains($0) }
-        guard let tag = words.first(where: { tags.contains($0.lowercased()) }) else { return name }
-        return String(name[..<tag.startIndex])
+        let inner = name.hasPrefix("[") ? name.drop { $0 != "]" }.dropFirst() : name[...]
+        let whole = inner.contains(where: \.isLetter) ? inner : name[...]
+        let words = whole.split { " ._-[]()".contains($0) }
+        let tag = words.indices.first { index in
+            let word = words[index].lowercased()
+            return tags.contains(word[...])
+                || word == "web" && index + 1 < words.count && words[index + 1].lowercased() == "dl"
+        }
+        let title = tag.map { whole[..<words[$0].startIndex] } ?? whole
+        return String(title.first == "[" ? title : title.prefix { $0 != "[" })
     }
 
     /// The label of a version of a film: `4K` of `Faust (1926) - 4K.mkv` in the folder `Faust (1926)`; empty for the film
@@ -194,9 +218,10 @@ enum FolderNames {
         guard name.lowercased().hasPrefix(folder.lowercased()) else { return nil }
         let rest = name.dropFirst(folder.count).drop(while: \.isWhitespace)
         guard let first = rest.first else { return "" }
-        guard "-_.[{".contains(first) else { return nil }
+        guard "-_.[{".contains(first), rest.contains("[") == rest.contains("]") else { return nil }
         let label = rest.replacing("{edition-", with: "").filter { !"[]{}".contains($0) }
-        return label.trimming { " -_.".contains($0) }
+            .drop { " -_.".contains($0) }
+        return String(label.reversed().drop { " -_.".contains($0) }.reversed())
     }
 
     /// The lines of a version's picture, from `1080p`, or 2160 for `4K`; 0 if it does not say.
@@ -206,11 +231,5 @@ enum FolderNames {
         return words.compactMap { word in
             "pi".contains(word.last ?? " ") && word.count > 3 ? Int(word.dropLast()) : nil
         }.max() ?? 0
-    }
-}
-
-extension String {
-    fileprivate func trimming(_ isDropped: (Character) -> Bool) -> String {
-        String(drop(while: isDropped).reversed().drop(while: isDropped).reversed())
     }
 }

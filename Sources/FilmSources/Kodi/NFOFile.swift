@@ -232,11 +232,15 @@ struct FilmFileName {
                 && ")]".utf8.contains(bytes[index + 5])
         }
         let plain = bytes.indices.dropFirst().last { index in
-            isSeparator(index) && year(at: index + 1) != nil && isSeparator(index + 5)
+            // `2013-12-09` is a date.
+            let day = bytes.dropFirst(index + 6).prefix(5)
+            let isDate = day.count == 5 && day.count(where: \.isDigit) == 4 && isSeparator(index + 8)
+            return isSeparator(index) && year(at: index + 1) != nil && isSeparator(index + 5) && !isDate
         }
         for index in [bracketed, plain] {
             guard let index else { continue }
-            let before = Self.spaced(String(decoding: bytes[..<index], as: UTF8.self))
+            let before = Self.spaced(
+                FolderNames.withoutTags(String(decoding: bytes[..<index], as: UTF8.self)))
             if !before.isEmpty {
                 (title, self.year) = (before, year(at: index + 1))
                 return

@@ -225,37 +225,14 @@ extension Catalogue {
     /// The films in a stable order: equal films are sorted by title, then by id.
     public func sorted(by order: Sort) -> [Movie] { numbers(by: order).map { movies[$0] } }
 
-    /// The first films of `sorted(by:)`.
-    public func first(_ count: Int, by order: Sort) -> [Movie] {
-        numbers(first: count, by: order).map { movies[$0] }
-    }
-
     /// The indices of the films, sorted.
-    public func numbers(by order: Sort) -> [Int] { sorted(Array(movies.indices), by: order) }
-
-    /// The first indices. Compares titles only for films that can be among them.
-    private func numbers(first count: Int, by order: Sort) -> [Int] {
-        guard order != .title, count > 0, count < movies.count else {
-            return Array(numbers(by: order).prefix(count))
+    public func numbers(by order: Sort) -> [Int] {
+        let keys = movies.map { (rank: rank(of: $0, by: order), title: FoldedText.sortKey($0.title)) }
+        return movies.indices.sorted { first, second in
+            if keys[first].rank != keys[second].rank { return keys[first].rank < keys[second].rank }
+            if keys[first].title != keys[second].title { return keys[first].title < keys[second].title }
+            return movies[first].id < movies[second].id
         }
-        let ranks = movies.map { rank(of: $0, by: order) }
-        let last = ranks.sorted()[count - 1]
-        return Array(sorted(movies.indices.filter { ranks[$0] <= last }, by: order).prefix(count))
-    }
-
-    private func sorted(_ numbers: [Int], by order: Sort) -> [Int] {
-        let keys = numbers.map { number in
-            (
-                rank: rank(of: movies[number], by: order), title: FoldedText.sortKey(movies[number].title),
-                number: number
-            )
-        }
-        return keys.indices.sorted { first, second in
-            let (first, second) = (keys[first], keys[second])
-            if first.rank != second.rank { return first.rank < second.rank }
-            if first.title != second.title { return first.title < second.title }
-            return movies[first.number].id < movies[second.number].id
-        }.map { keys[$0].number }
     }
 
     /// The primary sort key; lowest first.

@@ -134,7 +134,7 @@ enum ListCommand: Command {
         _ session: Session
     ) async throws -> (OpenCatalogue, [Movie]) {
         func ordered(_ catalogue: Catalogue) -> [Movie] {
-            if let top { return catalogue.first(top, by: order ?? .score) }
+            if let top { return Array(catalogue.sorted(by: order ?? .score).prefix(top)) }
             return order.map { catalogue.sorted(by: $0) } ?? catalogue.movies
         }
         guard words.isEmpty, marks.words.isEmpty else {

@@ -138,6 +138,11 @@ struct FilmFolderTests {
             ("2001 - A Space Odyssey [1968]", "2001 - A Space Odyssey", 1968),
             ("1917 (2019)", "1917", 2019), ("Blade Runner 2049 2017 2160p", "Blade Runner 2049", 2017),
             ("Metropolis", "Metropolis", nil), ("1917", "1917", nil), ("M", "M", nil),
+            ("[group] Greed [Berlin] 480p", "Greed", nil), ("[rec]", "[rec]", nil),
+            ("Greed 720p 1924", "Greed", 1924),
+            ("The Last Call WEB-DL 1080p", "The Last Call", nil), ("Charlotte's Web", "Charlotte's Web", nil),
+            ("My film 2013-12-09", "My film 2013-12-09", nil),
+            ("My film 2013.12.09 2014", "My film 2013.12.09", 2014),
         ] as [(String, String, Int?)])
     func fileNames(name: String, title: String, year: Int?) {
         let read = FilmFileName(name)

@@ -12,6 +12,10 @@ struct FolderNamesTests {
             ("Show S01E02 - The Title", "1x2 The Title"), ("show.s03e10.1080p.WEB-DL", "3x10 Episode 10"),
             ("Show - 1x02 - Title", "1x2 Title"), ("S1E1-E2 Two at once", "1x1 Two at once"),
             ("Episode 16", "-x16 Episode 16"), ("Show ep07 Title", "-x7 Title"), ("03 - Title", "-x3 Title"),
+            ("Show 2009x03x04x15 - Name", "2009x3 Name"), ("S01x02 blah", "1x2 blah"),
+            ("[H S] Hunter X Hunter - 136 [720p]", "-x136 Episode 136"), ("A 05", "-x5 Episode 5"),
+            ("[C&S][Oda_no_Yabou][04][1920x1080][7620E503]", "-x4 Episode 4"), ("Faust 1926", nil),
+            ("Show - 1234 [720p]", "-x1234 Episode 1234"),
             ("S01.E05", "1x5 Episode 5"), ("Making of", nil), ("The 39 Steps", nil),
         ] as [(String, String?)])
     func episodes(_ name: String, _ expected: String?) {
@@ -25,7 +29,7 @@ struct FolderNamesTests {
             ("Season 1", 1), ("season 02", 2), ("S03", 3), ("Staffel 4", 4), ("5. Staffel", 5),
             ("Saison 6 VF", 6),
             ("Specials", 0), ("Season7", 7), ("Season 1922", nil), ("Seasons of love", nil), ("1", nil),
-            ("Nosferatu", nil),
+            ("Nosferatu", nil), ("The.Wonder.Years [S04][1080p.PDTV]", 4),
         ] as [(String, Int?)])
     func seasons(_ name: String, _ expected: Int?) {
         #expect(FolderNames.season(folder: name) == expected)
@@ -47,7 +51,7 @@ struct FolderNamesTests {
         arguments: [
             ("Faust (1926)", ""), ("Faust (1926) - 4K", "4K"), ("faust (1926) [1080p]", "1080p"),
             ("Faust (1926) {edition-Director's Cut}", "Director's Cut"), ("Faust (1926).720p", "720p"),
-            ("Faust (1926) and Mephisto", nil), ("Faust", nil),
+            ("Faust (1926) and Mephisto", nil), ("Faust (1926) [Cut", nil), ("Faust", nil),
         ] as [(String, String?)])
     func versions(_ name: String, _ label: String?) {
         #expect(FolderNames.version(name, in: "Faust (1926)") == label)
