@@ -145,7 +145,7 @@ let package = Package(
             name: "marquee-bench",
             // It reads the browser's screen as the tests do: in a pseudoterminal with a virtual screen.
             dependencies: [
-                "SystemSupport", "LazyImages", "ImageCodecs", "CatalogueService",
+                "SystemSupport", "LazyImages", "ImageCodecs", "CatalogueService", "FilmSources",
                 "HTTPServer", "HTTPSemantics",
                 "TestSupport",
             ],

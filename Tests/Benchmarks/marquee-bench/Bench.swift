@@ -62,6 +62,11 @@ struct Benchmark: Sendable {
                                                frame, loads, memory, and how soon pictures come
                 """, run: scrollBenchmark),
         Benchmark(
+            name: "folder",
+            usage: """
+                marquee-bench folder PATH      a folder of films: its first page, all of it, and again unchanged
+                """, run: folderBenchmark),
+        Benchmark(
             name: "overload",
             usage: """
                 marquee-bench overload [--seconds S]

@@ -26,7 +26,7 @@ func scrollBenchmark(_ options: Options) async throws -> [BenchmarkResult] {
     }
     let memory = options.number("memory-size", default: 64)
     let scratch = try ScratchFolder()
-    let folder = try FilmFolder(films: rows, in: scratch)
+    let folder = try ScrollFolder(films: rows, in: scratch)
     let service = try CatalogueService(.folder(path: folder.path))
     try service.start()
     defer { service.stop() }

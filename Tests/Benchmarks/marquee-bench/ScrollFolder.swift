@@ -2,7 +2,7 @@ import Foundation
 
 /// A catalogue of any length: the sample films repeated, each with another name and a poster at its own address, so
 /// that no two films share an image.
-struct FilmFolder {
+struct ScrollFolder {
     let path: String
 
     init(films: Int, in scratch: ScratchFolder) throws {
