@@ -262,13 +262,15 @@ struct FolderFilm: Sendable {
         // Ignored: such a film has an id and a title, which is all that a film needs.
         var movie = (try? SourceFilm(values, position: 1).movie) ?? Movie(id: "film", title: written.title)
         movie.parts = parts
+        movie.id = FilmID.make(title: movie.title, year: movie.year)
         self.movie = movie
     }
 
     /// A picture, which is its own poster.
     init(picture file: String, in folder: String, address: String) {
         (name, problem, path, ids, marks) = (file, nil, folder + "/" + file, [:], FilmMarks())
-        var movie = Movie(id: "film", title: FolderNames.stem(file))
+        let title = FolderNames.stem(file)
+        var movie = Movie(id: FilmID.make(title: title, year: nil), title: title)
         movie[.poster] = .text(address)
         movie[.genres] = .texts(["Pictures"])
         self.movie = movie
@@ -282,7 +284,6 @@ struct FolderFilm: Sendable {
     /// The film with an id that none before it has: from title and year, else from its path too.
     func film(notIn taken: inout Set<String>) -> SourceFilm {
         var movie = movie
-        movie.id = FilmID.make(title: movie.title, year: movie.year)
         if !taken.insert(movie.id).inserted {
             movie.id = FilmID.make(title: movie.title, year: movie.year, from: path)
             taken.insert(movie.id)
