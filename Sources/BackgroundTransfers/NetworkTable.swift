@@ -38,8 +38,6 @@ struct NetworkTable {
     /// The own addresses of packets to the internet, by IPv4 and by IPv6.
     var sources: [[UInt8]] = []
 
-    init() {}
-
     /// The present state (getifaddrs(3)); nil if the system does not tell it.
     static func current() -> NetworkTable? {
         var first: UnsafeMutablePointer<ifaddrs>?
