@@ -129,7 +129,7 @@ struct FlightTableTests {
         await withTaskGroup { group in
             for thread in 0..<8 {
                 group.addTask {
-                    for round in 0..<500 {
+                    for round in 0..<200 {
                         let caller = quick.join(round % 3, priority: round % 5, cancelled: { .left }) {
                             _, _ async throws(Failure) in round
                         }
