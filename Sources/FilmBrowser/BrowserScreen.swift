@@ -294,7 +294,7 @@ extension BrowserScreen {
             let room = width - facts.width - Self.gap
             put(facts, column + room + Self.gap, top)
             var title = titleParts(row)
-            if let director = movie.director {
+            if let director = movie.maker {
                 title += StyledText("  " + TerminalText.visible(director), .dim).marked(state.hits, .director)
             }
             put(title, column, top, width: room)
@@ -303,8 +303,8 @@ extension BrowserScreen {
             put(titleParts(row), column, top, width: width)
             let room = max(0, width - MovieText.scoreWidth)
             put([StyledText(MovieText.scoreColumn(movie), .dim)], column + room, top + 1, width: width)
-            let space = movie.year == nil || movie.director == nil ? "" : " · "
-            let director = TerminalText.visible(movie.director ?? "")
+            let space = movie.year == nil || movie.maker == nil ? "" : " · "
+            let director = TerminalText.visible(movie.maker ?? "")
             let facts =
                 StyledText(movie.year.map(String.init) ?? "", .dim).marked(state.hits, .year)
                 + [StyledText(space, .dim)] + StyledText(director, .dim).marked(state.hits, .director)
@@ -347,7 +347,7 @@ extension BrowserScreen {
         put(titleParts(row), title)
         put(StyledText(yearColumn(movie), .dim).marked(state.hits, .year), Self.yearWidth)
         if director > 0 {
-            let name = StyledText(TerminalText.visible(movie.director ?? ""), .dim)
+            let name = StyledText(TerminalText.visible(movie.maker ?? ""), .dim)
             put(
                 hitNote(movie, width: director, besides: [.director, .year])
                     ?? name.marked(state.hits, .director), director)

@@ -6,7 +6,7 @@ import TerminalGraphics
 package enum MovieText {
     /// `1927 · Fritz Lang · ★ 8.9`
     package static func facts(_ movie: Movie) -> String {
-        let parts = [movie.year.map(String.init), movie.director, score(movie)]
+        let parts = [movie.year.map(String.init), movie.maker, score(movie)]
         return TerminalText.visible(parts.compactMap(\.self).joined(separator: " · "))
     }
 
@@ -25,9 +25,7 @@ package enum MovieText {
 
     /// The facts besides titles, overview and score: a name, the text and the member.
     static func namedFacts(_ movie: Movie) -> [(name: String, value: String, member: FilmMember)] {
-        let parts =
-            movie.isSeries
-            ? ("Episodes", "\(movie.unreadEpisodes ?? movie.parts.count)", FilmMember.title) : nil
+        let parts = movie.episodeCount.map { ("Episodes", "\($0)", FilmMember.title) }
         let facts = [.director] + FilmMember.facts.filter { $0 != .director } + [.genres, .media]
         return [parts].compactMap(\.self)
             + facts.compactMap { member in

@@ -24,10 +24,6 @@ package struct CatalogueFile: FilmProvider {
         _ selection: FilmSelection, _ access: any FilmAccess, _ take: CataloguePage.Taker
     ) async throws {
         let bytes = try await access.contents(ofFile: path, limit: selection.fileBytes)
-        if path == Self.standardInput, CSVCatalogue.isOne("", beginning: bytes.prefix(32)) {
-            _ = try await take(try CSVCatalogue(path).page(of: bytes))
-            return
-        }
         if let next = Catalogue.nextPage(in: bytes) {
             access.notice(
                 "\(name): only this page is read; the feed goes on at \(next); name its address for all pages"
@@ -35,6 +31,8 @@ package struct CatalogueFile: FilmProvider {
         }
         // The addresses of standard input are relative to the working folder.
         let place = path == Self.standardInput ? FileManager.default.currentDirectoryPath + "/" : path
-        _ = try await take(CataloguePage(bytes, base: BaseURL(URL(filePath: place))))
+        let isList = path == Self.standardInput && CSVCatalogue.isOne("", beginning: bytes.prefix(32))
+        let page = CataloguePage(bytes, base: BaseURL(URL(filePath: place)))
+        _ = try await take(isList ? try CSVCatalogue(place).page(of: bytes) : page)
     }
 }

@@ -61,7 +61,17 @@ public struct Movie: Sendable, Hashable, Identifiable, Encodable {
     package var unreadEpisodes: Int?
 
     /// Whether it is a series, whose parts are its episodes.
-    public var isSeries: Bool { unreadEpisodes != nil || parts.first?.season != nil }
+    public var isSeries: Bool { episodeCount != nil }
+
+    /// The director; of a series without one `3 episodes`.
+    package var maker: String? {
+        director ?? episodeCount.map { $0 == 1 ? "1 episode" : "\($0) episodes" }
+    }
+
+    /// The number of a series' episodes; nil for a film.
+    package var episodeCount: Int? {
+        unreadEpisodes ?? (parts.first?.season == nil ? nil : parts.count)
+    }
 
     /// The rating if there are votes, otherwise the score. Lists are sorted by it.
     public var rankingScore: Double? { votes > 0 ? rating ?? score : score }

@@ -181,6 +181,7 @@ struct BrowserKeysTests {
                 media: "\(season)/\(number).mkv")
         }
         series[.media] = .text("1/1.mkv")
+        #expect(MovieText.facts(series) == "1913 · 3 episodes")
         var state = BrowserState(showing: [series])
         state.press(.enter)
         #expect(state.press(.enter) == [.play("1/1.mkv")])

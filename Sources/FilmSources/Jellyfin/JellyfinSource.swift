@@ -168,14 +168,12 @@ package struct JellyfinSource: FilmServer {
     ) throws(CatalogueError) -> SourceFilm {
         var values = MovieFields.Values()
         var (id, tag): (String?, String?)
-        var (isSeries, episodes) = (false, 0)
+        let isSeries = item["Type"]?.string == "Series"
         var ids: [String: String] = [:]
         var marks = FilmMarks()
         item.forEachMember { name, value in
             switch name {
             case "Id": id = value.string
-            case "Type": isSeries = value.string == "Series"
-            case "RecursiveItemCount": episodes = value.whole ?? 0
             case "Name": values.set(.title, value.string)
             case "OriginalTitle": values.set(.originalTitle, value.string)
             case "ProductionYear": values.set(.year, value.whole)
@@ -214,7 +212,7 @@ package struct JellyfinSource: FilmServer {
             values.set(.page, "\(address)/web/#/details?id=\(escaped)")
         }
         var film = try SourceFilm(values, ids: ids, marks: marks, position: position)
-        if isSeries { film.movie.unreadEpisodes = episodes }
+        if isSeries { film.movie.unreadEpisodes = item["RecursiveItemCount"]?.whole ?? 0 }
         return film
     }
 

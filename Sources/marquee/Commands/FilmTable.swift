@@ -38,7 +38,7 @@ struct FilmTable {
         let title = titleWidth(rows)
         let room = max(0, width - titleColumn - gap)
         let director =
-            rows.map { TerminalText.width(TerminalText.visible($0.movie.director ?? "")) }.max() ?? 0
+            rows.map { TerminalText.width(TerminalText.visible($0.movie.maker ?? "")) }.max() ?? 0
         if title + director <= room { return (title, director) }
         let narrowTitle = min(title, max(room * 3 / 5, room - director))
         return (narrowTitle, room - narrowTitle)
@@ -80,7 +80,7 @@ struct FilmTable {
             TerminalText.visible(movie.title), toWidth: directorColumn - Self.gap - Self.titleColumn)
         put(title, Self.titleColumn, on: &grid, .bold)
         let director = TerminalText.truncated(
-            TerminalText.visible(movie.director ?? ""), toWidth: width - directorColumn)
+            TerminalText.visible(movie.maker ?? ""), toWidth: width - directorColumn)
         put(director, directorColumn, on: &grid)
     }
 

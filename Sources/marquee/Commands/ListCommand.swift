@@ -189,7 +189,7 @@ enum ListCommand: Command {
                     movie.rankingScore?.formatted(decimals: 1) ?? "", toWidth: 4, alignment: .trailing),
                 TerminalText.padded(movie.year.map(String.init) ?? "", toWidth: 4, alignment: .trailing),
                 isLong ? title : TerminalText.padded(title, toWidth: titleWidth),
-                TerminalText.visible(movie.director ?? ""),
+                TerminalText.visible(movie.maker ?? ""),
             ]
             output.line(TerminalText.truncated(columns.joined(separator: "  "), toWidth: width))
         }
