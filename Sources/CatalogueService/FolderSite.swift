@@ -46,7 +46,7 @@ final class FolderSite: Sendable {
     private struct Loaded {
         var version: Version
         let service: FilmService
-        /// The files that the films name.
+        /// The files that a catalogue's films name; none of a folder of films, whose videos are served.
         let files: Set<RequestPath>
     }
 
@@ -104,8 +104,7 @@ final class FolderSite: Sendable {
         // Ignored: an unreadable target names no film, and the files' answer says so.
         let target = try? RequestTarget(request.head.target)
         if hasFilms(request.head, target) { return films(for: request) }
-        let isNamed = { [self] path in isOfFilm(path) }
-        var response = file(for: request.head, isNamed: isNamed) ?? refusal(.notFound, request.head)
+        var response = file(for: request.head, isNamed: isOfFilm) ?? refusal(.notFound, request.head)
         response.route = .file
         return response
     }
@@ -319,7 +318,8 @@ final class FolderSite: Sendable {
             let service = FilmService(
                 library: library, configuration: settings, pictures: filmPictures,
                 report: configuration.reportFailure)
-            let loaded = Loaded(version: file.version, service: service, files: Self.files(namedIn: library))
+            let files = filmFolder == nil ? Self.files(namedIn: library) : []
+            let loaded = Loaded(version: file.version, service: service, files: files)
             // The films before are released, which removes their file, outside the lock.
             _ = films.withLock { exchange(&$0.loaded, with: loaded) }
             mend()

@@ -127,9 +127,8 @@ extension FilmLibrary {
             try database.rows(sql, values) { row throws(FilmLibraryError) in
                 let number = row.integer(0)
                 // Of a word that belongs to a field the statement knows only that the film has it.
-                if search.filter.hasFields, let film = try rows.film(number), !search.fits(film) {
-                    return true
-                }
+                let asked = search.filter.hasFields ? try rows.film(number) : nil
+                if let asked, !search.fits(asked) { return true }
                 guard films.count < limit else {
                     hasMore = true
                     return false
@@ -142,7 +141,7 @@ extension FilmLibrary {
                     }
                     room = left - size
                 }
-                guard let film = try rows.film(number) else {
+                guard let film = try asked == nil ? rows.film(number) : asked else {
                     throw .corrupt(path: path, reason: "an index names a film that is not there")
                 }
                 films.append(film)

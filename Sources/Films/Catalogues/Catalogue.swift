@@ -106,13 +106,9 @@ struct CatalogueSource: Sendable {
     func forEachFilm<Failure: Error>(
         _ body: (Result<MovieFields, CatalogueError>) throws(Failure) -> Void
     ) throws(Failure) {
-        try forEach { element, position in
-            MovieFields(element, position: position)
-        } json: { node, position in
-            MovieFields(position: position, line: nil, values: MovieFields.Values(node))
-        } body: { film throws(Failure) in
-            try body(film)
-        }
+        try forEach(
+            xml: { MovieFields($0, position: $1) },
+            json: { MovieFields(position: $1, line: nil, values: MovieFields.Values($0)) }, body: body)
     }
 
     /// The films of JSON read by one thread at a time: some 100 KB.

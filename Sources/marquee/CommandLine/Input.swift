@@ -36,10 +36,12 @@ enum Input {
     }
 
     private static func opened(_ path: String, _ flags: Int32) throws(Failure) -> Descriptor {
-        var descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | flags)
+        var number = unsafe open(path, O_RDONLY | O_CLOEXEC | flags)
         // A socket, as standard input is in a command over SSH, cannot be opened by its path.
-        if descriptor < 0, errno == ENXIO, path == "/dev/stdin" { descriptor = dup(STDIN_FILENO) }
-        if descriptor >= 0 { return Descriptor(descriptor) }
+        if number < 0, errno == ENXIO, path == "/dev/stdin" {
+            number = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+        }
+        if number >= 0 { return Descriptor(number) }
         let code = errno
         throw Failure("\(path): \(FetchTarget.faultOfLink(path) ?? reason(code)); check the path")
     }
