@@ -275,7 +275,7 @@ final class FolderSite: Sendable {
             guard let path = try? RequestPath(target: "/" + PercentEncoding.visible(address)),
                 let file = try? folder.open(path.names)
             else { return nil }
-            return StoredOriginal(
+            return PictureOriginal(
                 name: "file \(address)", tag: file.metadata.entityTag, cacheControl: "max-age=\(seconds)"
             ) { try file.contents() }
         }

@@ -127,6 +127,14 @@ public final class FlightTable<
         }
     }
 
+    /// Unlists the flights of some keys. Later callers begin new flights; the old ones may still store their values.
+    @inlinable public func retire(where isMeant: (Key) -> Bool) {
+        state.withLock { state in
+            for key in state.flights.keys.filter(isMeant) { state.flights[key] = nil }
+            state.checkInvariants()
+        }
+    }
+
     /// Unlists all flights, forbids them to store their values, and outdates all work that has no flight yet.
     @inlinable public func invalidateAll() {
         state.withLock { state in

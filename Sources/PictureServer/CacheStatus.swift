@@ -39,8 +39,8 @@ struct CacheStatus: Hashable, Sendable {
 
 extension CacheStatus {
     /// A stored record was used, fresh or stale.
-    static func hit(_ record: SourceRecord, now: Int) -> CacheStatus {
-        CacheStatus(timeToLive: record.lifetime - record.age(now: now))
+    static func hit(_ record: LoadedFile, now: Int) -> CacheStatus {
+        CacheStatus(timeToLive: record.secondsLeft(now: now))
     }
 
     /// How a loader fetched the file; nil if the file was cached.

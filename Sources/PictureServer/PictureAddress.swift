@@ -1,6 +1,6 @@
 package import FoundationEssentials
 package import HTTPSemantics
-package import LazyImages
+import LazyImages
 package import PictureService
 import SystemSupport
 
@@ -92,56 +92,45 @@ package struct PictureSource: Hashable, Sendable {
     }
 }
 
-/// The source of a picture.
-package enum PictureOriginal: Sendable {
-    /// The picture at an address.
-    /// - Parameter isSigned: whether only the signature allows fetching it.
-    case address(PictureSource, isSigned: Bool)
-    /// A picture of the service itself, such as an uploaded poster.
-    case stored(StoredOriginal)
-
-    /// The key that the source's record is stored under.
-    package var recordKey: CacheKey {
-        switch self {
-        case .address(let source, _): Self.recordKey(ofAddress: source)
-        case .stored(let original): CacheKey(id: "\(original.name) \(original.tag)", variant: "record")
-        }
-    }
-
+/// The source of a picture: one at an address, or one of the service itself, such as an uploaded poster.
+package struct PictureOriginal: Sendable {
+    /// Loads its file.
+    let request: ImageRequest
     /// The address, or the picture's name, for messages.
-    var address: String {
-        switch self {
-        case .address(let source, _): source.url.displayText
-        case .stored(let original): original.name
-        }
-    }
+    let name: String
+    /// Nil for a picture of the service itself.
+    package let source: PictureSource?
+    /// Whether only a signature allows fetching it.
+    let isSigned: Bool
+    /// The tag of the service's own picture, which changes with its bytes, and the Cache-Control of pictures of it.
+    let own: (tag: String, cacheControl: String)?
 
     /// Whether the shared tier may have it. The names of this machine's own pictures mean other pictures elsewhere.
-    var isShared: Bool { if case .address = self { true } else { false } }
+    var isShared: Bool { source != nil }
 
-    static func recordKey(ofAddress source: PictureSource) -> CacheKey {
-        CacheKey(url: source.url, variant: "record")
+    private static let readers = BlockingThreads(count: 2, name: "marquee-poster")
+
+    /// The picture at an address.
+    package init(_ source: PictureSource, isSigned: Bool = false) {
+        request = ImageRequest(source.url)
+        name = source.url.displayText
+        (self.source, self.isSigned, own) = (source, isSigned, nil)
     }
-}
 
-/// A picture of the service itself, and how to read it.
-package struct StoredOriginal: Sendable {
-    /// A name that is unique in the service.
-    package let name: String
-    /// A tag that changes with the bytes.
-    package let tag: String
-    /// The Cache-Control of pictures of it.
-    package let cacheControl: String
-    /// Reads the bytes. Blocks.
-    package let read: @Sendable () throws -> [UInt8]
-
+    /// A picture of the service itself.
+    /// - Parameters:
+    ///   - name: unique in the service.
+    ///   - tag: changes with the bytes.
+    ///   - cacheControl: the Cache-Control of pictures of it.
+    ///   - read: reads the bytes. May block.
     package init(
         name: String, tag: String, cacheControl: String, read: @escaping @Sendable () throws -> [UInt8]
     ) {
+        request = ImageRequest(id: "\(name) \(tag)") {
+            try await Self.readers.run { Result { try read() } }.get()
+        }
         self.name = name
-        self.tag = tag
-        self.cacheControl = cacheControl
-        self.read = read
+        (source, isSigned, own) = (nil, false, (tag, cacheControl))
     }
 }
 
@@ -151,14 +140,32 @@ final class KnownAddress: Sendable {
     /// The most recent targets, so that frequent ones are not parsed again.
     typealias Memory = MemoryCache<KnownAddress>
 
+    /// How the picture of one content is stored and tagged. Source, recipe and encoder decide its bytes, so the entity
+    /// tag is the same on every machine.
+    struct Name: Sendable {
+        let key: CacheKey
+        let entityTag: String
+
+        /// Whether no cache may ever use it stale.
+        let mustRevalidate: Bool
+
+        fileprivate init(_ recipe: PictureRecipe, of record: LoadedFile) {
+            let control = CacheKind.shared.control(record.fields ?? HeaderFields())
+            mustRevalidate = control.mustRevalidate || control.noCache
+            let digest = Picture.key(recipe, ofContent: record.content).hexadecimal
+            key = CacheKey(id: "picture \(digest)")
+            // Half of it is enough to distinguish pictures.
+            entityTag = "\"\(digest.prefix(32))\""
+        }
+    }
+
     let recipe: PictureRecipe
     let original: PictureOriginal
     /// Whether somebody vouches that the picture at this address never changes: the signer, or the service for a stored
     /// picture whose present tag the recipe has. A stranger may write any tag.
     let isImmutable: Bool
-    let recordKey: CacheKey
-    /// The key of the picture, and the content it is for.
-    private let picture = Lock<(content: String, key: CacheKey)?>(nil)
+    /// The name of the picture, and the record it is for.
+    private let named = Lock<(record: LoadedFile, name: Name)?>(nil)
 
     /// The most bytes of a memory. A long target is rare and not kept.
     private static let limit = 16 << 20
@@ -168,18 +175,16 @@ final class KnownAddress: Sendable {
     init(_ recipe: PictureRecipe, of original: PictureOriginal, isSigned: Bool = false) {
         self.recipe = recipe
         self.original = original
-        let presentTag: String? = if case .stored(let stored) = original { stored.tag } else { nil }
-        isImmutable = recipe.tag != nil && (isSigned || recipe.tag == presentTag)
-        recordKey = original.recordKey
+        isImmutable = recipe.tag != nil && (isSigned || recipe.tag == original.own?.tag)
     }
 
-    /// The memory key of the picture of this content.
-    func pictureKey(_ record: SourceRecord) -> CacheKey {
-        picture.withLock { picture in
-            if let picture, picture.content == record.content { return picture.key }
-            let key = PictureTiers.key(record.key(recipe))
-            picture = (record.content, key)
-            return key
+    /// The name of the picture of a record's content.
+    func name(of record: LoadedFile) -> Name {
+        named.withLock { named in
+            if let named, named.record === record { return named.name }
+            let name = Name(recipe, of: record)
+            named = (record, name)
+            return name
         }
     }
 

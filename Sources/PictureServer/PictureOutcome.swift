@@ -3,8 +3,9 @@ import LazyImages
 
 /// A picture, and how it was found or made.
 struct ServedPicture: Sendable {
-    let picture: KeptPicture
-    let record: SourceRecord
+    let picture: LoadedFile
+    /// What is known of its source.
+    let record: LoadedFile
     var status: CacheStatus
 
     /// The same picture for a request that joined another's work.
@@ -97,6 +98,7 @@ struct PictureFailure: Error, Hashable, Sendable {
             self.init(.unprocessableContent, "the source is not a whole picture")
         case .tooLarge(_, let limit):
             self.init(.unprocessableContent, "the source has more than \(limit) bytes")
+        case .dataFailed: self.init(.internalServerError, "the poster cannot be read")
         case .resourcesShort, .memoryShort, .storageFailed, .transportUnavailable, .cancelled:
             self.init(.serviceUnavailable, "the system is short of a resource; try again", retryAfter: 1)
         default: self.init(.badGateway, "the source cannot be reached, or its answer cannot be used")

@@ -1,10 +1,8 @@
 internal import CMarqueeSystem
-import Coalescing
 package import HTTPSemantics
 package import HTTPServer
 package import ImageCodecs
 package import LazyImages
-import Synchronization
 import SystemSupport
 
 /// Serves pictures at the wanted size, made from sources that it fetches through a cache. All requests share one
@@ -70,44 +68,36 @@ package final class PictureServer: Sendable {
     }
 
     private let ruling: Lock<Ruling>
-    private let parts: SourceWork.Dependencies
-    /// The sources in progress.
-    private let works = Lock<[CacheKey: SourceWork]>([:])
-    let clock: WallClock
-    let client: @Sendable (RequestHead, Peer) -> IPAddress?
-    private let relief = PressureReader()
-    private let isTrimming = Atomic<Bool>(false)
-
-    /// The share of the memory for decoding that sources take before they are decoded.
-    private static let sourcePart = 8
+    private let loader: PictureLoader
+    private let clock: WallClock
+    private let client: @Sendable (RequestHead, Peer) -> IPAddress?
+    /// Its disk and shared tier; nil for none.
+    package let disk: DiskCache?
+    package let shared: SharedTier?
 
     package init(_ configuration: Configuration) {
         ruling = Lock(Ruling(configuration.rules))
+        loader = PictureLoader(configuration)
         clock = configuration.clock
         client = configuration.client
-        let tiers = PictureTiers(
-            memory: configuration.pictureMemory, disk: configuration.disk, shared: configuration.shared)
-        let gate = WorkGate(
-            WorkGate.Limits(
-                workers: configuration.workers, memory: configuration.decodeMemory,
-                transfers: configuration.downloads.transfers,
-                sourceMemory: configuration.decodeMemory / Self.sourcePart,
-                queueTime: configuration.queueTime, queue: configuration.queue),
-            timing: configuration.downloads.timing)
-        parts = SourceWork.Dependencies(
-            tiers: tiers, gate: gate, fetcher: PictureFetcher(configuration),
-            threads: BlockingThreads(count: configuration.workers, name: "marquee-picture", niceness: 5),
-            decoders: configuration.decoders, limits: configuration.rules.limits, clock: configuration.clock)
-        relief.read(configuration.pressure) { level in
-            tiers.pictures.relieve(level)
-            // The allocator keeps freed memory. Other processes need it now.
-            if level > .normal { csystem_trim_memory() }
-        }
+        (disk, shared) = (configuration.disk, configuration.shared)
     }
 
-    package var counters: PictureCounters { parts.counters }
-    package var tiers: PictureTiers { parts.tiers }
-    package var gate: WorkGate { parts.gate }
+    package var counters: PictureCounters { loader.counters }
+    package var gate: WorkGate { loader.gate }
+    /// The pictures in memory.
+    package var memory: CacheCounters { loader.pictures.counters }
+
+    /// Running and waiting transfers.
+    package var transferCount: Int { loader.transferCount }
+
+    /// Removes a source: from now on, nobody finds its pictures in memory or on disk.
+    /// - Returns: whether anything was stored.
+    @discardableResult
+    package func purge(_ source: PictureSource) async -> Bool { await loader.remove(source) }
+
+    /// Returns after all pictures are on disk.
+    package func flush() async { await loader.flush() }
 
     // MARK: Rules
 
@@ -132,117 +122,6 @@ package final class PictureServer: Sendable {
             return changes
         }
     }
-
-    // MARK: Requests
-
-    /// A picture in memory that may be used without asking the origin.
-    func pictureInMemory(_ address: KnownAddress) -> ServedPicture? {
-        let now = clock.seconds
-        guard let record = tiers.recordInMemory(address.recordKey), record.use(now: now) == .fresh,
-            let picture = tiers.pictureInMemory(address.pictureKey(record))
-        else { return nil }
-        counters.count(.memoryHit)
-        return ServedPicture(picture: picture, record: record, status: .hit(record, now: now))
-    }
-
-    /// Finds or makes a picture, and delivers the picture or a failure, exactly once, on any thread. Does not block.
-    /// - Parameter client: waits in turn with other clients.
-    /// - Returns: a closure that cancels this caller's wait: it is delivered a failure. When the last caller cancels,
-    ///   the work is cancelled.
-    func start(
-        _ address: KnownAddress, for client: IPAddress?, deliver: @escaping @Sendable (PictureOutcome) -> Void
-    ) -> @Sendable () -> Void {
-        let key = workKey(address.original)
-        let now = clock.seconds
-        // One limit for the reads of record, picture and source together.
-        let patience = tiers.shared?.newPatience()
-        let (work, caller, isNew) = SharedTier.$patience.withValue(patience) {
-            // Joined under the lock: nobody joins work that is unlisted, which a purge would not find.
-            works.withLock { works in
-                let listed = works[key].flatMap { $0.isOpen(now: now) ? $0 : nil }
-                let work = listed ?? SourceWork(address.original, for: client, parts)
-                works[key] = work
-                return (work, work.join(address.recipe), listed == nil)
-            }
-        }
-        if !isNew {
-            counters.count(.joined)
-            work.share(with: client)
-        }
-        // A flight without events: the listener receives only the end.
-        caller.listen(
-            FlightListener { [self] _ in
-                end(work, key)
-                guard let outcome = caller.outcome else { return }
-                deliver(caller.isFirst ? outcome : outcome.map(\.collapsed))
-            })
-        return { [counters] in
-            counters.count(.abandoned)
-            caller.leave()
-        }
-    }
-
-    /// Unlists and closes work whose last picture is delivered.
-    private func end(_ work: SourceWork, _ key: CacheKey) {
-        let isIdle = works.withLock { works in
-            guard work.isIdle else { return false }
-            // Newer work may be listed, after a purge or because the source's answer may not be used any more.
-            if works[key] === work { works[key] = nil }
-            return true
-        }
-        if isIdle { work.close() }
-        giveMemoryBack()
-    }
-
-    /// Signed addresses may have other rules for fetching. They then have their own transfers.
-    private func workKey(_ original: PictureOriginal) -> CacheKey {
-        if case .address(_, isSigned: true) = original, parts.fetcher.separatesSigned {
-            return original.recordKey.variant(Self.signedVariant)
-        }
-        return original.recordKey
-    }
-
-    private static let signedVariant = "signed"
-
-    /// Makes the allocator return freed memory after a while without work.
-    private func giveMemoryBack() {
-        guard isTrimming.exchange(true, ordering: .relaxed) == false else { return }
-        Task { [self] in
-            // Ignored: this task is never cancelled.
-            repeat { try? await Task.sleep(for: Self.idleTime) } while gate.usage.sources > 0
-            isTrimming.store(false, ordering: .relaxed)
-            // Ignored: the next work tries again.
-            try? await parts.threads.run { csystem_trim_memory() }
-        }
-    }
-
-    private static let idleTime = Duration.seconds(2)
-
-    // MARK: Keeping
-
-    /// Purges a source: from now on, nobody finds its pictures in memory or on disk.
-    /// - Returns: whether anything was stored.
-    @discardableResult
-    package func purge(_ source: PictureSource) async -> Bool {
-        let key = PictureOriginal.recordKey(ofAddress: source)
-        let isKnown = await tiers.record(key) != nil
-        await parts.fetcher.remove(source)
-        // After the file, which a request could still find, and before the record, which such a request may have stored:
-        // from here on it stores nothing. Waiting clients still get their pictures.
-        for key in [key, key.variant(Self.signedVariant)] {
-            works.withLock { $0.removeValue(forKey: key) }?.invalidate()
-        }
-        parts.revalidations.invalidate { $0 == key }
-        parts.failures.remove(key)
-        await tiers.removeRecord(key)
-        return isKnown
-    }
-
-    /// Returns after all pictures are on disk.
-    package func flush() async { await parts.fetcher.flush() }
-
-    /// Running and waiting transfers.
-    package var transferCount: Int { parts.fetcher.transferCount }
 }
 
 extension PictureServer {
@@ -254,7 +133,7 @@ extension PictureServer {
         guard let address = presentRuling.addresses.value(for: KnownAddress.key(head.target)),
             ["GET", "HEAD"].contains(head.method),
             address.recipe.expiry.map({ clock.seconds < $0 }) ?? true,
-            let picture = pictureInMemory(address)
+            let picture = loader.pictureInMemory(address)
         else { return nil }
         return answer(.success(picture), address, to: head)
     }
@@ -272,7 +151,7 @@ extension PictureServer {
             // Ignored: the error only says that the source is not listed.
             let isSigned = address.signature != nil && (try? ruling.rules.check(address.source)) == nil
             let known = KnownAddress(
-                address.recipe, of: .address(address.source, isSigned: isSigned),
+                address.recipe, of: PictureOriginal(address.source, isSigned: isSigned),
                 isSigned: address.signature != nil)
             return serve(known, head, from: peer) { known.keep(in: ruling.addresses, as: head.target) }
         } catch {
@@ -289,7 +168,7 @@ extension PictureServer {
             if let refusal = Self.refusal(ofMethod: head) { return .answer(refusal) }
             let rules = rules
             try rules.check(recipe, now: clock.seconds)
-            if case .address(let source, _) = original { try rules.check(source) }
+            if let source = original.source { try rules.check(source) }
             return serve(KnownAddress(recipe, of: original), head, from: peer)
         } catch {
             return .answer(answer(PictureFailure(error), to: head))
@@ -301,13 +180,13 @@ extension PictureServer {
         _ address: KnownAddress, _ head: RequestHead, from peer: Peer,
         remember: @escaping @Sendable () -> Void = {}
     ) -> Admission {
-        if let picture = pictureInMemory(address) {
+        if let picture = loader.pictureInMemory(address) {
             remember()
             return .answer(answer(.success(picture), address, to: head))
         }
         let client = client(head, peer)
         return .later { [self] pending in
-            let leave = start(address, for: client) { [self] outcome in
+            let leave = loader.start(address, for: client) { [self] outcome in
                 if case .success = outcome { remember() }
                 pending.send(answer(outcome, address, to: head))
             }
@@ -342,14 +221,14 @@ extension PictureServer {
     private func content(
         _ served: ServedPicture, _ address: KnownAddress, to head: RequestHead
     ) throws(PictureFailure) -> HTTPResponse {
-        let picture = served.picture
+        let (picture, entityTag) = (served.picture, address.name(of: served.record).entityTag)
         var fields: HeaderFields = [
-            "ETag": picture.entityTag,
-            "Cache-Control": PictureFreshness.control(of: address, served.record, now: clock.seconds),
+            "ETag": entityTag,
+            "Cache-Control": PictureFreshness.control(of: address, served, now: clock.seconds),
             // The max-age is the remaining freshness, counted from now.
             "Age": "0", "Cache-Status": served.status.value,
         ]
-        let conditions = Preconditions(head.fields, isRead: true, entityTag: picture.entityTag)
+        let conditions = Preconditions(head.fields, isRead: true, entityTag: entityTag)
         switch conditions.outcome {
         case .notModified: return HTTPResponse(status: .notModified, fields: fields)
         case .failed:
@@ -358,9 +237,9 @@ extension PictureServer {
         }
         // Pictures come from strangers: browsers must not run a script hidden in one.
         fields["Content-Security-Policy"] = "default-src 'none'; sandbox"
-        fields["Content-Type"] = picture.format.mediaType
+        fields["Content-Type"] = picture.header?.format.mediaType
         let count = picture.bytes.count
-        return HTTPResponse(status: .ok, fields: fields, body: .bytes(picture.bytes)).part(
+        return HTTPResponse(status: .ok, fields: fields, body: .bytes(picture.bytes.array)).part(
             for: head, conditions
         ) {
             answer(PictureFailure(.rangeNotSatisfiable, "the picture has \(count) bytes"), to: head)

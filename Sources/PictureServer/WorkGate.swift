@@ -20,8 +20,10 @@ package final class WorkGate: Sendable {
         var workers = 1
         /// The most bytes for decoding.
         var memory: Int
-        /// The most sources fetched at once. More would wait in the downloader, which does not know whose they are.
+        /// The most sources fetched at once, in all and of one host. More would wait in the downloader, which does not know
+        /// whose they are.
         var transfers: Int
+        var transfersPerHost = Int.max
         /// The most bytes of sources that are being fetched, or wait to be decoded. A single larger source is allowed. As
         /// much again is for sources that wait to be fetched.
         var sourceMemory: Int
@@ -33,6 +35,12 @@ package final class WorkGate: Sendable {
 
     /// Names a source on its way through the gate.
     final class Ticket: Hashable, Sendable {
+        let source: PictureLoader.SourceKey
+        /// Empty for a source without one, which has no limit of its own.
+        let host: String
+
+        init(_ source: PictureLoader.SourceKey, host: String) { (self.source, self.host) = (source, host) }
+
         static func == (one: Ticket, other: Ticket) -> Bool { one === other }
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
@@ -48,6 +56,7 @@ package final class WorkGate: Sendable {
 
     /// What the gate knows of a source.
     private struct Source {
+        let host: String
         var client: ClientTurns.Client
         /// Its place in the order until it is decoded.
         var turn: ClientTurns.Turn?
@@ -66,8 +75,15 @@ package final class WorkGate: Sendable {
         let limits: Limits
         var sources: [Ticket: Source] = [:]
         var turns = ClientTurns()
-        var toFetch = WaitingLine<ClientTurns.Turn, Waiter>()
+        /// The waiting sources: to be fetched, by their hosts, or to be decoded.
+        var toFetch: [String: WaitingLine<ClientTurns.Turn, Waiter>] = [:]
         var toDecode = WaitingLine<ClientTurns.Turn, Waiter>()
+        /// How many sources wait to be fetched.
+        var waitingToFetch = 0
+        /// The sources of each host that are being fetched.
+        var fetching: [String: Int] = [:]
+        /// The tickets of the sources in the gate.
+        var tickets: [PictureLoader.SourceKey: Ticket] = [:]
         /// The waiters to resume: with nil if they may go on.
         var resumptions: [(continuation: Continuation, failure: PictureFailure?)] = []
         /// The sources that are being decoded, and their memory for it.
@@ -84,7 +100,7 @@ package final class WorkGate: Sendable {
         /// memory. A client that has none there may always enter, so that nobody's crowd keeps it out.
         func isFull(for client: ClientTurns.Client) -> Bool {
             if let queue = limits.queue, sources.count >= limits.workers + queue { return true }
-            return toFetch.count * WorkGate.waitingMemory > limits.sourceMemory && turns.hasTurn(client)
+            return waitingToFetch * WorkGate.waitingMemory > limits.sourceMemory && turns.hasTurn(client)
         }
 
         /// The source's estimated share of the memory until its size is known.
@@ -96,7 +112,11 @@ package final class WorkGate: Sendable {
 
         private mutating func count(_ source: Source, _ sign: Int) {
             held += sign * source.held
-            if source.isFetching { transfers += sign }
+            if source.isFetching {
+                transfers += sign
+                let number = fetching[source.host, default: 0] + sign
+                fetching[source.host] = number == 0 ? nil : number
+            }
             guard let bytes = source.decodingBytes else { return }
             workers += sign
             memory += sign * bytes
@@ -114,6 +134,7 @@ package final class WorkGate: Sendable {
         mutating func remove(_ ticket: Ticket) {
             guard let source = sources.removeValue(forKey: ticket) else { return }
             if let turn = source.turn { turns.remove(turn) }
+            if tickets[ticket.source] === ticket { tickets[ticket.source] = nil }
             count(source, -1)
         }
 
@@ -131,14 +152,39 @@ package final class WorkGate: Sendable {
 
         mutating func insert(_ waiter: Waiter) {
             guard let turn = sources[waiter.ticket]?.turn else { return }
-            let line = waiter.bytes == nil ? \State.toFetch : \State.toDecode
-            self[keyPath: line].insert(waiter, at: turn)
+            guard waiter.bytes == nil else { return toDecode.insert(waiter, at: turn) }
+            toFetch[waiter.ticket.host, default: WaitingLine()].insert(waiter, at: turn)
+            waitingToFetch += 1
         }
 
         /// Takes a waiter out of its line; nil if the source does not wait.
         private mutating func removeWaiter(_ ticket: Ticket) -> Waiter? {
             guard let turn = sources[ticket]?.turn else { return nil }
-            return toFetch.remove(turn) ?? toDecode.remove(turn)
+            guard let waiter = toFetch[ticket.host]?.remove(turn) else { return toDecode.remove(turn) }
+            endWait(ticket.host)
+            return waiter
+        }
+
+        private mutating func endWait(_ host: String) {
+            waitingToFetch -= 1
+            if toFetch[host]?.count == 0 { toFetch[host] = nil }
+        }
+
+        /// The source to fetch next: the first in turn of the hosts that may have another transfer.
+        private var nextToFetch: Waiter? {
+            guard hasRoom else { return nil }
+            var next: (place: ClientTurns.Turn, waiter: Waiter)?
+            for (host, line) in toFetch where mayFetch(host) {
+                guard let place = line.firstPlace, let first = line.first,
+                    next.map({ place < $0.place }) ?? true
+                else { continue }
+                next = (place, first)
+            }
+            return next?.waiter
+        }
+
+        func mayFetch(_ host: String) -> Bool {
+            host.isEmpty || fetching[host, default: 0] < limits.transfersPerHost
         }
 
         mutating func share(_ ticket: Ticket, with client: ClientTurns.Client) {
@@ -163,8 +209,9 @@ package final class WorkGate: Sendable {
                 startDecoding(first.ticket, bytes)
                 resumptions.append((first.continuation, nil))
             }
-            while let first = toFetch.first, hasRoom {
-                toFetch.removeFirst()
+            while let first = nextToFetch {
+                toFetch[first.ticket.host]?.removeFirst()
+                endWait(first.ticket.host)
                 startFetching(first.ticket)
                 resumptions.append((first.continuation, nil))
             }
@@ -188,7 +235,13 @@ package final class WorkGate: Sendable {
                 precondition(transfers == all.count(where: \.isFetching), "the sum of transfers")
                 precondition(held == all.reduce(0) { $0 + $1.held }, "the sum of the sources' bytes")
                 precondition(turns.count == all.count { $0.turn != nil }, "the sum of turns")
-                precondition(toFetch.count + toDecode.count <= turns.count, "a waiter without a turn")
+                precondition(
+                    waitingToFetch == toFetch.values.reduce(0) { $0 + $1.count },
+                    "the sum of the hosts' lines")
+                precondition(
+                    fetching.values.allSatisfy { $0 > 0 } && fetching.values.reduce(0, +) == transfers,
+                    "the sum of the hosts' transfers")
+                precondition(waitingToFetch + toDecode.count <= turns.count, "a waiter without a turn")
             #endif
         }
     }
@@ -223,7 +276,9 @@ package final class WorkGate: Sendable {
         let client = client?.clientNetwork
         let isFull = change { state in
             if state.isFull(for: client) { return true }
-            state.sources[ticket] = Source(client: client, turn: state.turns.append(client))
+            state.sources[ticket] = Source(
+                host: ticket.host, client: client, turn: state.turns.append(client))
+            state.tickets[ticket.source] = ticket
             return false
         }
         if isFull { throw .busy(.queue) }
@@ -231,20 +286,24 @@ package final class WorkGate: Sendable {
     }
 
     /// Takes a place for a source that need not be fetched now: only if nobody waits.
-    func enterAtOnce() -> Ticket? {
+    /// - Returns: whether it has a place.
+    func enterAtOnce(_ ticket: Ticket) -> Bool {
         change { state in
-            guard !state.isFull(for: nil), state.toFetch.count == 0, state.hasRoom else { return nil }
-            let ticket = Ticket()
-            state.sources[ticket] = Source(client: nil)
+            guard !state.isFull(for: nil), state.waitingToFetch == 0, state.hasRoom,
+                state.mayFetch(ticket.host)
+            else { return false }
+            state.sources[ticket] = Source(host: ticket.host, client: nil)
             state.startFetching(ticket)
-            return ticket
+            return true
         }
     }
 
     /// Lets a waiting source take the turn of another client that asks for it too, if that is earlier. Otherwise it
     /// would wait behind all that the first client has asked for.
-    func share(_ ticket: Ticket, with client: IPAddress?) {
-        change { $0.share(ticket, with: client?.clientNetwork) }
+    func share(_ source: PictureLoader.SourceKey, with client: IPAddress?) {
+        change { state in
+            if let ticket = state.tickets[source] { state.share(ticket, with: client?.clientNetwork) }
+        }
     }
 
     /// Gives back everything that a source has.
@@ -358,7 +417,7 @@ package final class WorkGate: Sendable {
     package var usage: Usage {
         state.withLock { state in
             Usage(
-                sources: state.sources.count, waiting: state.toFetch.count + state.toDecode.count,
+                sources: state.sources.count, waiting: state.waitingToFetch + state.toDecode.count,
                 workers: state.workers, memory: state.memory, sourceMemory: state.held)
         }
     }

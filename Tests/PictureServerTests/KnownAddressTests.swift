@@ -10,7 +10,7 @@ struct KnownAddressTests {
 
     private func address() throws -> KnownAddress {
         let source = try PictureSource("https://images.example.org/a.jpg")
-        return KnownAddress(try PictureRecipe("w92"), of: .address(source, isSigned: false))
+        return KnownAddress(try PictureRecipe("w92"), of: PictureOriginal(source))
     }
 
     private func known(_ target: String) -> KnownAddress? { memory.value(for: KnownAddress.key(target)) }

@@ -241,7 +241,7 @@ struct PictureAgeTests {
             if kind == .remove {
                 removing.add()
                 removal.wait()
-            } else if kind == .read {
+            } else if kind == .read, removing.count > 0 {
                 reading.add()
                 read.wait()
             }

@@ -1,9 +1,9 @@
 import HTTPSemantics
-import ImageCodecs
 import PictureService
 import TestTraits
 import Testing
 
+@testable import LazyImages
 @testable import PictureServer
 
 @Suite("Freshness of the service's answers", .bounded)
@@ -11,7 +11,7 @@ struct PictureFreshnessTests {
     private func address(_ recipe: String, isSigned: Bool = false) throws -> KnownAddress {
         KnownAddress(
             try PictureRecipe(recipe),
-            of: .address(try PictureSource("https://images.example/a"), isSigned: false), isSigned: isSigned)
+            of: PictureOriginal(try PictureSource("https://images.example/a")), isSigned: isSigned)
     }
 
     @Test(
@@ -28,8 +28,7 @@ struct PictureFreshnessTests {
         ])
     func ownControl(recipe: String, isSigned: Bool, age: Int, control: String) throws {
         let address = try address(recipe, isSigned: isSigned)
-        let record = try record(age: age)
-        #expect(PictureFreshness.control(of: address, record, now: 1_790_000_000) == control)
+        #expect(PictureFreshness.control(of: address, try served(age: age), now: 1_790_000_000) == control)
     }
 
     @Test(
@@ -40,16 +39,21 @@ struct PictureFreshnessTests {
             ("w342.e1790000020.v1", "public, max-age=20, immutable"),
         ])
     func stored(recipe: String, control: String) throws {
-        let original = StoredOriginal(name: "a", tag: "1", cacheControl: "max-age=5") { [] }
-        let address = KnownAddress(try PictureRecipe(recipe), of: .stored(original))
+        let original = PictureOriginal(name: "a", tag: "1", cacheControl: "max-age=5") { [] }
+        let address = KnownAddress(try PictureRecipe(recipe), of: original)
         #expect(
-            PictureFreshness.control(of: address, try record(age: 70), now: 1_790_000_000) == control)
+            PictureFreshness.control(of: address, try served(age: 70), now: 1_790_000_000) == control)
     }
 
-    private func record(age: Int) throws -> SourceRecord {
-        SourceRecord(
-            content: String(repeating: "0", count: 64), byteCount: 1, format: .jpeg,
-            size: ImageSize(width: 1, height: 1), control: [""], received: 1_790_000_000, initialAge: age,
-            lifetime: 60)
+    /// A picture whose source has this age, of 60 s.
+    private func served(age: Int) throws -> ServedPicture {
+        let answer = ResponseHead(
+            status: 200, fields: ["Cache-Control": "max-age=60", "Age": "\(age)"])
+        let file = LoadedFile(
+            bytes: ImageBytes([1]), header: nil, status: 200, url: url, requestedURL: url, source: .network,
+            response: StoredResponse(answer, address: url.absoluteString, received: 1_790_000_000))
+        return ServedPicture(picture: file, record: file, status: .hit(file, now: 1_790_000_000))
     }
+
+    private let url = ImageRequest("https://images.example/a").url
 }

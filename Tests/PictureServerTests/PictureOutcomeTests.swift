@@ -41,7 +41,7 @@ struct PictureOutcomeTests {
         (.encodedContent(url: url, encoding: "br"), 502, nil),
         (.checksumMismatch(url: url, expected: "a", found: "b"), 502, nil), (.notCached(url: url), 502, nil),
         (.unreadableFile(path: "/secret.example", reason: "x"), 502, nil),
-        (.fileChanged(path: "/secret.example"), 502, nil), (.dataFailed(url: url, reason: "x"), 502, nil),
+        (.fileChanged(path: "/secret.example"), 502, nil), (.dataFailed(url: url, reason: "x"), 500, nil),
     ]
 
     @Test("every loading error has its status and rule, and reveals no address")

@@ -3,6 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import HTTPServer
 @testable import PictureServer
 import PictureService
 
@@ -118,13 +119,19 @@ struct SharedStoreTests {
         try await first.settle()
         #expect(fleet.store.count("PUT") == 0)
         let body = try Samples.jpeg()
-        let stored = StoredOriginal(name: "film", tag: "1", cacheControl: "no-cache") { body }
-        let answered = Tally()
-        let poster = KnownAddress(try PictureRecipe("w92"), of: .stored(stored))
-        _ = first.service.start(poster, for: nil) { outcome in
-            if case .success = outcome { answered.add() }
+        let poster = PictureOriginal(name: "film", tag: "1", cacheControl: "no-cache") { body }
+        let pending = PictureClient.Pending {}
+        guard
+            case .later(let answer) = first.service.admit(
+                try RequestHead(
+                    parsing: Array("GET /films/a/poster/w92 HTTP/1.1\r\nHost: localhost\r\n".utf8)[...]),
+                "w92", of: poster, from: Peer(address: "127.0.0.1", isLocal: true))
+        else {
+            Issue.record("it is not in memory")
+            return
         }
-        try await answered.wait(for: 1)
+        answer(pending.answer)
+        #expect(try await pending.value().status == 200)
         try await first.settle()
         #expect(fleet.store.count("PUT") == 0)
     }
@@ -136,7 +143,7 @@ struct SharedStoreTests {
         let client = try fleet.instance(
             "first", at: "http://127.0.0.1:\(silent.port)/", limit: .milliseconds(50))
         #expect(try await client.get("w92").status == 200)
-        let traffic = client.service.tiers.shared?.traffic
+        let traffic = client.service.shared?.traffic
         // Of three reads one fails, and two are skipped. The writes fail too.
         #expect(traffic?.skips == 2 && traffic?.hits == 0, "\(String(describing: traffic))")
     }

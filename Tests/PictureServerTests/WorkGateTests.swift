@@ -198,11 +198,48 @@ struct WorkGateTests {
             try await eventually { gate.usage.waiting > waiting }
         }
         // The first one's turn is not later than any of Ben's.
-        for number in [3, 0, 2] { gate.share(tickets[number], with: ben) }
+        for number in [3, 0, 2] { gate.share(tickets[number].source, with: ben) }
         #expect(gate.usage.waiting == 4)
         try await end(gate, running)
         for number in [0, 3, 1, 2] { try await end(gate, tasks[number]) }
         #expect(log.value == ["running", "a1", "a4", "a2", "a3"])
+    }
+
+    @Test("sources of a host beyond its limit wait, and those of other hosts do not wait for them")
+    func hosts() async throws {
+        let gate = WorkGate(
+            WorkGate.Limits(
+                memory: 1000, transfers: 3, transfersPerHost: 2, sourceMemory: 1 << 30,
+                queueTime: .seconds(5)), timing: clock.timing)
+        func enter(_ host: String) async throws -> (WorkGate.Ticket, Task<Void, Never>) {
+            let ticket = WorkGate.Ticket(host: host)
+            let sources = gate.usage.sources
+            let task = Task { [log, anna] in
+                try? await gate.enter(ticket, anna)
+                log.change { $0.append(host) }
+            }
+            try await eventually { gate.usage.sources > sources }
+            return (ticket, task)
+        }
+        var slow: [(WorkGate.Ticket, Task<Void, Never>)] = []
+        for _ in 0..<4 { slow.append(try await enter("slow")) }
+        for (_, task) in slow[..<2] { await task.value }
+        #expect(gate.usage.waiting == 2 && !gate.enterAtOnce(WorkGate.Ticket(host: "other")))
+        let other = try await enter("other")
+        await other.1.value
+        #expect(gate.usage.waiting == 2)
+        // The limit of all transfers holds for other hosts too.
+        let last = try await enter("last")
+        try await eventually { gate.usage.waiting == 3 }
+        gate.leave(slow[0].0)
+        await slow[2].1.value
+        gate.leave(other.0)
+        await last.1.value
+        #expect(log.value == ["slow", "slow", "other", "slow", "last"] && gate.usage.waiting == 1)
+        gate.leave(slow[1].0)
+        await slow[3].1.value
+        for ticket in [slow[2].0, slow[3].0, last.0] { gate.leave(ticket) }
+        #expect(gate.usage == WorkGate.Usage(sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
     }
 
     @Test("slow sources that were decoded earlier do not get a burst of others refused")
@@ -414,5 +451,21 @@ extension WorkGate {
         let ticket = Ticket()
         try await enter(ticket, client)
         return ticket
+    }
+
+    /// Takes a place for a source of its own; nil if there is none.
+    func enterAtOnce() -> Ticket? {
+        let ticket = Ticket()
+        return enterAtOnce(ticket) ? ticket : nil
+    }
+}
+
+extension WorkGate.Ticket {
+    private static let number = Tally()
+
+    /// The ticket of a source that is no other's.
+    convenience init(host: String = "") {
+        Self.number.add()
+        self.init(PictureLoader.SourceKey(file: CacheKey(id: "\(Self.number.count)")), host: host)
     }
 }

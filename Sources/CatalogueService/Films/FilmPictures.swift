@@ -9,10 +9,10 @@ import PictureService
 package struct FilmPictures: Sendable {
     let service: PictureServer
     /// The picture at an address beside the catalogue; nil if there is none.
-    let local: @Sendable (String) -> StoredOriginal?
+    let local: @Sendable (String) -> PictureOriginal?
 
     package init(
-        _ service: PictureServer, local: @escaping @Sendable (String) -> StoredOriginal? = { _ in nil }
+        _ service: PictureServer, local: @escaping @Sendable (String) -> PictureOriginal? = { _ in nil }
     ) {
         self.service = service
         self.local = local
@@ -45,11 +45,10 @@ extension FilmService {
     /// Answers a request for a poster at a web address that may be fetched; nil for all other posters.
     func admitFetchedPoster(of id: String, _ call: FilmCall) throws -> Admission? {
         let film = try operations.film(id)
-        guard let pictures, case .address(let source, _)? = original(of: film, pictures),
+        guard let pictures, let original = original(of: film, pictures), let source = original.source,
             pictures.service.rules.offersOriginal(of: source)
         else { return nil }
-        return pictures.service.admit(
-            call.head, PictureRecipe.original, of: .address(source, isSigned: false), from: call.peer)
+        return pictures.service.admit(call.head, PictureRecipe.original, of: original, from: call.peer)
     }
 
     private func original(of film: StoredFilm, _ pictures: FilmPictures) -> PictureOriginal? {
@@ -58,20 +57,17 @@ extension FilmService {
         case .none: return nil
         case .stored(_, _, let tag):
             let operations = operations
-            return .stored(
-                StoredOriginal(name: "films/\(id)", tag: tag, cacheControl: "no-cache") {
-                    let poster = try operations.poster(of: id)
-                    guard poster.tag == tag else { throw FilmError.noPoster(id: id) }
-                    return poster.bytes
-                })
+            return PictureOriginal(name: "films/\(id)", tag: tag, cacheControl: "no-cache") {
+                let poster = try operations.poster(of: id)
+                guard poster.tag == tag else { throw FilmError.noPoster(id: id) }
+                return poster.bytes
+            }
         case .address(let address):
             if WebOrigin(address) != nil {
                 // Ignored: from an unusable address no picture is made.
-                return (try? PictureSource(PercentEncoding.visible(address))).map {
-                    .address($0, isSigned: false)
-                }
+                return (try? PictureSource(PercentEncoding.visible(address))).map { PictureOriginal($0) }
             }
-            return pictures.local(address).map { .stored($0) }
+            return pictures.local(address)
         }
     }
 }

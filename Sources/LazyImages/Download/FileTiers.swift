@@ -69,15 +69,29 @@ final class FileTiers: Sendable {
     ) async -> (file: LoadedFile?, mark: ClaimFile.Mark?) {
         guard let disk = disk(for: request) else { return (nil, nil) }
         let look = await disk.entry(for: request.key, claimedAs: request.transferKey)
-        guard var entry = look.entry else { return (nil, look.mark) }
-        if entry.body.count == 0, let content = StoredResponse(decoding: entry.metadata)?.content {
-            // Another caller keeps only results.
-            guard request.acceptsResult, let key = request.pipeline.resultKey(ofContent: content),
-                let result = await disk.entry(for: key)
-            else { return (nil, look.mark) }
-            entry = DiskCache.Entry(metadata: entry.metadata, body: result.body, expiry: entry.expiry)
+        guard let entry = look.entry else { return (nil, look.mark) }
+        return (await whole(entry, for: request, from: .disk), look.mark)
+    }
+
+    /// The file of a stored entry. The body may have an entry of its own.
+    private func whole(
+        _ entry: DiskCache.Entry, for request: ImageRequest, from source: LoadedFile.Source
+    ) async -> LoadedFile? {
+        guard entry.body.count == 0, let content = StoredResponse(decoding: entry.metadata)?.content else {
+            return file(of: entry, for: request, from: source)
         }
-        return (file(of: entry, for: request, from: .disk), look.mark)
+        // Without a key another caller keeps only results.
+        let isResult = request.acceptsResult
+        let key =
+            isResult
+            ? request.pipeline.resultKey(ofContent: content)
+            : configuration.storesBodiesByContent ? Self.bodyKey(content) : nil
+        guard let key, let body = await part(key, isShared: !isResult && mayBeShared(request)) else {
+            return nil
+        }
+        return file(
+            of: DiskCache.Entry(metadata: entry.metadata, body: body.entry.body, expiry: entry.expiry),
+            for: request, from: body.source == .shared ? .shared : source, isResult: isResult)
     }
 
     /// Whether a file in memory is an answer to the request's fields.
@@ -94,20 +108,30 @@ final class FileTiers: Sendable {
         configuration.maximumAge.map { .seconds(clock.seconds - stored.received) <= $0 } ?? true
     }
 
-    /// The file of a stored entry, if it is what the request wants.
-    func file(
+    /// The answer of a stored entry, if it is what the request wants.
+    private func response(
         of entry: DiskCache.Entry, for request: ImageRequest, from source: LoadedFile.Source
-    ) -> LoadedFile? {
+    ) -> StoredResponse? {
         guard let stored = StoredResponse(decoding: entry.metadata), isRecent(stored) else { return nil }
         let response = source == .shared ? stored.seen(by: configuration.cacheKind) : stored
-        guard matches(request, response), let url = URL(string: response.url) else { return nil }
+        return matches(request, response) ? response : nil
+    }
+
+    /// The file of a stored entry, if it is what the request wants.
+    private func file(
+        of entry: DiskCache.Entry, for request: ImageRequest, from source: LoadedFile.Source,
+        isResult: Bool = false
+    ) -> LoadedFile? {
+        guard let response = response(of: entry, for: request, from: source),
+            let url = URL(string: response.url)
+        else { return nil }
         // Ignored: an entry that is not an image is a miss, and the next transfer reports the reason.
         let structure =
             response.status == 200
             ? try? entry.body.structure(by: configuration.decoders).get() : nil
         let file = LoadedFile(
             bytes: entry.body, header: structure?.header, damage: structure?.damage, status: response.status,
-            url: url, requestedURL: request.url, source: source, response: response)
+            url: url, requestedURL: request.url, source: source, response: response, isResult: isResult)
         guard file.isPresent else { return file }
         let isWanted = file.header != nil || configuration.acceptsAnyContent
         return isWanted && request.accepts(file.content) ? file : nil
@@ -160,8 +184,9 @@ final class FileTiers: Sendable {
     func keep(
         _ answer: DownloadedImage, _ wanted: DownloadRequest, from flight: DownloadFlight
     ) async -> LoadedFile {
-        let (file, head, consequence) = judge(answer, wanted)
+        var (file, head, consequence) = judge(answer, wanted)
         if !flight.isCurrent { return file }
+        if configuration.storesBodiesByContent { file = await identified(file) }
         let request = wanted.request
         switch consequence {
         case .store:
@@ -198,7 +223,7 @@ final class FileTiers: Sendable {
             let file = LoadedFile(
                 bytes: stored.bytes, header: stored.header, damage: stored.damage, status: stored.status,
                 url: answer.url, requestedURL: request.url, source: .revalidated,
-                response: confirmed, mayBeKept: mayBeKept)
+                response: confirmed, mayBeKept: mayBeKept, isResult: stored.isResult)
             return (file, head, mayBeKept ? .store : .nothing)
         }
         let status = answer.head.status
@@ -238,11 +263,16 @@ final class FileTiers: Sendable {
     ) async {
         remember(file, for: request, unless: isUnwanted)
         guard let disk = disk(for: request), let response = file.response else { return }
-        // The result has an entry of its own.
+        let isApart = file.isResult || hasBodyApart(file)
+        if isApart, !file.isResult, request.data == nil {
+            let key = Self.bodyKey(file.content)
+            if await disk.run(on: disk.readers, orElse: false, { disk.contains(key) }) == false {
+                await disk.store(file.bytes.source, metadata: [], for: key)
+            }
+        }
         await disk.store(
-            file.isResult ? ByteArray([]) : file.bytes.source, metadata: response.encoded,
-            expiry: response.expiry, for: request.key,
-            unless: isUnwanted)
+            isApart ? ByteArray([]) : file.bytes.source, metadata: response.encoded,
+            expiry: response.expiry, for: request.key, unless: isUnwanted)
     }
 
     /// What is kept of an answer's head.
@@ -266,8 +296,8 @@ extension FileTiers {
         guard let shared = shared(for: request), mayBeShared(request), request.cachePolicy != .reload,
             wanted.stored?.source != .shared,
             let entry = await shared.entry(for: request.key),
-            entry.body.count <= configuration.maximumBytes,
-            let file = file(of: entry, for: request, from: .shared), let response = file.response,
+            let file = await whole(entry, for: request, from: .shared), let response = file.response,
+            file.bytes.count <= configuration.maximumBytes,
             response.received > wanted.stored?.response?.received ?? 0
         else { return nil }
         guard request.keepsOriginal else { return file.unstored }
@@ -290,14 +320,81 @@ extension FileTiers {
             CacheKind.shared.allowsStoring(
                 head, directives: request.directives, isWhole: !request.isPartial)
         else { return }
-        let response = response(head, answer, wanted, in: .shared)
+        var response = response(head, answer, wanted, in: .shared)
+        let isApart = hasBodyApart(file)
+        if isApart, shared.shares(request.key) {
+            response.content = file.content
+            shared.store(file.bytes.source, metadata: [], for: Self.bodyKey(file.content))
+        }
         shared.store(
-            file.bytes.source, metadata: response.encoded, expiry: response.expiry, for: request.key
+            isApart ? ByteArray([]) : file.bytes.source, metadata: response.encoded, expiry: response.expiry,
+            for: request.key
         ) { !flight.isCurrent }
     }
 
     /// Not a request with a closure: its bytes are the program's own.
     private func mayBeShared(_ request: ImageRequest) -> Bool { request.data == nil && !request.isPartial }
+}
+
+/// Bodies and results in entries of their own, by keys of their content.
+extension FileTiers {
+    private static func bodyKey(_ content: String) -> CacheKey { CacheKey(id: "file \(content)") }
+
+    private func hasBodyApart(_ file: LoadedFile) -> Bool {
+        configuration.storesBodiesByContent && file.isPresent && file.response?.content != nil
+    }
+
+    private func identified(_ file: LoadedFile) async -> LoadedFile {
+        guard let disk else { return file.identified() }
+        return await disk.run(on: disk.readers, orElse: file) { file.identified() }
+    }
+
+    /// All keys of what the tiers have of a request's file, without results.
+    func keys(of request: ImageRequest) async -> [CacheKey] {
+        guard configuration.storesBodiesByContent, let record = await record(for: request) else {
+            return [request.key]
+        }
+        return [request.key, Self.bodyKey(record.content)]
+    }
+
+    /// What disk or the shared tier know of the request's file, fresh or not, without its bytes. What the shared tier
+    /// knows is then on disk too.
+    /// - Parameter isUnwanted: whether the file was removed from the tiers meanwhile.
+    func record(for request: ImageRequest, unless isUnwanted: () -> Bool = { false }) async -> LoadedFile? {
+        if let entry = await disk(for: request)?.entry(for: request.key) {
+            return record(of: entry, for: request, from: .disk)
+        }
+        guard mayBeShared(request), let entry = await shared(for: request)?.entry(for: request.key),
+            let record = record(of: entry, for: request, from: .shared)
+        else { return nil }
+        await disk(for: request)?.store(
+            entry.body.source, metadata: entry.metadata, expiry: entry.expiry, for: request.key,
+            unless: isUnwanted)
+        return record
+    }
+
+    private func record(
+        of entry: DiskCache.Entry, for request: ImageRequest, from source: LoadedFile.Source
+    ) -> LoadedFile? {
+        guard var response = response(of: entry, for: request, from: source), response.status == 200,
+            let url = URL(string: response.url)
+        else { return nil }
+        // An earlier version stored the body here.
+        if response.content == nil { response.content = entry.body.checksum }
+        return LoadedFile(
+            bytes: ImageBytes([]), header: nil, status: response.status, url: url, requestedURL: request.url,
+            source: source, response: response)
+    }
+
+    /// An entry of disk, else of the shared tier, which is then on disk too.
+    func part(
+        _ key: CacheKey, isShared: Bool
+    ) async -> (entry: DiskCache.Entry, source: LoadedFile.Source)? {
+        if let entry = await disk?.entry(for: key) { return (entry, .disk) }
+        guard isShared, let entry = await shared?.entry(for: key) else { return nil }
+        await disk?.store(entry.body.source, metadata: entry.metadata, for: key)
+        return (entry, .shared)
+    }
 }
 
 extension StoredResponse {

@@ -274,6 +274,10 @@ extension ImageDownloader {
         /// rules and the cache policy allow. An older one is fetched again. ``MemoryCache`` has a limit of its own. Default:
         /// nil, none.
         public var maximumAge: Duration?
+        /// Whether disk and the shared tier keep each body in an entry of its own, under the SHA-256 of its content. For a
+        /// cache of results: what is known of a file is then read without its body, and leads to the results. Earlier
+        /// versions count such a file as a miss. Default: false.
+        package var storesBodiesByContent = false
         /// The clock of retries.
         package var timing = RetryTiming.system
         /// The slots of several downloaders, so that a host sees its limit once. Default: nil, a downloader's own.

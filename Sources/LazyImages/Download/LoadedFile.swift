@@ -47,6 +47,8 @@ public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible 
     package let mayBeKept: Bool
     /// Whether a second transfer has brought the same bytes: damage in them is the server's own.
     let isRepeated: Bool
+    /// Whether it is a stored result in place of the file.
+    let isResult: Bool
     /// Of a file that could be on disk, and is not, since the caller that began its transfer does not want that: whether
     /// another caller has stored it there. Nil for other files.
     let storedLater: StoredLater?
@@ -55,7 +57,7 @@ public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible 
         bytes: ImageBytes, header: ImageHeader?, damage: ImageDecodingError? = nil, status: Int?, url: URL,
         requestedURL: URL, source: Source, head: ResponseHead? = nil, response: StoredResponse? = nil,
         mayBeKept: Bool = true,
-        isRepeated: Bool = false, storedLater: StoredLater? = nil
+        isRepeated: Bool = false, isResult: Bool = false, storedLater: StoredLater? = nil
     ) {
         self.bytes = bytes
         self.header = header
@@ -68,6 +70,7 @@ public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible 
         self.response = response
         self.mayBeKept = mayBeKept
         self.isRepeated = isRepeated
+        self.isResult = isResult
         self.storedLater = storedLater
     }
 
@@ -100,15 +103,17 @@ public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible 
     /// - Parameters:
     ///   - file: has the bytes. Default: nil, this one.
     ///   - source: where the file was found. Default: nil, as here.
+    ///   - isResult: whether the bytes are a result. Default: nil, as those of the file.
     private func copy(
         _ file: LoadedFile? = nil, source: Source? = nil, head: ResponseHead?, _ response: StoredResponse?,
-        isRepeated: Bool = false, storedLater: StoredLater? = nil
+        isRepeated: Bool = false, isResult: Bool? = nil, storedLater: StoredLater? = nil
     ) -> LoadedFile {
         let file = file ?? self
         return LoadedFile(
             bytes: file.bytes, header: file.header, damage: file.damage, status: status, url: url,
             requestedURL: requestedURL, source: source ?? self.source, head: head, response: response,
-            mayBeKept: mayBeKept, isRepeated: isRepeated, storedLater: storedLater)
+            mayBeKept: mayBeKept, isRepeated: isRepeated, isResult: isResult ?? file.isResult,
+            storedLater: storedLater)
     }
 
     /// Whether damage that decoding finds may be the transfer's: the file came just now, for the first time, and is not
@@ -129,11 +134,15 @@ public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible 
         response.map { ($0.received, $0.initialAge, $0.lifetime) }
     }
 
-    /// Whether it is a stored result in place of the file.
-    var isResult: Bool { response?.content != nil }
+    /// The SHA-256 of the file, also if this is its result or its record. Computed, unless it is known.
+    package var content: String { response?.content ?? bytes.checksum }
 
-    /// The SHA-256 of the file, also if this is its result.
-    var content: String { response?.content ?? bytes.checksum }
+    /// The same with its `content`.
+    func identified() -> LoadedFile {
+        guard var response, response.content == nil, isPresent else { return self }
+        response.content = content
+        return copy(head: head, response, isRepeated: isRepeated, storedLater: storedLater)
+    }
 
     /// Whether a caller has stored the file on disk after its transfer.
     final class StoredLater: Sendable {
@@ -145,12 +154,39 @@ public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible 
         copy(head: head, response, isRepeated: isRepeated, storedLater: StoredLater())
     }
 
+    /// The same without its bytes.
+    package func record(damage: ImageDecodingError?) -> LoadedFile {
+        LoadedFile(
+            bytes: ImageBytes([]), header: header, damage: damage, status: status, url: url,
+            requestedURL: requestedURL, source: source, response: response, mayBeKept: mayBeKept)
+    }
+
+    /// How a cache of a kind may use the file now (RFC 9111 section 4), whatever its client wants.
+    package func use(in kind: CacheKind, now: Int) -> CacheUse {
+        response?.use(for: CacheControl(HeaderFields()), as: kind, now: now) ?? .fresh
+    }
+
+    /// Whether a cache of a kind may use the file stale now, because its server fails (RFC 5861 section 4).
+    /// - Parameter directives: those of the request. Default: none.
+    package func allowsStaleOnError(
+        in kind: CacheKind, now: Int, _ directives: CacheControl = CacheControl(HeaderFields())
+    ) -> Bool {
+        response.map { response in
+            CacheUse.allowsStaleOnError(
+                age: response.age(at: now), lifetime: response.lifetime,
+                control: kind.control(response.fields), directives: directives)
+        } ?? false
+    }
+
+    /// How many seconds the file is still fresh; negative for a stale one. Nil for one that is always fresh.
+    package func secondsLeft(now: Int) -> Int? { response.map { $0.lifetime - $0.age(at: now) } }
+
     /// The answer with other bytes: a stored file that it confirms as well, or the results of a file.
     /// - Parameter content: of the file whose results these are; nil for a file.
     func with(_ stored: LoadedFile, resultOf content: String?) -> LoadedFile {
         var response = response
         response?.content = content
-        return copy(stored, head: head, response)
+        return copy(stored, head: head, response, isResult: content != nil)
     }
 
     /// Whether it is the image itself, and not a remembered 404 or 410.

@@ -131,8 +131,10 @@ public final class FileLoader: Sendable {
     /// - Parameter request: the request of the file.
     public func remove(_ request: ImageRequest) async {
         downloader.invalidate(request)
-        shared?.remove(request.key)
-        await disk?.remove(request.key)
+        for key in await tiers.keys(of: request) {
+            shared?.remove(key)
+            await disk?.remove(key)
+        }
         // Again, for loads that have found the file on disk meanwhile. Memory comes last: they may have put the file
         // there.
         downloader.invalidate(request)
@@ -229,6 +231,37 @@ public final class FileLoader: Sendable {
         await downloader.waitForBackground()
         await disk?.flush()
         await shared?.flush()
+    }
+}
+
+/// For a cache of results in front of this one.
+extension FileLoader {
+    /// What disk or the shared tier know of a request's file, fresh or not: the file without its bytes, with its
+    /// ``LoadedFile/content``. Nil if they know nothing, and for a remembered 404 or 410.
+    /// - Parameter isUnwanted: whether the file was removed from the tiers meanwhile.
+    package func record(
+        for request: ImageRequest, unless isUnwanted: () -> Bool
+    ) async -> LoadedFile? {
+        await tiers.record(for: request, unless: isUnwanted)
+    }
+
+    /// A result: from disk, else from the shared tier.
+    package func result(_ key: CacheKey, isShared: Bool) async -> DiskCache.Entry? {
+        await tiers.part(key, isShared: isShared)?.entry
+    }
+
+    /// Stores a result on disk and in the shared tier. Waits if too many writes are queued for the disk.
+    package func storeResult(
+        _ bytes: ImageBytes, metadata: [UInt8], for key: CacheKey, isShared: Bool
+    ) async {
+        await disk?.store(bytes.source, metadata: metadata, for: key)
+        if isShared { shared?.store(bytes.source, metadata: metadata, for: key) }
+    }
+
+    /// Removes a result.
+    package func removeResult(_ key: CacheKey) async {
+        shared?.remove(key)
+        await disk?.remove(key)
     }
 }
 
@@ -434,12 +467,9 @@ extension FileLoader {
     /// The stale file that the request may have because the server fails (RFC 5861 section 4); nil if there is none.
     private func fileOnError(for wanted: DownloadRequest) throws(ImageLoadingError) -> LoadedFile? {
         // Only a revalidation: a file that could not be used before cannot be used now.
-        guard let stored = wanted.stored, let response = stored.response, stored.isPresent,
-            wanted.revalidates,
-            CacheUse.allowsStaleOnError(
-                age: response.age(at: clock.seconds), lifetime: response.lifetime,
-                control: configuration.cacheKind.control(response.fields),
-                directives: wanted.request.directives)
+        guard let stored = wanted.stored, stored.isPresent, wanted.revalidates,
+            stored.allowsStaleOnError(
+                in: configuration.cacheKind, now: clock.seconds, wanted.request.directives)
         else { return nil }
         return try usable(stored.from(.stale), for: wanted.request)
     }
@@ -478,7 +508,7 @@ extension FileLoader {
 }
 
 extension StoredResponse {
-    fileprivate func use(for directives: CacheControl, as kind: CacheKind, now: Int) -> CacheUse {
+    func use(for directives: CacheControl, as kind: CacheKind, now: Int) -> CacheUse {
         // The common case, without parsing the fields: a fresh file and no directives.
         if isFresh(at: now), directives == CacheControl(HeaderFields()) { return .fresh }
         return CacheUse(

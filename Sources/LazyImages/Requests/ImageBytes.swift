@@ -19,8 +19,8 @@ public struct ImageBytes: Sendable {
         try source.withBytes(body)
     }
 
-    /// A copy of the bytes.
-    public var array: [UInt8] { withBytes { [UInt8](copying: $0) } }
+    /// The bytes, which are copied unless they are those of an array.
+    public var array: [UInt8] { (source as? ByteArray)?.bytes ?? withBytes { [UInt8](copying: $0) } }
 
     /// Whether other bytes are the same.
     func isSame(as other: ImageBytes) -> Bool { count == other.count && checksum == other.checksum }
@@ -47,7 +47,7 @@ package protocol ByteSource: AnyObject, Sendable {
 
 /// The bytes of an array.
 package final class ByteArray: ByteSource {
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 

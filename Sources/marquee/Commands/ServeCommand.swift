@@ -132,7 +132,7 @@ enum ServeCommand: Command {
         let token = try ownToken(arguments, configuration.films, listen, port: service.port)
         defer { token?.lease.end() }
         try operations.start(service)
-        let watch = service.pictures?.tiers.shared.map { operations.watch($0, output) }
+        let watch = service.pictures?.shared.map { operations.watch($0, output) }
         defer { watch?.cancel() }
         try service.start()
         session.interruption.onHangUp { operations.reload() }
@@ -158,7 +158,7 @@ enum ServeCommand: Command {
         failures.flush()
         refusals.flush()
         await service.pictures?.flush()
-        session.reportFaults(of: service.pictures?.tiers.disk)
+        session.reportFaults(of: service.pictures?.disk)
         let statistics = service.statistics
         output.notice("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
         return .stopped

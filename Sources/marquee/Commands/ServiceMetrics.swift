@@ -64,10 +64,10 @@ extension Metrics {
         }
         gauge("marquee_transfers", "Running and waiting transfers.") { Double(service.transferCount) }
         gauge("marquee_memory_cache_bytes", "Bytes of pictures in memory.") {
-            Double(service.tiers.pictures.counters.bytes)
+            Double(service.memory.bytes)
         }
-        if let shared = service.tiers.shared { watch(shared: shared) }
-        if let disk = service.tiers.disk {
+        if let shared = service.shared { watch(shared: shared) }
+        if let disk = service.disk {
             counter("marquee_disk_faults_total", "Failed disk operations; the last is reported at the end.") {
                 Double(disk.counters.faults)
             }
