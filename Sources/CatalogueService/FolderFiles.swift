@@ -181,11 +181,23 @@ struct RequestPath: Hashable, Sendable {
     /// The most names of a path. Catalogues have fewer; each level costs a system call.
     private static let maximumDepth = 16
 
-    /// Reads a target in origin form (`/posters/a.jpg?x=1`) or absolute form (`http://host/posters/a.jpg`), RFC 9112
-    /// section 3.2. The query is ignored.
-    init(target: String) throws(Refusal) {
+    /// Reads the path of a target. The query is ignored.
+    init(_ target: RequestTarget) throws(Refusal) {
+        // Ignored by files: OPTIONS of the whole server.
+        if target.path.isEmpty, target.segments.isEmpty { throw .malformed }
+        try self.init(target.path)
+    }
+
+    /// Reads an address relative to the folder.
+    init(relative address: String) throws(Refusal) {
         // Ignored: every reason is the same refusal.
-        guard target != "*", let path = try? RequestTarget.Parts(target).path else { throw .malformed }
+        guard let parts = try? RequestTarget.Parts("/" + PercentEncoding.visible(address)) else {
+            throw .malformed
+        }
+        try self.init(parts.path)
+    }
+
+    private init(_ path: ArraySlice<UInt8>) throws(Refusal) {
         let pieces = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard pieces != [[]], !pieces.isEmpty else {
             names = []

@@ -18,6 +18,8 @@ final class FolderSite: Sendable {
     private let folderWatch: Lock<FolderWatch?> = Lock(nil)
     private let files: FolderFiles
     private let configuration: CatalogueService.Configuration
+    /// Reads the folder's requests. Nobody may write.
+    let gate: RequestGate
     private let parse: Parser
     private let films = Lock(Films())
     /// Held while a request parses the catalogue: one at a time.
@@ -77,6 +79,9 @@ final class FolderSite: Sendable {
         self.folder = folder
         self.catalogue = catalogue
         self.configuration = configuration
+        var settings = configuration.films
+        (settings.isWritable, settings.isRoot) = (false, false)
+        gate = RequestGate(configuration: settings)
     }
 
     /// Notices changes of the folder's films from now on.
@@ -93,28 +98,52 @@ final class FolderSite: Sendable {
     /// The name of the file at `/`; nil if there is none, or several.
     var catalogueName: String? { catalogue ?? folder.catalogueName() }
 
+    func admit(_ call: ServiceCall) -> Admission {
+        guard isForFilms(call) else { return admitFile(call) }
+        // A request for films that have been read does not wait in line behind those of hundreds of busy connections.
+        if let version = source()?.version, let films = films.withLock({ $0.loaded(version) }) {
+            return films.service.admit(call)
+        }
+        return .later { [self] pending in
+            pending.wait(for: threads) { [self] in answer(call, pending) }
+        }
+    }
+
     /// Whether a request is for films, and not for a file.
-    func hasFilms(_ head: RequestHead, _ target: RequestTarget?) -> Bool {
-        let name = target?.segments.first.map { FilmFormat.split($0).name }
-        return name == "films" || target?.segments == ["soap"] || hasPage(head, target)
+    private func isForFilms(_ call: ServiceCall) -> Bool {
+        if ServiceRoute.isOfFilms(call.target.segments) { return true }
+        // Looked up last: that lists a folder without a usual catalogue. Ignored: an index.html that cannot be opened is not
+        // served.
+        return call.route == .list
+            && (call.target.segments == [""] || (try? folder.open([Array("index.html".utf8)])) == nil)
+            && hasCatalogue
     }
 
-    /// Answers a request for films or for a file. Blocks.
-    func respond(to request: HTTPRequest) -> HTTPResponse {
-        // Ignored: an unreadable target names no film, and the files' answer says so.
-        let target = try? RequestTarget(request.head.target)
-        if hasFilms(request.head, target) { return films(for: request) }
-        var response = file(for: request.head, isNamed: isOfFilm) ?? refusal(.notFound, request.head)
-        response.route = .file
-        return response
+    /// Answers a request for films, after reading those of the present version. Blocks.
+    private func answer(_ call: ServiceCall, _ pending: PendingAnswer) {
+        do {
+            switch try loadedFilms()?.service.admit(call) {
+            case .answer(let response): pending.send(response)
+            case .handle(_, let respond): pending.send(respond(.none))
+            case .later(let body): body(pending)
+            case nil: pending.send(.plain(.notFound, "this folder has no catalogue"))
+            }
+        } catch {
+            pending.send(.plain(.serviceUnavailable, "the catalogue's file has no readable films"))
+        }
     }
 
-    /// Answers GET or HEAD of a file; nil if the folder's films must be read to know whether it is served. Opening a
-    /// file takes microseconds, so it may run on a thread that serves many connections, as in nginx.
-    func admitFile(_ head: RequestHead) -> Admission? {
-        guard var response = file(for: head, isNamed: { _ in nil }) else { return nil }
-        response.route = .file
-        return compressed(response, head) ?? .answer(response)
+    // MARK: Files
+
+    /// Answers GET or HEAD of a file. Opening it takes microseconds, so it may run on a thread that serves many connections,
+    /// as in nginx. Films may have to be read to know whether one names it.
+    private func admitFile(_ call: ServiceCall) -> Admission {
+        guard let response = file(for: call, isNamed: { _ in nil }) else {
+            return .handle(bodyLimit: Self.ignoredBody) { [self] _ in
+                file(for: call, isNamed: isOfFilm) ?? refusal(.notFound, call)
+            }
+        }
+        return compressed(response, call.head) ?? .answer(response)
     }
 
     /// Answers with a text file compressed, once for all clients; nil if the file is sent as it is.
@@ -143,34 +172,42 @@ final class FolderSite: Sendable {
         }
     }
 
+    /// The most bytes of a body that is not needed.
+    private static let ignoredBody = 64 << 10
     /// The longest text file that is compressed, and the memory for such files.
     private static let (longestText, textMemory) = (4 << 20, 8 << 20)
 
     /// - Parameter isNamed: whether a film names a file; nil leaves it open.
-    private func file(for head: RequestHead, isNamed: (RequestPath) -> Bool?) -> HTTPResponse? {
-        guard head.isRead else {
-            var response = HTTPResponse.plain(.methodNotAllowed)
-            response.fields["Allow"] = "GET, HEAD"
-            return response
+    private func file(for call: ServiceCall, isNamed: (RequestPath) -> Bool?) -> HTTPResponse? {
+        var response: HTTPResponse?
+        if call.isRead {
+            do throws(RequestPath.Refusal) {
+                response = file(at: try RequestPath(call.target), for: call, isNamed)
+            } catch {
+                response = refusal(error == .malformed ? .badRequest : .notFound, call)
+            }
+        } else {
+            response = .plain(.methodNotAllowed)
+            response?.fields["Allow"] = "GET, HEAD"
         }
-        var path: RequestPath
-        do {
-            path = try RequestPath(target: head.target)
-        } catch {
-            return error == .malformed
-                ? refusal(.badRequest, head) : refusal(.notFound, head)
-        }
+        response?.route = .file
+        return response
+    }
+
+    private func file(
+        at path: RequestPath, for call: ServiceCall, _ isNamed: (RequestPath) -> Bool?
+    ) -> HTTPResponse? {
         let isRoot = path.names.isEmpty
-        if isRoot, let catalogueName { path = RequestPath(catalogueName) }
+        let path = isRoot ? catalogueName.map { RequestPath($0) } ?? path : path
         guard let name = path.names.last else { return index() }
         do {
             let file = try folder.open(path.names)
             guard let isServed = files.serves(path, file) ? true : isNamed(path) else { return nil }
-            guard isServed else { return refusal(.notFound, head) }
+            guard isServed else { return refusal(.notFound, call) }
             guard file.hasPlace else { return .plain(.serviceUnavailable, "too many files are being sent") }
             var response = HTTPResponse.serving(
-                file, mediaType: MediaType.of(name), to: head, cacheSeconds: configuration.cacheSeconds,
-                now: time(nil))
+                file, mediaType: MediaType.of(name), to: call.head,
+                cacheSeconds: configuration.cacheSeconds, now: time(nil))
             let choices =
                 (isRoot ? ["Accept"] : []) + (MediaType.isText(MediaType.of(name)) ? ["Accept-Encoding"] : [])
             if !choices.isEmpty {
@@ -178,28 +215,14 @@ final class FolderSite: Sendable {
             }
             return response
         } catch {
-            return error == .exhausted ? .plain(.serviceUnavailable) : refusal(.notFound, head)
+            return error == .exhausted ? .plain(.serviceUnavailable) : refusal(.notFound, call)
         }
     }
 
-    /// Whether a request is for the page of films: `/`, if the client prefers HTML to the catalogue's file.
-    private func hasPage(_ head: RequestHead, _ target: RequestTarget?) -> Bool {
-        guard let target, head.isRead else { return false }
-        let isPage =
-            switch target.segments {
-            case [""]: FilmFormat.negotiated(nil, head.fields) == .html
-            // Ignored: an index.html that cannot be opened is not served.
-            case ["index.html"]: (try? folder.open([Array("index.html".utf8)])) == nil
-            default: false
-            }
-        // Looked up last: that lists a folder without a usual catalogue.
-        return isPage && hasCatalogue
-    }
-
     /// A refusal: a page for a browser, otherwise a short line.
-    private func refusal(_ status: HTTPStatus, _ head: RequestHead) -> HTTPResponse {
-        guard FilmFormat.ofProblems(nil, head.fields) == .html else { return .plain(status) }
-        return FilmRefusal(status, "there is no such file").response(to: head)
+    private func refusal(_ status: HTTPStatus, _ call: ServiceCall) -> HTTPResponse {
+        guard FilmFormat.ofProblems(nil, call.fields) == .html else { return .plain(status) }
+        return FilmRefusal(status, "there is no such file").response(to: call.head)
     }
 
     /// Lists the catalogues, if none of them is the catalogue of the folder.
@@ -211,17 +234,6 @@ final class FolderSite: Sendable {
     }
 
     // MARK: Films
-
-    /// Answers a request for films from the catalogue. Reads the file at the first request, and again after it has
-    /// changed. Blocks.
-    func films(for request: HTTPRequest) -> HTTPResponse {
-        do {
-            return try loadedFilms()?.service.respond(to: request)
-                ?? .plain(.notFound, "this folder has no catalogue")
-        } catch {
-            return .plain(.serviceUnavailable, "the catalogue's file has no readable films")
-        }
-    }
 
     /// Parses the catalogue if it has changed since a request for films, so that its faults are known before the next
     /// one; reads films in the folder without a request too. Blocks.
@@ -242,37 +254,12 @@ final class FolderSite: Sendable {
         configuration.readiness.setNote(nil, for: "catalogue")
     }
 
-    /// Admits a request for films that have been read; nil if they must be read first. Otherwise such requests would wait
-    /// in line behind those of hundreds of busy connections.
-    func admitKnown(_ head: RequestHead, from peer: Peer) -> Admission? {
-        guard let file = source() else { return nil }
-        return films.withLock({ $0.loaded(file.version) })?.service.admit(head, from: peer)
-    }
-
-    /// Answers a request for a film's poster, which may first have to read the catalogue and to make the picture.
-    func admitPoster(_ head: RequestHead, from peer: Peer) -> Admission {
-        .later { [self] pending in
-            pending.wait(for: threads) { [self] in
-                let request = HTTPRequest(head: head, peer: peer)
-                // Ignored: `films(for:)` answers with it.
-                guard let service = try? loadedFilms()?.service else {
-                    return pending.send(films(for: request))
-                }
-                switch service.admit(head, from: peer) {
-                case .answer(let response): pending.send(response)
-                case .handle: pending.send(service.respond(to: request))
-                case .later(let body): body(pending)
-                }
-            }
-        }
-    }
-
     private var filmPictures: FilmPictures? {
         guard let pictures else { return nil }
         let (folder, seconds) = (folder, configuration.cacheSeconds)
         return FilmPictures(pictures) { address in
             // Ignored: without such a file there is no poster here.
-            guard let path = try? RequestPath(target: "/" + PercentEncoding.visible(address)),
+            guard let path = try? RequestPath(relative: address),
                 let file = try? folder.open(path.names)
             else { return nil }
             return PictureOriginal(
@@ -312,11 +299,8 @@ final class FolderSite: Sendable {
         do {
             let (library, problems) = try file.films()
             warn(of: problems, in: file.version.name)
-            var settings = configuration.films
-            settings.isWritable = false
-            settings.isRoot = false
             let service = FilmService(
-                library: library, configuration: settings, pictures: filmPictures,
+                library: library, configuration: gate.configuration, pictures: filmPictures,
                 report: configuration.reportFailure)
             let files = filmFolder == nil ? Self.files(namedIn: library) : []
             let loaded = Loaded(version: file.version, service: service, files: files)
@@ -390,7 +374,7 @@ final class FolderSite: Sendable {
             for member in [FilmMember.poster, .media] {
                 guard let address = film.document[member.name]?.string, FilmRendering.isRelative(address),
                     // Ignored: an address that is no path below the folder names no file of it.
-                    let path = try? RequestPath(target: "/" + PercentEncoding.visible(address))
+                    let path = try? RequestPath(relative: address)
                 else { continue }
                 files.insert(path)
             }

@@ -100,6 +100,9 @@ package struct FormFields: Sendable, Hashable {
     /// More fields than any film or query has.
     package static let maximumFields = 10_000
 
+    /// No fields.
+    package init() { fields = [] }
+
     package init(parsing bytes: some Collection<UInt8>) throws(Failure) {
         var fields: [Field] = []
         for piece in bytes.split(separator: UInt8(ascii: "&")) {

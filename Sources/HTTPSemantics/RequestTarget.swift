@@ -6,6 +6,8 @@
 package struct RequestTarget: Sendable, Hashable {
     /// Host and port of the absolute form, as written. They override Host (RFC 9112 section 3.2.2).
     package let authority: String?
+    /// The path as it was sent. Begins with a slash, or is empty.
+    package let path: ArraySlice<UInt8>
     /// The decoded segments of the path: one empty segment for `/`, none for `*`.
     package let segments: [String]
     package let query: FormFields
@@ -17,13 +19,24 @@ package struct RequestTarget: Sendable, Hashable {
         case badEncoding
     }
 
-    package init(_ target: String) throws(Failure) {
+    /// - Parameter allowsBytes: whether path and query need not be text. They then have no segments and no fields. Default:
+    ///   no.
+    package init(_ target: String, allowsBytes: Bool = false) throws(Failure) {
         let parts = try Parts(target)
-        authority = parts.authority
-        segments = target == "*" ? [] : try Self.segments(parts.path)
+        (authority, path) = (parts.authority, parts.path)
+        let decoded: (segments: [String], query: FormFields)
+        do throws(Failure) {
+            decoded = try (target == "*" ? [] : Self.segments(parts.path), Self.query(parts.query))
+        } catch {
+            guard allowsBytes else { throw error }
+            decoded = ([], FormFields())
+        }
+        (segments, query) = decoded
+    }
+
+    private static func query(_ text: ArraySlice<UInt8>) throws(Failure) -> FormFields {
         // Ignored: which field is wrong. The target is refused as a whole.
-        guard let query = try? FormFields(parsing: parts.query) else { throw .badEncoding }
-        self.query = query
+        do { return try FormFields(parsing: text) } catch { throw .badEncoding }
     }
 
     /// The parts of a target, not decoded.

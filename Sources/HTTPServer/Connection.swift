@@ -221,12 +221,12 @@ extension Connection {
             }
             return beginBody(of: head, for: .discarding(response), limit: Self.unwantedBody, loop)
         case .later(let start): return wait(head, closes: head.framing != .none, loop, for: start)
-        case .handle(let bodyLimit):
-            guard head.framing != .none else { return handle(head, .none, loop) }
+        case .handle(let bodyLimit, let respond):
+            guard head.framing != .none else { return handle(head, .none, respond, loop) }
             let spool = BodySpool(
                 budget: loop.context.bodyMemory, folder: loop.context.configuration.temporaryFolder,
                 calls: loop.context.fileCalls)
-            return beginBody(of: head, for: .handling(spool), limit: bodyLimit, loop)
+            return beginBody(of: head, for: .handling(spool, respond), limit: bodyLimit, loop)
         }
     }
 
@@ -250,9 +250,9 @@ extension Connection {
             return .end(.isOver)
         }
         switch progress {
-        case .handle(let body):
+        case .handle(let body, let respond):
             incoming = nil
-            return handle(head, body, loop)
+            return handle(head, body, respond, loop)
         case .store(let spool): return store(spool, loop)
         case .answer(let response):
             incoming = nil
@@ -280,11 +280,12 @@ extension Connection {
     }
 
     /// Hands the request to the handler, on a thread that may block.
-    private func handle(_ head: RequestHead, _ body: RequestBody, _ loop: EventLoop) -> Step {
-        let request = HTTPRequest(head: head, body: body, peer: peer)
-        return wait(head, closes: false, loop) { [context = loop.context] pending in
+    private func handle(
+        _ head: RequestHead, _ body: RequestBody, _ respond: @escaping Admission.Responder, _ loop: EventLoop
+    ) -> Step {
+        wait(head, closes: false, loop) { [context = loop.context] pending in
             pending.wait(for: head.isRead ? context.readers : context.writers) {
-                pending.send(context.handler.respond(to: request))
+                pending.send(respond(body))
             }
         }
     }

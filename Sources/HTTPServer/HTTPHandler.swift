@@ -6,33 +6,21 @@ package protocol HTTPHandler: Sendable {
     /// Decides on a request after its head has come, before its body is read. Runs on an event loop's thread, which
     /// serves many connections, so it must not block.
     func admit(_ head: RequestHead, from peer: Peer) -> Admission
-
-    /// Answers a request that `admit` has accepted. Runs on one of the threads that may block.
-    func respond(to request: HTTPRequest) -> HTTPResponse
 }
 
 /// The decision on a request whose head has come.
 package enum Admission: Sendable {
     /// Answers at once. The server reads past a short body; a longer one ends the connection.
     case answer(HTTPResponse)
-    /// Reads the body, then calls `respond`. A body of more bytes than the limit is answered 413.
-    case handle(bodyLimit: Int)
+    /// Reads the body, then calls the closure, on one of the threads that may block. A body of more bytes than the limit
+    /// is answered 413.
+    case handle(bodyLimit: Int, Responder)
     /// Answers later, without a thread that waits. The closure runs on an event loop's thread and must not block. A
     /// body is not read, and ends the connection after the answer. A client that closes its side abandons the request.
     case later(@Sendable (PendingAnswer) -> Void)
-}
 
-/// A request with its whole body.
-package struct HTTPRequest: Sendable {
-    package let head: RequestHead
-    package let body: RequestBody
-    package let peer: Peer
-
-    package init(head: RequestHead, body: RequestBody = .none, peer: Peer) {
-        self.head = head
-        self.body = body
-        self.peer = peer
-    }
+    /// Answers a request with its whole body.
+    package typealias Responder = @Sendable (RequestBody) -> HTTPResponse
 }
 
 /// The other end of a connection.
@@ -121,13 +109,13 @@ package struct HTTPResponse: Sendable {
 /// answered 500, so only those who will answer may hold this object.
 package final class PendingAnswer: Sendable {
     private enum State {
-        /// The closure runs if the client goes away. The job makes the answer; nil if it bounds its own wait.
-        case waiting(job: BlockingThreads.Job?, whenAbandoned: (@Sendable () -> Void)?)
+        /// The closure runs if the client goes away, or if a bounded wait is too long.
+        case waiting(isBounded: Bool, whenAbandoned: (@Sendable () -> Void)?)
         case answered
         case abandoned
     }
 
-    private let state = Lock(State.waiting(job: nil, whenAbandoned: nil))
+    private let state = Lock(State.waiting(isBounded: false, whenAbandoned: nil))
     private let deliver: @Sendable (HTTPResponse) -> Void
 
     /// - Parameter deliver: takes the answer, once.
@@ -147,14 +135,12 @@ package final class PendingAnswer: Sendable {
 
     /// Calls `body` once if the client goes before the answer: at once, if it has gone already. Runs on an event loop's
     /// thread or on the caller's, so it must not block.
-    /// - Parameter job: makes the answer. If it waits for longer than the queue time, the client gets 503, and `body` is
-    ///   called. Default: nil, the wait has another bound.
-    package func whenAbandoned(
-        waitingFor job: BlockingThreads.Job? = nil, _ body: @escaping @Sendable () -> Void
-    ) {
+    /// - Parameter isBounded: whether the client gets 503, and `body` is called, if nobody has called `begin` within the
+    ///   queue time. Default: no, the wait has another bound.
+    package func whenAbandoned(isBounded: Bool = false, _ body: @escaping @Sendable () -> Void) {
         let isGone = state.withLock { state in
             switch state {
-            case .waiting: state = .waiting(job: job, whenAbandoned: body)
+            case .waiting: state = .waiting(isBounded: isBounded, whenAbandoned: body)
             case .answered: break
             case .abandoned: return true
             }
@@ -163,10 +149,20 @@ package final class PendingAnswer: Sendable {
         if isGone { body() }
     }
 
+    /// Says that the answer is being made: the client waits for it.
+    package func begin() {
+        state.withLock { state in
+            if case .waiting(_, let body) = state { state = .waiting(isBounded: false, whenAbandoned: body) }
+        }
+    }
+
     /// Runs `work`, which sends the answer, on one of the threads; not if the client goes before it begins.
     package func wait(for threads: BlockingThreads, _ work: @escaping @Sendable () -> Void) {
-        let job = BlockingThreads.Job(work)
-        whenAbandoned(waitingFor: job, job.giveUp)
+        let job = BlockingThreads.Job { [self] in
+            begin()
+            work()
+        }
+        whenAbandoned(isBounded: true, job.giveUp)
         do throws(ResourceShortage) {
             try threads.enqueue(job)
         } catch {
@@ -178,7 +174,7 @@ package final class PendingAnswer: Sendable {
     /// - Parameter refusal: the answer to a client that has waited too long. Default: nil, it has gone.
     func abandon(_ refusal: HTTPResponse? = nil) {
         let body = state.withLock { state -> (@Sendable () -> Void)? in
-            guard case .waiting(let job, let body) = state, refusal == nil || job?.isWaiting == true else {
+            guard case .waiting(let isBounded, let body) = state, refusal == nil || isBounded else {
                 return nil
             }
             state = .abandoned

@@ -6,7 +6,7 @@ struct IncomingRequest {
     /// What the body is for.
     enum Purpose {
         /// The handler gets it.
-        case handling(BodySpool)
+        case handling(BodySpool, Admission.Responder)
         /// It is read past, and then this answer is sent.
         case discarding(HTTPResponse)
     }
@@ -15,7 +15,7 @@ struct IncomingRequest {
         case needsMore
         /// What has come must be stored, before `take` goes on.
         case store(BodySpool)
-        case handle(RequestBody)
+        case handle(RequestBody, Admission.Responder)
         case answer(HTTPResponse)
     }
 
@@ -77,12 +77,12 @@ struct IncomingRequest {
     mutating func excuse(until now: ContinuousClock.Instant) { start += waitStart.duration(to: now) }
 
     private func keep(_ bytes: ArraySlice<UInt8>) -> HTTPResponse? {
-        guard case .handling(let spool) = purpose, !spool.append(bytes) else { return nil }
+        guard case .handling(let spool, _) = purpose, !spool.append(bytes) else { return nil }
         return .plain(.serviceUnavailable, "too many bodies wait for the disk", closes: true)
     }
 
     private var full: Progress? {
-        guard case .handling(let spool) = purpose, spool.isFull else { return nil }
+        guard case .handling(let spool, _) = purpose, spool.isFull else { return nil }
         return .store(spool)
     }
 
@@ -102,7 +102,7 @@ struct IncomingRequest {
     private func finish() -> Progress {
         switch purpose {
         case .discarding(let response): .answer(response)
-        case .handling(let spool): .handle(spool.finish())
+        case .handling(let spool, let respond): .handle(spool.finish(), respond)
         }
     }
 }

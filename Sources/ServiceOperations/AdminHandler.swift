@@ -41,20 +41,20 @@ package final class AdminHandler: HTTPHandler {
         case ["health", "ready"]: return .answer(Self.refusal(of: head) ?? health)
         case ["metrics"]:
             let refusal = Self.refusal(of: head) ?? refusal(ofHost: head, target)
-            return refusal.map { .answer($0) } ?? .handle(bodyLimit: 0)
+            return refusal.map { .answer($0) }
+                ?? .handle(bodyLimit: 0) { [metrics] _ in
+                    // Reading them may block.
+                    HTTPResponse(
+                        status: .ok,
+                        fields: ["Content-Type": Metrics.mediaType, "Cache-Control": "no-store"],
+                        body: .bytes(Array(metrics.text.utf8)))
+                }
         default:
             guard target.segments.count == 2, target.segments[0] == "sources", let purge else {
                 return .answer(.plain(.notFound))
             }
             return deletion(of: target.segments[1], head, target, purge)
         }
-    }
-
-    /// Answers with the metrics. Reading them may block.
-    package func respond(to request: HTTPRequest) -> HTTPResponse {
-        HTTPResponse(
-            status: .ok, fields: ["Content-Type": Metrics.mediaType, "Cache-Control": "no-store"],
-            body: .bytes(Array(metrics.text.utf8)))
     }
 
     private var health: HTTPResponse {

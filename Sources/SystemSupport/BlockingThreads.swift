@@ -73,8 +73,10 @@ package final class BlockingThreads: Sendable {
         }
     }
 
-    /// Whether the job that the calling thread runs was given up. Long work asks from time to time.
-    package static var isGivenUp: Bool { Job.current?.isGivenUp.load(ordering: .acquiring) ?? false }
+    /// Whether the job that the calling thread runs was given up, or its task cancelled. Long work asks from time to time.
+    package static var isGivenUp: Bool {
+        Task.isCancelled || Job.current?.isGivenUp.load(ordering: .acquiring) ?? false
+    }
 
     /// Queues `work` for one of the threads and returns at once.
     /// - Throws: when there is no thread and none can be started. `work` does not run then.

@@ -57,17 +57,22 @@ struct FolderSiteTests {
         }
 
         func answer() throws -> FilmClient.Answer {
-            let head = try FilmClient.head("GET", "/films", [:], nil)
-            let request = HTTPRequest(head: head, peer: FilmClient.local)
-            return FilmClient.Answer(response: site.films(for: request), isEarly: false)
+            let response: HTTPResponse
+            switch try admit("/films") {
+            case .answer(let answer): response = answer
+            case .later(let start): response = FilmClient.answer(of: start)
+            case .handle(_, let respond): response = respond(.none)
+            }
+            return FilmClient.Answer(response: response, isEarly: false)
+        }
+
+        func admit(_ target: String) throws -> Admission {
+            site.admit(try site.gate.call(FilmClient.head("GET", target, [:], nil), from: FilmClient.local))
         }
 
         /// The answer at once; nil if the request needs a thread.
         func known(_ target: String) throws -> HTTPResponse? {
-            let head = try FilmClient.head("GET", target, [:], nil)
-            guard case .answer(let response) = site.admitKnown(head, from: FilmClient.local) else {
-                return nil
-            }
+            guard case .answer(let response) = try admit(target) else { return nil }
             return response
         }
 
@@ -116,18 +121,17 @@ struct FolderSiteTests {
         let slow = try SlowSite()
         try slow.write(film: "a")
         let gate = slow.holdNext()
-        let head = try FilmClient.head("GET", "/films/a/poster", [:], nil)
-        func ask() -> PendingAnswer {
+        func ask() throws -> PendingAnswer {
             let pending = PendingAnswer { _ in }
-            if case .later(let start) = slow.site.admitPoster(head, from: FilmClient.local) { start(pending) }
+            if case .later(let start) = try slow.admit("/films/a/poster") { start(pending) }
             return pending
         }
         // Both threads: one parses the catalogue, and one waits for it.
-        let first = [ask(), ask()]
+        let first = [try ask(), try ask()]
         try await slow.begun.wait(for: 1)
         weak var gone: PendingAnswer?
         do {
-            let pending = ask()
+            let pending = try ask()
             gone = pending
             pending.abandon()
         }

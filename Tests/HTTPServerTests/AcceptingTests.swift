@@ -26,8 +26,6 @@ private final class TurnHandler: HTTPHandler {
         return .answer(HTTPResponse(status: .ok))
     }
 
-    func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
-
     func openAll() {
         for gate in gates { gate.open() }
     }

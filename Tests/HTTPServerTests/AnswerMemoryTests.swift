@@ -10,8 +10,6 @@ private struct LargeHandler: HTTPHandler {
         let body = head.target == "/small" ? [1] : AnswerMemoryTests.large + [1]
         return .answer(HTTPResponse(status: .ok, body: .bytes(body)))
     }
-
-    func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
 }
 
 @Suite("The memory of answers that clients have not taken", .bounded, .ownThread)

@@ -18,8 +18,6 @@ private struct CachingHandler: HTTPHandler {
         response.fields["Handled-Id"] = head.id
         return .answer(response)
     }
-
-    func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
 }
 
 extension OverSockets {

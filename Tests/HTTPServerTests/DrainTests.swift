@@ -19,8 +19,6 @@ private struct BlockingHandler: HTTPHandler {
         }
         return .answer(.plain(.ok))
     }
-
-    func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
 }
 
 extension OverSockets {

@@ -19,8 +19,6 @@ private final class LateHandler: HTTPHandler {
         }
     }
 
-    func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
-
     func answerAll(_ response: HTTPResponse) {
         for pending in owed.withLock({ $0 }) { pending.send(response) }
     }

@@ -18,16 +18,16 @@ private final class HeldHandler: HTTPHandler {
 
     func admit(_ head: RequestHead, from peer: Peer) -> Admission {
         admitted.add()
-        return .handle(bodyLimit: 1 << 10)
+        return .handle(bodyLimit: 1 << 10) { [self] _ in respond(to: head) }
     }
 
-    func respond(to request: HTTPRequest) -> HTTPResponse {
-        if request.head.target.hasPrefix("/held") {
+    private func respond(to head: RequestHead) -> HTTPResponse {
+        if head.target.hasPrefix("/held") {
             held.add()
             gate.wait()
-            if BlockingThreads.isGivenUp { givenUp.change { $0.append(request.head.method) } }
+            if BlockingThreads.isGivenUp { givenUp.change { $0.append(head.method) } }
         }
-        handled.change { $0.append("\(request.head.method) \(request.head.target)") }
+        handled.change { $0.append("\(head.method) \(head.target)") }
         return .plain(.ok)
     }
 }

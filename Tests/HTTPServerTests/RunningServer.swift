@@ -20,23 +20,23 @@ struct EchoHandler: HTTPHandler {
         switch head.target {
         case "/refused": .answer(.plain(.forbidden))
         case "/later": .later { $0.send(.plain(.ok)) }
-        default: .handle(bodyLimit: bodyLimit)
+        default: .handle(bodyLimit: bodyLimit) { echo(head, $0, peer) }
         }
     }
 
-    func respond(to request: HTTPRequest) -> HTTPResponse {
+    private func echo(_ head: RequestHead, _ body: RequestBody, _ peer: Peer) -> HTTPResponse {
         whenHandled()
-        let start = Array("\(request.head.method) \(request.head.target) ".utf8)
+        let start = Array("\(head.method) \(head.target) ".utf8)
         let kind =
-            switch request.body {
+            switch body {
             case .none: "none"
             case .bytes: "bytes"
             case .file: "file"
             }
         do {
             return HTTPResponse(
-                status: .ok, fields: ["Body": kind, "Peer": request.peer.address ?? "local"],
-                body: .bytes(start + (try request.body.bytes())))
+                status: .ok, fields: ["Body": kind, "Peer": peer.address ?? "local"],
+                body: .bytes(start + (try body.bytes())))
         } catch {
             return .plain(.internalServerError, error.description)
         }

@@ -16,8 +16,6 @@ final class RunningPictureServer: Sendable {
             guard let target = try? RequestTarget(head.target) else { return .answer(.plain(.badRequest)) }
             return service.admit(head, target, from: peer)
         }
-
-        func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
     }
 
     let service: PictureServer

@@ -87,7 +87,7 @@ struct FilmRendering: Sendable {
         (self.format, self.toRoot) = (format, toRoot)
     }
 
-    init(_ call: FilmCall) { self.init(call.format, toRoot: call.target.toRoot) }
+    init(_ call: ServiceCall) { self.init(call.format, toRoot: call.toRoot) }
 
     /// One film as the whole body.
     func document(_ film: StoredFilm) -> [UInt8] {

@@ -21,7 +21,7 @@ package struct FilmPictures: Sendable {
 
 extension FilmService {
     /// Answers a request for a film's poster at a size, without waiting for the picture.
-    func admitPicture(_ recipe: String, of id: String, _ call: FilmCall) throws -> Admission {
+    func admitPicture(_ recipe: String, of id: String, _ call: ServiceCall) throws -> Admission {
         guard let pictures else {
             throw FilmRefusal(.notFound, "posters are served in their original size only")
         }
@@ -43,7 +43,7 @@ extension FilmService {
     }
 
     /// Answers a request for a poster at a web address that may be fetched; nil for all other posters.
-    func admitFetchedPoster(of id: String, _ call: FilmCall) throws -> Admission? {
+    func admitFetchedPoster(of id: String, _ call: ServiceCall) throws -> Admission? {
         let film = try operations.film(id)
         guard let pictures, let original = original(of: film, pictures), let source = original.source,
             pictures.service.rules.offersOriginal(of: source)
@@ -74,11 +74,11 @@ extension FilmService {
 
 extension FilmService {
     /// The stored poster, byte for byte, or a redirect to a poster elsewhere, if its host is allowed.
-    func poster(of id: String, _ call: FilmCall) throws -> HTTPResponse {
+    func poster(of id: String, _ call: ServiceCall) throws -> HTTPResponse {
         switch try operations.film(id).poster {
         case .none: throw FilmError.noPoster(id: id)
         case .address(let address):
-            guard let location = Self.location(address, of: id, call.target.toRoot) else {
+            guard let location = Self.location(address, of: id, call.toRoot) else {
                 throw FilmError.noPoster(id: id)
             }
             try checkRedirect(to: location, call)
@@ -88,7 +88,7 @@ extension FilmService {
     }
 
     /// Stores a picture as the film's poster.
-    func putPoster(of id: String, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
+    func putPoster(of id: String, _ call: ServiceCall, _ body: [UInt8]) throws -> HTTPResponse {
         let (film, isNew) = try operations.setPoster(of: id, body) { existing throws(FilmError) in
             try Self.checkConditions(call, existing)
         }
@@ -98,7 +98,7 @@ extension FilmService {
     }
 
     /// Removes the poster, even one that is elsewhere.
-    func removePoster(of id: String, _ call: FilmCall) throws -> HTTPResponse {
+    func removePoster(of id: String, _ call: ServiceCall) throws -> HTTPResponse {
         try operations.removePoster(of: id) { existing throws(FilmError) in
             try Self.checkConditions(call, existing)
         }
@@ -122,7 +122,7 @@ extension FilmService {
 
     /// Throws if an address leads to a host that the operator has not allowed: clients who may write could send other
     /// people's browsers anywhere. An address relative to the service, or at its own host, is allowed.
-    private func checkRedirect(to address: String, _ call: FilmCall) throws(FilmRefusal) {
+    private func checkRedirect(to address: String, _ call: ServiceCall) throws(FilmRefusal) {
         guard let origin = WebOrigin(address) else { return }
         // The gate has accepted the host.
         let own = call.fields["host"].flatMap { HostAndPort($0) }
@@ -144,8 +144,8 @@ extension FilmService {
         if case .stored(_, _, let tag) = film.poster { "\"\(tag)\"" } else { nil }
     }
 
-    private static func checkConditions(_ call: FilmCall, _ film: StoredFilm) throws(FilmError) {
-        try FilmCall.checkConditions(call.fields, tags: tag(film).map { [$0] })
+    private static func checkConditions(_ call: ServiceCall, _ film: StoredFilm) throws(FilmError) {
+        try ServiceCall.checkConditions(call.fields, tags: tag(film).map { [$0] })
     }
 
     private static func picture(_ poster: StoredPoster) -> HTTPResponse {

@@ -7,6 +7,8 @@ struct FilmRefusal: Error {
     var problem: ProblemDetails
     /// Fields that belong to the status, such as Allow.
     var fields: HeaderFields
+    /// The route's label in the metrics; nil for a request that has none yet.
+    var route: HTTPRoute?
 
     init(
         _ status: HTTPStatus, _ detail: String, errors: [(pointer: String, detail: String)] = [],
@@ -53,6 +55,7 @@ struct FilmRefusal: Error {
         response.fields["Cache-Control"] = "no-store"
         if format == .html { response.fields.replace(with: Page.protection) }
         response.body = .bytes(format.text(of: problem, on: page ?? Page(path: path)))
+        response.route = route ?? response.route
         return ContentCoding.negotiated(head.fields).applied(to: response)
     }
 }

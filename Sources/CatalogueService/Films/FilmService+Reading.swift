@@ -30,7 +30,7 @@ extension FilmService {
     struct NotQuick: Error {}
 
     /// A page of the list: `/films?limit=20&sort=score&q=camion&after=CURSOR`. Unknown parameters are ignored.
-    func list(_ call: FilmCall, _ rendering: Rendering) throws -> HTTPResponse {
+    func list(_ call: ServiceCall, _ rendering: Rendering) throws -> HTTPResponse {
         // Read before the films: after a concurrent write, the tag is then too old, never too new.
         let revision = try library.revision
         let query = try Self.query(pageLimit: call.format == .html ? WallPage.films : Self.pageLimit) {
@@ -57,7 +57,7 @@ extension FilmService {
     }
 
     /// The best films, in order. Those that do not fit on a page are in the list by score, to which a link leads.
-    func top(_ count: Int, _ call: FilmCall, _ rendering: Rendering) throws -> HTTPResponse {
+    func top(_ count: Int, _ call: ServiceCall, _ rendering: Rendering) throws -> HTTPResponse {
         let revision = try library.revision
         var query = FilmQuery(sort: .score, limit: count)
         let page = try page(query, rendering.limit(call.format))
@@ -66,14 +66,14 @@ extension FilmService {
             ? try wall(page, query, best: count, call, revision) : try response(page.films, call, revision)
         query.limit = min(count - page.films.count, Self.maximumPageLimit)
         if let next = page.next, query.limit > 0 {
-            let address = call.target.toRoot + "films"
+            let address = call.toRoot + "films"
             response.fields.append(.init(name: "Link", value: Self.link(to: next, query, in: address)))
         }
         return response
     }
 
     /// One film.
-    func film(_ id: String, _ call: FilmCall, _ rendering: Rendering) throws -> HTTPResponse {
+    func film(_ id: String, _ call: ServiceCall, _ rendering: Rendering) throws -> HTTPResponse {
         if let limit = rendering.limit(.json), try library.size(of: id) ?? 0 > limit { throw NotQuick() }
         let film = try operations.film(id)
         // A page also shows the library's own members.
@@ -81,13 +81,14 @@ extension FilmService {
     }
 
     /// An answer with a film.
-    func response(_ film: StoredFilm, _ call: FilmCall, status: HTTPStatus = .ok) -> HTTPResponse {
+    func response(_ film: StoredFilm, _ call: ServiceCall, status: HTTPStatus = .ok) -> HTTPResponse {
         call.response(
             FilmRendering(call).document(film), status: status,
             fields: ["ETag": call.entityTag(film.revision)])
     }
 
-    private func response(_ films: [StoredFilm], _ call: FilmCall, _ revision: Int) throws -> HTTPResponse {
+    private func response(_ films: [StoredFilm], _ call: ServiceCall, _ revision: Int) throws -> HTTPResponse
+    {
         call.response(
             FilmRendering(call).list(films, name: try library.name),
             fields: ["ETag": call.entityTag(revision)])

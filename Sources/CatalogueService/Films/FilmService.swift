@@ -45,59 +45,62 @@ package final class FilmService: HTTPHandler {
 
     package func admit(_ head: RequestHead, from peer: Peer) -> Admission {
         do throws(FilmRefusal) {
-            let call = try call(head, peer)
+            try gate.checkHost(head.fields)
+            return admit(try gate.call(head, from: peer))
+        } catch {
+            return .answer(error.response(to: head))
+        }
+    }
+
+    func admit(_ call: ServiceCall) -> Admission {
+        do throws(FilmRefusal) {
+            if [.file, .image].contains(call.route) { throw .nothingHere }
             // Of reads too: a page shows whether a token is right.
-            if configuration.isWritable, call.writer == nil, BearerToken.token(in: head.fields) != nil {
-                configuration.reportRefusedToken(head, peer)
+            if configuration.isWritable, call.writer == nil, BearerToken.token(in: call.fields) != nil {
+                configuration.reportRefusedToken(call.head, call.peer)
             }
             guard call.method != "OPTIONS" else { return .answer(answer(call, .none)) }
             guard !call.isRead else {
                 if let picture = try admitPicture(call) { return picture }
-                guard call.isKept else { return .handle(bodyLimit: Self.ignoredBody) }
-                return read(call, answerKey(head, call.access))
+                return call.isKept ? read(call) : handle(call, bodyLimit: Self.ignoredBody)
             }
-            if call.target.route == .login {
+            if call.route == .login {
                 try gate.checkSite(call.fields)
-                return .handle(bodyLimit: Self.loginLimit)
+                return handle(call, bodyLimit: Self.loginLimit)
             }
             do throws(FilmRefusal) {
                 try gate.checkWrite(call)
             } catch {
                 // A SOAP body says what it needs. Its head alone allows a short body, for reading.
-                guard call.target.route == .soap else {
-                    return .answer(failure(error, call))
-                }
-                return .handle(bodyLimit: min(try checkBody(call), Self.ignoredBody))
+                guard call.route == .soap else { return .answer(failure(error, call)) }
+                return handle(call, bodyLimit: min(try checkBody(call), Self.ignoredBody))
             }
-            return .handle(bodyLimit: try checkBody(call))
+            return handle(call, bodyLimit: try checkBody(call))
         } catch {
-            return .answer(answer(error, to: head))
+            var response = error.response(to: call.head)
+            response.route = call.route.label
+            return .answer(response)
+        }
+    }
+
+    private func handle(_ call: ServiceCall, bodyLimit: Int) -> Admission {
+        .handle(bodyLimit: bodyLimit) { [self] body in
+            if call.route == .soap, call.method == "POST" { return labelled(soap(call, body), call) }
+            let answer = answer(call, body)
+            return !call.isKept || !call.isRead ? renewed(answer, call) : sent(KeptAnswer(answer), call)
         }
     }
 
     /// Answers a request for a picture that takes a search; nil for others.
-    private func admitPicture(_ call: FilmCall) throws(FilmRefusal) -> Admission? {
+    private func admitPicture(_ call: ServiceCall) throws(FilmRefusal) -> Admission? {
         do {
-            switch call.target.route {
+            switch call.route {
             case .picture(let recipe, let id): return try admitPicture(recipe, of: id, call)
             case .poster(let id): return try admitFetchedPoster(of: id, call)
             default: return nil
             }
         } catch {
             throw refusal(of: error, call)
-        }
-    }
-
-    package func respond(to request: HTTPRequest) -> HTTPResponse {
-        do throws(FilmRefusal) {
-            let call = try call(request.head, request.peer)
-            if call.target.route == .soap, call.method == "POST" {
-                return labelled(soap(call, request), call)
-            }
-            let answer = answer(call, request.body)
-            return !call.isKept || !call.isRead ? renewed(answer, call) : sent(KeptAnswer(answer), call)
-        } catch {
-            return answer(error, to: request.head)
         }
     }
 
@@ -120,7 +123,8 @@ package final class FilmService: HTTPHandler {
     }
 
     /// Answers a read from memory; or at once, if rendering takes microseconds; or later.
-    private func read(_ call: FilmCall, _ key: CacheKey) -> Admission {
+    private func read(_ call: ServiceCall) -> Admission {
+        let key = answerKey(call.head, call.access)
         let state: Int64
         do {
             // Read before the films: after a concurrent write the answer is kept for too old a state, never for too new
@@ -143,12 +147,12 @@ package final class FilmService: HTTPHandler {
     }
 
     /// The answer to a request by a kept one.
-    private func sent(_ answer: KeptAnswer, _ call: FilmCall) -> HTTPResponse {
+    private func sent(_ answer: KeptAnswer, _ call: ServiceCall) -> HTTPResponse {
         renewed(answer.answer(to: call.head), call)
     }
 
     /// The answer with a new cookie, if the session is due. Only pages for one person have it: caches keep the others.
-    private func renewed(_ response: HTTPResponse, _ call: FilmCall) -> HTTPResponse {
+    private func renewed(_ response: HTTPResponse, _ call: ServiceCall) -> HTTPResponse {
         guard call.access == .forms(isSignedIn: true), response.fields["set-cookie"] == nil,
             response.fields["cache-control"] == Page.ownCacheControl, let session = call.session,
             session.isDue
@@ -161,9 +165,9 @@ package final class FilmService: HTTPHandler {
 
     /// The answer to a read, if rendering it takes microseconds: few and short films through an index, whose pages are
     /// mostly in memory. Readers of a library never wait for its writer.
-    private func quickAnswer(_ call: FilmCall) -> HTTPResponse? {
+    private func quickAnswer(_ call: ServiceCall) -> HTTPResponse? {
         // A stored poster may have megabytes.
-        if case .poster = call.target.route { return nil }
+        if case .poster = call.route { return nil }
         do {
             return labelled(try content(call, .none, .quick), call)
         } catch is NotQuick {
@@ -173,19 +177,7 @@ package final class FilmService: HTTPHandler {
         }
     }
 
-    /// The answer to a request that never became a call, or may not write.
-    private func answer(_ refusal: FilmRefusal, to head: RequestHead) -> HTTPResponse {
-        var response = refusal.response(to: head)
-        // Ignored: an unreadable target has no route.
-        if let target = try? RequestTarget(head.target),
-            let route = FilmTarget(target, isRoot: configuration.isRoot)?.route
-        {
-            response.route = route.label
-        }
-        return response
-    }
-
-    private func answer(_ call: FilmCall, _ body: RequestBody) -> HTTPResponse {
+    private func answer(_ call: ServiceCall, _ body: RequestBody) -> HTTPResponse {
         do {
             return labelled(try content(call, body), call)
         } catch {
@@ -193,45 +185,30 @@ package final class FilmService: HTTPHandler {
         }
     }
 
-    func failure(_ error: any Error, _ call: FilmCall) -> HTTPResponse {
+    func failure(_ error: any Error, _ call: ServiceCall) -> HTTPResponse {
         labelled(refusal(of: error, call).response(to: call.head, page: problemPage(call)), call)
     }
 
     /// The refusal that a client gets for an error. Reports a failure of the library or the system.
-    func refusal(of error: any Error, _ call: FilmCall) -> FilmRefusal {
+    func refusal(of error: any Error, _ call: ServiceCall) -> FilmRefusal {
         if let refusal = error as? FilmRefusal { return refusal }
         let error = FilmError(error)
         // A read that was given up has failed for that reason.
         if case .library(let failure) = error, !BlockingThreads.isGivenUp { report(failure) }
-        return FilmRefusal(error, toRoot: call.target.toRoot, request: call.head.id)
+        return FilmRefusal(error, toRoot: call.toRoot, request: call.head.id)
     }
 
-    private func labelled(_ response: HTTPResponse, _ call: FilmCall) -> HTTPResponse {
+    private func labelled(_ response: HTTPResponse, _ call: ServiceCall) -> HTTPResponse {
         var response = response
-        response.route = call.target.route.label
+        response.route = call.route.label
         if !call.isRead { response.writer = call.writer }
         return response
     }
 
-    private func call(_ head: RequestHead, _ peer: Peer) throws(FilmRefusal) -> FilmCall {
-        let target: RequestTarget
-        do throws(RequestTarget.Failure) {
-            target = try RequestTarget(head.target)
-        } catch {
-            throw FilmRefusal(.badRequest, error == .malformed ? "bad target" : "bad encoding in the target")
-        }
-        try gate.checkHost(head.fields, authority: target.authority)
-        try gate.checkForwarding(head.fields)
-        guard configuration.isWritable else { return try FilmCall(head, peer, target, configuration) }
-        let session = gate.session(head.fields)
-        let writer = gate.writer(head.fields, from: peer, session)
-        return try FilmCall(head, peer, target, configuration, writer: writer, session: session)
-    }
-
     func content(
-        _ call: FilmCall, _ body: RequestBody, _ rendering: Rendering = .whole
+        _ call: ServiceCall, _ body: RequestBody, _ rendering: Rendering = .whole
     ) throws -> HTTPResponse {
-        switch (call.target.route, call.method) {
+        switch (call.route, call.method) {
         case (_, "OPTIONS"), (.service, _): options(call)
         case (.soap, _): try soapDescription(call)
         case (.list, "POST"): try create(call, try body.bytes())
@@ -253,18 +230,19 @@ package final class FilmService: HTTPHandler {
         case (.form(let form), "POST"): try post(form, call, try body.bytes())
         case (.form(let form), _): try page(form, call)
         case (.style(let name), _): style(name, call)
+        case (.image, _), (.file, _): throw FilmRefusal.nothingHere
         }
     }
 
     /// Refuses a body that is not needed, if possible before the client sends it.
     /// - Returns: the most bytes of the body.
-    private func checkBody(_ call: FilmCall) throws(FilmRefusal) -> Int {
+    private func checkBody(_ call: ServiceCall) throws(FilmRefusal) -> Int {
         guard call.needsBody else { return Self.ignoredBody }
         if call.head.framing == .none {
             throw FilmRefusal(.lengthRequired, "send a body, with Content-Length or chunked")
         }
         let limit: Int
-        switch call.target.route {
+        switch call.route {
         case .poster:
             try Self.checkPosterType(call.fields)
             limit = FilmOperations.posterBytes
@@ -289,12 +267,12 @@ package final class FilmService: HTTPHandler {
         return allowed
     }
 
-    private func options(_ call: FilmCall) -> HTTPResponse {
-        let methods = call.target.route.methods(isWritable: configuration.isWritable)
+    private func options(_ call: ServiceCall) -> HTTPResponse {
+        let methods = call.route.methods(isWritable: configuration.isWritable)
         var response = HTTPResponse(status: .noContent, fields: ["Allow": methods.joined(separator: ", ")])
         for method in ["POST", "PATCH"] where methods.contains(method) {
             let accepted =
-                call.target.route == .soap
+                call.route == .soap
                 ? ["Accept-Post": SoapEnvelope.mediaType] : FilmContent.accepted(method)
             for field in accepted.fields { response.fields.append(field) }
         }

@@ -104,7 +104,7 @@ enum FilmContent: Sendable, Hashable {
 
     /// The type of a film or a rating in a request.
     /// - Throws: 415 for other types.
-    init(_ call: FilmCall) throws(FilmRefusal) {
+    init(_ call: ServiceCall) throws(FilmRefusal) {
         let refusal = FilmRefusal(
             .unsupportedMediaType,
             "send one of \(call.method == "PATCH" ? Self.patchTypes : Self.mediaTypes)",

@@ -1,3 +1,4 @@
+import Coalescing
 import HTTPSemantics
 import HTTPServer
 import ImageCodecs
@@ -30,7 +31,7 @@ final class KeptAnswer: Sendable {
         let conditions = Preconditions(head.fields, isRead: true, entityTag: entityTag)
         switch conditions.outcome {
         case .failed:
-            return FilmRefusal(FilmCall.failedCondition(head.fields, isThere: true)).response(to: head)
+            return FilmRefusal(ServiceCall.failedCondition(head.fields, isThere: true)).response(to: head)
         case .notModified:
             // Section 15.4.5: the fields of the 200 answer that caches use.
             var fields = HeaderFields()
@@ -63,19 +64,19 @@ final class KeptAnswers: Sendable {
         init(_ answer: KeptAnswer, _ state: Int64) { (self.answer, self.state) = (answer, state) }
     }
 
-    /// A rendering under way.
-    private struct Flight: Hashable {
+    /// The rendering of an answer.
+    private struct Rendering: Hashable {
         let key: CacheKey
         let state: Int64
     }
 
+    /// A rendering has a thread.
+    private struct Begun: FlightEvent {
+        func record(in recent: inout [Begun]) { recent = [self] }
+    }
+
     private let entries: MemoryCache<Entry>
-    /// The requests that wait for each rendering, and its job.
-    private typealias Waiting = (
-        job: BlockingThreads.Job,
-        requests: [ObjectIdentifier: @Sendable (KeptAnswer) -> Void]
-    )
-    private let waiting = Lock<[Flight: Waiting]>([:])
+    private let renderings = FlightTable<Rendering, KeptAnswer, CancellationError, Begun>()
     /// Render two answers at once.
     private let threads = BlockingThreads(count: 2, name: "marquee-render")
 
@@ -114,45 +115,32 @@ final class KeptAnswers: Sendable {
         completing: @escaping @Sendable (HTTPResponse) -> HTTPResponse = { $0 },
         _ render: @escaping @Sendable () -> KeptAnswer
     ) {
-        let (flight, request) = (Flight(key: key, state: state), ObjectIdentifier(pending))
-        let new = BlockingThreads.Job { [self] in
-            // Looked up again: another flight may have ended after this request looked.
-            let answer = self.answer(key, state) ?? render()
-            // A later flight may have the same key, and must not get an answer that was cut short.
-            guard !BlockingThreads.isGivenUp else { return }
-            keep(answer, as: key, state)
-            finish(flight, answer)
-        }
-        let job = waiting.withLock { flights in
-            flights[flight, default: (new, [:])].requests[request] = {
-                pending.send(completing($0.answer(to: head)))
+        let caller = renderings.join(
+            Rendering(key: key, state: state), priority: 0, cancelled: { CancellationError() }
+        ) { [self] flight, _ in
+            do throws(ResourceShortage) {
+                return try await threads.run { [self] in
+                    if flight.isOver { return KeptAnswer(.noThread) }
+                    flight.emit(Begun())
+                    // Looked up again: another flight may have ended after this request looked.
+                    let answer = self.answer(key, state) ?? render()
+                    // One that was cut short is for nobody.
+                    if !BlockingThreads.isGivenUp { keep(answer, as: key, state) }
+                    return answer
+                }
+            } catch {
+                return KeptAnswer(.noThread)
             }
-            return flights[flight]?.job
         }
-        pending.whenAbandoned(waitingFor: job) { [self] in leave(flight, request) }
-        guard job === new else { return }
-        do throws(ResourceShortage) {
-            try threads.enqueue(new)
-        } catch {
-            finish(flight, KeptAnswer(.noThread))
-        }
-    }
-
-    /// Ends a rendering. A request that comes later finds the kept answer.
-    private func finish(_ flight: Flight, _ answer: KeptAnswer) {
-        guard let waiting = waiting.withLock({ $0.removeValue(forKey: flight) }) else { return }
-        for deliver in waiting.requests.values { deliver(answer) }
-    }
-
-    /// Lets a request wait no longer. Decides in one section whether it was the last one: nobody can join in between.
-    private func leave(_ flight: Flight, _ request: ObjectIdentifier) {
-        let abandoned = waiting.withLock { flights -> Waiting? in
-            guard flights[flight]?.requests.removeValue(forKey: request) != nil,
-                flights[flight]?.requests.isEmpty == true
-            else { return nil }
-            return flights.removeValue(forKey: flight)
-        }
-        abandoned?.job.giveUp()
+        pending.whenAbandoned(isBounded: true) { caller.leave() }
+        caller.listen(
+            FlightListener { event in
+                if event != nil { return pending.begin() }
+                // Ignored: who has left gets no answer.
+                if let answer = try? caller.outcome?.get() {
+                    pending.send(completing(answer.answer(to: head)))
+                }
+            })
     }
 }
 

@@ -146,18 +146,37 @@ struct RequestGate: Sendable {
         usualHosts = names.map(FilmServiceConfiguration.bracketed)
     }
 
+    /// Reads a request whose Host was checked.
+    func call(_ head: RequestHead, from peer: Peer) throws(FilmRefusal) -> ServiceCall {
+        let target: RequestTarget
+        do throws(RequestTarget.Failure) {
+            // The names of a folder's files need not be text.
+            target = try RequestTarget(head.target, allowsBytes: !configuration.isRoot)
+        } catch {
+            throw FilmRefusal(.badRequest, error == .malformed ? "bad target" : "bad encoding in the target")
+        }
+        // The authority of a target in absolute form counts like Host.
+        if let authority = target.authority { try checkHost(authority) }
+        try checkForwarding(head.fields)
+        guard configuration.isWritable else { return try ServiceCall(head, peer, target, configuration) }
+        let session = session(head.fields)
+        return try ServiceCall(
+            head, peer, target, configuration, writer: writer(head.fields, from: peer, session),
+            session: session)
+    }
+
     /// Throws if the host is not this service's.
-    /// - Parameter authority: the authority of a target in absolute form, which counts like Host.
-    func checkHost(_ fields: HeaderFields, authority: String?) throws(FilmRefusal) {
-        for text in fields.values(of: "host") + (authority.map { [$0] } ?? []) {
-            if isUsual(text) { continue }
-            guard let name = HostAndPort(text) else { throw FilmRefusal(.badRequest, "bad Host") }
-            guard isAccepted(name) else {
-                throw FilmRefusal(
-                    .forbidden,
-                    "the host \(name.host) is unknown; start with --public-url http://\(text) to serve it"
-                )
-            }
+    func checkHost(_ fields: HeaderFields) throws(FilmRefusal) {
+        for text in fields.values(of: "host") { try checkHost(text) }
+    }
+
+    private func checkHost(_ text: String) throws(FilmRefusal) {
+        if isUsual(text) { return }
+        guard let name = HostAndPort(text) else { throw FilmRefusal(.badRequest, "bad Host") }
+        guard isAccepted(name) else {
+            throw FilmRefusal(
+                .forbidden,
+                "the host \(name.host) is unknown; start with --public-url http://\(text) to serve it")
         }
     }
 
@@ -181,7 +200,7 @@ struct RequestGate: Sendable {
     }
 
     /// Throws if a proxy has forwarded the request to a service that trusts this machine: a stranger may have sent it.
-    func checkForwarding(_ fields: HeaderFields) throws(FilmRefusal) {
+    private func checkForwarding(_ fields: HeaderFields) throws(FilmRefusal) {
         guard configuration.isWritable, configuration.writers.trustsLocal, Self.isForwarded(fields) else {
             return
         }
@@ -199,7 +218,7 @@ struct RequestGate: Sendable {
     }
 
     /// Throws if another site's page writes, or if the sender may not write.
-    func checkWrite(_ call: FilmCall) throws(FilmRefusal) {
+    func checkWrite(_ call: ServiceCall) throws(FilmRefusal) {
         try checkSite(call.fields)
         guard call.writer == nil else { return }
         let isWrong = BearerToken.token(in: call.fields) != nil

@@ -8,7 +8,7 @@ extension FilmService {
     /// A page of the list, of search results, or of the best films, numbered.
     /// - Parameter best: how many best films are asked for; nil for the list.
     func wall(
-        _ films: FilmQuery.Page, _ query: FilmQuery, best: Int? = nil, _ call: FilmCall, _ revision: Int
+        _ films: FilmQuery.Page, _ query: FilmQuery, best: Int? = nil, _ call: ServiceCall, _ revision: Int
     ) throws -> HTTPResponse {
         let isSearch = !query.search.isEmpty
         let title = best.map { "Top \($0)" } ?? (isSearch ? "Search: \(query.search)" : nil)
@@ -21,14 +21,14 @@ extension FilmService {
         return call.response(wall.html, fields: ["ETag": call.entityTag(revision)])
     }
 
-    func page(_ film: StoredFilm, _ call: FilmCall, _ revision: Int) throws -> HTTPResponse {
+    func page(_ film: StoredFilm, _ call: ServiceCall, _ revision: Int) throws -> HTTPResponse {
         call.response(
             try detail(film, call, SentForm()).html, fields: ["ETag": call.entityTag(revision)])
     }
 
     /// A file that the pages need: the icon or the stylesheet. A stylesheet with another name belongs to another
     /// version of the program.
-    func style(_ name: String, _ call: FilmCall) -> HTTPResponse {
+    func style(_ name: String, _ call: ServiceCall) -> HTTPResponse {
         let (type, text, control) =
             switch name {
             case Icon.name: ("image/svg+xml", Icon.text, "public, max-age=86400")
@@ -43,7 +43,7 @@ extension FilmService {
     }
 
     /// A page with a form.
-    func page(_ form: PageForm, _ call: FilmCall) throws -> HTTPResponse {
+    func page(_ form: PageForm, _ call: ServiceCall) throws -> HTTPResponse {
         if call.access == .login { return seeOther("login?to=\(PercentEncoding.encoded(form.path))", call) }
         try checkForms(call)
         return try show(form, nil, call)
@@ -51,7 +51,7 @@ extension FilmService {
 
     /// Processes a form, and redirects to the page of the result. If a field is invalid, the form comes back with the
     /// typed values.
-    func post(_ form: PageForm, _ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
+    func post(_ form: PageForm, _ call: ServiceCall, _ body: [UInt8]) throws -> HTTPResponse {
         try checkForms(call)
         let sent = try Self.form(body, call)
         var fields = SentForm(sent)
@@ -68,7 +68,7 @@ extension FilmService {
     /// The page of a form.
     /// - Parameter sent: the form as sent, if it comes back; nil at first.
     private func show(
-        _ form: PageForm, _ sent: SentForm?, _ call: FilmCall, _ status: HTTPStatus = .ok
+        _ form: PageForm, _ sent: SentForm?, _ call: ServiceCall, _ status: HTTPStatus = .ok
     ) throws -> HTTPResponse {
         guard case .change(let change, let id) = form else {
             return try sheet(nil, sent ?? SentForm(), call, status)
@@ -88,10 +88,10 @@ extension FilmService {
     /// Does what a form asks for.
     /// - Returns: the path of the page that shows the result.
     private func process(
-        _ form: PageForm, _ sent: FilmForm, _ fields: SentForm, _ call: FilmCall
+        _ form: PageForm, _ sent: FilmForm, _ fields: SentForm, _ call: ServiceCall
     ) throws -> String {
         guard case .change(let change, let id) = form else {
-            let film = try add(try Self.film(sent, isChange: false), toRoot: call.target.toRoot)
+            let film = try add(try Self.film(sent, isChange: false), toRoot: call.toRoot)
             return "films/\(PercentEncoding.encoded(film.id))"
         }
         switch change {
@@ -130,7 +130,7 @@ extension FilmService {
         }
     }
 
-    private static func form(_ body: [UInt8], _ call: FilmCall) throws(FilmRefusal) -> FilmForm {
+    private static func form(_ body: [UInt8], _ call: ServiceCall) throws(FilmRefusal) -> FilmForm {
         switch try FilmContent(call) {
         case .form: return try FilmForm(urlEncoded: body)
         case .multipart(let boundary):
@@ -163,7 +163,7 @@ extension FilmService {
         [.unprocessableContent, .conflict, .preconditionFailed].contains(refusal.problem.status)
     }
 
-    private func checkForms(_ call: FilmCall) throws(FilmRefusal) {
+    private func checkForms(_ call: ServiceCall) throws(FilmRefusal) {
         guard call.access.showsForms else {
             throw FilmRefusal(
                 .forbidden, "this library is read-only; its operator can start it with --writable")
@@ -173,17 +173,17 @@ extension FilmService {
     // MARK: Showing
 
     /// The page around a refusal; nil for other formats.
-    func problemPage(_ call: FilmCall) -> Page? {
+    func problemPage(_ call: ServiceCall) -> Page? {
         // Ignored: the refusal is sent without a page around it.
         call.format == .html ? try? page(call, title: nil) : nil
     }
 
     func page(
-        _ call: FilmCall, title: String?, search: String = "", alternate: String? = nil
+        _ call: ServiceCall, title: String?, search: String = "", alternate: String? = nil
     ) throws -> Page {
         Page(
-            name: try library.name ?? "Films", title: title, toRoot: call.target.toRoot,
-            access: call.access, search: search, alternate: alternate.map { call.target.toRoot + $0 })
+            name: try library.name ?? "Films", title: title, toRoot: call.toRoot,
+            access: call.access, search: search, alternate: alternate.map { call.toRoot + $0 })
     }
 
     private func shown(_ film: StoredFilm, _ page: Page) -> ShownFilm {
@@ -194,7 +194,7 @@ extension FilmService {
             poster: ShownPoster(of: film, at: page.address(of: film.id), hasSizes: pictures != nil))
     }
 
-    private func detail(_ film: StoredFilm, _ call: FilmCall, _ vote: SentForm) throws -> DetailPage {
+    private func detail(_ film: StoredFilm, _ call: ServiceCall, _ vote: SentForm) throws -> DetailPage {
         var page = try page(call, title: "", alternate: "films/\(PercentEncoding.encoded(film.id))")
         let shown = shown(film, page)
         page.title = shown.title
@@ -203,7 +203,7 @@ extension FilmService {
 
     /// The form for adding or editing a film.
     private func sheet(
-        _ film: StoredFilm?, _ form: SentForm, _ call: FilmCall, _ status: HTTPStatus
+        _ film: StoredFilm?, _ form: SentForm, _ call: ServiceCall, _ status: HTTPStatus
     ) throws -> HTTPResponse {
         var page = try page(call, title: "Add a film")
         var (action, back) = ("\(page.toRoot)add", page.home)
@@ -216,7 +216,7 @@ extension FilmService {
     }
 
     private func removal(
-        _ film: StoredFilm, _ form: SentForm, _ call: FilmCall, _ status: HTTPStatus
+        _ film: StoredFilm, _ form: SentForm, _ call: ServiceCall, _ status: HTTPStatus
     ) throws -> HTTPResponse {
         var page = try page(call, title: nil)
         page.title = "Remove \(shown(film, page).title)?"
@@ -228,15 +228,15 @@ extension FilmService {
     }
 
     /// A page for this request only.
-    func answer(_ html: [UInt8], _ status: HTTPStatus, _ call: FilmCall) -> HTTPResponse {
+    func answer(_ html: [UInt8], _ status: HTTPStatus, _ call: ServiceCall) -> HTTPResponse {
         var response = call.response(html, status: status)
         response.fields["Cache-Control"] = Page.ownCacheControl
         return response
     }
 
     /// Redirects with GET, so that reloading the page does not send the form again (RFC 9110 section 15.4.4).
-    func seeOther(_ path: String, _ call: FilmCall) -> HTTPResponse {
-        let location = call.target.toRoot + path
+    func seeOther(_ path: String, _ call: ServiceCall) -> HTTPResponse {
+        let location = call.toRoot + path
         return HTTPResponse(
             status: .seeOther,
             fields: ["Location": location.isEmpty ? "./" : location, "Cache-Control": "no-store"])

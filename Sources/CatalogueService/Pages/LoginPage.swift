@@ -51,7 +51,7 @@ extension FilmService {
     static let loginLimit = 8 << 10
 
     /// Answers a request for the login page.
-    func login(_ call: FilmCall, _ body: [UInt8]) throws -> HTTPResponse {
+    func login(_ call: ServiceCall, _ body: [UInt8]) throws -> HTTPResponse {
         guard configuration.isWritable else { throw FilmRefusal.nothingHere }
         let fields: [FormFields.Field]
         if call.isRead {
@@ -83,7 +83,7 @@ extension FilmService {
     }
 
     /// Ends the session, and removes the cookie even if that could not be stored.
-    private func signOut(_ call: FilmCall, _ cookie: SessionCookie) -> HTTPResponse {
+    private func signOut(_ call: ServiceCall, _ cookie: SessionCookie) -> HTTPResponse {
         var response = seeOther("", call)
         do {
             if let session = call.session, let ended = gate.ended {
@@ -97,7 +97,7 @@ extension FilmService {
     }
 
     private func loginPage(
-        _ call: FilmCall, _ destination: String, _ fault: String?, _ status: HTTPStatus
+        _ call: ServiceCall, _ destination: String, _ fault: String?, _ status: HTTPStatus
     ) throws -> HTTPResponse {
         let page = try page(call, title: "Sign in")
         return answer(LoginPage(page: page, destination: destination, fault: fault).html, status, call)
@@ -107,7 +107,7 @@ extension FilmService {
     private static func destination(_ path: String) -> String {
         // Ignored: a path that cannot be read leads to the wall.
         guard let target = try? RequestTarget("/" + path), target.authority == nil,
-            let film = FilmTarget(target, isRoot: true), film.route != .login
+            ![.login, .image, .file].contains(ServiceRoute.parse(target.segments).route)
         else { return "" }
         return PercentEncoding.visible(path)
     }

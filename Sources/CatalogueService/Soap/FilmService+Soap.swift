@@ -6,7 +6,7 @@ import HTTPServer
 /// Films in SOAP 1.1: the operations of `FilmOperations`, as REST has them. The same clients may write.
 extension FilmService {
     /// The description: `GET /soap?wsdl`. Clients differ in the case of these letters.
-    func soapDescription(_ call: FilmCall) throws(FilmRefusal) -> HTTPResponse {
+    func soapDescription(_ call: ServiceCall) throws(FilmRefusal) -> HTTPResponse {
         guard call.target.query.fields.contains(where: { $0.name.equalsIgnoringCase("wsdl") }) else {
             throw FilmRefusal(
                 .methodNotAllowed, "send SOAP messages by POST; /soap?wsdl lists the operations",
@@ -21,10 +21,10 @@ extension FilmService {
 
     /// Answers a message. The body alone selects the operation; a receiver must not rely on SOAPAction (WS-I Basic
     /// Profile 1.1, R1127).
-    func soap(_ call: FilmCall, _ request: HTTPRequest) -> HTTPResponse {
+    func soap(_ call: ServiceCall, _ body: RequestBody) -> HTTPResponse {
         do {
             try SoapEnvelope.checkType(call.fields)
-            let message = try SoapEnvelope(parsing: try request.body.bytes())
+            let message = try SoapEnvelope(parsing: try body.bytes())
             let result = try result(of: message.content, call)
             return call.coding.applied(
                 to: HTTPResponse(
@@ -44,7 +44,7 @@ extension FilmService {
         }
     }
 
-    private func result(of content: XMLElement, _ call: FilmCall) throws -> String {
+    private func result(of content: XMLElement, _ call: ServiceCall) throws -> String {
         guard content.namespace == SoapOperation.namespace,
             let operation = SoapOperation(rawValue: content.localName)
         else {
@@ -64,7 +64,7 @@ extension FilmService {
     }
 
     private func perform(
-        _ operation: SoapOperation, _ content: XMLElement, _ call: FilmCall
+        _ operation: SoapOperation, _ content: XMLElement, _ call: ServiceCall
     ) throws -> String {
         let name = operation.resultName
         switch operation {
@@ -102,7 +102,7 @@ extension FilmService {
 
     /// Sets or removes a vote.
     /// - Returns: the film's id.
-    private func rate(_ content: XMLElement, _ call: FilmCall) throws -> String {
+    private func rate(_ content: XMLElement, _ call: ServiceCall) throws -> String {
         let rater = content.value("rater") ?? ""
         try FilmOperations.check(rater: rater)
         let id = try Self.id(content)
@@ -122,7 +122,7 @@ extension FilmService {
     /// - Parameters:
     ///   - method: the method of the same operation in REST.
     ///   - route: its resource.
-    private func checkWrite(_ method: String, on route: FilmRoute, _ call: FilmCall) throws(FilmRefusal) {
+    private func checkWrite(_ method: String, on route: ServiceRoute, _ call: ServiceCall) throws(FilmRefusal) {
         guard configuration.isWritable else {
             throw .methodNotAllowed(method, isReadOnly: true, allowed: route.methods(isWritable: false))
         }
@@ -132,7 +132,7 @@ extension FilmService {
     // Addresses of posters are relative to the service's own address, /soap.
 
     private static func film(_ film: StoredFilm, _ name: String) -> String {
-        let tag = FilmCall.entityTag(film.revision, .json).dropFirst().dropLast()
+        let tag = ServiceCall.entityTag(film.revision, .json).dropFirst().dropLast()
         return SoapFilm.xml(FilmRendering(toRoot: "").whole(film), tag: String(tag), as: name)
     }
 
@@ -166,7 +166,7 @@ extension FilmService {
             throw FilmRefusal.invalid("tag", "must be that of an earlier answer")
         }
         return { film throws(FilmError) in
-            try FilmCall.checkConditions(["If-Match": "\"\(tag)\""], on: film)
+            try ServiceCall.checkConditions(["If-Match": "\"\(tag)\""], on: film)
         }
     }
 

@@ -25,8 +25,6 @@ final class PosterOrigin: HTTPHandler {
                 body: .bytes(poster + Array(head.target.utf8))))
     }
 
-    func respond(to request: HTTPRequest) -> HTTPResponse { .plain(.internalServerError) }
-
     /// Starts a server of the origin on a port of this machine.
     static func start(path: String) throws -> (origin: PosterOrigin, server: HTTPServer, port: UInt16) {
         let origin = try PosterOrigin(path: path)

@@ -35,21 +35,24 @@ final class FilmClient: Sendable {
         let head = try Self.head(method, target, fields, body)
         switch service.admit(head, from: peer) {
         case .answer(let response): return Answer(response: response, isEarly: true)
-        case .later(let start):
-            let done = DispatchSemaphore(value: 0)
-            let response = Lock<HTTPResponse?>(nil)
-            start(
-                PendingAnswer { answer in
-                    response.withLock { $0 = answer }
-                    done.signal()
-                })
-            done.wait()
-            return Answer(response: response.withLock { $0 } ?? .plain(.internalServerError), isEarly: false)
-        case .handle(let limit):
+        case .later(let start): return Answer(response: Self.answer(of: start), isEarly: false)
+        case .handle(let limit, let respond):
             precondition((body?.count ?? 0) <= limit)
-            let request = HTTPRequest(head: head, body: body.map { .bytes($0) } ?? .none, peer: peer)
-            return Answer(response: service.respond(to: request), isEarly: false)
+            return Answer(response: respond(body.map { .bytes($0) } ?? .none), isEarly: false)
         }
+    }
+
+    /// Waits for an answer that comes later.
+    static func answer(of start: (PendingAnswer) -> Void) -> HTTPResponse {
+        let done = DispatchSemaphore(value: 0)
+        let response = Lock<HTTPResponse?>(nil)
+        start(
+            PendingAnswer { answer in
+                response.withLock { $0 = answer }
+                done.signal()
+            })
+        done.wait()
+        return response.withLock { $0 } ?? .plain(.internalServerError)
     }
 
     /// Sends a body, by default of the type `application/json`.

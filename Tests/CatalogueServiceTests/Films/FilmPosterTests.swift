@@ -5,7 +5,7 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("Posters", .bounded)
+@Suite("Posters", .bounded, .ownThread)
 struct FilmPosterTests {
     private func client(_ more: String = "") throws -> FilmClient {
         let client = try FilmClient()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("Reading films", .bounded)
+@Suite("Reading films", .bounded, .ownThread)
 struct FilmReadingTests {
     private func client(_ films: Int = 3) throws -> FilmClient {
         let client = try FilmClient()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("A film service under load", .bounded)
+@Suite("A film service under load", .bounded, .ownThread)
 struct FilmServiceTests {
     @Test(
         "each failure of the library has its own status, reveals nothing about this machine, and names a failed request",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("Writing films", .bounded)
+@Suite("Writing films", .bounded, .ownThread)
 struct FilmWritingTests {
     private let film = #"{"id":"a","title":"El Camión","year":2019,"genres":["Crime","Drama"],"seen":true}"#
 

@@ -10,7 +10,7 @@ import Testing
 @testable import CatalogueService
 @testable import HTTPServer
 
-@Suite("Rendered answers that are kept", .bounded)
+@Suite("Rendered answers that are kept", .bounded, .ownThread)
 struct KeptAnswersTests {
     /// The address of an answer's bytes: two answers with one address share them.
     private func place(_ answer: FilmClient.Answer) -> UInt {

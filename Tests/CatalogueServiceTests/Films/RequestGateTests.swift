@@ -5,7 +5,7 @@ import Testing
 @testable import CatalogueService
 @testable import HTTPServer
 
-@Suite("Who may read and who may write", .bounded)
+@Suite("Who may read and who may write", .bounded, .ownThread)
 struct RequestGateTests {
     private let body = #"{"title":"A"}"#
     private let token = "0123456789abcdefghijklmn"
@@ -152,7 +152,7 @@ struct RequestGateTests {
             var fields: HeaderFields = ["Content-Type": "text/xml"]
             fields["Authorization"] = authorization
             let head = try FilmClient.head("POST", "/soap", fields, [1])
-            guard case .handle(limit) = client.service.admit(head, from: FilmClient.local) else {
+            guard case .handle(limit, _) = client.service.admit(head, from: FilmClient.local) else {
                 Issue.record("\(limit)")
                 continue
             }

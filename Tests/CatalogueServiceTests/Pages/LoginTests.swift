@@ -4,7 +4,7 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("Signing in", .bounded)
+@Suite("Signing in", .bounded, .ownThread)
 struct LoginTests {
     private let token = "0123456789abcdefghijklmn"
     private let html: HeaderFields = ["Accept": "text/html"]

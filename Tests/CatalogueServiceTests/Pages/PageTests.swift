@@ -6,7 +6,7 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("Pages", .bounded)
+@Suite("Pages", .bounded, .ownThread)
 struct PageTests {
     static let browser: HeaderFields = [
         "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"

@@ -12,7 +12,7 @@ import Testing
 
 /// Sessions of browsers at instances that share a library and a file of tokens. Each instance has the library open for
 /// itself, as programs do.
-@Suite("Sessions of browsers", .bounded)
+@Suite("Sessions of browsers", .bounded, .ownThread)
 struct SessionTests {
     private static let token = "0123456789abcdefghijklmn"
     private static let hour = 3600

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CatalogueService
 
-@Suite("Films in SOAP", .bounded)
+@Suite("Films in SOAP", .bounded, .ownThread)
 struct SoapTests {
     private func client() throws -> FilmClient {
         let client = try FilmClient()

@@ -67,20 +67,20 @@ struct LargeUploadTests {
 
         func admit(_ head: RequestHead, from peer: Peer) -> Admission {
             starts.withLock { $0.append(Self.clientPeak(head)) }
-            return .handle(bodyLimit: 4 << 30)
+            return .handle(bodyLimit: 4 << 30) { [self] body in respond(to: head, body) }
         }
 
-        func respond(to request: HTTPRequest) -> HTTPResponse {
-            let after = Self.clientPeak(request.head)
-            guard case .file(let file) = request.body else { return .plain(.badRequest) }
+        private func respond(to head: RequestHead, _ body: RequestBody) -> HTTPResponse {
+            let after = Self.clientPeak(head)
+            guard case .file(let file) = body else { return .plain(.badRequest) }
             let isWhole = LargeUploadTests.isSame(path, "/proc/$PPID/fd/\(file.descriptor.number)")
             let before = starts.withLock { $0.last ?? 0 }
             done.withLock {
                 $0.append(
-                    Visit(target: request.head.target, isWhole: isWhole, before: before, after: after))
+                    Visit(target: head.target, isWhole: isWhole, before: before, after: after))
             }
-            switch request.head.target {
-            case "/private" where request.head.value(of: "authorization") == nil:
+            switch head.target {
+            case "/private" where head.value(of: "authorization") == nil:
                 var answer = HTTPResponse.plain(.unauthorized)
                 answer.fields["WWW-Authenticate"] = "Basic realm=\"films\""
                 return answer
