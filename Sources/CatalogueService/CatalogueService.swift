@@ -22,7 +22,8 @@ package final class CatalogueService: Sendable {
 
     private let server: HTTPServer
     private let handler: CatalogueHandler
-    private let watch: SiteWatch
+    private let configuration: Configuration
+    private let watch = Lock<Task<Void, Never>?>(nil)
     /// Makes pictures; nil if none are served.
     package var pictures: PictureServer? { handler.pictures }
 
@@ -39,7 +40,7 @@ package final class CatalogueService: Sendable {
             if case .internet(let host, _) = address { host } else { nil }
         }
         handler = try Self.handler(content, configuration)
-        watch = try Self.watch(handler.site, configuration)
+        self.configuration = configuration
         do throws(HTTPServerError) {
             server = try HTTPServer(configuration: configuration.server, handler: handler, report: report)
         } catch {
@@ -47,13 +48,16 @@ package final class CatalogueService: Sendable {
         }
     }
 
-    /// Watches the served file.
+    /// Looks at the served file from time to time. Requests look too, but a service without requests must notice as well
+    /// that its library was replaced, or that its catalogue is broken or good again.
     private static func watch(
-        _ site: CatalogueHandler.Site, _ configuration: Configuration
-    ) throws(CatalogueServiceError) -> SiteWatch {
-        let (readiness, report) = (configuration.readiness, configuration.reportFailure)
-        do throws(ResourceShortage) {
-            return try SiteWatch {
+        _ site: CatalogueHandler.Site, _ readiness: Readiness,
+        _ report: @escaping @Sendable (any Error) -> Void
+    ) async {
+        let threads = BlockingThreads(count: 1, name: "marquee-watch")
+        // Ignored: the cancelled task ends; without a thread the next look is later.
+        while (try? await Task.sleep(for: watchInterval)) != nil {
+            try? await threads.run {
                 switch site {
                 case .folder(let folder): folder.refresh()
                 case .library(let films):
@@ -61,10 +65,10 @@ package final class CatalogueService: Sendable {
                     if readiness.setNote(error.map { "\($0)" }, for: "library"), let error { report(error) }
                 }
             }
-        } catch {
-            throw .server(.system(call: "eventfd", errno: error.code))
         }
     }
+
+    private static let watchInterval = Duration.seconds(1)
 
     private static func handler(
         _ content: Content, _ configuration: Configuration
@@ -173,12 +177,13 @@ package final class CatalogueService: Sendable {
     /// - Throws: when the system gives no thread; a later call may succeed.
     package func start() throws(CatalogueServiceError) {
         do throws(HTTPServerError) { try server.start() } catch { throw .server(error) }
-        do throws(ResourceShortage) {
-            try watch.start()
-        } catch {
-            throw .server(.system(call: "pthread_create", errno: error.code))
+        let (site, readiness, report) = (handler.site, configuration.readiness, configuration.reportFailure)
+        watch.withLock { watch in
+            watch = watch ?? Task { await Self.watch(site, readiness, report) }
         }
     }
+
+    deinit { watch.withLock { $0?.cancel() } }
 
     /// Begins to drain, so that clients go elsewhere: every answer now ends its connection.
     package func drain() { server.drain() }
@@ -188,7 +193,7 @@ package final class CatalogueService: Sendable {
     /// - Parameter grace: how long running answers may take. Default: the configuration's, 1 s.
     package func stop(grace: Duration? = nil) {
         server.stop(grace: grace)
-        watch.stop()
+        watch.withLock { $0?.cancel() }
     }
 
     /// The server's counts so far.

@@ -52,6 +52,14 @@ package final class WorkGate: Sendable {
         /// The bytes for decoding; nil for a source that must be fetched first.
         let bytes: Int?
         let continuation: Continuation
+
+        /// Those who wait for the same thing stand in one line.
+        var line: Line { bytes == nil ? .fetching(host: ticket.host) : .decoding }
+    }
+
+    private enum Line: Hashable {
+        case fetching(host: String)
+        case decoding
     }
 
     /// What the gate knows of a source.
@@ -75,11 +83,9 @@ package final class WorkGate: Sendable {
         let limits: Limits
         var sources: [Ticket: Source] = [:]
         var turns = ClientTurns()
-        /// The waiting sources: to be fetched, by their hosts, or to be decoded.
-        var toFetch: [String: WaitingLine<ClientTurns.Turn, Waiter>] = [:]
-        var toDecode = WaitingLine<ClientTurns.Turn, Waiter>()
-        /// How many sources wait to be fetched.
-        var waitingToFetch = 0
+        var lines: [Line: WaitingLine<ClientTurns.Turn, Waiter>] = [:]
+        /// How many sources wait, and how many of them to be fetched.
+        var waiting = 0, waitingToFetch = 0
         /// The sources of each host that are being fetched.
         var fetching: [String: Int] = [:]
         /// The tickets of the sources in the gate.
@@ -105,10 +111,6 @@ package final class WorkGate: Sendable {
 
         /// The source's estimated share of the memory until its size is known.
         private var estimate: Int { max(WorkGate.leastEstimate, Int(fileBytes.value)) }
-
-        var hasRoom: Bool {
-            transfers < limits.transfers && (held == 0 || held + estimate <= limits.sourceMemory)
-        }
 
         private mutating func count(_ source: Source, _ sign: Int) {
             held += sign * source.held
@@ -152,39 +154,52 @@ package final class WorkGate: Sendable {
 
         mutating func insert(_ waiter: Waiter) {
             guard let turn = sources[waiter.ticket]?.turn else { return }
-            guard waiter.bytes == nil else { return toDecode.insert(waiter, at: turn) }
-            toFetch[waiter.ticket.host, default: WaitingLine()].insert(waiter, at: turn)
-            waitingToFetch += 1
+            lines[waiter.line, default: WaitingLine()].insert(waiter, at: turn)
+            count(waiter, 1)
+        }
+
+        private mutating func count(_ waiter: Waiter, _ sign: Int) {
+            waiting += sign
+            if waiter.bytes == nil { waitingToFetch += sign }
+            if lines[waiter.line]?.count == 0 { lines[waiter.line] = nil }
         }
 
         /// Takes a waiter out of its line; nil if the source does not wait.
         private mutating func removeWaiter(_ ticket: Ticket) -> Waiter? {
-            guard let turn = sources[ticket]?.turn else { return nil }
-            guard let waiter = toFetch[ticket.host]?.remove(turn) else { return toDecode.remove(turn) }
-            endWait(ticket.host)
+            guard let turn = sources[ticket]?.turn,
+                let waiter = lines[.fetching(host: ticket.host)]?.remove(turn)
+                    ?? lines[.decoding]?.remove(turn)
+            else { return nil }
+            count(waiter, -1)
             return waiter
         }
 
-        private mutating func endWait(_ host: String) {
-            waitingToFetch -= 1
-            if toFetch[host]?.count == 0 { toFetch[host] = nil }
-        }
-
-        /// The source to fetch next: the first in turn of the hosts that may have another transfer.
-        private var nextToFetch: Waiter? {
+        /// The next waiter that may go on: to be decoded, else the first in turn to be fetched. A large one holds up smaller
+        /// ones behind it; otherwise it would never get its turn.
+        private var next: Waiter? {
+            if let first = lines[.decoding]?.first, let bytes = first.bytes, workers < limits.workers,
+                memory + bytes <= limits.memory
+            {
+                return first
+            }
             guard hasRoom else { return nil }
             var next: (place: ClientTurns.Turn, waiter: Waiter)?
-            for (host, line) in toFetch where mayFetch(host) {
+            for line in lines.values {
                 guard let place = line.firstPlace, let first = line.first,
-                    next.map({ place < $0.place }) ?? true
+                    next.map({ place < $0.place }) ?? true,
+                    first.bytes == nil, mayFetch(first.ticket.host)
                 else { continue }
                 next = (place, first)
             }
             return next?.waiter
         }
 
+        private var hasRoom: Bool {
+            transfers < limits.transfers && (held == 0 || held + estimate <= limits.sourceMemory)
+        }
+
         func mayFetch(_ host: String) -> Bool {
-            host.isEmpty || fetching[host, default: 0] < limits.transfersPerHost
+            hasRoom && (host.isEmpty || fetching[host, default: 0] < limits.transfersPerHost)
         }
 
         mutating func share(_ ticket: Ticket, with client: ClientTurns.Client) {
@@ -199,20 +214,16 @@ package final class WorkGate: Sendable {
             if let waiter = removeWaiter(ticket) { resumptions.append((waiter.continuation, failure)) }
         }
 
-        /// Resumes the waiters that may go on. A large waiter holds up smaller ones behind it; otherwise it would never
-        /// get its turn.
+        /// Resumes the waiters that may go on.
         mutating func admit() {
-            while let first = toDecode.first, workers < limits.workers, let bytes = first.bytes,
-                memory + bytes <= limits.memory
-            {
-                toDecode.removeFirst()
-                startDecoding(first.ticket, bytes)
-                resumptions.append((first.continuation, nil))
-            }
-            while let first = nextToFetch {
-                toFetch[first.ticket.host]?.removeFirst()
-                endWait(first.ticket.host)
-                startFetching(first.ticket)
+            while waiting > 0, let first = next {
+                lines[first.line]?.removeFirst()
+                count(first, -1)
+                if let bytes = first.bytes {
+                    startDecoding(first.ticket, bytes)
+                } else {
+                    startFetching(first.ticket)
+                }
                 resumptions.append((first.continuation, nil))
             }
         }
@@ -236,12 +247,11 @@ package final class WorkGate: Sendable {
                 precondition(held == all.reduce(0) { $0 + $1.held }, "the sum of the sources' bytes")
                 precondition(turns.count == all.count { $0.turn != nil }, "the sum of turns")
                 precondition(
-                    waitingToFetch == toFetch.values.reduce(0) { $0 + $1.count },
-                    "the sum of the hosts' lines")
+                    waiting == lines.values.reduce(0) { $0 + $1.count }, "the sum of the lines")
                 precondition(
                     fetching.values.allSatisfy { $0 > 0 } && fetching.values.reduce(0, +) == transfers,
                     "the sum of the hosts' transfers")
-                precondition(waitingToFetch + toDecode.count <= turns.count, "a waiter without a turn")
+                precondition(waiting <= turns.count, "a waiter without a turn")
             #endif
         }
     }
@@ -289,9 +299,9 @@ package final class WorkGate: Sendable {
     /// - Returns: whether it has a place.
     func enterAtOnce(_ ticket: Ticket) -> Bool {
         change { state in
-            guard !state.isFull(for: nil), state.waitingToFetch == 0, state.hasRoom,
-                state.mayFetch(ticket.host)
-            else { return false }
+            guard !state.isFull(for: nil), state.waitingToFetch == 0, state.mayFetch(ticket.host) else {
+                return false
+            }
             state.sources[ticket] = Source(host: ticket.host, client: nil)
             state.startFetching(ticket)
             return true
@@ -417,7 +427,7 @@ package final class WorkGate: Sendable {
     package var usage: Usage {
         state.withLock { state in
             Usage(
-                sources: state.sources.count, waiting: state.waitingToFetch + state.toDecode.count,
+                sources: state.sources.count, waiting: state.waiting,
                 workers: state.workers, memory: state.memory, sourceMemory: state.held)
         }
     }

@@ -86,18 +86,4 @@ struct ReplacedLibraryTests {
         #expect(reports.value.count == 1)
         #expect(try put(client, "later").status == 201)
     }
-
-    @Test("the watch looks again and again until it is stopped")
-    func watch() async throws {
-        let looks = Tally()
-        let watch = try SiteWatch(every: .milliseconds(1)) { looks.add() }
-        try watch.start()
-        try watch.start()
-        try await looks.wait(for: 3)
-        watch.stop()
-        watch.stop()
-        let count = looks.count
-        try watch.start()
-        #expect(looks.count == count)
-    }
 }

@@ -122,7 +122,8 @@ extension FilmService {
     /// - Parameters:
     ///   - method: the method of the same operation in REST.
     ///   - route: its resource.
-    private func checkWrite(_ method: String, on route: ServiceRoute, _ call: ServiceCall) throws(FilmRefusal) {
+    private func checkWrite(_ method: String, on route: ServiceRoute, _ call: ServiceCall) throws(FilmRefusal)
+    {
         guard configuration.isWritable else {
             throw .methodNotAllowed(method, isReadOnly: true, allowed: route.methods(isWritable: false))
         }
