@@ -88,6 +88,7 @@ struct StoredPicturesTests {
         // The purge removes the earlier version's file and its way to the pictures as well.
         let disk = disk()
         await disk.store([1], for: request.key.variant("record"))
+        await disk.flush()
         #expect(await first.service.purge(try PictureSource("https://\(PictureClient.host)/a")))
         try await first.settle()
         #expect(await disk.entry(for: request.key) == nil)

@@ -383,7 +383,7 @@ extension FileTiers {
         if response.content == nil { response.content = entry.body.checksum }
         return LoadedFile(
             bytes: ImageBytes([]), header: nil, status: response.status, url: url, requestedURL: request.url,
-            source: source, response: response)
+            source: source, response: response.shortened)
     }
 
     /// An entry of disk, else of the shared tier, which is then on disk too.

@@ -154,11 +154,11 @@ public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible 
         copy(head: head, response, isRepeated: isRepeated, storedLater: StoredLater())
     }
 
-    /// The same without its bytes.
+    /// What freshness and content say of the file, without its bytes.
     package func record(damage: ImageDecodingError?) -> LoadedFile {
         LoadedFile(
             bytes: ImageBytes([]), header: header, damage: damage, status: status, url: url,
-            requestedURL: requestedURL, source: source, response: response, mayBeKept: mayBeKept)
+            requestedURL: requestedURL, source: source, response: response?.shortened, mayBeKept: mayBeKept)
     }
 
     /// How a cache of a kind may use the file now (RFC 9111 section 4), whatever its client wants.

@@ -81,6 +81,17 @@ struct StoredResponse: Equatable, Sendable {
         return response
     }
 
+    /// The same with no other fields than Cache-Control, for a record that stays in memory.
+    var shortened: StoredResponse {
+        var response = self
+        var fields = HeaderFields()
+        for value in self.fields.values(of: "cache-control") {
+            fields.append(HeaderFields.Field(name: "Cache-Control", value: value))
+        }
+        response.answer = .fields(fields)
+        return response
+    }
+
     /// The same for a damaged file, which the next transfer may heal: fresh for at most a minute, and then requested
     /// without conditions.
     var doubted: StoredResponse {
