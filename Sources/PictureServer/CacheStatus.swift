@@ -50,7 +50,8 @@ extension CacheStatus {
             self.init(
                 forward: hadRecord ? .stale : .uriMiss, forwardStatus: file.status, isStored: file.mayBeKept)
         case .revalidated: self.init(forward: .stale, forwardStatus: 304, isStored: file.mayBeKept)
-        case .memory, .disk, .shared, .local, .stale, .decoded: return nil
+        case .local: self.init(forward: .uriMiss, isStored: true)
+        case .memory, .disk, .shared, .stale, .decoded: return nil
         }
     }
 }
