@@ -82,8 +82,12 @@ struct StoredPicturesTests {
             disk: disk(), configuration: earlier, transport: first.transport, clock: first.clock.wall)
         _ = try await loader.file(for: request)
         await loader.flush()
-        for recipe in ["w92", "w154"] { #expect(try await first.get(recipe).status == 200) }
+        let pictures = try await [first.get("w92"), first.get("w154")]
         #expect(first.transport.started.count == 1)
+        // They are the pictures of these bytes.
+        let fetched = try PictureClient(answering: PictureClient.giving(try Samples.jpeg()))
+        #expect(try await fetched.get("w92")["etag"] == pictures[0]["etag"])
+        #expect(try await fetched.get("w154")["etag"] == pictures[1]["etag"])
         try await first.settle()
         // The purge removes the earlier version's file and its way to the pictures as well.
         let disk = disk()

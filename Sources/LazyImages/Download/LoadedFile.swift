@@ -156,9 +156,12 @@ public final class LoadedFile: Sendable, CachedAddress, CustomStringConvertible 
 
     /// What freshness and content say of the file, without its bytes.
     package func record(damage: ImageDecodingError?) -> LoadedFile {
-        LoadedFile(
+        var response = response?.shortened
+        // The record has no bytes to compute it from.
+        response?.content = content
+        return LoadedFile(
             bytes: ImageBytes([]), header: header, damage: damage, status: status, url: url,
-            requestedURL: requestedURL, source: source, response: response?.shortened, mayBeKept: mayBeKept)
+            requestedURL: requestedURL, source: source, response: response, mayBeKept: mayBeKept)
     }
 
     /// How a cache of a kind may use the file now (RFC 9111 section 4), whatever its client wants.
