@@ -506,12 +506,3 @@ extension FileLoader {
         return stored.from(stored.source, head: stored.response?.head(at: clock.seconds))
     }
 }
-
-extension StoredResponse {
-    func use(for directives: CacheControl, as kind: CacheKind, now: Int) -> CacheUse {
-        // The common case, without parsing the fields: a fresh file and no directives.
-        if isFresh(at: now), directives == CacheControl(HeaderFields()) { return .fresh }
-        return CacheUse(
-            age: age(at: now), lifetime: lifetime, control: kind.control(fields), directives: directives)
-    }
-}

@@ -230,6 +230,14 @@ extension StoredResponse {
     /// Whether it may be used without revalidation, as far as its own lifetime says.
     func isFresh(at now: Int) -> Bool { age(at: now) < lifetime }
 
+    /// How a cache of a kind may use it now (RFC 9111 section 4).
+    func use(for directives: CacheControl, as kind: CacheKind, now: Int) -> CacheUse {
+        // The common case, without parsing the fields: a fresh file and no directives.
+        if isFresh(at: now), directives == CacheControl(HeaderFields()) { return .fresh }
+        return CacheUse(
+            age: age(at: now), lifetime: lifetime, control: kind.control(fields), directives: directives)
+    }
+
     /// The status and the kept fields, with an Age (RFC 9111 section 5.1).
     func head(at now: Int) -> ResponseHead {
         var head = ResponseHead(status: status, fields: fields)
