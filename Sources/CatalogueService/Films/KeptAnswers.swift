@@ -115,17 +115,21 @@ final class KeptAnswers: Sendable {
         completing: @escaping @Sendable (HTTPResponse) -> HTTPResponse = { $0 },
         _ render: @escaping @Sendable () -> KeptAnswer
     ) {
+        // From here to the threads, and from there to the clients: no busy pool of tasks comes between.
         let caller = renderings.join(
-            Rendering(key: key, state: state), priority: 0, cancelled: { CancellationError() }
+            Rendering(key: key, state: state), priority: 0, cancelled: { CancellationError() },
+            isImmediate: true
         ) { [self] flight, _ in
             do throws(ResourceShortage) {
                 return try await threads.run { [self] in
+                    // Nobody gets this answer.
                     if flight.isOver { return KeptAnswer(.noThread) }
                     flight.emit(Begun())
                     // Looked up again: another flight may have ended after this request looked.
                     let answer = self.answer(key, state) ?? render()
                     // One that was cut short is for nobody.
                     if !BlockingThreads.isGivenUp { keep(answer, as: key, state) }
+                    flight.finish(.success(answer))
                     return answer
                 }
             } catch {
