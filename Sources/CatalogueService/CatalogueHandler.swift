@@ -21,6 +21,10 @@ final class CatalogueHandler: HTTPHandler {
     private let rate: ClientRate?
     private let failureRate: Double
     private let failures: Lock<SeededNumbers>
+    private let readiness: Readiness
+    private let report: @Sendable (any Error) -> Void
+    /// Whether nobody may look at the served file any more. Held during a look.
+    private let areLooksOver = Lock(false)
 
     init(site: Site, pictures: PictureServer?, configuration: CatalogueService.Configuration) {
         self.site = site
@@ -34,6 +38,7 @@ final class CatalogueHandler: HTTPHandler {
         rate = configuration.requestsPerClient.map { ClientRate(perSecond: $0) }
         failureRate = configuration.failureRate
         failures = Lock(SeededNumbers(seed: configuration.failureSeed))
+        (readiness, report) = (configuration.readiness, configuration.reportFailure)
     }
 
     func admit(_ head: RequestHead, from peer: Peer) -> Admission {
@@ -74,4 +79,22 @@ final class CatalogueHandler: HTTPHandler {
         response.fields["Retry-After"] = "\(wait)"
         return response
     }
+
+    // MARK: The served file
+
+    /// Looks whether the served file has changed. Blocks.
+    func look() {
+        areLooksOver.withLock { areOver in
+            if areOver { return }
+            switch site {
+            case .folder(let folder): folder.refresh()
+            case .library(let films):
+                let error = films.library.refresh()
+                if readiness.setNote(error.map { "\($0)" }, for: "library"), let error { report(error) }
+            }
+        }
+    }
+
+    /// Returns when no look is under way; none begins after it.
+    func endLooks() { areLooksOver.withLock { $0 = true } }
 }

@@ -22,7 +22,6 @@ package final class CatalogueService: Sendable {
 
     private let server: HTTPServer
     private let handler: CatalogueHandler
-    private let configuration: Configuration
     private let watch = Lock<Task<Void, Never>?>(nil)
     /// Makes pictures; nil if none are served.
     package var pictures: PictureServer? { handler.pictures }
@@ -40,7 +39,6 @@ package final class CatalogueService: Sendable {
             if case .internet(let host, _) = address { host } else { nil }
         }
         handler = try Self.handler(content, configuration)
-        self.configuration = configuration
         do throws(HTTPServerError) {
             server = try HTTPServer(configuration: configuration.server, handler: handler, report: report)
         } catch {
@@ -50,22 +48,10 @@ package final class CatalogueService: Sendable {
 
     /// Looks at the served file from time to time. Requests look too, but a service without requests must notice as well
     /// that its library was replaced, or that its catalogue is broken or good again.
-    private static func watch(
-        _ site: CatalogueHandler.Site, _ readiness: Readiness,
-        _ report: @escaping @Sendable (any Error) -> Void
-    ) async {
+    private static func watch(_ handler: CatalogueHandler) async {
         let threads = BlockingThreads(count: 1, name: "marquee-watch")
         // Ignored: the cancelled task ends; without a thread the next look is later.
-        while (try? await Task.sleep(for: watchInterval)) != nil {
-            try? await threads.run {
-                switch site {
-                case .folder(let folder): folder.refresh()
-                case .library(let films):
-                    let error = films.library.refresh()
-                    if readiness.setNote(error.map { "\($0)" }, for: "library"), let error { report(error) }
-                }
-            }
-        }
+        while (try? await Task.sleep(for: watchInterval)) != nil { try? await threads.run(handler.look) }
     }
 
     private static let watchInterval = Duration.seconds(1)
@@ -177,10 +163,7 @@ package final class CatalogueService: Sendable {
     /// - Throws: when the system gives no thread; a later call may succeed.
     package func start() throws(CatalogueServiceError) {
         do throws(HTTPServerError) { try server.start() } catch { throw .server(error) }
-        let (site, readiness, report) = (handler.site, configuration.readiness, configuration.reportFailure)
-        watch.withLock { watch in
-            watch = watch ?? Task { await Self.watch(site, readiness, report) }
-        }
+        watch.withLock { watch in watch = watch ?? Task { [handler] in await Self.watch(handler) } }
     }
 
     deinit { watch.withLock { $0?.cancel() } }
@@ -194,6 +177,7 @@ package final class CatalogueService: Sendable {
     package func stop(grace: Duration? = nil) {
         server.stop(grace: grace)
         watch.withLock { $0?.cancel() }
+        handler.endLooks()
     }
 
     /// The server's counts so far.
