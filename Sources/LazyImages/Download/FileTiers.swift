@@ -201,8 +201,7 @@ final class FileTiers: Sendable {
             if !request.usesDisk { return file.unstored }
         case .remove:
             memory?.remove(request.key)
-            await disk?.remove(request.key)
-            shared?.remove(request.key)
+            await removeStored(request.key)
         case .nothing: break
         }
         return file
@@ -349,6 +348,12 @@ extension FileTiers {
         return await disk.run(on: disk.readers, orElse: file) { file.identified() }
     }
 
+    /// Removes a key from disk and the shared tier.
+    func removeStored(_ key: CacheKey) async {
+        shared?.remove(key)
+        await disk?.remove(key)
+    }
+
     /// All keys of what the tiers have of a request's file, without results.
     func keys(of request: ImageRequest) async -> [CacheKey] {
         guard configuration.storesBodiesByContent, let record = await record(for: request) else {
@@ -376,14 +381,14 @@ extension FileTiers {
     private func record(
         of entry: DiskCache.Entry, for request: ImageRequest, from source: LoadedFile.Source
     ) -> LoadedFile? {
-        guard var response = response(of: entry, for: request, from: source), response.status == 200,
+        guard let response = response(of: entry, for: request, from: source), response.status == 200,
             let url = URL(string: response.url)
         else { return nil }
         // An earlier version stored the body here.
-        if response.content == nil { response.content = entry.body.checksum }
         return LoadedFile(
-            bytes: ImageBytes([]), header: nil, status: response.status, url: url, requestedURL: request.url,
-            source: source, response: response.shortened)
+            bytes: entry.body, header: nil, status: response.status, url: url, requestedURL: request.url,
+            source: source, response: response
+        ).record(damage: nil)
     }
 
     /// An entry of disk, else of the shared tier, which is then on disk too.

@@ -131,10 +131,7 @@ public final class FileLoader: Sendable {
     /// - Parameter request: the request of the file.
     public func remove(_ request: ImageRequest) async {
         downloader.invalidate(request)
-        for key in await tiers.keys(of: request) {
-            shared?.remove(key)
-            await disk?.remove(key)
-        }
+        for key in await tiers.keys(of: request) { await tiers.removeStored(key) }
         // Again, for loads that have found the file on disk meanwhile. Memory comes last: they may have put the file
         // there.
         downloader.invalidate(request)
@@ -166,10 +163,7 @@ public final class FileLoader: Sendable {
         let requests = [ImageRequest(url), ImageRequest(url, options: .init(fields: fields))]
         let address = CacheKey(url: url).url
         downloader.flights.invalidate([address]) { $0.url == address }
-        for key in Set(requests.map(\.key)) {
-            shared?.remove(key)
-            await disk?.remove(key)
-        }
+        for key in Set(requests.map(\.key)) { await tiers.removeStored(key) }
         // Again, for loads that have found the file on disk meanwhile: see `remove`.
         downloader.flights.invalidate([address]) { $0.url == address }
         memory?.removeAll(from: url)
@@ -259,10 +253,7 @@ extension FileLoader {
     }
 
     /// Removes a result.
-    package func removeResult(_ key: CacheKey) async {
-        shared?.remove(key)
-        await disk?.remove(key)
-    }
+    package func removeResult(_ key: CacheKey) async { await tiers.removeStored(key) }
 }
 
 /// One load of a file: from a tier, or by a transfer.

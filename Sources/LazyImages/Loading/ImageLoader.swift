@@ -354,8 +354,7 @@ public final class ImageLoader: Sendable {
         } catch {
             // The next load downloads the file again.
             if error.isDamagedFile {
-                files.shared?.remove(request.key)
-                await disk?.remove(request.key)
+                await files.tiers.removeStored(request.key)
                 // Another version of the decoders may have stored the result.
                 if file.isResult, request.cachePolicy != .cacheOnly { return try await reloaded() }
             } else {

@@ -124,5 +124,5 @@ extension WebOrigin {
     }
 
     /// Host and port as one text, by which connections are counted.
-    var hostAndPort: String { "\(host):\(port)" }
+    package var hostAndPort: String { "\(host):\(port)" }
 }
