@@ -48,8 +48,8 @@ final class OpenSource: Sendable {
     ) {
         (self.file, self.key, self.number) = (file, key, number)
         (self.ticket, self.loader) = (ticket, loader)
-        let known = known?.content == file.content ? known : nil
-        let record = file.record(damage: file.damage ?? known?.damage)
+        let knownDamage = known?.content == file.content ? known?.damage : nil
+        let record = file.record(damage: file.damage ?? knownDamage)
         state = Lock(record)
         status = CacheStatus(file, hadRecord: known != nil) ?? .hit(record, now: now)
         let isUsable = file.mayBeKept && file.use(in: .shared, now: now) == .fresh

@@ -108,6 +108,9 @@ package struct PictureOriginal: Sendable {
     /// Whether the shared tier may have it. The names of this machine's own pictures mean other pictures elsewhere.
     var isShared: Bool { source != nil }
 
+    /// The host and port that count its transfers, as in a downloader. Empty for the service's own, which has none.
+    var host: String { source?.origin?.hostAndPort ?? "" }
+
     private static let readers = BlockingThreads(count: 2, name: "marquee-poster")
 
     /// The picture at an address.

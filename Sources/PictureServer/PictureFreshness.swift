@@ -26,7 +26,7 @@ enum PictureFreshness {
         let seconds = expiry.map { min(remaining, max(0, $0 - now)) } ?? remaining
         return "public, max-age=\(seconds)"
             + (isImmutable
-                ? ", immutable" : address.name(of: record).mustRevalidate ? ", must-revalidate" : "")
+                ? ", immutable" : served.name.mustRevalidate ? ", must-revalidate" : "")
     }
 
     /// The Cache-Control of an answer without a picture.

@@ -18,7 +18,7 @@ import SystemSupport
 /// Two tables of flights share the work: pictures by recipe, and sources. A stored picture does not wait for others that
 /// are being made. Safe for concurrent use.
 final class PictureLoader: Sendable {
-    /// The pictures of a source: those that only a signature allows have transfers of their own.
+    /// Names a source. One that only a signature allows has transfers of its own.
     struct SourceKey: Hashable, Sendable {
         /// The key of the source's file.
         let file: CacheKey
@@ -71,14 +71,14 @@ final class PictureLoader: Sendable {
     private let faults = MemoryCache<Fault>(
         limit: 4 << 20, timeToLive: .seconds(PictureFreshness.failureLifetime))
     /// Fetches the listed sources, which any client may ask for.
-    let listed: FileLoader
+    private let listed: FileLoader
     /// Fetches the sources of signed addresses.
     private let signed: FileLoader
     private let clock: WallClock
     private let report: @Sendable (any Error) -> Void
     private let works = FlightTable<PictureKey, ServedPicture, PictureFailure, Never>()
     private let sources = FlightTable<SourceKey, OpenSource, PictureFailure, Never>()
-    /// The sources of which pictures are being made.
+    /// The sources from which pictures are made now.
     private let open = Lock<[SourceKey: OpenSource.Reference]>([:])
     /// How many sources were read, or could not be read.
     private let reads = Atomic(0)
@@ -153,11 +153,12 @@ final class PictureLoader: Sendable {
     func pictureInMemory(_ address: KnownAddress) -> ServedPicture? {
         let now = clock.seconds
         guard let record = records.value(for: address.original.request.key),
-            record.use(in: .shared, now: now) == .fresh,
-            let picture = pictures.value(for: address.name(of: record).key)
+            record.use(in: .shared, now: now) == .fresh
         else { return nil }
+        let name = address.name(of: record)
+        guard let picture = pictures.value(for: name.key) else { return nil }
         counters.count(.memoryHit)
-        return ServedPicture(picture: picture, record: record, status: .hit(record, now: now))
+        return ServedPicture(picture: picture, name: name, record: record, status: .hit(record, now: now))
     }
 
     /// Finds or makes a picture, and delivers the picture or a failure, exactly once, on any thread. Does not block.
@@ -277,15 +278,15 @@ final class PictureLoader: Sendable {
     private func hit(
         _ address: KnownAddress, _ record: LoadedFile, _ event: PictureCounters.Event
     ) async -> ServedPicture? {
-        guard let picture = await stored(address, record) else { return nil }
+        let name = address.name(of: record)
+        guard let picture = await stored(name.key, address.original) else { return nil }
         counters.count(event)
-        return ServedPicture(picture: picture, record: record, status: .hit(record, now: clock.seconds))
+        return ServedPicture(
+            picture: picture, name: name, record: record, status: .hit(record, now: clock.seconds))
     }
 
-    private func stored(_ address: KnownAddress, _ record: LoadedFile) async -> LoadedFile? {
-        let key = address.name(of: record).key
+    private func stored(_ key: CacheKey, _ original: PictureOriginal) async -> LoadedFile? {
         if let picture = pictures.value(for: key) { return picture }
-        let original = address.original
         guard let entry = await loader(of: original).result(key, isShared: original.isShared),
             let picture = LoadedFile(pictureIn: entry, of: original.request.url)
         else { return nil }
@@ -297,11 +298,11 @@ final class PictureLoader: Sendable {
     private func make(
         _ address: KnownAddress, of source: OpenSource, _ looked: CacheKey?, _ flight: PictureFlight
     ) async throws(PictureFailure) -> ServedPicture {
-        let key = address.name(of: source.record).key
-        if key != looked, let picture = await stored(address, source.record) {
-            return ServedPicture(picture: picture, record: source.record, status: source.status)
+        let (name, original) = (address.name(of: source.record), address.original)
+        if name.key != looked, let picture = await stored(name.key, original) {
+            return ServedPicture(
+                picture: picture, name: name, record: source.record, status: source.status)
         }
-        let original = address.original
         let picture = LoadedFile(try await source.picture(address.recipe), of: original.request.url)
         if let damage = picture.damage, source.note(damage) {
             report(DamagedSource(address: original.name, damage: damage))
@@ -311,15 +312,16 @@ final class PictureLoader: Sendable {
             }
         }
         if source.record.mayBeKept {
-            pictures.store(picture, for: key, cost: picture.bytes.count)
+            pictures.store(picture, for: name.key, cost: picture.bytes.count)
             // Stored after the answer. The source keeps its place in the gate, so that a slow disk holds up new work.
             Task { [loader = loader(of: original)] in
                 await loader.storeResult(
-                    picture.bytes, metadata: picture.pictureMetadata, for: key, isShared: original.isShared)
+                    picture.bytes, metadata: picture.pictureMetadata, for: name.key,
+                    isShared: original.isShared)
                 withExtendedLifetime(source) {}
             }
         }
-        return ServedPicture(picture: picture, record: source.record, status: source.status)
+        return ServedPicture(picture: picture, name: name, record: source.record, status: source.status)
     }
 
     // MARK: Sources
@@ -346,7 +348,7 @@ final class PictureLoader: Sendable {
                 return source
             }
             if let fault = fault(of: key, first) { throw fault }
-            let ticket = WorkGate.Ticket(key, host: original.request.url.lowercasedHost)
+            let ticket = WorkGate.Ticket(key, host: original.host)
             try await gate.enter(ticket, first.client)
             return try await read(original, ticket, replacing: record, flight)
         }
@@ -428,7 +430,7 @@ final class PictureLoader: Sendable {
         // This caller never leaves, so the flight is not abandoned.
         _ = sources.join(key, priority: 0, cancelled: { .cancelled }) {
             [self, key] flight, _ throws(PictureFailure) in
-            let ticket = WorkGate.Ticket(key, host: original.request.url.lowercasedHost)
+            let ticket = WorkGate.Ticket(key, host: original.host)
             guard gate.enterAtOnce(ticket) else { throw .busy(.queue) }
             return try await read(original, ticket, replacing: record, flight)
         }
@@ -494,8 +496,7 @@ private struct DamagedSource: Error, CustomStringConvertible {
     var description: String { "\(address) is damaged, and its pictures show what there is of it: \(damage)" }
 }
 
-/// Pictures as entries of the tiers. The metadata is `jpeg 342 513`, and `damaged` after it for what there is of a
-/// damaged source.
+/// A picture as an entry of the tiers. Its metadata is `jpeg 342 513`. For a damaged source it ends in `damaged`.
 extension LoadedFile {
     /// A picture that was just made.
     convenience init(_ picture: Picture, of url: URL) {

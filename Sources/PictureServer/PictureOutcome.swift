@@ -4,6 +4,8 @@ import LazyImages
 /// A picture, and how it was found or made.
 struct ServedPicture: Sendable {
     let picture: LoadedFile
+    /// How it is stored and tagged.
+    let name: KnownAddress.Name
     /// What is known of its source.
     let record: LoadedFile
     var status: CacheStatus

@@ -221,7 +221,7 @@ extension PictureServer {
     private func content(
         _ served: ServedPicture, _ address: KnownAddress, to head: RequestHead
     ) throws(PictureFailure) -> HTTPResponse {
-        let (picture, entityTag) = (served.picture, address.name(of: served.record).entityTag)
+        let (picture, entityTag) = (served.picture, served.name.entityTag)
         var fields: HeaderFields = [
             "ETag": entityTag,
             "Cache-Control": PictureFreshness.control(of: address, served, now: clock.seconds),

@@ -36,7 +36,7 @@ package final class WorkGate: Sendable {
     /// Names a source on its way through the gate.
     final class Ticket: Hashable, Sendable {
         let source: PictureLoader.SourceKey
-        /// Empty for a source without one, which has no limit of its own.
+        /// Host and port. Empty for a source without them, which has no limit of its own.
         let host: String
 
         init(_ source: PictureLoader.SourceKey, host: String) { (self.source, self.host) = (source, host) }

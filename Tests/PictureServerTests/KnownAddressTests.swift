@@ -32,4 +32,15 @@ struct KnownAddressTests {
         try address().keep(in: memory, as: target)
         #expect(known(target) == nil)
     }
+
+    @Test("transfers are counted by host and port, and the service's own pictures have none")
+    func hosts() throws {
+        for (address, host) in [
+            ("https://images.example/a", "images.example:443"),
+            ("http://IMAGES.example:8080/a", "images.example:8080"),
+        ] {
+            #expect(PictureOriginal(try PictureSource(address)).host == host)
+        }
+        #expect(PictureOriginal(name: "a", tag: "1", cacheControl: "no-cache") { [] }.host.isEmpty)
+    }
 }

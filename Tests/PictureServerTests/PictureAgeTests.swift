@@ -68,6 +68,7 @@ struct PictureAgeTests {
         // One size notices the change, and all sizes change.
         let new = try await client.get("w92")
         #expect(new["etag"] != old[0]["etag"] && new.bytes != old[0].bytes)
+        #expect(new["cache-status"] == "marquee; fwd=stale; fwd-status=200; stored")
         for (index, size) in sizes.enumerated() {
             let answer = try await client.get(size, ["If-None-Match": old[index]["etag"] ?? ""])
             #expect(answer.status == 200 && answer.bytes != old[index].bytes, "\(size)")

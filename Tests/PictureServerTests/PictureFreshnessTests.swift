@@ -52,7 +52,9 @@ struct PictureFreshnessTests {
         let file = LoadedFile(
             bytes: ImageBytes([1]), header: nil, status: 200, url: url, requestedURL: url, source: .network,
             response: StoredResponse(answer, address: url.absoluteString, received: 1_790_000_000))
-        return ServedPicture(picture: file, record: file, status: .hit(file, now: 1_790_000_000))
+        return ServedPicture(
+            picture: file, name: try address("w342").name(of: file), record: file,
+            status: .hit(file, now: 1_790_000_000))
     }
 
     private let url = ImageRequest("https://images.example/a").url
