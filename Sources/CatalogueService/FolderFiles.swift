@@ -183,7 +183,7 @@ struct RequestPath: Hashable, Sendable {
 
     /// Reads the path of a target. The query is ignored.
     init(_ target: RequestTarget) throws(Refusal) {
-        // Ignored by files: OPTIONS of the whole server.
+        // `*` names no file.
         if target.path.isEmpty, target.segments.isEmpty { throw .malformed }
         try self.init(target.path)
     }

@@ -143,16 +143,17 @@ final class FolderSite: Sendable {
                 file(for: call, isNamed: isOfFilm) ?? refusal(.notFound, call)
             }
         }
-        return compressed(response, call.head) ?? .answer(response)
+        return compressed(response, call) ?? .answer(response)
     }
 
     /// Answers with a text file compressed, once for all clients; nil if the file is sent as it is.
-    private func compressed(_ response: HTTPResponse, _ head: RequestHead) -> Admission? {
+    private func compressed(_ response: HTTPResponse, _ call: ServiceCall) -> Admission? {
+        let head = call.head
         guard response.status == .ok, case .file(let file, let part) = response.body,
             part.count <= Self.longestText,
             let type = response.fields["content-type"], MediaType.isText(type),
             head.value(of: "range") == nil,
-            ContentCoding.negotiated(head.fields) == .gzip, let tag = response.fields["etag"]
+            call.coding == .gzip, let tag = response.fields["etag"]
         else { return nil }
         let key = CacheKey(id: "\(tag) \(head.target)")
         if let kept = texts.answer(key, 0) { return .answer(kept.answer(to: head)) }

@@ -56,7 +56,7 @@ enum ServiceRoute: Hashable, Sendable {
     /// The route's label in the metrics.
     var label: HTTPRoute {
         switch self {
-        case .service: .other
+        case .service, .image, .file: .other
         case .list: .films
         case .top: .top
         case .film: .film
@@ -66,8 +66,6 @@ enum ServiceRoute: Hashable, Sendable {
         case .soap: .soap
         case .form, .login: .form
         case .style: .style
-        case .image: .picture
-        case .file: .other
         }
     }
 
